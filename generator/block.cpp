@@ -1,0 +1,29 @@
+#include "generator/block.hpp"
+
+namespace hone {
+namespace {
+constexpr int spaces_per_step = 4;
+}
+
+Block& Block::text(std::string_view text) {
+    lines_.push_back(text.empty() ? std::string() : std::string(static_cast<std::size_t>(depth_ * spaces_per_step), ' ') + std::string(text));
+    return *this;
+}
+
+Block& Block::open(std::string_view head) {
+    text(std::string(head) + " {");
+    ++depth_;
+    return *this;
+}
+
+Block& Block::close(std::string_view tail) {
+    --depth_;
+    return text("}" + std::string(tail));
+}
+
+Block& Block::append(const Block& other) {
+    for (const auto& line : other.lines_) text(line);
+    return *this;
+}
+
+}  // namespace hone

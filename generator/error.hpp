@@ -1,0 +1,20 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace hone {
+
+/// The one exception of the project: wrong input, or a machine that refuses.
+///
+/// The text always says where, what was found and what to do next, e.g.
+/// `problem "dg_volume order=12": order is 12, must be 1..10; see 'hone families'`.
+/// Expected outcomes (no record, does not fit, compile rejected, wrong answer, time-out, crash) are values, never exceptions.
+class Error : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+
+    Error(const std::string& where, const std::string& found, const std::string& remedy) : std::runtime_error(where + ": " + found + "; " + remedy) {}
+};
+
+}  // namespace hone

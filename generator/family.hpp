@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/kernel_source.hpp"
+#include "generator/limits.hpp"
+#include "generator/problem.hpp"
+#include "generator/search_space.hpp"
+#include "generator/workload.hpp"
+
+namespace hone {
+
+/// A kernel family: everything hone knows about one kind of computation. One row of the table in families.cpp; plain functions of values.
+struct Family {
+    std::string name;
+    std::string summary;  ///< one line
+    std::string source;   ///< paper or textbook
+    std::string example;  ///< a whole problem as on the command line
+    std::vector<ProblemParameter> parameters;
+
+    std::string range_unit;  ///< what `first` and `last` count: "planes", "elements"
+    /// Length of the whole range.
+    std::function<std::int64_t(const Problem&)> range;
+    /// Arrays of the application, in argument order.
+    std::function<std::vector<ArraySpec>(const Problem&)> arrays;
+    /// Candidates on a device. The safe configuration must run at every size.
+    std::function<SearchSpace(const Problem&, const Limits&)> space;
+    /// Requires `config` to be a member of the space of `limits`.
+    std::function<KernelSource(const Problem&, const Config&, const Limits& limits)> kernel;
+    /// One time step of the plain loops over [first, last), on arrays in host memory in the problem's layout.
+    /// Independent of the generator's code path; also what runs where there is no compiler.
+    std::function<void(const Problem&, std::span<void* const> arrays, std::int64_t first, std::int64_t last)> reference;
+    /// Fresh random data from a seed, with the reference's answer.
+    std::function<Workload(const Problem&, std::uint64_t seed)> workload;
+    /// Compulsory work of one time step.
+    std::function<Counts(const Problem&)> counts;
+};
+
+}  // namespace hone

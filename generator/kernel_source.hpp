@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/value.hpp"
+
+namespace hone {
+
+enum class Access { in, out, inout };
+
+/// An array that the application owns, in the layout that the *problem* states.
+struct ArraySpec {
+    std::string name;
+    Access access = Access::in;
+    std::int64_t words = 0;  ///< length, in values of the problem's precision
+    std::string shape;       ///< slowest index first, e.g. "[nz+2][ny+2][pitch]"
+    std::string help;
+};
+
+/// An array that belongs to the kernel: operator tables, packed stencils, scratch. Allocated and filled once per binding.
+struct TableSpec {
+    std::string name;
+    std::int64_t words = 0;
+    std::vector<double> contents;  ///< `words` values, rounded to the problem's precision; or empty: filled by the prepare plan
+};
+
+/// A whole-number argument with the same value at every launch, e.g. nx.
+struct ScalarSpec {
+    std::string name;
+    int value = 0;
+};
+
+using Dim3 = std::array<std::int64_t, 3>;
+
+/// One launch of a plan. On the CPU only `entry` and `constants` matter: an entry runs over its whole range by itself.
+struct Launch {
+    std::string entry;
+    Dim3 grid{1, 1, 1};   ///< blocks; the entry at `range_axis` is replaced by the range's share
+    Dim3 block{1, 1, 1};  ///< threads
+    int range_axis = -1;  ///< grid axis along which the range is divided, or -1
+    std::int64_t range_per_block = 1;
+    std::int64_t shared_bytes = 0;  ///< dynamic shared memory
+    std::vector<int> constants;     ///< trailing arguments of this launch, e.g. the colour
+};
+
+/// Operations and bytes of one time step over the whole problem, from formulas, whatever form of kernel runs.
+struct Counts {
+    double updates = 0;     ///< grid-point updates, elements, ...
+    std::string unit;       ///< what an update is: "updates", "elements"
+    double operations = 0;  ///< floating-point operations; an FMA is two
+    double bytes = 0;       ///< compulsory memory traffic
+};
+
+/// What a family makes of a problem and a configuration: source text, and how to run it.
+///
+/// Every entry point is `extern "C"` and has the same arguments in this order:
+/// the arrays, the tables (pointers), the scalars, `first`, `last` (the range), the constants of its launch (all `int`).
+struct KernelSource {
+    std::string text;
+    Target target = Target::cpu;
+    Precision precision = Precision::f32;
+    std::vector<std::string> entries;
+    std::vector<ArraySpec> arrays;
+    std::vector<TableSpec> tables;
+    std::vector<ScalarSpec> scalars;
+    std::vector<Launch> prepare;     ///< fills the tables from the arrays; run once per binding and after such an array changed
+    std::vector<Launch> step;        ///< one time step
+    double executed_operations = 0;  ///< operations that this form really executes in one step
+};
+
+}  // namespace hone

@@ -1,0 +1,33 @@
+#include "generator/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "generator/error.hpp"
+
+namespace hone {
+
+Problem::Problem(std::string family, std::vector<Assignment> parameters, std::vector<std::string> extents)
+    : family_(std::move(family)), parameters_(std::move(parameters)), extents_(std::move(extents)) {
+    std::vector<Assignment> without_extents;
+    for (const auto& parameter : parameters_)
+        if (std::find(extents_.begin(), extents_.end(), parameter.name) == extents_.end()) without_extents.push_back(parameter);
+    key_ = family_ + " " + join(parameters_, " ");
+    class_key_ = family_ + " " + join(without_extents, " ");
+    hash_ = std::hash<std::string>{}(key_);
+}
+
+Precision Problem::precision() const {
+    return word("precision") == "f32" ? Precision::f32 : Precision::f64;
+}
+
+double extent_distance(const Problem& a, const Problem& b) {
+    if (a.class_key() != b.class_key()) throw Error(a.key(), "is of another kind than " + b.key(), "compare sizes of one kind of problem only");
+    double distance = 0;
+    for (const auto& name : a.extents())
+        distance += std::abs(std::log2(static_cast<double>(std::max<std::int64_t>(a.integer(name), 1)) /
+                                       static_cast<double>(std::max<std::int64_t>(b.integer(name), 1))));
+    return distance;
+}
+
+}  // namespace hone

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/value.hpp"
+
+namespace hone {
+
+/// One parameter that a family's problems have: `order`, `precision`, `nx`, ...
+struct ProblemParameter {
+    std::string name;
+    std::string help;                ///< one line, with the unit
+    std::vector<std::string> words;  ///< allowed words; empty for a whole number
+    std::int64_t low = 0;            ///< smallest allowed number
+    std::int64_t high = 0;           ///< largest allowed number
+    bool extent = false;             ///< a size: not part of the key under which tuned results are kept, matched by distance
+    std::string fallback;            ///< value when it is left out; empty: it must be given
+};
+
+/// What to compute: a family and a value for each of its parameters. An immutable, hashable, ordered value.
+///
+///     const auto problem = hone::parse_problem("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96");
+///
+/// Construct through `make_problem` or `parse_problem` (generator/families.hpp), which check every value against the family's declaration.
+class Problem {
+  public:
+    Problem() = default;
+    /// `extents` are the names of the parameters that are sizes.
+    Problem(std::string family, std::vector<Assignment> parameters, std::vector<std::string> extents);
+
+    const std::string& family() const { return family_; }
+    const std::vector<Assignment>& parameters() const { return parameters_; }
+    const std::vector<std::string>& extents() const { return extents_; }
+
+    std::int64_t integer(std::string_view name) const { return integer_of(parameters_, name, key_); }
+    const std::string& word(std::string_view name) const { return word_of(parameters_, name, key_); }
+    Precision precision() const;
+
+    /// As on the command line: `family name=value ...`.
+    const std::string& key() const { return key_; }
+    /// The same without the extents: what tuned results are kept under.
+    const std::string& class_key() const { return class_key_; }
+    std::size_t hash() const { return hash_; }
+
+    bool operator==(const Problem& other) const { return hash_ == other.hash_ && key_ == other.key_; }
+    auto operator<=>(const Problem& other) const { return key_ <=> other.key_; }
+
+  private:
+    std::string family_;
+    std::vector<Assignment> parameters_;
+    std::vector<std::string> extents_;
+    std::string key_;
+    std::string class_key_;
+    std::size_t hash_ = 0;
+};
+
+/// Sum over the extents of |log2(a/b)|; 0 for equal sizes. Axis by axis, because 512 x 512 x 8 is not near 128 x 128 x 128.
+/// Requires equal class keys.
+double extent_distance(const Problem& a, const Problem& b);
+
+}  // namespace hone
+
+template <>
+struct std::hash<hone::Problem> {
+    std::size_t operator()(const hone::Problem& problem) const noexcept { return problem.hash(); }
+};

@@ -1,0 +1,124 @@
+#include "generator/search_space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/error.hpp"
+
+namespace hone {
+namespace {
+
+std::string list(const std::vector<Value>& values) {
+    std::string text;
+    for (const auto& value : values) text += (text.empty() ? "" : ", ") + to_string(value);
+    return text;
+}
+
+std::vector<std::string> as_strings(const std::vector<Value>& values) {
+    std::vector<std::string> texts;
+    texts.reserve(values.size());
+    for (const auto& value : values) texts.push_back(to_string(value));
+    return texts;
+}
+
+bool has_value(const Tunable& tunable, const Value& value) {
+    return std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end();
+}
+
+}  // namespace
+
+SearchSpace::SearchSpace(std::vector<Tunable> tunables, std::vector<Constraint> constraints, std::vector<Assignment> safe)
+    : tunables_(std::move(tunables)), constraints_(std::move(constraints)), safe_(std::move(safe)) {
+    if (const auto rejection = check(safe_))
+        throw Error("safe configuration " + safe_.key(), rejection->constraint + ": " + rejection->reason, "mend the family's search space");
+}
+
+std::int64_t SearchSpace::product() const {
+    std::int64_t count = 1;
+    for (const auto& tunable : tunables_) count *= static_cast<std::int64_t>(tunable.values.size());
+    return count;
+}
+
+Config SearchSpace::at(std::int64_t index) const {
+    std::vector<Assignment> assignments(tunables_.size());
+    for (std::size_t i = tunables_.size(); i-- > 0;) {
+        const auto count = static_cast<std::int64_t>(tunables_[i].values.size());
+        assignments[i] = {tunables_[i].name, tunables_[i].values[static_cast<std::size_t>(index % count)]};
+        index /= count;
+    }
+    return Config(std::move(assignments));
+}
+
+std::int64_t SearchSpace::index_of(const Config& config) const {
+    if (config.assignments().size() != tunables_.size())
+        throw Error("configuration " + config.key(), "has another number of values than the space", "give every tunable a value");
+    std::int64_t index = 0;
+    for (std::size_t i = 0; i < tunables_.size(); ++i) {
+        const auto& [name, value] = config.assignments()[i];
+        const auto& values = tunables_[i].values;
+        const auto found = std::find(values.begin(), values.end(), value);
+        if (name != tunables_[i].name || found == values.end())
+            throw Error("configuration " + config.key(), name + "=" + to_string(value) + " is not in the space", "use one of " + list(values));
+        index = index * static_cast<std::int64_t>(values.size()) + (found - values.begin());
+    }
+    return index;
+}
+
+std::optional<Rejection> SearchSpace::check(const Config& config) const {
+    const auto& assignments = config.assignments();
+    if (assignments.size() != tunables_.size())
+        return Rejection{"complete", fmt::format("{} values, the space has {} tunables", assignments.size(), tunables_.size())};
+    for (std::size_t i = 0; i < tunables_.size(); ++i) {
+        if (assignments[i].name != tunables_[i].name)
+            return Rejection{"complete", fmt::format("{} stands where {} belongs", assignments[i].name, tunables_[i].name)};
+        if (!has_value(tunables_[i], assignments[i].value))
+            return Rejection{"values",
+                             fmt::format("{}={} is none of {}", assignments[i].name, to_string(assignments[i].value), list(tunables_[i].values))};
+    }
+    for (const auto& constraint : constraints_)
+        if (auto reason = constraint.violation(config)) return Rejection{constraint.name, std::move(*reason)};
+    return std::nullopt;
+}
+
+std::vector<std::int64_t> SearchSpace::members() const {
+    std::vector<std::int64_t> indices;
+    const std::int64_t count = product();
+    for (std::int64_t index = 0; index < count; ++index)
+        if (!check(at(index))) indices.push_back(index);
+    return indices;
+}
+
+Config SearchSpace::parse(std::string_view text) const {
+    std::vector<Assignment> assignments = safe_.assignments();
+    std::vector<std::string> names;
+    for (const auto& tunable : tunables_) names.push_back(tunable.name);
+    while (!text.empty()) {
+        const std::string_view item = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), item.size() + 1));
+        const std::size_t equals = item.find('=');
+        if (equals == std::string_view::npos) throw Error("configuration", fmt::format("\"{}\" has no value", item), "write name=value,name=value");
+        const std::string name(item.substr(0, equals));
+        const auto position = std::find(names.begin(), names.end(), name) - names.begin();
+        if (position == std::ssize(names))
+            throw Error("configuration", fmt::format("there is no tunable \"{}\"", name),
+                        did_you_mean(name, names) + fmt::format("the space has {}", fmt::join(names, ", ")));
+        const auto& tunable = tunables_[static_cast<std::size_t>(position)];
+        Value value = parse_value(item.substr(equals + 1));
+        if (!has_value(tunable, value))
+            throw Error("configuration", fmt::format("{}={} is not in the space", name, to_string(value)),
+                        did_you_mean(to_string(value), as_strings(tunable.values)) + "use one of " + list(tunable.values));
+        assignments[static_cast<std::size_t>(position)].value = std::move(value);
+    }
+    return Config(std::move(assignments));
+}
+
+std::vector<Value> numbers(std::vector<std::int64_t> values) {
+    return {values.begin(), values.end()};
+}
+
+std::vector<Value> words(std::vector<std::string> values) {
+    return {values.begin(), values.end()};
+}
+
+}  // namespace hone

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/config.hpp"
+
+namespace hone {
+
+/// One tunable: its name, what it does, and the values worth trying (at least one, all numbers or all words).
+struct Tunable {
+    std::string name;
+    std::string help;
+    std::vector<Value> values;
+};
+
+/// A rule that is decided before anything is compiled.
+struct Constraint {
+    std::string name;
+    /// Why the configuration breaks the rule ("196608 bytes of shared memory, the device has 101376"), or nothing.
+    std::function<std::optional<std::string>(const Config&)> violation;
+};
+
+/// Why a configuration is not in a space.
+struct Rejection {
+    std::string constraint;
+    std::string reason;
+};
+
+/// The configurations of one problem on one device: the product of all tunables' values less what the constraints reject.
+///
+///     SearchSpace space({{"block_x", "threads along x", numbers({16, 32, 64})}, ...}, {constraint, ...}, safe_assignments);
+///     if (auto rejection = space.check(config)) fmt::print("{}: {}\n", rejection->constraint, rejection->reason);
+class SearchSpace {
+  public:
+    SearchSpace() = default;
+    /// `safe` runs on every device and at every size. Throws Error when it is not a member of the space.
+    SearchSpace(std::vector<Tunable> tunables, std::vector<Constraint> constraints, std::vector<Assignment> safe);
+
+    const std::vector<Tunable>& tunables() const { return tunables_; }
+    const std::vector<Constraint>& constraints() const { return constraints_; }
+    const Config& safe() const { return safe_; }
+
+    /// Number of assignments before constraints.
+    std::int64_t product() const;
+    /// Assignment number `index` in [0, product()), the last tunable fastest.
+    Config at(std::int64_t index) const;
+    /// The inverse of `at`. Throws Error when a value is not among its tunable's values.
+    std::int64_t index_of(const Config& config) const;
+
+    /// The first constraint that `config` breaks, or nothing when it is a member. A missing, unknown or out-of-range value is a
+    /// rejection too, so whatever comes from a file or a command line is safe to check here.
+    std::optional<Rejection> check(const Config& config) const;
+
+    /// Indices of all members, ascending.
+    std::vector<std::int64_t> members() const;
+
+    /// Reads "block_x=32,z_block=16"; what is left out is taken from `safe()`. Throws Error for an unknown name or value, naming the
+    /// nearest; does not apply the constraints.
+    Config parse(std::string_view text) const;
+
+  private:
+    std::vector<Tunable> tunables_;
+    std::vector<Constraint> constraints_;
+    Config safe_;
+};
+
+/// Lists of values for a Tunable.
+std::vector<Value> numbers(std::vector<std::int64_t> values);
+std::vector<Value> words(std::vector<std::string> values);
+
+}  // namespace hone

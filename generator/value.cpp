@@ -1,0 +1,102 @@
+#include "generator/value.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "generator/error.hpp"
+
+namespace hone {
+namespace {
+
+const Assignment* find(const std::vector<Assignment>& assignments, std::string_view name) {
+    const auto found = std::find_if(assignments.begin(), assignments.end(), [&](const Assignment& a) { return a.name == name; });
+    return found == assignments.end() ? nullptr : &*found;
+}
+
+// Levenshtein distance; the words compared here are short.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, substituted});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::string to_string(const Value& value) {
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
+    return std::get<std::string>(value);
+}
+
+std::string to_string(Precision precision) {
+    return precision == Precision::f32 ? "f32" : "f64";
+}
+
+std::string to_string(Target target) {
+    return target == Target::cuda ? "cuda" : "cpu";
+}
+
+Value parse_value(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (status == std::errc{} && end == text.data() + text.size()) return number;
+    return std::string(text);
+}
+
+Target parse_target(std::string_view text) {
+    if (text == "cuda") return Target::cuda;
+    if (text == "cpu") return Target::cpu;
+    throw Error("target", fmt::format("\"{}\" is not a target", text), "use cuda or cpu");
+}
+
+std::string nearest_word(std::string_view text, const std::vector<std::string>& candidates) {
+    std::string best;
+    std::size_t best_distance = std::max<std::size_t>(2, text.size() / 3) + 1;
+    for (const auto& candidate : candidates) {
+        const std::size_t distance = edit_distance(text, candidate);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = candidate;
+        }
+    }
+    return best;
+}
+
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& candidates) {
+    const std::string nearest = nearest_word(text, candidates);
+    return nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest);
+}
+
+std::int64_t integer_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where) {
+    if (const auto* found = find(assignments, name))
+        if (const auto* number = std::get_if<std::int64_t>(&found->value)) return *number;
+    throw Error(std::string(where), fmt::format("there is no whole number \"{}\"", name), "name one of its parameters");
+}
+
+const std::string& word_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where) {
+    if (const auto* found = find(assignments, name))
+        if (const auto* word = std::get_if<std::string>(&found->value)) return *word;
+    throw Error(std::string(where), fmt::format("there is no word \"{}\"", name), "name one of its parameters");
+}
+
+std::string join(const std::vector<Assignment>& assignments, std::string_view separator) {
+    std::string text;
+    for (const auto& assignment : assignments) {
+        if (!text.empty()) text += separator;
+        text += assignment.name + "=" + to_string(assignment.value);
+    }
+    return text;
+}
+
+}  // namespace hone

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace hone {
+
+/// What a problem's or a configuration's parameter holds: a whole number or a word.
+using Value = std::variant<std::int64_t, std::string>;
+
+/// A parameter with its value, in the order that its family declares.
+struct Assignment {
+    std::string name;
+    Value value;
+
+    bool operator==(const Assignment&) const = default;
+};
+
+/// Floating-point type of a problem's fields.
+enum class Precision { f32, f64 };
+
+/// What a kernel is generated for.
+enum class Target { cuda, cpu };
+
+std::string to_string(const Value& value);
+std::string to_string(Precision precision);
+std::string to_string(Target target);
+
+/// "12" becomes a number, everything else a word.
+Value parse_value(std::string_view text);
+
+/// Throws Error for anything but "cuda" and "cpu".
+Target parse_target(std::string_view text);
+
+/// Bytes of one value: 4 or 8.
+constexpr int bytes_per_word(Precision precision) {
+    return precision == Precision::f32 ? 4 : 8;
+}
+
+/// The candidate nearest to `text` by edit distance, or an empty string when none is near.
+std::string nearest_word(std::string_view text, const std::vector<std::string>& candidates);
+
+/// "did you mean gauss_seidel_27? ", or an empty string when no candidate is near: the start of a remedy in an Error.
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& candidates);
+
+/// Values behind a list of assignments. Both throw Error, naming `where`, when `name` is absent or of the other type.
+std::int64_t integer_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where);
+const std::string& word_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where);
+
+/// `a=1,b=two` for the given separator.
+std::string join(const std::vector<Assignment>& assignments, std::string_view separator);
+
+}  // namespace hone

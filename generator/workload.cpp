@@ -1,0 +1,58 @@
+#include "generator/workload.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "generator/error.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+template <typename Real>
+double difference(std::span<const Real> a, std::span<const Real> b) {
+    double largest = 0;
+    const auto count = static_cast<std::int64_t>(a.size());
+#pragma omp parallel for reduction(max : largest)
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto x = static_cast<double>(a[static_cast<std::size_t>(i)]);
+        const auto y = static_cast<double>(b[static_cast<std::size_t>(i)]);
+        if (std::isnan(x) && std::isnan(y)) continue;
+        const double distance = std::isfinite(x) && std::isfinite(y) ? std::abs(x - y) : std::numeric_limits<double>::infinity();
+        largest = std::max(largest, distance);
+    }
+    return largest;
+}
+
+}  // namespace
+
+HostArray::HostArray(Precision precision, std::int64_t words) : precision_(precision), words_(words) {
+    if (words < 0) throw Error("host array", fmt::format("{} words", words), "ask for a size of at least 0");
+    const std::size_t size = (static_cast<std::size_t>(bytes()) + alignment - 1) / alignment * alignment;
+    storage_.reset(size == 0 ? nullptr : std::aligned_alloc(alignment, size));
+    if (size != 0 && !storage_) throw Error("host array", fmt::format("no memory for {} bytes", size), "use a smaller problem");
+}
+
+HostArray HostArray::copy() const {
+    HostArray result(precision_, words_);
+    if (words_ != 0) std::memcpy(result.data(), data(), static_cast<std::size_t>(bytes()));
+    return result;
+}
+
+void HostArray::Free::operator()(void* pointer) const {
+    std::free(pointer);
+}
+
+double largest_difference(const HostArray& a, const HostArray& b) {
+    if (a.precision() != b.precision() || a.words() != b.words())
+        throw Error("comparison", fmt::format("{} and {} words or other precisions", a.words(), b.words()), "compare arrays of one shape");
+    return a.precision() == Precision::f32 ? difference(a.values<float>(), b.values<float>()) : difference(a.values<double>(), b.values<double>());
+}
+
+}  // namespace hone

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/value.hpp"
+
+namespace hone {
+
+/// A host array of f32 or f64 values, aligned to 64 bytes, uninitialised at first.
+class HostArray {
+  public:
+    HostArray() = default;
+    /// Throws Error with the size asked for when there is no memory.
+    HostArray(Precision precision, std::int64_t words);
+
+    Precision precision() const { return precision_; }
+    std::int64_t words() const { return words_; }
+    std::int64_t bytes() const { return words_ * bytes_per_word(precision_); }
+    void* data() { return storage_.get(); }
+    const void* data() const { return storage_.get(); }
+
+    /// The values. Requires `Real` to be the array's precision.
+    template <typename Real>
+    std::span<Real> values() {
+        return {static_cast<Real*>(data()), static_cast<std::size_t>(words_)};
+    }
+    template <typename Real>
+    std::span<const Real> values() const {
+        return {static_cast<const Real*>(data()), static_cast<std::size_t>(words_)};
+    }
+
+    HostArray copy() const;
+
+  private:
+    struct Free {
+        void operator()(void* pointer) const;
+    };
+    Precision precision_ = Precision::f32;
+    std::int64_t words_ = 0;
+    std::unique_ptr<void, Free> storage_;
+};
+
+/// Real data for a problem: what one time step starts from and what it must end with.
+///
+/// Words that the step must not touch (boundary, padding) are part of the comparison; padding holds NaN, so that a kernel that reads it shows it.
+struct Workload {
+    std::vector<HostArray> arrays;    ///< one per ArraySpec, in order; `out` arrays hold NaN
+    std::vector<HostArray> expected;  ///< one per ArraySpec: after one step by the reference; empty (0 words) for `in` arrays
+    double tolerance = 0;             ///< largest |computed - expected| allowed; follows from the arithmetic
+    std::string tolerance_reason;     ///< the derivation, in one line
+};
+
+/// Largest |a - b| over all words. Infinity where exactly one of the two is NaN, or either is infinite; two NaN are equal (untouched padding).
+double largest_difference(const HostArray& a, const HostArray& b);
+
+}  // namespace hone
