@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/kernel_source.hpp"
+#include "generator/limits.hpp"
+#include "runtime/compiler.hpp"
+#include "tuning_db/device.hpp"
+
+namespace hone {
+
+/// A queue of work on a device: the application's own CUstream or cudaStream_t, or null for the default stream. Ignored by the CPU.
+struct Stream {
+    void* handle = nullptr;
+};
+
+/// A device as a backend sees it.
+struct Device {
+    DeviceFingerprint fingerprint;
+    Limits limits;
+    int index = 0;
+    std::int64_t memory_bytes = 0;
+};
+
+/// Code loaded on a device.
+class Module {
+  public:
+    virtual ~Module() = default;
+    /// Handle of an entry point, for `launch`. Throws Error when there is none of that name.
+    virtual int entry(const std::string& name) const = 0;
+    /// Queues one launch. `arguments` point at the values of the entry's parameters, as for cuLaunchKernel. Throws Error when the device refuses it.
+    virtual void launch(int entry, const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, Stream stream, void** arguments) const = 0;
+};
+
+/// A device: memory, code, time. One implementation per target; used by one thread at a time except where it says so.
+class Backend {
+  public:
+    virtual ~Backend() = default;
+
+    virtual const Device& device() const = 0;
+    virtual const Compiler& compiler() const = 0;  ///< thread-safe
+    virtual std::unique_ptr<Module> load(const CompiledCode& code) = 0;
+
+    virtual void* allocate(std::int64_t bytes) = 0;  ///< device memory, aligned to 256 bytes; throws Error with the size asked for
+    virtual void free(void* pointer) noexcept = 0;
+    virtual void* allocate_pinned(std::int64_t bytes) = 0;  ///< host memory that copies fast
+    virtual void free_pinned(void* pointer) noexcept = 0;
+
+    /// Copies between any two of host and device memory, in stream order; `synchronise` before host memory is read or reused.
+    virtual void copy(void* to, const void* from, std::int64_t bytes, Stream stream = {}) = 0;
+    /// Sets every byte.
+    virtual void fill(void* to, unsigned char byte, std::int64_t bytes, Stream stream = {}) = 0;
+    virtual void synchronise(Stream stream = {}) = 0;
+
+    /// Seconds that `work`, which queues launches on `stream`, takes on the device.
+    virtual double seconds(Stream stream, const std::function<void()>& work) = 0;
+    /// Largest |a - b| of two device arrays, by the rule of `largest_difference` in generator/workload.hpp.
+    virtual double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) = 0;
+};
+
+/// Device memory that frees itself.
+class DeviceArray {
+  public:
+    DeviceArray() = default;
+    DeviceArray(Backend& backend, std::int64_t bytes) : backend_(&backend), bytes_(bytes), data_(backend.allocate(bytes)) {}
+    DeviceArray(DeviceArray&& other) noexcept { swap(other); }
+    DeviceArray& operator=(DeviceArray&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    DeviceArray(const DeviceArray&) = delete;
+    DeviceArray& operator=(const DeviceArray&) = delete;
+    ~DeviceArray() {
+        if (data_ != nullptr) backend_->free(data_);
+    }
+
+    void* data() const { return data_; }
+    std::int64_t bytes() const { return bytes_; }
+
+  private:
+    void swap(DeviceArray& other) noexcept {
+        std::swap(backend_, other.backend_);
+        std::swap(bytes_, other.bytes_);
+        std::swap(data_, other.data_);
+    }
+    Backend* backend_ = nullptr;
+    std::int64_t bytes_ = 0;
+    void* data_ = nullptr;
+};
+
+/// One row of the table of backends: how to find out whether a target is usable here, and how to make its backend.
+struct BackendEntry {
+    Target target;
+    /// All devices of this target on this machine; empty with `missing` saying what to install or why there is none.
+    std::vector<Device> (*devices)(std::string& missing);
+    std::unique_ptr<Backend> (*make)(int index, DiskCache& cache);
+};
+
+/// cuda first, then cpu.
+std::span<const BackendEntry> backends();
+
+/// `name` is "cpu", "cuda", "cuda:1" or "best" (the first usable of the table). Throws Error saying what is missing.
+std::unique_ptr<Backend> make_backend(const std::string& name, DiskCache& cache);
+
+}  // namespace hone

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "generator/kernel_source.hpp"
+#include "runtime/disk_cache.hpp"
+
+namespace hone {
+
+/// What the compiler says of one entry point. CUDA only; empty on the CPU.
+struct EntryResources {
+    std::string entry;
+    int registers = 0;
+    int shared_bytes = 0;  ///< static
+    int local_bytes = 0;   ///< stack frame
+    int spill_store_bytes = 0;
+    int spill_load_bytes = 0;
+};
+
+/// A compiled kernel source: a cubin, or a shared object.
+struct CompiledCode {
+    Target target = Target::cpu;
+    std::string binary;  ///< bytes
+    std::vector<EntryResources> resources;
+    std::string log;
+    double seconds = 0;  ///< of the compiler; as measured when it was built, also when it comes from the cache
+    bool from_cache = false;
+};
+
+/// A compilation that may have failed: an expected outcome.
+struct CompileOutcome {
+    bool ok = false;
+    CompiledCode code;    ///< when ok
+    std::string failure;  ///< else: why, in one line; the compiler's log is in code.log
+};
+
+/// Turns a source into code for one architecture, through a disk cache. Needs no device. Thread-safe.
+class Compiler {
+  public:
+    virtual ~Compiler() = default;
+    /// Name and version; part of the cache's key.
+    virtual std::string version() const = 0;
+    virtual CompileOutcome compile(const KernelSource& source) const = 0;
+};
+
+/// NVRTC for `architecture` ("sm_90"). Throws Error, saying what to install, where libnvrtc is absent.
+std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture, DiskCache& cache);
+
+/// The host's C++ compiler, from HONE_CXX or else c++, g++, clang++ on the PATH, started without a shell and killed after `timeout_seconds`.
+/// Throws Error, saying what to install, where there is none.
+std::unique_ptr<Compiler> make_host_compiler(DiskCache& cache, double timeout_seconds = 120);
+
+}  // namespace hone
