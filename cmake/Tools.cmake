@@ -1,0 +1,15 @@
+# The `hone` command: tools/main.cpp. The other files of tools/ are a library of their own, so that tests can call a sub-command directly.
+find_package(CLI11 REQUIRED)
+
+file(GLOB tool_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/*.cpp)
+list(REMOVE_ITEM tool_sources ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
+if(tool_sources)
+    add_library(hone_tools STATIC ${tool_sources})
+    target_compile_definitions(hone_tools PRIVATE HONE_VERSION="${PROJECT_VERSION}")
+    target_link_libraries(hone_tools PUBLIC hone_all CLI11::CLI11 nlohmann_json::nlohmann_json PRIVATE hone_options OpenMP::OpenMP_CXX Threads::Threads)
+endif()
+if(tool_sources AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
+    add_executable(hone tools/main.cpp)
+    target_link_libraries(hone PRIVATE hone_tools hone_options)
+    install(TARGETS hone RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
