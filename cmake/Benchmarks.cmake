@@ -1,11 +1,23 @@
-# Every benchmarks/<name>.cpp is a Google Benchmark program; it may bring a main of its own.
-file(GLOB benchmark_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/benchmarks/*.cpp)
+# Every benchmarks/<name>_benchmark.cpp is a Google Benchmark program with a main of its own or Google's; the other files are shared by all.
+file(GLOB benchmark_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/benchmarks/*_benchmark.cpp)
+file(GLOB shared_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/benchmarks/*.cpp)
+list(REMOVE_ITEM shared_sources ${benchmark_sources} "")
 if(benchmark_sources)
     find_package(benchmark REQUIRED)
+    # The rival library, official headers and all: only the benchmarks need a toolkit at build time.
+    find_package(CUDAToolkit QUIET)
+endif()
+if(shared_sources)
+    add_library(hone_benchmarks OBJECT ${shared_sources})
+    target_link_libraries(hone_benchmarks PUBLIC hone::hone hone_options benchmark::benchmark)
 endif()
 foreach(source IN LISTS benchmark_sources)
     cmake_path(GET source STEM name)
-    add_executable(benchmark_${name} ${source})
-    target_link_libraries(benchmark_${name} PRIVATE hone::hone hone_options benchmark::benchmark benchmark::benchmark_main
-                                                    OpenMP::OpenMP_CXX Threads::Threads ${CMAKE_DL_LIBS})
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE hone_benchmarks benchmark::benchmark_main OpenMP::OpenMP_CXX Threads::Threads ${CMAKE_DL_LIBS})
+    if(TARGET CUDA::cublas)
+        target_compile_definitions(${name} PRIVATE HONE_HAVE_CUBLAS)
+        target_include_directories(${name} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+        target_link_libraries(${name} PRIVATE CUDA::cublas)
+    endif()
 endforeach()

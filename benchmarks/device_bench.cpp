@@ -1,0 +1,93 @@
+#include "benchmarks/device_bench.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace hone {
+namespace {
+
+std::string environment(const char* name, const char* fallback) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : fallback;
+}
+
+double sample(Backend& backend, const std::function<void()>& step, int steps) {
+    return backend.seconds({}, [&] {
+        for (int i = 0; i < steps; ++i) step();
+    }) / steps;
+}
+
+}  // namespace
+
+DeviceBench& DeviceBench::instance() {
+    static DeviceBench bench;
+    return bench;
+}
+
+DeviceBench::DeviceBench()
+    : cache_(DiskCache::default_folder()),
+      backend_(make_backend(environment("HONE_DEVICE", "best"), cache_)),
+      library_(std::make_unique<KernelLibrary>(*backend_, Database::load(environment("HONE_DB", "tuning_db/records"), built_in_families()),
+                                               built_in_families())),
+      ceilings_(measure_ceilings(*backend_)) {
+    const auto& device = backend_->device().fingerprint;
+    benchmark::AddCustomContext("device", device.name + " " + device.architecture + " driver " + device.driver);
+    benchmark::AddCustomContext("compiler", device.compiler);
+    benchmark::AddCustomContext("ceiling_copy_GB/s", std::to_string(ceilings_.copy_bytes_per_second * 1e-9));
+    benchmark::AddCustomContext("ceiling_f32_GFLOP/s", std::to_string(ceilings_.fma_f32 * 1e-9));
+    benchmark::AddCustomContext("ceiling_f64_GFLOP/s", std::to_string(ceilings_.fma_f64 * 1e-9));
+}
+
+DeviceProblem::DeviceProblem(const std::string& text) : problem_(built_in_families().parse_problem(text)) {
+    DeviceBench& bench = DeviceBench::instance();
+    const Family& family = built_in_families().of(problem_);
+    counts_ = family.counts(problem_);
+    const Workload workload = family.workload(problem_, 1);
+    std::vector<void*> pointers;
+    for (const auto& array : workload.arrays) {
+        arrays_.emplace_back(bench.backend(), array.bytes());
+        bench.backend().copy(arrays_.back().data(), array.data(), array.bytes());
+        bench.backend().synchronise();
+        pointers.push_back(arrays_.back().data());
+    }
+    kernel_ = bench.library().kernel(problem_);
+    bound_ = std::make_unique<BoundKernel>(kernel_, pointers);
+    bench.backend().synchronise();
+}
+
+std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::function<void()>>& contenders, int rounds) {
+    constexpr double shortest_sample = 1e-3;
+    std::vector<int> steps;
+    for (const auto& step : contenders) {
+        step();
+        steps.push_back(std::max(1, static_cast<int>(std::ceil(shortest_sample / sample(backend, step, 1)))));
+    }
+    std::vector<std::vector<double>> seconds(contenders.size());
+    for (int round = 0; round < rounds; ++round)
+        for (std::size_t i = 0; i < contenders.size(); ++i) seconds[i].push_back(sample(backend, contenders[i], steps[i]));
+    std::vector<double> medians;
+    for (auto& samples : seconds) {
+        std::nth_element(samples.begin(), samples.begin() + rounds / 2, samples.end());
+        medians.push_back(samples[static_cast<std::size_t>(rounds / 2)]);
+    }
+    return medians;
+}
+
+void report(benchmark::State& state, const DeviceProblem& problem, double seconds, double rival_seconds) {
+    const Counts& counts = problem.counts();
+    std::string binding;
+    const double floor = ceiling_seconds(counts, problem.problem().precision(), DeviceBench::instance().ceilings(), binding);
+    state.SetIterationTime(seconds);
+    state.counters["ns/" + counts.unit] = seconds / counts.updates * 1e9;
+    state.counters["GB/s"] = counts.bytes / seconds * 1e-9;
+    state.counters["GFLOP/s"] = counts.operations / seconds * 1e-9;
+    state.counters["%ceiling"] = 100 * floor / seconds;
+    if (rival_seconds > 0) {
+        state.counters["rival_ns/" + counts.unit] = rival_seconds / counts.updates * 1e9;
+        state.counters["rival/ours"] = rival_seconds / seconds;
+    }
+    state.SetLabel(binding + "-bound, " + to_string(problem.kernel().match().grade) + ": " + problem.kernel().match().config.key());
+}
+
+}  // namespace hone

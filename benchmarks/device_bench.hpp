@@ -1,0 +1,63 @@
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "generator/families.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/ceilings.hpp"
+#include "runtime/library.hpp"
+
+namespace hone {
+
+/// What the device benchmarks share: a backend, tuned kernels and the ceilings of this device, measured in this run.
+///
+/// Environment: HONE_DEVICE (default "best") and HONE_DB (default "tuning_db/records").
+class DeviceBench {
+  public:
+    static DeviceBench& instance();
+
+    Backend& backend() { return *backend_; }
+    KernelLibrary& library() { return *library_; }
+    const Ceilings& ceilings() const { return ceilings_; }
+
+  private:
+    DeviceBench();
+    DiskCache cache_;
+    std::unique_ptr<Backend> backend_;
+    std::unique_ptr<KernelLibrary> library_;
+    Ceilings ceilings_;
+};
+
+/// A problem's workload on the device, with its tuned kernel bound to it.
+class DeviceProblem {
+  public:
+    explicit DeviceProblem(const std::string& problem);
+
+    const Problem& problem() const { return problem_; }
+    const Counts& counts() const { return counts_; }
+    const Kernel& kernel() const { return *kernel_; }
+    void* array(std::size_t index) const { return arrays_[index].data(); }
+    void step() { bound_->launch(); }
+
+  private:
+    Problem problem_;
+    Counts counts_;
+    std::vector<DeviceArray> arrays_;
+    std::shared_ptr<const Kernel> kernel_;
+    std::unique_ptr<BoundKernel> bound_;
+};
+
+/// Median seconds of each contender's step, measured in turns so that all meet the same clocks: `rounds` rounds of one sample each after one warm-up
+/// round. A sample is as many steps as make at least a millisecond.
+std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::function<void()>>& contenders, int rounds);
+
+/// Reports the tuned kernel's median as the benchmark's time, with the counters hone always gives: rates from counted work, % of the ceiling, the
+/// rival's time and the ratio rival / ours (`rival_seconds` 0: no rival).
+void report(benchmark::State& state, const DeviceProblem& problem, double seconds, double rival_seconds);
+
+}  // namespace hone

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/families.hpp"
+#include "runtime/backend.hpp"
+
+namespace hone::test {
+
+/// What one step of a kernel on fresh random data came to.
+struct Verification {
+    double error = 0;  ///< largest |computed - reference|; infinity where a word was not written or an untouchable one was
+    double tolerance = 0;
+    std::string what;  ///< problem, configuration and seed, for a failing test's message
+
+    bool passed() const { return error <= tolerance; }
+};
+
+/// Runs one time step of `config` on `backend` from the family's own random workload, outputs poisoned, and compares every array with the reference.
+/// With 0 <= first < last only that range is stepped, and the reference steps the same range.
+Verification verify(Backend& backend, const Family& family, const Problem& problem, const Config& config, std::uint64_t seed, std::int64_t first = 0,
+                    std::int64_t last = -1);
+
+/// The safe configuration and `count` random members of the problem's space on `backend`'s device.
+std::vector<Config> sample_members(const Backend& backend, const Family& family, const Problem& problem, int count, std::uint64_t seed);
+
+}  // namespace hone::test
