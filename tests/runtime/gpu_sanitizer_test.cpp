@@ -1,0 +1,57 @@
+// One small configuration of every form of kernel, per family and precision: what compute-sanitizer runs over (benchmarks/measure sanitize).
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "generator/error.hpp"
+#include "tests/support/verify.hpp"
+
+namespace hone {
+namespace {
+
+std::vector<std::string> problems() {
+    std::vector<std::string> texts;
+    for (const char* precision : {"f32", "f64"}) {
+        for (const char* stencil : {"constant", "semi_constant", "variable"})
+            texts.push_back(std::string("gauss_seidel_27 stencil=") + stencil + " precision=" + precision + " nx=37 ny=19 nz=11");
+        for (const char* rest :
+             {"equation=maxwell_3d order=2 elements=37", "equation=maxwell_3d order=5 elements=37", "equation=acoustics_3d order=4 elements=37"})
+            texts.push_back(std::string("dg_volume ") + rest + " precision=" + precision);
+    }
+    return texts;
+}
+
+// The words of a configuration choose the form of the kernel (mapping, staging, residency, layout); numbers only its sizes.
+std::string form_of(const Config& config) {
+    std::string form;
+    for (const auto& [name, value] : config.assignments())
+        if (std::holds_alternative<std::string>(value)) form += name + "=" + to_string(value) + ",";
+    return form;
+}
+
+TEST(GpuSanitizer, EveryFormOfKernelMatchesTheReference) {
+    DiskCache cache(DiskCache::default_folder());
+    std::unique_ptr<Backend> backend;
+    try {
+        backend = make_backend("cuda", cache);
+    } catch (const Error& error) {
+        GTEST_SKIP() << "no CUDA device: " << error.what();
+    }
+    constexpr std::uint64_t seed = 7;
+    int verified = 0;
+    for (const auto& text : problems()) {
+        const Problem problem = built_in_families().parse_problem(text);
+        const Family& family = built_in_families().of(problem);
+        std::set<std::string> forms;
+        for (const Config& config : test::sample_members(*backend, family, problem, 40, seed)) {
+            if (!forms.insert(form_of(config)).second) continue;
+            const test::Verification verification = test::verify(*backend, family, problem, config, seed);
+            EXPECT_TRUE(verification.passed()) << verification.what << ": error " << verification.error << ", tolerance " << verification.tolerance;
+            ++verified;
+        }
+    }
+    EXPECT_GT(verified, 12);
+}
+
+}  // namespace
+}  // namespace hone
