@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "generator/error.hpp"
+#include "generator/families/gauss_seidel_27.hpp"
 
 namespace hone {
 namespace {
@@ -48,7 +49,9 @@ std::vector<Value> expand(std::string_view text, const std::string& where) {
         const Value high = parse_value(item.substr(dots + 2));
         const auto* first = std::get_if<std::int64_t>(&low);
         const auto* last = std::get_if<std::int64_t>(&high);
-        if (first == nullptr || last == nullptr || *first > *last || *last - *first >= longest)
+        // No extent reaches 2^61, and below it the difference of two ends cannot overflow.
+        constexpr std::int64_t end = std::int64_t{1} << 61;
+        if (first == nullptr || last == nullptr || *first < -end || *last > end || *first > *last || *last - *first >= longest)
             throw Error(where, fmt::format("\"{}\" is not a range", item), "write a range as 1..10, the smaller number first");
         for (std::int64_t number = *first; number <= *last; ++number) values.emplace_back(number);
     }
@@ -146,7 +149,7 @@ std::vector<Problem> Families::parse_problems(std::string_view text) const {
 }
 
 const Families& built_in_families() {
-    static const Families families({});
+    static const Families families({gauss_seidel_27()});
     return families;
 }
 

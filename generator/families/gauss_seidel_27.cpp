@@ -1,0 +1,144 @@
+#include "generator/families/gauss_seidel_27.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/error.hpp"
+#include "generator/families/gauss_seidel_27_grid.hpp"
+
+namespace hone {
+namespace gauss_seidel {
+namespace {
+
+constexpr std::int64_t row_bytes = 128;                            // rows start on a line of the caches
+constexpr std::int64_t largest_extent = 8192;                      // a plane's words fit a 32-bit index
+constexpr std::int64_t largest_bytes = std::int64_t{1} << 40;      // per array
+constexpr int operations_per_update = 2 * (coefficients - 1) + 1;  // 26 fused multiply-subtracts and the multiplication by 1/s_C
+
+Stencil parse_stencil(const std::string& word) {
+    if (word == "constant") return Stencil::constant;
+    return word == "variable" ? Stencil::variable : Stencil::semi_constant;
+}
+
+constexpr const char* example_extents = "nx=96 ny=96 nz=96";
+
+}  // namespace
+
+Grid::Grid(const Problem& problem)
+    : stencil(parse_stencil(problem.word("stencil"))),
+      precision(problem.precision()),
+      nx(problem.integer("nx")),
+      ny(problem.integer("ny")),
+      nz(problem.integer("nz")),
+      pitch(problem.integer("pitch")) {
+    const std::int64_t words = row_bytes / bytes_per_word(precision);
+    if (pitch == 0) pitch = (nx + 2 + words - 1) / words * words;
+    const std::string where = fmt::format("problem \"{}\"", problem.key());
+    if (pitch < nx + 2) throw Error(where, fmt::format("pitch is {}", pitch), fmt::format("a row has {} words: use at least that, or 0", nx + 2));
+    const std::int64_t bytes = std::max(field_words(), stencil_words()) * bytes_per_word(precision);
+    if (bytes > largest_bytes) throw Error(where, fmt::format("one array has {} bytes", bytes), fmt::format("stay below {}", largest_bytes));
+}
+
+std::int64_t Grid::stencil_words() const {
+    switch (stencil) {
+        case Stencil::constant:
+            return coefficients;
+        case Stencil::semi_constant:
+            return nz * ny * row_stencil_words;
+        case Stencil::variable:
+            return coefficients * nz * ny * pitch;
+    }
+    return 0;
+}
+
+std::vector<ArraySpec> arrays(const Problem& problem) {
+    const Grid grid(problem);
+    const std::string field = "[nz+2][ny+2][pitch]";
+    ArraySpec coefficient_array{"stencil", Access::in, grid.stencil_words(), "[27]", "coefficients; the reciprocal of the centre's in place 13"};
+    if (grid.stencil == Stencil::semi_constant) coefficient_array.shape = "[nz][ny][32]";
+    if (grid.stencil == Stencil::variable) coefficient_array.shape = "[27][nz][ny][pitch]";
+    return {{"u", Access::inout, grid.field_words(), field, "unknown, with one layer of boundary values around it"},
+            {"f", Access::in, grid.field_words(), field, "right-hand side, read at interior points only"},
+            coefficient_array};
+}
+
+Counts counts(const Problem& problem) {
+    const Grid grid(problem);
+    const auto points = static_cast<double>(grid.points());
+    double words = 3 * points;  // u and f are read once, u is written once
+    switch (grid.stencil) {
+        case Stencil::constant:
+            words += coefficients;
+            break;
+        case Stencil::semi_constant:
+            words += coefficients * static_cast<double>(grid.ny * grid.nz);
+            break;
+        case Stencil::variable:
+            words += coefficients * points;
+            break;
+    }
+    return {points, "updates", operations_per_update * points, words * bytes_per_word(grid.precision)};
+}
+
+KernelSource common_source(const Problem& problem, Target target) {
+    const Grid grid(problem);
+    KernelSource source;
+    source.target = target;
+    source.precision = grid.precision;
+    source.arrays = arrays(problem);
+    source.scalars = {{"nx", static_cast<int>(grid.nx)},
+                      {"ny", static_cast<int>(grid.ny)},
+                      {"nz", static_cast<int>(grid.nz)},
+                      {"pitch", static_cast<int>(grid.pitch)}};
+    source.executed_operations = counts(problem).operations;
+    return source;
+}
+
+Block banner(const Problem& problem, const Config& config, Target target) {
+    const Grid grid(problem);
+    const int word = bytes_per_word(grid.precision);
+    Block block;
+    block.line("// gauss_seidel_27: {} stencil, {}", problem.word("stencil"), to_string(grid.precision));
+    block.line("// hone emit {} {} --target {} --config {}", problem.class_key(), example_extents, to_string(target), config.key());
+    block.line("// The same text serves every nx, ny, nz and pitch.");
+    std::string bytes = fmt::format("{}", 3 * word);
+    if (grid.stencil == Stencil::semi_constant) bytes = fmt::format("{} + {} / nx", 3 * word, coefficients * word);
+    if (grid.stencil == Stencil::variable) bytes = fmt::format("{}", (3 + coefficients) * word);
+    block.line("// per update: {} operations, {} bytes (compulsory)", operations_per_update, bytes);
+    return block;
+}
+
+}  // namespace gauss_seidel
+
+Family gauss_seidel_27() {
+    using namespace gauss_seidel;
+    const auto extent = [](std::string name, std::string help) {
+        return ProblemParameter{std::move(name), std::move(help), {}, 1, largest_extent, true, ""};
+    };
+    Family family;
+    family.name = "gauss_seidel_27";
+    family.summary = "eight-colour Gauss-Seidel sweep over a 3D grid, 27-point stencils, in place";
+    family.source = "S. Strobl, Efficient Implementation of Finite Element Operators on GPUs, Studienarbeit, FAU Erlangen-Nuernberg 2008";
+    family.example = "gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96";
+    family.parameters = {
+        {"stencil", "one for all points, one per row along x, or one per point", {"constant", "semi_constant", "variable"}, 0, 0, false, ""},
+        {"precision", "of u, f and the stencil", {"f32", "f64"}, 0, 0, false, ""},
+        extent("nx", "interior points along x"),
+        extent("ny", "interior points along y"),
+        extent("nz", "interior points along z"),
+        {"pitch", "words from one row to the next; 0: nx + 2, rounded up to 128 bytes", {}, 0, 2 * largest_extent, true, "0"}};
+    family.range_unit = "planes";
+    family.range = [](const Problem& problem) { return problem.integer("nz"); };
+    family.arrays = arrays;
+    family.space = space;
+    family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
+        return limits.target == Target::cuda ? cuda_kernel(problem, config) : cpu_kernel(problem, config);
+    };
+    family.reference = reference;
+    family.workload = workload;
+    family.counts = counts;
+    return family;
+}
+
+}  // namespace hone

@@ -1,0 +1,91 @@
+#include "generator/families/gauss_seidel_27_grid.hpp"
+#include "generator/render.hpp"
+
+namespace hone::gauss_seidel {
+namespace {
+
+// `struct Stencil`: s(k, x) is coefficient k of point x of a row, and `stencil_of_row`: that row's stencil.
+Block stencil_access(const Grid& grid) {
+    Block block;
+    const bool variable = grid.stencil == Stencil::variable;
+    block.line("// Coefficient k of point x of a row.");
+    block.open("struct Stencil");
+    if (variable) {
+        block.line("const real* row;");
+        block.line("index stride;");
+        block.line("real operator()(int k, int x) const {{ return row[k * stride + x]; }}");
+    } else {
+        block.line("real s[27];");
+        block.line("real operator()(int k, int) const {{ return s[k]; }}");
+    }
+    block.close(";");
+    block.text("");
+    block.open("inline Stencil stencil_of_row(const real* stencil, index y, index z, int ny, int nz, int pitch)");
+    switch (grid.stencil) {
+        case Stencil::constant:
+            block.line("(void)y, (void)z, (void)ny, (void)nz, (void)pitch;");
+            break;
+        case Stencil::semi_constant:
+            block.line("(void)nz, (void)pitch;").line("stencil += (z * ny + y) * 32;");
+            break;
+        case Stencil::variable:
+            block.line("return {{stencil + (z * ny + y) * pitch, index(nz) * ny * pitch}};");
+            break;
+    }
+    if (!variable) {
+        block.line("Stencil row;");
+        block.line("std::copy_n(stencil, 27, row.s);");
+        block.line("return row;");
+    }
+    block.close();
+    return block;
+}
+
+Block constants(const Grid& grid, const Config& config) {
+    Block block;
+    block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
+    block.line("using index = long long;  // words of an array");
+    block.line("constexpr int y_block = {}, z_block = {};", config.integer("y_block"), config.integer("z_block"));
+    block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / bytes_per_word(grid.precision));
+    block.text("");
+    block.append(stencil_access(grid));
+    return block;
+}
+
+std::string offset(int steps, const std::string& stride) {
+    if (steps == 0) return "";
+    return (steps < 0 ? " - " : " + ") + stride;
+}
+
+// One line per row of neighbours but the point's own.
+Block other_rows() {
+    Block block;
+    block.line("real rest = f[x];");
+    for (int row = 0; row < 9; ++row) {
+        if (row == 4) continue;
+        const std::string at = "x" + offset(row / 3 - 1, "plane") + offset(row % 3 - 1, "pitch");
+        const int k = 3 * row;
+        block.line("rest -= s({}, x) * u[{} - 1] + s({}, x) * u[{}] + s({}, x) * u[{} + 1];", k, at, k + 1, at, k + 2, at);
+    }
+    block.line("sum[x] = rest;");
+    return block;
+}
+
+}  // namespace
+
+KernelSource cpu_kernel(const Problem& problem, const Config& config) {
+    const Grid grid(problem);
+    KernelSource source = common_source(problem, Target::cpu);
+    source.text = render("gauss_seidel_27.cpp",
+                         {{"banner", banner(problem, config, Target::cpu)}, {"constants", constants(grid, config)}, {"other_rows", other_rows()}});
+    source.entries = {"gauss_seidel_27"};
+    for (int row_parity = 0; row_parity < 4; ++row_parity) {
+        Launch launch;
+        launch.entry = source.entries.front();
+        launch.constants = {row_parity};
+        source.step.push_back(launch);
+    }
+    return source;
+}
+
+}  // namespace hone::gauss_seidel

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "generator/block.hpp"
+#include "generator/family.hpp"
+
+namespace hone::gauss_seidel {
+
+enum class Stencil { constant, semi_constant, variable };
+
+constexpr int coefficients = 27;
+constexpr int centre = 13;
+/// Words per stencil of the semi-constant kind: 27 and padding, so that each starts on 128 bytes in f32.
+constexpr int row_stencil_words = 32;
+
+/// A problem of the family, with its layout. Throws Error for a pitch below nx + 2 and for arrays that no machine holds.
+struct Grid {
+    explicit Grid(const Problem& problem);
+
+    Stencil stencil;
+    Precision precision;
+    std::int64_t nx, ny, nz;
+    std::int64_t pitch;  ///< words from one row of u, f and a variable stencil to the next
+
+    std::int64_t plane() const { return (ny + 2) * pitch; }
+    std::int64_t points() const { return nx * ny * nz; }
+    std::int64_t field_words() const { return (nz + 2) * plane(); }
+    std::int64_t stencil_words() const;
+};
+
+/// Parts of the family, each in the file of its name.
+SearchSpace space(const Problem& problem, const Limits& limits);
+KernelSource cuda_kernel(const Problem& problem, const Config& config);
+KernelSource cpu_kernel(const Problem& problem, const Config& config);
+void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
+Workload workload(const Problem& problem, std::uint64_t seed);
+
+std::vector<ArraySpec> arrays(const Problem& problem);
+Counts counts(const Problem& problem);
+
+/// What both targets' sources have in common: arrays, scalars nx ny nz pitch, operations.
+KernelSource common_source(const Problem& problem, Target target);
+/// The comment at the head of an emitted kernel. Extents are run-time arguments, so the text is the same for all of them.
+Block banner(const Problem& problem, const Config& config, Target target);
+
+}  // namespace hone::gauss_seidel
