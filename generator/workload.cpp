@@ -52,7 +52,14 @@ void HostArray::Free::operator()(void* pointer) const {
 double largest_difference(const HostArray& a, const HostArray& b) {
     if (a.precision() != b.precision() || a.words() != b.words())
         throw Error("comparison", fmt::format("{} and {} words or other precisions", a.words(), b.words()), "compare arrays of one shape");
-    return a.precision() == Precision::f32 ? difference(a.values<float>(), b.values<float>()) : difference(a.values<double>(), b.values<double>());
+    return largest_difference(a.data(), b.data(), a.words(), a.precision());
+}
+
+double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) {
+    const auto as = [words](const void* data, auto zero) {
+        return std::span(static_cast<const decltype(zero)*>(data), static_cast<std::size_t>(words));
+    };
+    return precision == Precision::f32 ? difference(as(a, 0.0F), as(b, 0.0F)) : difference(as(a, 0.0), as(b, 0.0));
 }
 
 }  // namespace hone

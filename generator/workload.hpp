@@ -57,5 +57,7 @@ struct Workload {
 
 /// Largest |a - b| over all words. Infinity where exactly one of the two is NaN, or either is infinite; two NaN are equal (untouched padding).
 double largest_difference(const HostArray& a, const HostArray& b);
+/// The same for any two arrays in host memory.
+double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision);
 
 }  // namespace hone

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,7 +23,8 @@ struct EntryResources {
 /// A compiled kernel source: a cubin, or a shared object.
 struct CompiledCode {
     Target target = Target::cpu;
-    std::string binary;  ///< bytes
+    std::string binary;          ///< bytes
+    std::filesystem::path file;  ///< CPU: a file that begins with `binary` and can be loaded; the cache may have dropped it meanwhile
     std::vector<EntryResources> resources;
     std::string log;
     double seconds = 0;  ///< of the compiler; as measured when it was built, also when it comes from the cache
@@ -43,13 +45,15 @@ class Compiler {
     /// Name and version; part of the cache's key.
     virtual std::string version() const = 0;
     virtual CompileOutcome compile(const KernelSource& source) const = 0;
+    /// Why nothing at all can be compiled here, with the remedy; empty when it can.
+    virtual std::string missing() const { return {}; }
 };
 
 /// NVRTC for `architecture` ("sm_90"). Throws Error, saying what to install, where libnvrtc is absent.
 std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture, DiskCache& cache);
 
-/// The host's C++ compiler, from HONE_CXX or else c++, g++, clang++ on the PATH, started without a shell and killed after `timeout_seconds`.
-/// Throws Error, saying what to install, where there is none.
+/// The host's C++ compiler (see runtime/cpu/host_compiler.hpp), started without a shell and killed after `timeout_seconds`.
+/// Where there is none, every compilation fails with what to install, and `missing` says so.
 std::unique_ptr<Compiler> make_host_compiler(DiskCache& cache, double timeout_seconds = 120);
 
 }  // namespace hone

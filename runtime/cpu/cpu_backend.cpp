@@ -1,0 +1,148 @@
+#include "runtime/cpu/cpu_backend.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "generator/error.hpp"
+#include "generator/workload.hpp"
+#include "runtime/cpu/cpu_device.hpp"
+#include "runtime/cpu/host_compiler.hpp"
+
+namespace hone {
+namespace {
+
+// From this size on, memory is copied and filled by all threads, in the static shares that kernels use too: a page lies near the thread that
+// touches it first.
+constexpr std::int64_t parallel_bytes = 1 << 20;
+
+template <typename Work>
+void in_shares(std::int64_t bytes, const Work& work) {
+    if (bytes < parallel_bytes) {
+        if (bytes > 0) work(std::int64_t{0}, bytes);
+        return;
+    }
+    const std::int64_t share = std::int64_t{1} << 18;
+    const std::int64_t shares = (bytes + share - 1) / share;
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < shares; ++i) work(i * share, std::min(share, bytes - i * share));
+}
+
+// A loaded shared object and its table of entry points.
+class CpuModule : public Module {
+  public:
+    explicit CpuModule(void* library) : library_(library), entries_(static_cast<const HostEntry*>(dlsym(library, "hone_entries"))) {
+        if (entries_ == nullptr) {
+            dlclose(library_);
+            throw Error("compiled kernel", "it has no table of entry points", "empty the cache folder");
+        }
+        // The OpenMP library that came with it keeps threads of its own, so it must outlive the object.
+        for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"})
+            if (void* openmp = dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE); openmp != nullptr) dlclose(openmp);
+    }
+    ~CpuModule() override { dlclose(library_); }
+    CpuModule(const CpuModule&) = delete;
+    CpuModule& operator=(const CpuModule&) = delete;
+
+    int entry(const std::string& name) const override {
+        for (int i = 0; entries_[i].name != nullptr; ++i)
+            if (name == entries_[i].name) return i;
+        throw Error("compiled kernel", fmt::format("there is no entry point \"{}\"", name), "mend the family's launch plan");
+    }
+
+    void launch(int entry, const Dim3&, const Dim3&, std::int64_t, Stream, void** arguments) const override { entries_[entry].launch(arguments); }
+
+  private:
+    void* library_;
+    const HostEntry* entries_;
+};
+
+class CpuBackend : public Backend {
+  public:
+    explicit CpuBackend(DiskCache& cache) : cache_(&cache), compiler_(make_host_compiler(cache)), device_(cpu_device(compiler_->version())) {}
+
+    const Device& device() const override { return device_; }
+    const Compiler& compiler() const override { return *compiler_; }
+
+    std::unique_ptr<Module> load(const CompiledCode& code) override {
+        if (code.target != Target::cpu) throw Error("loading a kernel", "it was compiled for " + to_string(code.target), "compile it for cpu");
+        // The entry may have left the cache since it was read; and code that came another way never was in it.
+        void* library = code.file.empty() ? nullptr : dlopen(code.file.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr) {
+            const std::string key = "loaded object " + sha256(code.binary);
+            if (!cache_->read(key) && !cache_->write(key, code.binary))
+                throw Error("cache folder " + cache_->folder().string(), fmt::format("it does not take {} bytes", code.binary.size()),
+                            "make room, or set HONE_CACHE to another folder");
+            library = dlopen(cache_->path(key).c_str(), RTLD_NOW | RTLD_LOCAL);
+        }
+        if (library == nullptr) {
+            const char* reason = dlerror();
+            throw Error("loading a compiled kernel", reason == nullptr ? "the loader gives no reason" : reason,
+                        "set HONE_CACHE to a folder on a file system that allows execution");
+        }
+        return std::make_unique<CpuModule>(library);
+    }
+
+    void* allocate(std::int64_t bytes) override {
+        if (bytes < 0) throw Error("memory on the cpu", fmt::format("{} bytes", bytes), "ask for a size of at least 0");
+        constexpr std::size_t huge_page = std::size_t{2} << 20;
+        constexpr std::size_t alignment = 256;
+        const auto wanted = std::max<std::size_t>(static_cast<std::size_t>(bytes), 1);
+        const std::size_t unit = wanted >= 2 * huge_page ? huge_page : alignment;
+        const std::size_t rounded = (wanted + unit - 1) / unit * unit;
+        void* memory = rounded < wanted ? nullptr : std::aligned_alloc(unit, rounded);
+        if (memory == nullptr)
+            throw Error("memory on the cpu", fmt::format("no room for {} bytes ({:.3g} GiB)", bytes, static_cast<double>(bytes) / (1 << 30)),
+                        "use a smaller problem");
+        // Stencils walk over many rows at once, each on another page: large pages spare the address look-ups.
+        if (unit == huge_page) madvise(memory, rounded, MADV_HUGEPAGE);
+        return memory;
+    }
+    void free(void* pointer) noexcept override { std::free(pointer); }
+    void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes); }
+    void free_pinned(void* pointer) noexcept override { std::free(pointer); }
+
+    void copy(void* to, const void* from, std::int64_t bytes, Stream) override {
+        in_shares(bytes, [&](std::int64_t at, std::int64_t count) {
+            std::memcpy(static_cast<char*>(to) + at, static_cast<const char*>(from) + at, static_cast<std::size_t>(count));
+        });
+    }
+    void fill(void* to, unsigned char byte, std::int64_t bytes, Stream) override {
+        in_shares(bytes,
+                  [&](std::int64_t at, std::int64_t count) { std::memset(static_cast<char*>(to) + at, byte, static_cast<std::size_t>(count)); });
+    }
+    void synchronise(Stream) override {}
+
+    double seconds(Stream, const std::function<void()>& work) override {
+        const auto begin = std::chrono::steady_clock::now();
+        work();
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+    double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) override {
+        return hone::largest_difference(a, b, words, precision);
+    }
+
+  private:
+    DiskCache* cache_;
+    std::unique_ptr<Compiler> compiler_;
+    Device device_;
+};
+
+}  // namespace
+
+std::vector<Device> cpu_devices(std::string&) {
+    const HostCompiler compiler = find_host_compiler(nullptr);
+    return {cpu_device(compiler.path.empty() ? "none" : compiler.version)};
+}
+
+std::unique_ptr<Backend> make_cpu_backend(int index, DiskCache& cache) {
+    if (index != 0) throw Error("device cpu:" + std::to_string(index), "there is one cpu device", "use cpu");
+    return std::make_unique<CpuBackend>(cache);
+}
+
+}  // namespace hone

@@ -1,0 +1,93 @@
+#include "runtime/cpu/cpu_device.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+namespace hone {
+namespace {
+
+std::string read_text(const char* path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// The first line `name : value`.
+std::string field(std::string_view text, std::string_view name) {
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        const std::size_t colon = line.find(':');
+        if (colon != std::string_view::npos && trimmed(line.substr(0, colon)) == name) return std::string(trimmed(line.substr(colon + 1)));
+    }
+    return {};
+}
+
+bool has_flag(const std::string& flags, const std::string& flag) {
+    return (" " + flags + " ").find(" " + flag + " ") != std::string::npos;
+}
+
+// "1024K", "2M" as sysfs writes it; 0 when it says nothing.
+int cache_bytes(const std::string& text) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc()) return 0;
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    return number * (unit.starts_with('M') ? 1 << 20 : unit.starts_with('K') ? 1 << 10 : 1);
+}
+
+}  // namespace
+
+CpuInfo parse_cpuinfo(std::string_view text) {
+    CpuInfo info;
+    info.name = field(text, "model name");
+    info.flags = field(text, "flags");
+    if (!info.flags.empty()) {
+        const bool avx512 = has_flag(info.flags, "avx512f") && has_flag(info.flags, "avx512vl");
+        const bool avx2 = has_flag(info.flags, "avx2");
+        info.instruction_set = avx512 ? "x86-64-avx512" : avx2 ? "x86-64-avx2" : "x86-64-sse2";
+        info.vector_bytes = avx512 ? 64 : avx2 ? 32 : 16;
+    } else if (info.flags = field(text, "Features"); !info.flags.empty()) {
+        info.instruction_set = has_flag(info.flags, "sve") ? "aarch64-sve" : "aarch64-neon";
+        if (info.name.empty()) info.name = fmt::format("Arm {} part {}", field(text, "CPU implementer"), field(text, "CPU part"));
+    }
+    if (info.name.empty()) info.name = "unknown processor";
+    if (info.instruction_set.empty()) info.instruction_set = "unknown";
+    return info;
+}
+
+CpuInfo read_cpuinfo() {
+    return parse_cpuinfo(read_text("/proc/cpuinfo"));
+}
+
+Device cpu_device(const std::string& compiler) {
+    const CpuInfo info = read_cpuinfo();
+    // Kernels use OpenMP's default team: what OMP_NUM_THREADS and the process's affinity leave.
+    const int threads = omp_get_max_threads();
+    Device device;
+    device.fingerprint.target = Target::cpu;
+    device.fingerprint.name = info.name;
+    device.fingerprint.architecture = info.instruction_set;
+    device.fingerprint.units = threads;
+    device.fingerprint.compiler = compiler;
+    device.limits = cpu_limits();
+    device.limits.multiprocessors = threads;
+    device.limits.vector_bytes = info.vector_bytes;
+    if (const int bytes = cache_bytes(read_text("/sys/devices/system/cpu/cpu0/cache/index2/size")); bytes > 0) device.limits.cache_bytes = bytes;
+    device.memory_bytes = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+    return device;
+}
+
+}  // namespace hone

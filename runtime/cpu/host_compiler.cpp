@@ -1,0 +1,270 @@
+#include "runtime/cpu/host_compiler.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include "generator/error.hpp"
+#include "runtime/cpu/cpu_device.hpp"
+#include "runtime/process.hpp"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A private folder that removes itself.
+class TemporaryFolder {
+  public:
+    TemporaryFolder() {
+        std::error_code error;
+        const fs::path parent = fs::temp_directory_path(error);
+        std::string pattern = (error ? fs::path("/tmp") : parent) / "hone-XXXXXX";
+        if (::mkdtemp(pattern.data()) == nullptr)
+            throw Error("temporary folder " + pattern, std::strerror(errno), "set TMPDIR to a folder that can be written to");
+        path_ = pattern;
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    const fs::path& path() const { return path_; }
+
+  private:
+    fs::path path_;
+};
+
+std::optional<std::string> read_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    std::ostringstream bytes;
+    bytes << file.rdbuf();
+    return std::move(bytes).str();
+}
+
+std::string without(std::string text, const std::string& part) {
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) text.erase(at, part.size());
+    return text;
+}
+
+std::string first_line(std::string_view text) {
+    return std::string(text.substr(0, text.find('\n')));
+}
+
+// The line that names the error, or how the compiler ended.
+std::string reason(const ProcessResult& result, const std::string& log) {
+    if (!result.started || result.timed_out || result.signal != 0) return "the compiler was " + result.failure();
+    const std::size_t error = log.find("error");
+    if (error == std::string::npos) return fmt::format("the compiler {}: {}", result.failure(), first_line(log));
+    const std::size_t begin = log.rfind('\n', error);
+    return first_line(std::string_view(log).substr(begin == std::string::npos ? 0 : begin + 1));
+}
+
+std::string version_of(const std::string& path, const DiskCache* cache) {
+    std::error_code error;
+    const fs::path program = fs::canonical(path, error);
+    const auto size = fs::file_size(program, error);
+    const auto changed = fs::last_write_time(program, error).time_since_epoch().count();
+    const std::string key = fmt::format("version of the host compiler {} {} {} {}", path, program.string(), size, changed);
+    if (auto kept = cache != nullptr ? cache->read(key) : std::nullopt) return *kept;
+    constexpr double patience_seconds = 20;
+    const ProcessResult result = run_process({path, "--version"}, patience_seconds, {{"LC_ALL", "C"}});
+    if (!result.ok()) return {};
+    const std::string version = first_line(result.output);
+    if (cache != nullptr) cache->write(key, version);
+    return version;
+}
+
+// Cached contents: the shared object (so that the entry's file can be loaded), the log, and a tail with the log's length and the microseconds.
+constexpr std::size_t tail_bytes = 32;
+
+std::string packed(const CompiledCode& code) {
+    return code.binary + code.log + fmt::format("{:016x}{:016x}", code.log.size(), static_cast<std::uint64_t>(code.seconds * 1e6));
+}
+
+CompiledCode unpacked(const std::string& contents) {
+    const std::string_view tail = std::string_view(contents).substr(contents.size() - tail_bytes);
+    const auto log_bytes = static_cast<std::size_t>(std::stoull(std::string(tail.substr(0, 16)), nullptr, 16));
+    CompiledCode code;
+    code.binary = contents.substr(0, contents.size() - tail_bytes - log_bytes);
+    code.log = contents.substr(code.binary.size(), log_bytes);
+    code.seconds = static_cast<double>(std::stoull(std::string(tail.substr(16)), nullptr, 16)) * 1e-6;
+    return code;
+}
+
+class HostCompilerRunner : public Compiler {
+  public:
+    HostCompilerRunner(DiskCache& cache, double timeout_seconds)
+        : cache_(&cache), timeout_seconds_(timeout_seconds), host_(find_host_compiler(&cache)), options_(host_compiler_options()) {
+        const CpuInfo cpu = read_cpuinfo();
+        // What -march=native means here.
+        machine_ = cpu.name + "\n" + cpu.flags;
+    }
+
+    std::string version() const override { return host_.path.empty() ? "none" : host_.version; }
+    std::string missing() const override { return host_.missing; }
+
+    CompileOutcome compile(const KernelSource& source) const override {
+        CompileOutcome outcome;
+        if (!host_.path.empty() && source.target == Target::cpu) return compile_text(with_entry_table(source));
+        outcome.failure = host_.path.empty() ? host_.missing : "the source is for " + to_string(source.target) + ", this compiler is for cpu";
+        return outcome;
+    }
+
+  private:
+    CompileOutcome compile_text(const std::string& text) const {
+        std::string key = fmt::format("shared object\n{}\n{}\n", host_.version, machine_);
+        for (const auto& option : options_) key += option + "\n";
+        key += text;
+        CompileOutcome outcome;
+        if (auto kept = cache_->read(key); kept && kept->size() >= tail_bytes) {
+            outcome.ok = true;
+            outcome.code = unpacked(*kept);
+            outcome.code.from_cache = true;
+        } else {
+            outcome = run(text);
+            if (!outcome.ok || !cache_->write(key, packed(outcome.code))) return outcome;
+        }
+        outcome.code.file = cache_->path(key);
+        return outcome;
+    }
+
+    CompileOutcome run(const std::string& text) const {
+        const TemporaryFolder folder;
+        const fs::path input = folder.path() / "kernel.cpp";
+        const fs::path output = folder.path() / "kernel.so";
+        CompileOutcome outcome;
+        std::ofstream file(input, std::ios::binary);
+        file << text;
+        file.close();
+        if (!file) {
+            outcome.failure = fmt::format("the source could not be written to {}", input.string());
+            return outcome;
+        }
+        std::vector<std::string> arguments{host_.path};
+        arguments.insert(arguments.end(), options_.begin(), options_.end());
+        arguments.insert(arguments.end(), {input.string(), "-o", output.string()});
+        // TMPDIR: what a killed compiler leaves behind goes with the folder. LC_ALL: its messages are part of records, so in one language.
+        const ProcessResult result = run_process(arguments, timeout_seconds_, {{"LC_ALL", "C"}, {"TMPDIR", folder.path().string()}});
+        outcome.code.seconds = result.seconds;
+        outcome.code.log = without(result.output, folder.path().string() + "/");
+        std::optional<std::string> binary = result.ok() ? read_file(output) : std::nullopt;
+        outcome.ok = binary && !binary->empty();
+        if (outcome.ok)
+            outcome.code.binary = std::move(*binary);
+        else
+            outcome.failure = reason(result, outcome.code.log);
+        return outcome;
+    }
+
+    DiskCache* cache_;
+    double timeout_seconds_;
+    HostCompiler host_;
+    std::vector<std::string> options_;
+    std::string machine_;
+};
+
+// Calls an entry with its own parameter types, whatever they are, and checks their number.
+constexpr std::string_view entry_table_head = R"(
+// What calls the entry points: each takes an array of pointers to its arguments' values.
+namespace hone_launch {
+template <int... i>
+struct Indices {};
+template <int n, int... i>
+struct Count : Count<n - 1, n - 1, i...> {};
+template <int... i>
+struct Count<0, i...> {
+    using type = Indices<i...>;
+};
+template <typename... Parameters, int... i>
+void spread(void (*entry)(Parameters...), void** arguments, Indices<i...>) {
+    entry(*static_cast<Parameters*>(arguments[i])...);
+}
+template <int count, typename... Parameters>
+void call(void (*entry)(Parameters...), void** arguments) {
+    static_assert(sizeof...(Parameters) == count, "the entry point has another number of parameters than its source declares");
+    spread(entry, arguments, typename Count<count>::type{});
+}
+struct Entry {
+    const char* name;
+    void (*launch)(void**);
+};
+}  // namespace hone_launch
+extern "C" {
+extern const hone_launch::Entry hone_entries[];
+const hone_launch::Entry hone_entries[] = {
+)";
+
+}  // namespace
+
+HostCompiler find_host_compiler(const DiskCache* cache) {
+    const char* own = std::getenv("HONE_CXX");
+    const bool chosen = own != nullptr && *own != '\0';
+    const std::vector<std::string> names = chosen ? std::vector<std::string>{own} : std::vector<std::string>{"c++", "g++", "clang++"};
+    HostCompiler compiler;
+    for (const auto& name : names) {
+        compiler.path = find_program(name);
+        if (compiler.path.empty()) continue;
+        compiler.version = version_of(compiler.path, cache);
+        if (!compiler.version.empty()) return compiler;
+    }
+    compiler.path.clear();
+    compiler.missing = chosen ? fmt::format("HONE_CXX is \"{}\", which is no C++ compiler that can be started; set it to one, or unset it", own)
+                              : "no C++ compiler (c++, g++, clang++) on the PATH; install g++, or set HONE_CXX";
+    return compiler;
+}
+
+std::vector<std::string> host_compiler_options() {
+    std::vector<std::string> options{"-std=c++20", "-O3", "-fopenmp", "-fPIC", "-shared"};
+#if defined(__aarch64__)
+    options.emplace_back("-mcpu=native");
+#else
+    options.emplace_back("-march=native");
+    // Compilers prefer half-width vectors on many processors with AVX-512, for fear of lower clocks that newer ones do not have; a kernel that
+    // wants shorter ones says simdlen.
+    if (cpu_device("").limits.vector_bytes == 64) options.emplace_back("-mprefer-vector-width=512");
+#endif
+    // Fused multiply-adds, no errno from sqrt, and branches turned into masks although a compare might trap: none of these changes what NaN does.
+    // Not -ffast-math: NaN marks words that must not be read, so they have to come through; and sums keep the order that was written, except where
+    // a kernel says `omp simd reduction`.
+    options.insert(options.end(), {"-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"});
+    // The table's calls reach this object's own functions, never one of the same name elsewhere in the process.
+    options.emplace_back("-Wl,-Bsymbolic");
+    return options;
+}
+
+std::string with_entry_table(const KernelSource& source) {
+    std::map<std::string, std::size_t> constants;
+    for (const auto* plan : {&source.prepare, &source.step})
+        for (const auto& launch : *plan) {
+            const auto [found, added] = constants.try_emplace(launch.entry, launch.constants.size());
+            if (!added && found->second != launch.constants.size())
+                throw Error("kernel source, entry " + launch.entry, "its launches differ in their number of constants",
+                            "mend the family's launch plan");
+        }
+    // The arrays, the tables, the scalars, and the range.
+    const std::size_t common = source.arrays.size() + source.tables.size() + source.scalars.size() + 2;
+    std::string text = source.text + std::string(entry_table_head);
+    for (const auto& [entry, count] : constants)
+        text += fmt::format("    {{\"{0}\", [](void** arguments) {{ hone_launch::call<{1}>({0}, arguments); }}}},\n", entry, common + count);
+    return text + "    {nullptr, nullptr}};\n}\n";
+}
+
+std::unique_ptr<Compiler> make_host_compiler(DiskCache& cache, double timeout_seconds) {
+    return std::make_unique<HostCompilerRunner>(cache, timeout_seconds);
+}
+
+}  // namespace hone

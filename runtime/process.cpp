@@ -1,0 +1,163 @@
+#include "runtime/process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <thread>
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves its declaration to the program
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t most_output = std::size_t{1} << 20;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The caller's environment with changes, as `name=value`.
+std::vector<std::string> changed_environment(const std::vector<std::pair<std::string, std::string>>& changes) {
+    std::vector<std::string> variables;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        const std::string_view text = *variable;
+        const std::string_view name = text.substr(0, text.find('='));
+        if (std::none_of(changes.begin(), changes.end(), [&](const auto& change) { return change.first == name; })) variables.emplace_back(text);
+    }
+    for (const auto& [name, value] : changes) variables.push_back(name + "=" + value);
+    return variables;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+    std::vector<char*> result;
+    for (auto& text : texts) result.push_back(text.data());
+    result.push_back(nullptr);
+    return result;
+}
+
+// The child's process id, or an error number. `output` becomes its standard output and standard error.
+int start(std::vector<std::string> arguments, std::vector<std::string> environment, int output, pid_t& child) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+    // A group of its own, so that a compiler dies with its passes. Signals that the caller ignores or blocks are the child's default again.
+    sigset_t all;
+    sigset_t none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    const int error = posix_spawn(&child, arguments.front().c_str(), &actions, &attributes, pointers(arguments).data(), pointers(environment).data());
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+// Reads until every writer has closed its end; false when time runs out first.
+bool collect(int input, Clock::time_point begin, double timeout_seconds, std::string& output) {
+    std::array<char, 1 << 14> buffer{};
+    while (true) {
+        const double left = timeout_seconds - seconds_since(begin);
+        if (left <= 0) return false;
+        pollfd waiting{input, POLLIN, 0};
+        const int ready = ::poll(&waiting, 1, static_cast<int>(std::min(left * 1000 + 1, 1e6)));
+        if (ready <= 0) continue;
+        const ssize_t got = ::read(input, buffer.data(), buffer.size());
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (got <= 0) return true;
+        output.append(buffer.data(), std::min(static_cast<std::size_t>(got), most_output - std::min(most_output, output.size())));
+    }
+}
+
+// Waits for the child's end; false when time runs out first.
+bool reap(pid_t child, Clock::time_point begin, double timeout_seconds, int& status) {
+    while (true) {
+        const pid_t ended = ::waitpid(child, &status, WNOHANG);
+        if (ended == child || (ended < 0 && errno != EINTR)) return true;
+        if (seconds_since(begin) >= timeout_seconds) return false;
+        std::this_thread::sleep_for(std::chrono::microseconds(200));  // its output is closed, so it is about to end
+    }
+}
+
+}  // namespace
+
+std::string ProcessResult::failure() const {
+    if (!started) return output;
+    if (timed_out) return fmt::format("killed after {:.3g} s", seconds);
+    if (signal != 0) return fmt::format("ended by signal {} ({})", signal, strsignal(signal));
+    return fmt::format("ended with exit code {}", exit_code);
+}
+
+ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds,
+                          const std::vector<std::pair<std::string, std::string>>& environment) {
+    ProcessResult result;
+    const auto begin = Clock::now();
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
+        result.output = fmt::format("no pipe: {}", std::strerror(errno));
+        return result;
+    }
+    pid_t child = 0;
+    const int error = start(arguments, changed_environment(environment), pipe[1], child);
+    ::close(pipe[1]);
+    if (error != 0) {
+        ::close(pipe[0]);
+        result.output = fmt::format("{} cannot be started: {}", arguments.front(), std::strerror(error));
+        return result;
+    }
+    result.started = true;
+    int status = 0;
+    result.timed_out = !collect(pipe[0], begin, timeout_seconds, result.output) || !reap(child, begin, timeout_seconds, status);
+    ::close(pipe[0]);
+    if (result.timed_out) {
+        ::kill(-child, SIGKILL);
+        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
+    }
+    result.seconds = seconds_since(begin);
+    if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+    return result;
+}
+
+std::string find_program(const std::string& name) {
+    const auto executable = [](const fs::path& path) {
+        std::error_code error;
+        return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+    };
+    if (name.empty()) return {};
+    if (name.find('/') != std::string::npos) return executable(name) ? fs::absolute(name).string() : std::string();
+    const char* variable = std::getenv("PATH");
+    std::string_view folders = variable == nullptr ? "" : variable;
+    while (!folders.empty()) {
+        const std::string_view folder = folders.substr(0, folders.find(':'));
+        folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
+        // An empty entry means the current folder, where nobody should find a compiler.
+        if (!folder.empty() && executable(fs::path(folder) / name)) return fs::absolute(fs::path(folder) / name).string();
+    }
+    return {};
+}
+
+}  // namespace hone

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hone {
+
+/// How a program ended, and what it said.
+struct ProcessResult {
+    bool started = false;
+    bool timed_out = false;
+    int exit_code = -1;  ///< -1 when it did not end by itself
+    int signal = 0;      ///< that ended it
+    double seconds = 0;
+    std::string output;  ///< standard output and standard error as they came, at most the first 1 MiB
+
+    bool ok() const { return started && !timed_out && exit_code == 0; }
+    /// Why it is not ok, in a few words: "killed after 120 s", "ended with exit code 1".
+    std::string failure() const;
+};
+
+/// Starts the program at the path `arguments[0]` without a shell, in a process group of its own, with an empty standard input and the caller's
+/// environment changed by `environment`, and waits. After `timeout_seconds` the whole group is killed.
+///
+///     const auto result = run_process({"/usr/bin/c++", "--version"}, 10);
+ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds,
+                          const std::vector<std::pair<std::string, std::string>>& environment = {});
+
+/// Absolute path of a program that may be executed: `name` itself when it has a slash, else the first on PATH. Empty when there is none.
+std::string find_program(const std::string& name);
+
+}  // namespace hone
