@@ -12,7 +12,7 @@ Block stencil_access(const Grid& grid) {
     block.open("struct Stencil");
     if (variable) {
         block.line("const real* row;");
-        block.line("index stride;");
+        block.line("wide stride;");
         block.line("real operator()(int k, int x) const {{ return row[k * stride + x]; }}");
     } else {
         block.line("real s[27];");
@@ -20,7 +20,7 @@ Block stencil_access(const Grid& grid) {
     }
     block.close(";");
     block.text("");
-    block.open("inline Stencil stencil_of_row(const real* stencil, index y, index z, int ny, int nz, int pitch)");
+    block.open("inline Stencil stencil_of_row(const real* stencil, wide y, wide z, int ny, int nz, int pitch)");
     switch (grid.stencil) {
         case Stencil::constant:
             block.line("(void)y, (void)z, (void)ny, (void)nz, (void)pitch;");
@@ -29,7 +29,7 @@ Block stencil_access(const Grid& grid) {
             block.line("(void)nz, (void)pitch;").line("stencil += (z * ny + y) * 32;");
             break;
         case Stencil::variable:
-            block.line("return {{stencil + (z * ny + y) * pitch, index(nz) * ny * pitch}};");
+            block.line("return {{stencil + (z * ny + y) * pitch, wide(nz) * ny * pitch}};");
             break;
     }
     if (!variable) {
@@ -44,7 +44,7 @@ Block stencil_access(const Grid& grid) {
 Block constants(const Grid& grid, const Config& config) {
     Block block;
     block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
-    block.line("using index = long long;  // words of an array");
+    block.line("using wide = long long;  // words of an array");
     block.line("constexpr int y_block = {}, z_block = {};", config.integer("y_block"), config.integer("z_block"));
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / bytes_per_word(grid.precision));
     block.text("");

@@ -7,7 +7,7 @@ namespace {
 Block constants(const Grid& grid, const Config& config) {
     Block block;
     block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
-    block.line("using index = long long;  // words of an array");
+    block.line("using wide = long long;  // words of an array");
     block.line("constexpr int block_x = {}, block_y = {}, z_block = {};", config.integer("block_x"), config.integer("block_y"),
                config.integer("z_block"));
     block.line("constexpr int threads_per_block = block_x * block_y, min_blocks = {};", config.integer("min_blocks"));
@@ -51,9 +51,9 @@ Block stencil_of_point(const Grid& grid) {
         case Stencil::constant:
             return {};
         case Stencil::semi_constant:
-            return load_stencil("((z - 1) * index(ny) + y_read - 1) * 32", "k");
+            return load_stencil("((z - 1) * wide(ny) + y_read - 1) * 32", "k");
         case Stencil::variable:
-            return load_stencil("((z - 1) * index(ny) + y_read - 1) * pitch + x_read", "k * (nz * index(ny) * pitch)");
+            return load_stencil("((z - 1) * wide(ny) + y_read - 1) * pitch + x_read", "k * (nz * wide(ny) * pitch)");
     }
     return {};
 }

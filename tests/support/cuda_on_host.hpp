@@ -1,0 +1,278 @@
+// CUDA C++ on the host: put in front of an emitted kernel, it makes that text an ordinary C++ file (see emulator.hpp).
+//
+// A block's threads are fibers of one thread; a fiber runs until it waits at a barrier or in a warp primitive. Blocks run one after another, in an
+// order that is neither the launch's nor its reverse, and fibers in an order that changes from block to block and from barrier to barrier, so that
+// what depends on an order that CUDA does not promise gives another answer than the reference.
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __shared__ static
+#define __constant__ static
+#define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+
+struct uint3 {
+    unsigned x, y, z;
+};
+struct float2 {
+    float x, y;
+} __attribute__((aligned(8)));
+struct float4 {
+    float x, y, z, w;
+} __attribute__((aligned(16)));
+struct double2 {
+    double x, y;
+} __attribute__((aligned(16)));
+struct double4 {
+    double x, y, z, w;
+} __attribute__((aligned(16)));
+inline float2 make_float2(float x, float y) {
+    return {x, y};
+}
+inline float4 make_float4(float x, float y, float z, float w) {
+    return {x, y, z, w};
+}
+inline double2 make_double2(double x, double y) {
+    return {x, y};
+}
+inline double4 make_double4(double x, double y, double z, double w) {
+    return {x, y, z, w};
+}
+
+namespace cuda_on_host {
+
+constexpr int warp_size = 32;
+constexpr std::size_t stack_bytes = 128 << 10;
+constexpr std::size_t widest_value = 16;  // bytes that a lane can hand to another
+
+enum class State { runnable, at_block_barrier, at_warp_barrier, finished };
+
+struct Fiber {
+    ucontext_t context;
+    std::unique_ptr<char[]> stack;
+    uint3 thread;
+    int lane = 0;
+    int warp = 0;
+    State state = State::runnable;
+    unsigned mask = 0;  // of the warp barrier that it waits at
+};
+
+inline uint3 block_index, block_size, grid_size;
+inline std::vector<Fiber> fibers;
+inline Fiber* current = nullptr;
+inline ucontext_t scheduler;
+inline void (*body)() = nullptr;  // the kernel with its arguments
+inline std::vector<unsigned char> dynamic_shared;
+inline unsigned char exchange[warp_size][warp_size][widest_value];  // [warp][lane]: what a lane offers to the others
+
+inline void wait(State state, unsigned mask = 0) {
+    current->state = state;
+    current->mask = mask;
+    swapcontext(&current->context, &scheduler);
+}
+
+inline void run_body() {
+    body();
+    current->state = State::finished;
+    swapcontext(&current->context, &scheduler);
+}
+
+[[noreturn]] inline void stop(const char* reason) {
+    std::fprintf(stderr, "CUDA on the host: block (%u, %u, %u): %s\n", block_index.x, block_index.y, block_index.z, reason);
+    std::abort();
+}
+
+// Releases the warp's barrier if all living lanes of its mask have arrived.
+inline bool release_warp(Fiber* lanes, int count) {
+    const auto waiting = std::find_if(lanes, lanes + count, [](const Fiber& fiber) { return fiber.state == State::at_warp_barrier; });
+    if (waiting == lanes + count) return false;
+    const unsigned mask = waiting->mask;
+    const auto in_mask = [&](const Fiber& fiber) { return (mask >> fiber.lane & 1) != 0; };
+    const bool complete = std::all_of(lanes, lanes + count, [&](const Fiber& fiber) {
+        return !in_mask(fiber) || fiber.state == State::finished || (fiber.state == State::at_warp_barrier && fiber.mask == mask);
+    });
+    if (!complete) return false;
+    for (Fiber* fiber = lanes; fiber != lanes + count; ++fiber)
+        if (in_mask(*fiber) && fiber->state != State::finished) fiber->state = State::runnable;
+    return true;
+}
+
+// True when some warp may go on.
+inline bool release_warps() {
+    bool released = false;
+    for (std::size_t lane = 0; lane < fibers.size(); lane += warp_size)
+        released |= release_warp(&fibers[lane], static_cast<int>(std::min<std::size_t>(warp_size, fibers.size() - lane)));
+    return released;
+}
+
+inline bool release_block() {
+    bool waiting = false;
+    for (const auto& fiber : fibers) {
+        if (fiber.state == State::at_warp_barrier) return false;
+        waiting |= fiber.state == State::at_block_barrier;
+    }
+    for (auto& fiber : fibers)
+        if (fiber.state == State::at_block_barrier) fiber.state = State::runnable;
+    return waiting;
+}
+
+// Steps through [0, count) in an order that `round` decides.
+template <typename Function>
+void in_some_order(std::size_t count, unsigned round, Function&& function) {
+    std::size_t step = count / 2 + 1 + round % 3;
+    while (std::gcd(step, count) != 1) ++step;
+    for (std::size_t i = 0; i < count; ++i) function((i * step + round) % count);
+}
+
+inline void run_block(unsigned round) {
+    for (auto& fiber : fibers) {
+        fiber.state = State::runnable;
+        getcontext(&fiber.context);
+        fiber.context.uc_stack.ss_sp = fiber.stack.get();
+        fiber.context.uc_stack.ss_size = stack_bytes;
+        fiber.context.uc_link = nullptr;
+        makecontext(&fiber.context, run_body, 0);
+    }
+    std::memset(dynamic_shared.data(), 0xff, dynamic_shared.size());  // NaN: shared memory starts undefined
+    do {
+        in_some_order(fibers.size(), round++, [](std::size_t i) {
+            if (fibers[i].state != State::runnable) return;
+            current = &fibers[i];
+            swapcontext(&scheduler, &fibers[i].context);
+        });
+    } while (release_warps() || release_block());
+    for (const auto& fiber : fibers)
+        if (fiber.state != State::finished) stop("some threads wait for others that never come: a barrier or warp primitive in a divergent branch");
+}
+
+inline void make_fibers(uint3 block) {
+    const std::size_t threads = std::size_t{block.x} * block.y * block.z;
+    if (threads == 0 || threads > warp_size * warp_size) stop("a block has 1 to 1024 threads");
+    fibers.resize(threads);
+    for (std::size_t i = 0; i < threads; ++i) {
+        const auto number = static_cast<unsigned>(i);
+        if (!fibers[i].stack) fibers[i].stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
+        fibers[i].thread = {number % block.x, number / block.x % block.y, number / block.x / block.y};
+        fibers[i].lane = static_cast<int>(i % warp_size);
+        fibers[i].warp = static_cast<int>(i / warp_size);
+    }
+}
+
+// Every block of a launch.
+inline void launch(uint3 grid, uint3 block, std::size_t shared_bytes, void (*kernel)()) {
+    grid_size = grid;
+    block_size = block;
+    body = kernel;
+    make_fibers(block);
+    dynamic_shared.resize(shared_bytes + 16);
+    unsigned round = 0;
+    in_some_order(std::size_t{grid.x} * grid.y * grid.z, grid.x + grid.y, [&](std::size_t i) {
+        const auto number = static_cast<unsigned>(i);
+        block_index = {number % grid.x, number / grid.x % grid.y, number / grid.x / grid.y};
+        run_block(round++);
+    });
+}
+
+inline void* aligned_shared() {
+    return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(dynamic_shared.data()) + 15) / 16 * 16);
+}
+
+// An array or table of the plan, for a parameter of any pointer type.
+struct Pointer {
+    void* address;
+    template <typename T>
+    operator T*() const {
+        return static_cast<T*>(address);
+    }
+};
+
+// What lane `source` of the warp offers; a lane's own value when there is no such lane.
+template <typename T>
+T shuffle(unsigned mask, T value, int source) {
+    static_assert(sizeof(T) <= widest_value);
+    auto& slots = exchange[current->warp];
+    std::memcpy(slots[current->lane], &value, sizeof(T));
+    wait(State::at_warp_barrier, mask);
+    T result;
+    std::memcpy(&result, slots[source], sizeof(T));
+    wait(State::at_warp_barrier, mask);
+    return result;
+}
+
+}  // namespace cuda_on_host
+
+#define threadIdx (cuda_on_host::current->thread)
+#define blockIdx (cuda_on_host::block_index)
+#define blockDim (cuda_on_host::block_size)
+#define gridDim (cuda_on_host::grid_size)
+constexpr int warpSize = cuda_on_host::warp_size;
+
+inline void __syncthreads() {
+    cuda_on_host::wait(cuda_on_host::State::at_block_barrier);
+}
+inline void __syncwarp(unsigned mask = 0xffffffffu) {
+    cuda_on_host::wait(cuda_on_host::State::at_warp_barrier, mask);
+}
+template <typename T>
+T __shfl_sync(unsigned mask, T value, int source, int width = warpSize) {
+    const int lane = cuda_on_host::current->lane;
+    return cuda_on_host::shuffle(mask, value, lane / width * width + (source & (width - 1)));
+}
+template <typename T>
+T __shfl_up_sync(unsigned mask, T value, int distance, int width = warpSize) {
+    const int lane = cuda_on_host::current->lane;
+    return cuda_on_host::shuffle(mask, value, lane % width < distance ? lane : lane - distance);
+}
+template <typename T>
+T __shfl_down_sync(unsigned mask, T value, int distance, int width = warpSize) {
+    const int lane = cuda_on_host::current->lane;
+    return cuda_on_host::shuffle(mask, value, lane % width + distance >= width ? lane : lane + distance);
+}
+template <typename T>
+T __shfl_xor_sync(unsigned mask, T value, int bits, int width = warpSize) {
+    const int lane = cuda_on_host::current->lane;
+    return cuda_on_host::shuffle(mask, value, lane / width * width + ((lane ^ bits) & (width - 1)));
+}
+
+template <typename T>
+T __ldg(const T* address) {
+    return *address;
+}
+template <typename T>
+T __ldcs(const T* address) {
+    return *address;
+}
+template <typename T>
+T __ldcg(const T* address) {
+    return *address;
+}
+template <typename T>
+void __stcs(T* address, T value) {
+    *address = value;
+}
+template <typename T>
+void __stcg(T* address, T value) {
+    *address = value;
+}
+template <typename A, typename B>
+auto min(A a, B b) {
+    return a < b ? a : b;
+}
+template <typename A, typename B>
+auto max(A a, B b) {
+    return a < b ? b : a;
+}
+using std::fma;
