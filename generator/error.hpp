@@ -14,7 +14,16 @@ class Error : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 
-    Error(const std::string& where, const std::string& found, const std::string& remedy) : std::runtime_error(where + ": " + found + "; " + remedy) {}
+    Error(const std::string& where, const std::string& found, const std::string& remedy)
+        : std::runtime_error(printable(where + ": " + found + "; " + remedy)) {}
+
+  private:
+    // What was found may be anything; a zero byte would cut the text short, and an escape sequence would reach the terminal.
+    static std::string printable(std::string text) {
+        for (char& c : text)
+            if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') c = '?';
+        return text;
+    }
 };
 
 }  // namespace hone

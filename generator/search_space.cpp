@@ -93,6 +93,7 @@ Config SearchSpace::parse(std::string_view text) const {
     std::vector<Assignment> assignments = safe_.assignments();
     std::vector<std::string> names;
     for (const auto& tunable : tunables_) names.push_back(tunable.name);
+    std::vector<bool> given(names.size());
     while (!text.empty()) {
         const std::string_view item = text.substr(0, text.find(','));
         text.remove_prefix(std::min(text.size(), item.size() + 1));
@@ -103,6 +104,8 @@ Config SearchSpace::parse(std::string_view text) const {
         if (position == std::ssize(names))
             throw Error("configuration", fmt::format("there is no tunable \"{}\"", name),
                         did_you_mean(name, names) + fmt::format("the space has {}", fmt::join(names, ", ")));
+        if (given[static_cast<std::size_t>(position)]) throw Error("configuration", name + " is given twice", "give it once");
+        given[static_cast<std::size_t>(position)] = true;
         const auto& tunable = tunables_[static_cast<std::size_t>(position)];
         Value value = parse_value(item.substr(equals + 1));
         if (!has_value(tunable, value))

@@ -1,0 +1,84 @@
+#include "generator/workload.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+
+#include "generator/error.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+template <typename Real>
+HostArray array_of(const std::vector<double>& values) {
+    HostArray array(sizeof(Real) == 4 ? Precision::f32 : Precision::f64, std::ssize(values));
+    std::transform(values.begin(), values.end(), array.values<Real>().begin(), [](double value) { return static_cast<Real>(value); });
+    return array;
+}
+
+template <typename Real>
+class WorkloadOf : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(WorkloadOf, Reals);
+
+TYPED_TEST(WorkloadOf, DifferenceIsTheLargestOverAllWords) {
+    const auto a = array_of<TypeParam>({1, -2, 3, nan});
+    EXPECT_EQ(largest_difference(a, a), 0);
+    EXPECT_EQ(largest_difference(a, array_of<TypeParam>({1, -2.5, 3.25, nan})), 0.5);
+    EXPECT_EQ(largest_difference(array_of<TypeParam>({}), array_of<TypeParam>({})), 0);
+}
+
+TYPED_TEST(WorkloadOf, ANanOrAnInfinityOnOneSideIsInfinitelyWrong) {
+    const auto good = array_of<TypeParam>({1, 2});
+    EXPECT_EQ(largest_difference(good, array_of<TypeParam>({1, nan})), infinity);
+    EXPECT_EQ(largest_difference(array_of<TypeParam>({nan, 2}), good), infinity);
+    EXPECT_EQ(largest_difference(good, array_of<TypeParam>({infinity, 2})), infinity);
+    EXPECT_EQ(largest_difference(array_of<TypeParam>({infinity, 2}), array_of<TypeParam>({-infinity, 2})), infinity);
+    EXPECT_EQ(largest_difference(array_of<TypeParam>({nan, 2}), array_of<TypeParam>({infinity, 2})), infinity);
+}
+
+TYPED_TEST(WorkloadOf, OneWrongWordAnywhereIsFound) {
+    const auto seed = std::random_device{}();
+    std::mt19937_64 generator(seed);
+    std::vector<double> values(100003);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    for (auto& value : values) value = uniform(generator);
+    const auto a = array_of<TypeParam>(values);
+    auto b = a.copy();
+    const std::size_t position = generator() % values.size();
+    b.template values<TypeParam>()[position] += TypeParam{4};
+    EXPECT_NEAR(largest_difference(a, b), 4, 1e-5) << "seed " << seed << ", word " << position;
+}
+
+TEST(Workload, ArraysOfAnotherShapeCannotBeCompared) {
+    EXPECT_THROW(largest_difference(array_of<float>({1}), array_of<float>({1, 2})), Error);
+    EXPECT_THROW(largest_difference(array_of<float>({1}), array_of<double>({1})), Error);
+}
+
+TEST(Workload, ArraysAreAlignedAndCopiesAreTheirOwn) {
+    for (const std::int64_t words : {1, 3, 17, 1000}) {
+        HostArray array(Precision::f64, words);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.data()) % 64, 0U);
+        EXPECT_EQ(array.bytes(), 8 * words);
+        std::fill(array.values<double>().begin(), array.values<double>().end(), 1.0);
+        HostArray copy = array.copy();
+        EXPECT_NE(copy.data(), array.data());
+        copy.values<double>()[0] = 2;
+        EXPECT_EQ(array.values<double>()[0], 1);
+    }
+    EXPECT_EQ(HostArray(Precision::f32, 0).copy().words(), 0);
+}
+
+TEST(Workload, ASizeThatCannotBeIsAnErrorWithTheSize) {
+    EXPECT_THROW(HostArray(Precision::f32, -1), Error);
+}
+
+}  // namespace
+}  // namespace hone
