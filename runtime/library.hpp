@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,39 +14,53 @@ namespace hone {
 
 /// A problem's kernel on a device, ready to launch: the launch plan of one time step with its code and constant tables loaded.
 ///
-/// Immutable and shared; `launch` may be called from several threads on different streams.
+/// Immutable and shared; `launch` may be called from several threads on different streams. The backend must outlive it, and the kernel what it has
+/// queued on a stream.
 class Kernel {
   public:
-    /// Loads `source` on `backend`. Throws Error with the compiler's reason when it does not compile.
+    /// Compiles (or takes from the disk cache) and loads the source of `match.config`. Throws Error with the compiler's reason when it does not
+    /// compile.
     Kernel(Backend& backend, const Family& family, const Problem& problem, const Match& match, const Limits& limits);
+    /// The family's plain loops in place of code, for the cpu where nothing can be compiled.
+    static Kernel reference(Backend& backend, const Family& family, const Problem& problem, const Match& match, const Limits& limits);
     ~Kernel();
+    Kernel(Kernel&&) noexcept;
+    Kernel& operator=(Kernel&&) noexcept;
 
     const Problem& problem() const;
     const Match& match() const;  ///< grade and configuration, or what the answer was taken from
     const KernelSource& source() const;
     std::int64_t range() const;  ///< length of the whole range
-    bool is_reference() const;   ///< the built-in loops run because there is no compiler
+    bool is_reference() const;   ///< the built-in loops run because nothing can be compiled
+    /// The kernel has tables that it makes from the arrays, or scratch: `bind` it to arrays, plain `launch` is refused.
+    bool needs_binding() const;
 
-    /// One time step over the whole range. `arrays` are device pointers in the order of `source().arrays` (host pointers on the CPU).
-    /// Throws Error when the kernel has tables of its own that are made from the arrays: then `bind` first.
+    /// One time step over the whole range, or over [first, last). `arrays` are device pointers in the order of `source().arrays` (host pointers on
+    /// the cpu). An empty range does nothing. Throws Error for another number of arrays, a range that is not within the whole one, or a kernel that
+    /// needs binding.
     void launch(std::span<void* const> arrays, Stream stream = {}) const;
     void launch(std::span<void* const> arrays, std::int64_t first, std::int64_t last, Stream stream = {}) const;
 
   private:
     friend class BoundKernel;
     struct State;
+    explicit Kernel(std::shared_ptr<const State> state);
     std::shared_ptr<const State> state_;
 };
 
-/// A kernel with the application's arrays and with the tables that it makes from them (packed stencils, scratch).
+/// A kernel with the application's arrays and with the tables that it makes from them (packed stencils, scratch). Works for every kernel.
+///
+///     hone::BoundKernel step(kernel, std::array<void*, 3>{u, f, stencil});
+///     for (int i = 0; i < 100; ++i) step.launch();
 class BoundKernel {
   public:
-    /// Allocates the tables and queues `prepare`.
+    /// Allocates the tables and queues `prepare`. Keeps the pointers, not the span. Throws Error as Kernel::launch does.
     BoundKernel(std::shared_ptr<const Kernel> kernel, std::span<void* const> arrays, Stream stream = {});
     ~BoundKernel();
     BoundKernel(BoundKernel&&) noexcept;
     BoundKernel& operator=(BoundKernel&&) noexcept;
 
+    const Kernel& kernel() const;
     /// Makes the tables again, after an array that they come from has changed.
     void prepare(Stream stream = {});
     /// One time step over the whole range, or over [first, last).
@@ -67,13 +82,21 @@ class BoundKernel {
 ///     kernel->launch(std::array<void*, 3>{q, geometry, rhs});
 ///
 /// Thread-safe: a kernel is looked up, generated, compiled (or loaded from the disk cache) once, however many threads ask for it.
+///
+/// There is always an answer that runs: a tuned configuration that does not compile or load gives way to the family's safe one, and where nothing
+/// can be compiled on the cpu, the family's plain loops run. Both are told to `warn`.
 class KernelLibrary {
   public:
-    KernelLibrary(Backend& backend, Database database, const Families& families);
+    using Warn = std::function<void(const std::string&)>;
+
+    /// `families` and `backend` must outlive the library. `warn` may be called from several threads; by default it writes a line to standard error.
+    KernelLibrary(Backend& backend, Database database, const Families& families, Warn warn = {});
     ~KernelLibrary();
 
+    /// Throws Error when even the safe configuration does not compile on a GPU; what the compiler says is in the text.
     std::shared_ptr<const Kernel> kernel(const Problem& problem);
-    /// The same with a configuration of the caller's own. Throws Error when it is not a member of the problem's space.
+    /// The same with a configuration of the caller's own, which does not give way to another. Throws Error when it is not a member of the problem's
+    /// space.
     std::shared_ptr<const Kernel> kernel(const Problem& problem, const Config& config);
 
   private:

@@ -1,0 +1,89 @@
+#include "runtime/library.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdio>
+
+#include "generator/error.hpp"
+#include "runtime/once_map.hpp"
+
+namespace hone {
+
+struct KernelLibrary::State {
+    Backend* backend;
+    Database database;
+    const Families* families;
+    Warn warn;
+    std::atomic<bool> told_missing{false};
+    OnceMap<Problem, Kernel> tuned;
+    OnceMap<std::string, Kernel> chosen;  ///< by problem and configuration
+
+    State(Backend& on, Database records, const Families& of, Warn tell)
+        : backend(&on), database(std::move(records)), families(&of), warn(std::move(tell)) {}
+
+    const Limits& limits() const { return backend->device().limits; }
+
+    std::shared_ptr<const Kernel> compiled(const Problem& problem, const Match& match) const {
+        return std::make_shared<const Kernel>(*backend, families->of(problem), problem, match, limits());
+    }
+
+    // Where nothing can be compiled; every kernel says so itself, the warning comes once.
+    std::shared_ptr<const Kernel> plain_loops(const Problem& problem, const Match& match, const std::string& missing) {
+        if (!told_missing.exchange(true)) warn("the built-in reference loops run instead of tuned kernels: " + missing);
+        return std::make_shared<const Kernel>(Kernel::reference(*backend, families->of(problem), problem, match, limits()));
+    }
+
+    Match safe(const Problem& problem) const {
+        Match match;
+        match.config = families->of(problem).space(problem, limits()).safe();
+        return match;
+    }
+
+    std::shared_ptr<const Kernel> best(const Problem& problem) {
+        const Match match = database.best(problem, backend->device().fingerprint, limits());
+        if (const std::string missing = backend->compiler().missing(); !missing.empty() && backend->device().limits.target == Target::cpu)
+            return plain_loops(problem, match, missing);
+        if (match.grade != Grade::none) {
+            try {
+                return compiled(problem, match);
+            } catch (const Error& error) {
+                warn(fmt::format("the safe configuration runs instead of a tuned one: {}", error.what()));
+            }
+        }
+        try {
+            return compiled(problem, safe(problem));
+        } catch (const Error& error) {
+            if (backend->device().limits.target != Target::cpu) throw;
+            return plain_loops(problem, safe(problem), error.what());
+        }
+    }
+
+    std::shared_ptr<const Kernel> with(const Problem& problem, const Config& config) {
+        if (const auto rejection = families->of(problem).space(problem, limits()).check(config))
+            throw Error(fmt::format("{} with {}", problem.key(), config.key()), rejection->constraint + ": " + rejection->reason,
+                        "choose a member of the problem's space; see 'hone space'");
+        Match match;
+        match.config = config;
+        if (const std::string missing = backend->compiler().missing(); !missing.empty() && backend->device().limits.target == Target::cpu)
+            return plain_loops(problem, match, missing);
+        return compiled(problem, match);
+    }
+};
+
+KernelLibrary::KernelLibrary(Backend& backend, Database database, const Families& families, Warn warn)
+    : state_(std::make_unique<State>(backend, std::move(database), families, std::move(warn))) {
+    if (!state_->warn) state_->warn = [](const std::string& text) { fmt::print(stderr, "hone: warning: {}\n", text); };
+}
+
+KernelLibrary::~KernelLibrary() = default;
+
+std::shared_ptr<const Kernel> KernelLibrary::kernel(const Problem& problem) {
+    return state_->tuned.get(problem, [&] { return state_->best(problem); });
+}
+
+std::shared_ptr<const Kernel> KernelLibrary::kernel(const Problem& problem, const Config& config) {
+    return state_->chosen.get(problem.key() + "\n" + config.key(), [&] { return state_->with(problem, config); });
+}
+
+}  // namespace hone

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <future>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace hone {
+
+/// Values that are built once per key, however many threads ask, and then shared. A failure goes to all who waited for it and is then forgotten, so
+/// that the next one to ask tries again. Building one key does not hold up another.
+///
+///     const std::shared_ptr<const Kernel> kernel = kernels.get(problem, [&] { return build(problem); });
+template <typename Key, typename Value>
+class OnceMap {
+  public:
+    using Pointer = std::shared_ptr<const Value>;
+
+    template <typename Build>
+    Pointer get(const Key& key, const Build& build) {
+        if (Pointer ready = find(key)) return ready;
+        std::promise<Pointer> promise;
+        std::shared_future<Pointer> building;
+        {
+            const std::lock_guard lock(building_mutex_);
+            if (Pointer ready = find(key)) return ready;
+            const auto [found, added] = building_.try_emplace(key);
+            if (added) found->second = promise.get_future().share();
+            if (!added) building = found->second;
+        }
+        return building.valid() ? building.get() : built(key, build, promise);
+    }
+
+  private:
+    Pointer find(const Key& key) const {
+        const std::shared_lock lock(ready_mutex_);
+        const auto found = ready_.find(key);
+        return found == ready_.end() ? nullptr : found->second;
+    }
+
+    template <typename Build>
+    Pointer built(const Key& key, const Build& build, std::promise<Pointer>& promise) {
+        try {
+            Pointer value = build();
+            const std::lock_guard building_lock(building_mutex_);
+            const std::lock_guard ready_lock(ready_mutex_);
+            ready_.emplace(key, value);
+            building_.erase(key);
+            promise.set_value(value);
+            return value;
+        } catch (...) {
+            const std::lock_guard lock(building_mutex_);
+            building_.erase(key);
+            promise.set_exception(std::current_exception());
+            throw;
+        }
+    }
+
+    mutable std::shared_mutex ready_mutex_;
+    std::unordered_map<Key, Pointer> ready_;
+    std::mutex building_mutex_;
+    std::unordered_map<Key, std::shared_future<Pointer>> building_;
+};
+
+}  // namespace hone
