@@ -1,7 +1,7 @@
-# The `hone` command: tools/main.cpp. The other files of tools/ are a library of their own, so that tests can call a sub-command directly.
+# The `hone` command: tools/main.cpp. The other files of tools/ and tools/commands/ are a library of their own, so that tests can call a sub-command directly.
 find_package(CLI11 REQUIRED)
 
-file(GLOB tool_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/*.cpp)
+file(GLOB tool_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/tools/commands/*.cpp)
 list(REMOVE_ITEM tool_sources ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
 if(tool_sources)
     add_library(hone_tools STATIC ${tool_sources})

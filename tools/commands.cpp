@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <exception>
+
+#include "generator/value.hpp"
+#include "tools/command.hpp"
+#include "tools/format.hpp"
+
+namespace hone::tools {
+namespace {
+
+constexpr int page = 100;  // columns of help texts
+
+const std::vector<std::pair<std::string, std::string>> environment{
+    {"HONE_DB", "folder of tuned results; default XDG_DATA_HOME/hone/db, else ~/.local/share/hone/db"},
+    {"HONE_CACHE", "folder of compiled kernels; default XDG_CACHE_HOME/hone, else ~/.cache/hone"},
+    {"HONE_CXX", "C++ compiler for CPU kernels; default the first of c++, g++, clang++ on the PATH"},
+    {"OMP_NUM_THREADS", "threads of the cpu device"}};
+
+const std::vector<std::pair<std::string, std::string>> exit_codes{{"0", "done"},
+                                                                  {"1", "no result: nothing found, nothing compiled, nothing valid"},
+                                                                  {"2", "wrong input; the message names the nearest right one"},
+                                                                  {"3", "the machine lacks something; the message says what to install"},
+                                                                  {"4", "interrupted; everything finished until then is kept"},
+                                                                  {"5", "hone itself failed"}};
+
+std::string paragraphs(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        result += wrapped(line, page) + "\n";
+    }
+    return result;
+}
+
+std::string overview() {
+    std::vector<std::pair<std::string, std::string>> rows;
+    for (const auto& command : commands())
+        if (!command.hidden) rows.emplace_back(command.name, command.summary);
+    std::string text = "hone " HONE_VERSION ": autotuned kernels for high-order and stencil codes\n\nusage: hone COMMAND [arguments]\n\nCommands:\n";
+    text += definition_list(rows);
+    text +=
+        "\nA problem is written as a family and its parameters. A list or a range means several problems:\n"
+        "  gauss_seidel_27 stencil=constant,variable precision=f32 nx=96 ny=96 nz=96\n"
+        "  dg_volume equation=maxwell_3d order=1..10 precision=f64 elements=100000\n"
+        "\nFirst steps:\n"
+        "  hone doctor                        what this machine has, what it lacks and what to install\n"
+        "  hone families                      what can be computed, and which parameters a problem has\n"
+        "  hone tune --budget 2m              tune a few problems on the best device found\n"
+        "  hone show                          the winners\n"
+        "  hone COMMAND --help                a command's options, with examples\n";
+    text += "\nEnvironment:\n" + definition_list(environment);
+    text += "\nExit codes:\n" + definition_list(exit_codes);
+    return text;
+}
+
+std::string help_of(const Command& command, const Options& options) {
+    std::string text = "hone " + command.name + ": " + command.summary + "\n\nusage: hone " + command.name + " " + command.usage + "\n\n";
+    text += paragraphs(command.about) + "\nOptions:\n" + options.help();
+    if (!command.examples.empty()) text += "\nExamples:\n";
+    for (const auto& [line, explanation] : command.examples) text += "  hone " + line + "\n      " + wrapped(explanation, page, 6) + "\n";
+    return text + "\nEnvironment variables and exit codes: hone --help\n";
+}
+
+const Command& find_command(const std::string& name) {
+    const auto table = commands();
+    const auto found = std::find_if(table.begin(), table.end(), [&](const Command& command) { return command.name == name; });
+    if (found != table.end()) return *found;
+    std::vector<std::string> names;
+    for (const auto& command : table)
+        if (!command.hidden) names.push_back(command.name);
+    throw Error("hone", fmt::format("there is no command \"{}\"", name),
+                did_you_mean(name, names) + fmt::format("the commands are {}", fmt::join(names, ", ")));
+}
+
+bool asks_for_help(const std::string& argument) {
+    return argument == "--help" || argument == "-h";
+}
+
+Exit dispatch(std::vector<std::string> arguments, Console& console) {
+    if (!arguments.empty() && arguments.front() == "help") {
+        arguments.erase(arguments.begin());
+        arguments.emplace_back("--help");
+    }
+    if (arguments.empty() || asks_for_help(arguments.front())) {
+        console.print("{}", overview());
+        return Exit::ok;
+    }
+    if (arguments.front() == "--version") {
+        console.print("hone " HONE_VERSION "\n");
+        return Exit::ok;
+    }
+    const Command& command = find_command(arguments.front());
+    Options options(command.name);
+    const Action action = command.declare(options);
+    arguments.erase(arguments.begin());
+    if (std::any_of(arguments.begin(), arguments.end(), asks_for_help)) {
+        console.print("{}", help_of(command, options));
+        return Exit::ok;
+    }
+    options.parse(arguments);
+    return action(console);
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+    static const std::vector<Command> table{families_command(), space_command(), emit_command()};
+    return table;
+}
+
+Exit run(const std::vector<std::string>& arguments, Console& console) {
+    try {
+        return dispatch(arguments, console);
+    } catch (const MissingError& error) {
+        console.message("hone: {}\n", error.what());
+        return Exit::missing;
+    } catch (const Error& error) {
+        console.message("hone: {}\n", error.what());
+        return Exit::wrong_input;
+    } catch (const std::exception& error) {
+        console.message("hone: internal failure: {}\n", error.what());
+        return Exit::internal;
+    }
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,150 @@
+#include "generator/families.hpp"
+#include "tools/command.hpp"
+#include "tools/configuration.hpp"
+#include "tools/format.hpp"
+#include "tools/json.hpp"
+#include "tools/problem_words.hpp"
+#include "tools/target.hpp"
+
+namespace hone::tools {
+namespace {
+
+struct Settings {
+    std::vector<std::string> problem;
+    TargetOptions target;
+    std::string config;
+    bool plan = false;
+    bool json = false;
+};
+
+std::string text_of(Access access) {
+    return access == Access::in ? "in" : access == Access::out ? "out" : "in and out";
+}
+
+std::string text_of(const Dim3& size) {
+    return fmt::format("{} x {} x {}", size[0], size[1], size[2]);
+}
+
+void print_launches(const std::string& title, const std::vector<Launch>& launches, const KernelSource& source, Console& console) {
+    if (launches.empty()) return;
+    console.print("\n{}:\n", title);
+    const bool cuda = source.target == Target::cuda;
+    std::vector<Table::Column> columns{{"launch", Table::Align::right}, {"entry"}, {"constants"}};
+    if (cuda) columns.insert(columns.end(), {{"blocks"}, {"threads"}, {"range"}, {"dynamic shared", Table::Align::right}});
+    Table table(columns);
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+        const auto& launch = launches[i];
+        std::vector<std::string> cells{fmt::format("{}", i + 1), launch.entry, fmt::format("{}", fmt::join(launch.constants, ", "))};
+        const std::string range =
+            launch.range_axis < 0 ? "whole" : fmt::format("{} per block along {}", launch.range_per_block, "xyz"[launch.range_axis]);
+        if (cuda) cells.insert(cells.end(), {text_of(launch.grid), text_of(launch.block), range, bytes(static_cast<double>(launch.shared_bytes))});
+        table.row(std::move(cells));
+    }
+    console.print("{}", table.text());
+}
+
+void print_arguments(const KernelSource& source, Console& console) {
+    const auto word = static_cast<double>(bytes_per_word(source.precision));
+    Table table({{"argument"}, {"kind"}, {"words", Table::Align::right}, {"size", Table::Align::right}, {"shape or contents"}});
+    for (const auto& array : source.arrays)
+        table.row({array.name, "array, " + text_of(array.access), grouped(array.words), bytes(static_cast<double>(array.words) * word),
+                   array.shape + (array.help.empty() ? "" : "; " + array.help)});
+    for (const auto& made : source.tables)
+        table.row({made.name, "table of the kernel", grouped(made.words), bytes(static_cast<double>(made.words) * word),
+                   made.contents.empty() ? "filled by the preparation" : "constants"});
+    for (const auto& scalar : source.scalars) table.row({scalar.name, "int", "", "", fmt::format("{}", scalar.value)});
+    table.row({"first, last", "int", "", "", "the range"});
+    console.print("\narguments, in order; the constants of a launch follow:\n{}", table.text());
+}
+
+void print_plan(const Family& family, const Problem& problem, const Config& config, const KernelSource& source, Console& console) {
+    console.print("{}\nconfiguration: {}\nrange: {} {}\n", problem.key(), config.key(), grouped(family.range(problem)), family.range_unit);
+    print_arguments(source, console);
+    print_launches("preparation, once per binding of arrays", source.prepare, source, console);
+    print_launches("one time step", source.step, source, console);
+    const Counts counts = family.counts(problem);
+    console.print("\none time step: {} {}, {} operations (this form executes {}), {} of compulsory traffic\n", grouped(std::llround(counts.updates)),
+                  counts.unit, grouped(std::llround(counts.operations)), grouped(std::llround(source.executed_operations)), bytes(counts.bytes));
+}
+
+Json to_json(const std::vector<Launch>& launches) {
+    Json rows = Json::array();
+    for (const auto& launch : launches)
+        rows.push_back({{"entry", launch.entry},
+                        {"grid", launch.grid},
+                        {"block", launch.block},
+                        {"range_axis", launch.range_axis},
+                        {"range_per_block", launch.range_per_block},
+                        {"shared_bytes", launch.shared_bytes},
+                        {"constants", launch.constants}});
+    return rows;
+}
+
+Json to_json(const Family& family, const Problem& problem, const Config& config, const KernelSource& source) {
+    Json arrays = Json::array();
+    for (const auto& array : source.arrays)
+        arrays.push_back(
+            {{"name", array.name}, {"access", text_of(array.access)}, {"words", array.words}, {"shape", array.shape}, {"help", array.help}});
+    Json tables = Json::array();
+    for (const auto& table : source.tables)
+        tables.push_back({{"name", table.name}, {"words", table.words}, {"filled_by", table.contents.empty() ? "prepare" : "constants"}});
+    Json scalars = Json::object();
+    for (const auto& scalar : source.scalars) scalars[scalar.name] = scalar.value;
+    return {{"problem", tools::to_json(problem)},
+            {"config", tools::to_json(config)},
+            {"target", to_string(source.target)},
+            {"entries", source.entries},
+            {"range", {{"length", family.range(problem)}, {"unit", family.range_unit}}},
+            {"arrays", std::move(arrays)},
+            {"tables", std::move(tables)},
+            {"scalars", std::move(scalars)},
+            {"prepare", to_json(source.prepare)},
+            {"step", to_json(source.step)},
+            {"counts", tools::to_json(family.counts(problem))},
+            {"executed_operations", source.executed_operations},
+            {"text", source.text}};
+}
+
+Exit emit(const Settings& settings, Console& console) {
+    const Families& families = built_in_families();
+    const TargetChoice choice = choose_target(settings.target);
+    const Problem problem = problem_of(settings.problem, families);
+    const Family& family = families.of(problem);
+    const Config config = member(family.space(problem, choice.limits), settings.config, problem);
+    const KernelSource source = family.kernel(problem, config, choice.limits);
+    if (settings.json)
+        print(console, to_json(family, problem, config, source));
+    else if (settings.plan)
+        print_plan(family, problem, config, source, console);
+    else
+        console.out << source.text;
+    return Exit::ok;
+}
+
+Action declare(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.words("FAMILY key=value...", settings->problem, "one problem; see 'hone families'");
+    settings->target.declare(options);
+    options.text("config", settings->config, "NAME=VALUE,...", "the configuration; what is left out is taken from the safe one; see 'hone space'");
+    options.flag("plan", settings->plan, "print arguments, tables, launches and counts instead of the source");
+    options.flag("json", settings->json, "print one JSON document with the plan and the source");
+    return [settings](Console& console) { return emit(*settings, console); };
+}
+
+}  // namespace
+
+Command emit_command() {
+    return {"emit",
+            "print the source of a kernel, or its launch plan",
+            "FAMILY key=value... [options]",
+            "Prints the CUDA or C++ source that a problem and a configuration produce: what people open when they doubt a number. The same words "
+            "give the same text on every machine when --target and --arch are given.\n\n"
+            "With --plan: the arguments in order, the tables that the kernel owns, and the launches of one time step.",
+            {{"emit gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --target cuda --config block_x=32,block_y=8,z_block=16",
+              "a CUDA kernel with a configuration of one's own"},
+             {"emit dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cpu > kernel.cpp", "the safe CPU kernel, to a file"},
+             {"emit dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cuda --arch sm_90 --plan", "how it is launched"}},
+            declare};
+}
+
+}  // namespace hone::tools

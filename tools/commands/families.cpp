@@ -1,0 +1,92 @@
+#include "generator/families.hpp"
+
+#include "tools/command.hpp"
+#include "tools/format.hpp"
+#include "tools/json.hpp"
+
+namespace hone::tools {
+namespace {
+
+struct Settings {
+    std::vector<std::string> names;
+    bool json = false;
+};
+
+std::string allowed(const ProblemParameter& parameter) {
+    if (parameter.words.empty()) return fmt::format("{}..{}", parameter.low, parameter.high);
+    return fmt::format("{}", fmt::join(parameter.words, " | "));
+}
+
+std::string described(const ProblemParameter& parameter) {
+    std::string text = allowed(parameter) + "; " + parameter.help;
+    if (parameter.extent) text += "; a size, the nearest tuned one is used";
+    if (!parameter.fallback.empty()) text += "; default " + parameter.fallback;
+    return text;
+}
+
+Json to_json(const Family& family) {
+    Json parameters = Json::array();
+    for (const auto& parameter : family.parameters) {
+        Json row{{"name", parameter.name}, {"help", parameter.help}, {"extent", parameter.extent}};
+        if (parameter.words.empty()) {
+            row["low"] = parameter.low;
+            row["high"] = parameter.high;
+        } else {
+            row["words"] = parameter.words;
+        }
+        if (!parameter.fallback.empty()) row["default"] = tools::to_json(parse_value(parameter.fallback));
+        parameters.push_back(std::move(row));
+    }
+    return {{"name", family.name},       {"summary", family.summary},       {"source", family.source},
+            {"example", family.example}, {"range_unit", family.range_unit}, {"parameters", std::move(parameters)}};
+}
+
+void print_text(const Family& family, Console& console) {
+    console.print("{}: {}\n", family.name, wrapped(family.summary, 100, display_width(family.name) + 2));
+    std::vector<std::pair<std::string, std::string>> lines;
+    for (const auto& parameter : family.parameters) lines.emplace_back(parameter.name, described(parameter));
+    console.print("{}", definition_list(lines));
+    console.print("  source:  {}\n  example: {}\n", wrapped(family.source, 100, 11), family.example);
+}
+
+Exit list(const Settings& settings, Console& console) {
+    const Families& families = built_in_families();
+    std::vector<const Family*> chosen;
+    for (const auto& name : settings.names) chosen.push_back(&families.find(name));
+    if (chosen.empty())
+        for (const auto& family : families) chosen.push_back(&family);
+    if (settings.json) {
+        Json rows = Json::array();
+        for (const auto* family : chosen) rows.push_back(to_json(*family));
+        print(console, Json{{"families", std::move(rows)}});
+        return Exit::ok;
+    }
+    for (const auto* family : chosen) {
+        if (family != chosen.front()) console.print("\n");
+        print_text(*family, console);
+    }
+    return Exit::ok;
+}
+
+Action declare(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.words("FAMILY", settings->names, "show these families only");
+    options.flag("json", settings->json, "print one JSON document");
+    return [settings](Console& console) { return list(*settings, console); };
+}
+
+}  // namespace
+
+Command families_command() {
+    return {"families",
+            "what hone can compute, and the parameters of a problem",
+            "[FAMILY...] [options]",
+            "Lists the kernel families with one line on each, the parameters of their problems with the allowed values, where the method is "
+            "described, and an example.\n\n"
+            "A problem is written as FAMILY key=value ...; a value may be a list (precision=f32,f64) or a range (order=1..10), and then means "
+            "several problems. Parameters marked as a size are not part of what tuned results are kept under: hone finds the nearest size.",
+            {{"families", "all families"}, {"families dg_volume --json", "one family, for a script"}},
+            declare};
+}
+
+}  // namespace hone::tools

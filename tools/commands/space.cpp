@@ -1,0 +1,186 @@
+#include <algorithm>
+
+#include "generator/families.hpp"
+#include "tools/command.hpp"
+#include "tools/format.hpp"
+#include "tools/json.hpp"
+#include "tools/problem_words.hpp"
+#include "tools/target.hpp"
+
+namespace hone::tools {
+namespace {
+
+struct Settings {
+    std::vector<std::string> problem;
+    TargetOptions target;
+    std::vector<std::string> configs;
+    bool list = false;
+    std::int64_t limit = 20;
+    std::int64_t skip = 0;
+    bool json = false;
+};
+
+// How many configurations one constraint rejects, with the first of them.
+struct Rejected {
+    std::string constraint;
+    std::int64_t count = 0;
+    Config example;
+    std::string reason;
+};
+
+struct Census {
+    std::vector<std::int64_t> members;
+    std::vector<Rejected> rejected;
+};
+
+// Each configuration is counted under the first constraint that it breaks.
+Census take_census(const SearchSpace& space) {
+    Census census;
+    const std::int64_t count = space.product();
+    for (std::int64_t index = 0; index < count; ++index) {
+        const Config config = space.at(index);
+        const auto rejection = space.check(config);
+        if (!rejection) {
+            census.members.push_back(index);
+            continue;
+        }
+        const auto same = [&](const Rejected& row) { return row.constraint == rejection->constraint; };
+        auto row = std::find_if(census.rejected.begin(), census.rejected.end(), same);
+        if (row == census.rejected.end()) row = census.rejected.insert(row, {rejection->constraint, 0, config, rejection->reason});
+        ++row->count;
+    }
+    return census;
+}
+
+// The members that --skip and --limit ask for.
+std::vector<Config> page(const SearchSpace& space, const Census& census, const Settings& settings) {
+    std::vector<Config> configs;
+    const auto count = std::ssize(census.members);
+    const std::int64_t first = std::min<std::int64_t>(settings.skip, count);
+    const std::int64_t last = settings.limit == 0 ? count : std::min<std::int64_t>(first + settings.limit, count);
+    for (std::int64_t i = first; i < last; ++i) configs.push_back(space.at(census.members[static_cast<std::size_t>(i)]));
+    return configs;
+}
+
+std::string values_of(const Tunable& tunable) {
+    std::string text;
+    for (const auto& value : tunable.values) text += (text.empty() ? "" : " ") + to_string(value);
+    return text;
+}
+
+Json explained(const SearchSpace& space, const std::vector<std::string>& texts) {
+    Json rows = Json::array();
+    for (const auto& text : texts) {
+        const Config config = space.parse(text);
+        const auto rejection = space.check(config);
+        Json row{{"config", to_json(config)}, {"member", !rejection}};
+        if (rejection) row["rejected"] = {{"constraint", rejection->constraint}, {"reason", rejection->reason}};
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+Json document_of(const Problem& problem, const SearchSpace& space, const Settings& settings) {
+    const Census census = take_census(space);
+    Json rejected = Json::array();
+    for (const auto& row : census.rejected)
+        rejected.push_back({{"constraint", row.constraint}, {"count", row.count}, {"example", to_json(row.example)}, {"reason", row.reason}});
+    Json tunables = Json::array();
+    for (const auto& tunable : space.tunables()) {
+        Json values = Json::array();
+        for (const auto& value : tunable.values) values.push_back(to_json(value));
+        tunables.push_back({{"name", tunable.name}, {"help", tunable.help}, {"values", std::move(values)}});
+    }
+    Json document{{"problem", to_json(problem)},     {"product", space.product()},    {"members", census.members.size()},
+                  {"rejected", std::move(rejected)}, {"safe", to_json(space.safe())}, {"tunables", std::move(tunables)}};
+    if (settings.list) {
+        document["skip"] = settings.skip;
+        document["list"] = Json::array();
+        for (const auto& config : page(space, census, settings)) document["list"].push_back(to_json(config));
+    }
+    if (!settings.configs.empty()) document["explained"] = explained(space, settings.configs);
+    return document;
+}
+
+void print_census(const SearchSpace& space, const Census& census, Console& console) {
+    console.print("configurations: {} of {} (product of all values) are members\n", grouped(std::ssize(census.members)), grouped(space.product()));
+    if (!census.rejected.empty()) {
+        console.print("\n");
+        Table table({{"rejected by"}, {"count", Table::Align::right}, {"for example"}});
+        for (const auto& row : census.rejected) {
+            table.row({row.constraint, grouped(row.count), row.reason});
+            table.row({"", "", row.example.key()});
+        }
+        console.print("{}", table.text());
+    }
+    console.print("\ntunables:\n");
+    std::vector<std::pair<std::string, std::string>> lines;
+    for (const auto& tunable : space.tunables()) lines.emplace_back(tunable.name, values_of(tunable) + "; " + tunable.help);
+    console.print("{}\nsafe configuration (what runs untuned): {}\n", definition_list(lines), space.safe().key());
+}
+
+void print_text(const Problem& problem, const SearchSpace& space, const Settings& settings, Console& console) {
+    console.print("{}\n", problem.key());
+    for (const auto& text : settings.configs) {
+        const Config config = space.parse(text);
+        const auto rejection = space.check(config);
+        console.print("{}: {}\n", config.key(), rejection ? "rejected by " + rejection->constraint + ": " + rejection->reason : "a member");
+    }
+    if (!settings.configs.empty()) return;
+    const Census census = take_census(space);
+    print_census(space, census, console);
+    if (!settings.list) return;
+    console.print("\nmembers from number {} on:\n", settings.skip + 1);
+    for (const auto& config : page(space, census, settings)) console.print("  {}\n", config.key());
+}
+
+Exit show(const Settings& settings, Console& console) {
+    const Families& families = built_in_families();
+    const TargetChoice choice = choose_target(settings.target);
+    const std::vector<Problem> problems = problems_of(settings.problem, families);
+    Json spaces = Json::array();
+    if (!settings.json) console.print("device: {}\n", choice.name);
+    for (const auto& problem : problems) {
+        const SearchSpace space = families.of(problem).space(problem, choice.limits);
+        if (settings.json) {
+            spaces.push_back(document_of(problem, space, settings));
+        } else {
+            console.print("\n");
+            print_text(problem, space, settings, console);
+        }
+    }
+    if (settings.json) print(console, Json{{"device", to_json(choice)}, {"spaces", std::move(spaces)}});
+    return Exit::ok;
+}
+
+Action declare(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.words("FAMILY key=value...", settings->problem, "one or several problems; see 'hone families'");
+    settings->target.declare(options);
+    options.flag("list", settings->list, "list members too, --limit of them");
+    options.number("limit", settings->limit, "N", "how many members --list prints; 0: all; default 20");
+    options.number("skip", settings->skip, "N", "how many members --list passes over first; default 0");
+    options.list("config", settings->configs, "NAME=VALUE,...", "explain this configuration: a member, or which rule it breaks and why");
+    options.flag("json", settings->json, "print one JSON document");
+    return [settings](Console& console) { return show(*settings, console); };
+}
+
+}  // namespace
+
+Command space_command() {
+    return {"space",
+            "count, list and explain the configurations of a problem on a device",
+            "FAMILY key=value... [options]",
+            "A configuration says how a problem is computed: one value for each tunable. The space of a problem on a device is the product of all "
+            "values less what the constraints reject before anything is compiled (too much shared memory, too many threads, ...). This command "
+            "counts the members, counts what each constraint rejects with an example, and explains the tunables.\n\n"
+            "In a configuration, whatever is left out has the value of the safe configuration.",
+            {{"space dg_volume equation=maxwell_3d order=5 precision=f32 elements=100000 --device cpu --json", "counts for a script"},
+             {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --arch sm_90 --list --limit 5",
+              "for a GPU that need not be here, with the first five members"},
+             {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config block_x=32,block_y=64",
+              "why a configuration is not a member"}},
+            declare};
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,46 @@
+#include "tools/json.hpp"
+
+namespace hone::tools {
+
+Json to_json(const Value& value) {
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
+    return std::get<std::string>(value);
+}
+
+Json to_json(const std::vector<Assignment>& assignments) {
+    Json object = Json::object();
+    for (const auto& [name, value] : assignments) object[name] = to_json(value);
+    return object;
+}
+
+Json to_json(const Problem& problem) {
+    return {{"key", problem.key()}, {"family", problem.family()}, {"parameters", to_json(problem.parameters())}};
+}
+
+Json to_json(const Config& config) {
+    return {{"key", config.key()}, {"values", to_json(config.assignments())}};
+}
+
+Json to_json(const Limits& limits) {
+    if (limits.target == Target::cpu)
+        return {{"cores", limits.multiprocessors}, {"vector_bytes", limits.vector_bytes}, {"l2_bytes_per_core", limits.cache_bytes}};
+    return {{"multiprocessors", limits.multiprocessors},
+            {"max_threads_per_block", limits.max_threads_per_block},
+            {"max_threads_per_multiprocessor", limits.max_threads_per_multiprocessor},
+            {"registers_per_multiprocessor", limits.registers_per_multiprocessor},
+            {"max_registers_per_thread", limits.max_registers_per_thread},
+            {"shared_bytes_per_block", limits.shared_bytes_per_block},
+            {"shared_bytes_per_multiprocessor", limits.shared_bytes_per_multiprocessor},
+            {"l2_bytes", limits.cache_bytes}};
+}
+
+Json to_json(const Counts& counts) {
+    return {{"updates", counts.updates}, {"unit", counts.unit}, {"operations", counts.operations}, {"bytes", counts.bytes}};
+}
+
+void print(Console& console, const Json& document) {
+    // Text from drivers and compilers need not be UTF-8: a replacement character is better than no answer.
+    console.out << document.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,97 @@
+#include "tools/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <deque>
+
+#include "generator/error.hpp"
+#include "generator/value.hpp"
+#include "tools/format.hpp"
+
+namespace hone::tools {
+
+void Options::words(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+    words_name_ = name;
+    words_help_ = help;
+    words_ = &values;
+}
+
+void Options::text(const std::string& name, std::string& value, const std::string& placeholder, const std::string& help) {
+    entries_.push_back({name, placeholder, help, &value});
+}
+
+void Options::list(const std::string& name, std::vector<std::string>& values, const std::string& placeholder, const std::string& help) {
+    entries_.push_back({name, placeholder, help, &values});
+}
+
+void Options::number(const std::string& name, std::int64_t& value, const std::string& placeholder, const std::string& help, std::int64_t low) {
+    entries_.push_back({name, placeholder, help, Number{&value, low}});
+}
+
+void Options::flag(const std::string& name, bool& value, const std::string& help) {
+    entries_.push_back({name, "", help, &value});
+}
+
+std::vector<std::string> Options::names() const {
+    std::vector<std::string> names{"--help"};
+    for (const auto& entry : entries_) names.push_back("--" + entry.name);
+    return names;
+}
+
+void Options::refuse_unknown(const std::vector<std::string>& arguments) const {
+    for (const auto& argument : arguments) {
+        if (argument.size() < 2 || argument[0] != '-')
+            throw Error(where(), fmt::format("\"{}\" is one argument too many", argument), fmt::format("see 'hone {} --help'", command_));
+        const std::string name = argument.substr(0, argument.find('='));
+        throw Error(where(), fmt::format("there is no option {}", name),
+                    did_you_mean(name, names()) + fmt::format("its options are {}", fmt::join(names(), ", ")));
+    }
+}
+
+void Options::parse(const std::vector<std::string>& arguments) const {
+    CLI::App app;
+    app.set_help_flag();
+    app.allow_extras();
+    std::deque<std::string> numbers;  // CLI11 keeps references: a deque's elements stay where they are
+    std::vector<std::pair<const Entry*, const std::string*>> given;
+    for (const auto& entry : entries_) {
+        const std::string name = "--" + entry.name;
+        if (auto* const* text = std::get_if<std::string*>(&entry.target)) app.add_option(name, **text);
+        if (auto* const* list = std::get_if<std::vector<std::string>*>(&entry.target)) app.add_option(name, **list)->allow_extra_args(false);
+        if (auto* const* flag = std::get_if<bool*>(&entry.target)) app.add_flag(name, **flag);
+        if (std::holds_alternative<Number>(entry.target)) {
+            given.emplace_back(&entry, &numbers.emplace_back());
+            app.add_option(name, numbers.back());
+        }
+    }
+    if (words_ != nullptr) app.add_option(words_name_, *words_);
+    try {
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    } catch (const CLI::ParseError& error) {
+        throw Error(where(), error.what(), fmt::format("see 'hone {} --help'", command_));
+    }
+    refuse_unknown(app.remaining());
+    for (const auto& [entry, text] : given) {
+        if (text->empty()) continue;
+        const auto& [value, low] = std::get<Number>(entry->target);
+        const Value parsed = parse_value(*text);
+        const auto* number = std::get_if<std::int64_t>(&parsed);
+        if (number == nullptr || *number < low)
+            throw Error(where(), fmt::format("--{} is {}", entry->name, *text), fmt::format("use a whole number from {} on", low));
+        *value = *number;
+    }
+}
+
+std::string Options::help() const {
+    std::vector<std::pair<std::string, std::string>> lines;
+    if (words_ != nullptr) lines.emplace_back(words_name_, words_help_);
+    for (const auto& entry : entries_)
+        lines.emplace_back("--" + entry.name + (entry.placeholder.empty() ? "" : " ") + entry.placeholder,
+                           entry.help + (std::holds_alternative<std::vector<std::string>*>(entry.target) ? " (may be repeated)" : ""));
+    lines.emplace_back("--help", "print this help");
+    return definition_list(lines);
+}
+
+}  // namespace hone::tools

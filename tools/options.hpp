@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hone::tools {
+
+/// The options and positional arguments of one sub-command: declared once, then parsed, and printed by `--help`.
+///
+///     Options options("space");
+///     options.words("problem", settings.problem, "family key=value ...");
+///     options.text("device", settings.device, "NAME", "cpu, cuda, cuda:1 or best");
+///     options.flag("json", settings.json, "print one JSON document");
+///     options.parse({"dg_volume", "order=3", "--device", "cpu"});
+///
+/// What is not given keeps the value that its variable holds. A misspelt option is answered with the nearest one.
+class Options {
+  public:
+    explicit Options(std::string command) : command_(std::move(command)) {}
+
+    /// The positional arguments, as many as there are.
+    void words(const std::string& name, std::vector<std::string>& values, const std::string& help);
+    /// `--name VALUE`.
+    void text(const std::string& name, std::string& value, const std::string& placeholder, const std::string& help);
+    /// `--name VALUE`, may be given several times.
+    void list(const std::string& name, std::vector<std::string>& values, const std::string& placeholder, const std::string& help);
+    /// `--name N`, a whole number that is not less than `low`.
+    void number(const std::string& name, std::int64_t& value, const std::string& placeholder, const std::string& help, std::int64_t low = 0);
+    /// `--name`.
+    void flag(const std::string& name, bool& value, const std::string& help);
+
+    /// Sets the variables. Throws Error for an unknown option, a missing or wrong value, or a positional argument where none is taken.
+    void parse(const std::vector<std::string>& arguments) const;
+
+    /// The lines of `--help` that describe positional arguments and options.
+    std::string help() const;
+    /// Names of the options, with dashes.
+    std::vector<std::string> names() const;
+
+  private:
+    struct Number {
+        std::int64_t* value;
+        std::int64_t low;
+    };
+    struct Entry {
+        std::string name;
+        std::string placeholder;
+        std::string help;
+        std::variant<std::string*, std::vector<std::string>*, Number, bool*> target;
+    };
+    std::string where() const { return "hone " + command_; }
+    void refuse_unknown(const std::vector<std::string>& arguments) const;
+
+    std::string command_;
+    std::vector<Entry> entries_;
+    std::string words_name_;
+    std::string words_help_;
+    std::vector<std::string>* words_ = nullptr;
+};
+
+}  // namespace hone::tools

@@ -1,0 +1,144 @@
+#include "tools/problem_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/error.hpp"
+
+namespace hone::tools {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::size_t begin = 0;
+    for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+        end = text.find(separator, begin);
+        if (std::string part = text.substr(begin, end - begin); !part.empty()) parts.push_back(std::move(part));
+    }
+    return parts;
+}
+
+std::vector<std::string> family_names(const Families& families) {
+    std::vector<std::string> names;
+    for (const auto& family : families) names.push_back(family.name);
+    return names;
+}
+
+bool is_family(const std::string& word, const Families& families) {
+    return std::any_of(families.begin(), families.end(), [&](const Family& family) { return family.name == word; });
+}
+
+// Every word of all arguments: one argument may hold a whole quoted problem.
+std::vector<std::string> single_words(const std::vector<std::string>& arguments) {
+    std::vector<std::string> words;
+    for (const auto& argument : arguments)
+        for (auto& word : split(argument, ' ')) words.push_back(std::move(word));
+    return words;
+}
+
+// A word among assignments that has no "=" was meant as a family, or its "=" was forgotten.
+void check_shape(const std::string& word, const Families& families) {
+    if (word.find('=') != std::string::npos) return;
+    throw Error("problem", fmt::format("\"{}\" is neither a family nor key=value", word),
+                did_you_mean(word, family_names(families)) + fmt::format("the families are {}", fmt::join(family_names(families), ", ")));
+}
+
+// The declarations of a parameter in the given family, or in all of them.
+std::vector<const ProblemParameter*> declarations(const std::string& name, const std::string& family_name, const Families& families) {
+    std::vector<const ProblemParameter*> found;
+    std::vector<std::string> names;
+    for (const auto& family : families) {
+        if (!family_name.empty() && family.name != family_name) continue;
+        for (const auto& parameter : family.parameters) {
+            names.push_back(parameter.name);
+            if (parameter.name == name) found.push_back(&parameter);
+        }
+    }
+    if (found.empty()) {
+        std::sort(names.begin(), names.end());
+        names.erase(std::unique(names.begin(), names.end()), names.end());
+        throw Error("problem", fmt::format("there is no parameter \"{}\"", name),
+                    did_you_mean(name, names) + fmt::format("the parameters are {}", fmt::join(names, ", ")));
+    }
+    return found;
+}
+
+void check_word(const std::string& name, const std::string& value, const std::vector<const ProblemParameter*>& parameters) {
+    std::vector<std::string> allowed;
+    for (const auto* parameter : parameters) {
+        if (parameter->words.empty()) return;
+        allowed.insert(allowed.end(), parameter->words.begin(), parameter->words.end());
+    }
+    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+        throw Error("problem", fmt::format("{} is {}", name, value),
+                    did_you_mean(value, allowed) + fmt::format("use one of {}", fmt::join(allowed, ", ")));
+}
+
+// "7" or "1..10": does the number lie in it? Anything else is compared as a word.
+bool lies_in(const Value& value, const std::string& text) {
+    const std::size_t dots = text.find("..");
+    if (dots == std::string::npos) return to_string(value) == text;
+    const Value low = parse_value(text.substr(0, dots));
+    const Value high = parse_value(text.substr(dots + 2));
+    const auto* number = std::get_if<std::int64_t>(&value);
+    const auto* first = std::get_if<std::int64_t>(&low);
+    const auto* last = std::get_if<std::int64_t>(&high);
+    if (first == nullptr || last == nullptr) throw Error("problem", fmt::format("\"{}\" is not a range", text), "write a range as 1..10");
+    return number != nullptr && *first <= *number && *number <= *last;
+}
+
+}  // namespace
+
+std::vector<Problem> problems_of(const std::vector<std::string>& arguments, const Families& families) {
+    std::vector<std::string> texts;
+    for (const auto& word : single_words(arguments)) {
+        if (texts.empty() || is_family(word, families)) {
+            texts.push_back(word);
+            continue;
+        }
+        check_shape(word, families);
+        texts.back() += " " + word;
+    }
+    if (texts.empty())
+        throw Error("problem", "none is given",
+                    fmt::format("write a problem as: family key=value ...; the families are {}", fmt::join(family_names(families), ", ")));
+    std::vector<Problem> problems;
+    for (const auto& text : texts)
+        for (auto& problem : families.parse_problems(text)) problems.push_back(std::move(problem));
+    return problems;
+}
+
+Problem problem_of(const std::vector<std::string>& words, const Families& families) {
+    std::vector<Problem> problems = problems_of(words, families);
+    if (problems.size() != 1)
+        throw Error("problem", fmt::format("the words mean {} problems", problems.size()), "name one problem here, without lists and ranges");
+    return std::move(problems.front());
+}
+
+ProblemFilter::ProblemFilter(const std::vector<std::string>& arguments, const Families& families) {
+    for (const auto& word : single_words(arguments)) {
+        const std::size_t equals = word.find('=');
+        if (family_.empty() && rules_.empty() && equals == std::string::npos) {
+            family_ = families.find(word).name;
+            continue;
+        }
+        check_shape(word, families);
+        Rule rule{word.substr(0, equals), split(word.substr(equals + 1), ',')};
+        const auto parameters = declarations(rule.name, family_, families);
+        for (const auto& value : rule.values) check_word(rule.name, value, parameters);
+        rules_.push_back(std::move(rule));
+    }
+}
+
+bool ProblemFilter::matches(const Problem& problem) const {
+    if (!family_.empty() && problem.family() != family_) return false;
+    return std::all_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+        return std::any_of(problem.parameters().begin(), problem.parameters().end(), [&](const Assignment& assignment) {
+            return assignment.name == rule.name &&
+                   std::any_of(rule.values.begin(), rule.values.end(), [&](const std::string& text) { return lies_in(assignment.value, text); });
+        });
+    });
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/families.hpp"
+
+namespace hone::tools {
+
+/// The problems behind the words of a command line, in order. A word that is a family's name starts a new problem; lists and ranges mean
+/// several problems; quotes around a whole problem make no difference.
+///
+///     problems_of({"dg_volume", "order=1..3", "precision=f32", ...}, built_in_families())   // three problems
+///
+/// Throws Error, naming the nearest, for an unknown family, parameter or value, and when there are no words.
+std::vector<Problem> problems_of(const std::vector<std::string>& words, const Families& families);
+
+/// Exactly one problem; throws Error when the words mean several.
+Problem problem_of(const std::vector<std::string>& words, const Families& families);
+
+/// A choice among problems: a family's name, or none for all, and values that must agree. Lists mean any of them.
+///
+///     const ProblemFilter filter({"dg_volume", "order=1..3"}, built_in_families());
+///     if (filter.matches(record.problem)) ...
+class ProblemFilter {
+  public:
+    /// Throws Error for an unknown family, parameter or value.
+    ProblemFilter(const std::vector<std::string>& words, const Families& families);
+    bool matches(const Problem& problem) const;
+
+  private:
+    struct Rule {
+        std::string name;
+        std::vector<std::string> values;
+    };
+    std::string family_;
+    std::vector<Rule> rules_;
+};
+
+}  // namespace hone::tools

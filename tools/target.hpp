@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+
+#include "generator/limits.hpp"
+#include "tools/json.hpp"
+#include "tools/options.hpp"
+
+namespace hone::tools {
+
+/// The options `--device`, `--target` and `--arch`, as typed.
+struct TargetOptions {
+    std::string device;
+    std::string target;
+    std::string arch;
+
+    void declare(Options& options);
+};
+
+/// What a command generates for: a device of this machine, or an architecture that need not be here.
+struct TargetChoice {
+    Limits limits;
+    std::string architecture;  ///< "sm_90"; for the CPU its instruction set
+    std::string name;          ///< "NVIDIA H200", or "any sm_90" without a device
+};
+
+/// `--device NAME` means that device of this machine, with its limits. `--target cuda --arch sm_90` means an architecture, whether it is here or
+/// not. `--target cuda` alone means this machine's first GPU, or sm_90 where there is none; `--target cpu` this machine's processor. Nothing
+/// means the best device found.
+///
+/// Throws Error for words that make no sense, MissingError when the named device is not here.
+TargetChoice choose_target(const TargetOptions& options);
+
+/// {"name": ..., "target": ..., "architecture": ..., "limits": {...}}
+Json to_json(const TargetChoice& choice);
+
+/// "sm_90" or "90" as 90. Throws Error.
+int parse_architecture(const std::string& text);
+
+}  // namespace hone::tools
