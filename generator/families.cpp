@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "generator/error.hpp"
+#include "generator/families/dg_volume.hpp"
 #include "generator/families/gauss_seidel_27.hpp"
 
 namespace hone {
@@ -149,7 +150,7 @@ std::vector<Problem> Families::parse_problems(std::string_view text) const {
 }
 
 const Families& built_in_families() {
-    static const Families families({gauss_seidel_27()});
+    static const Families families({gauss_seidel_27(), dg_volume()});
     return families;
 }
 

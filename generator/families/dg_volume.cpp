@@ -1,0 +1,117 @@
+#include "generator/families/dg_volume.hpp"
+
+#include <fmt/format.h>
+
+#include "generator/error.hpp"
+#include "generator/families/dg_volume_mappings.hpp"
+#include "generator/families/dg_volume_reference.hpp"
+
+namespace hone {
+namespace dg {
+
+Shape::Shape(const Problem& problem)
+    : equation(problem.word("equation")),
+      order(static_cast<int>(problem.integer("order"))),
+      nodes(tetrahedron_nodes(order)),
+      fields(field_count(equation)),
+      precision(problem.precision()),
+      elements(problem.integer("elements")) {
+}
+
+int number(const Config& config, std::string_view name) {
+    return static_cast<int>(config.integer(name));
+}
+
+std::vector<ArraySpec> arrays(const Problem& problem) {
+    const Shape shape(problem);
+    const std::string layout = fmt::format("[elements][{}][{}]", shape.fields, shape.nodes);
+    return {{"q", Access::in, shape.elements * shape.words(), layout, "fields at the nodes"},
+            {"geometry", Access::in, shape.elements * 9, "[elements][9]", "rx, ry, rz, sx, sy, sz, tx, ty, tz of each element"},
+            {"rhs", Access::out, shape.elements * shape.words(), layout, "volume right-hand side at the nodes"}};
+}
+
+Counts counts(const Problem& problem) {
+    const Shape shape(problem);
+    const double nodes = shape.nodes;
+    const double operations = shape.equation == "maxwell_3d" ? 36 * nodes * nodes + 66 * nodes : 24 * nodes * nodes + 32 * nodes;
+    const auto elements = static_cast<double>(shape.elements);
+    return {elements, "elements", operations * elements, (2.0 * shape.words() + 9) * shape.bytes() * elements};
+}
+
+double executed_operations(const Problem& problem, const Algebra& algebra, double pairs) {
+    const Shape shape(problem);
+    const double per_element =
+        2.0 * static_cast<double>(algebra.products.size()) * pairs + static_cast<double>(algebra.operations_per_node()) * shape.nodes;
+    return per_element * static_cast<double>(shape.elements);
+}
+
+Block banner(const Problem& problem, const Config& config, Target target, double executed) {
+    const Counts work = counts(problem);
+    Block block;
+    block.line("// dg_volume: {}, order {}, {}", problem.word("equation"), problem.integer("order"), problem.word("precision"));
+    block.line("// hone emit {} --target {} --config {}", problem.key(), to_string(target), config.key());
+    block.line("// per element: {:.0f} operations, {:.0f} bytes (compulsory); this form executes {:.0f} operations", work.operations / work.updates,
+               work.bytes / work.updates, executed / work.updates);
+    return block;
+}
+
+KernelSource make_source(const Problem& problem, Target target, std::string text, double executed) {
+    KernelSource source;
+    source.text = std::move(text);
+    source.target = target;
+    source.precision = problem.precision();
+    source.entries = {"dg_volume"};
+    source.arrays = arrays(problem);
+    source.executed_operations = executed;
+    return source;
+}
+
+Launch block_launch(const Shape& shape, std::int64_t elements_per_block, const Resources& resources) {
+    Launch launch;
+    launch.entry = "dg_volume";
+    launch.grid = {(shape.elements + elements_per_block - 1) / elements_per_block, 1, 1};
+    launch.block = {resources.threads, 1, 1};
+    launch.range_axis = 0;
+    launch.range_per_block = elements_per_block;
+    launch.shared_bytes = resources.shared_bytes;
+    return launch;
+}
+
+namespace {
+
+SearchSpace space(const Problem& problem, const Limits& limits) {
+    return limits.target == Target::cuda ? cuda_space(problem, limits) : cpu_space(problem, limits);
+}
+
+KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
+    if (limits.target == Target::cpu) return cpu_kernel(problem, config, limits);
+    for (const Mapping& mapping : cuda_mappings())
+        if (mapping.name == config.word("mapping")) return mapping.kernel(problem, config, limits);
+    throw Error("configuration " + config.key(), "there is no mapping " + config.word("mapping"), "use one of the space's mappings");
+}
+
+}  // namespace
+}  // namespace dg
+
+Family dg_volume() {
+    Family family;
+    family.name = "dg_volume";
+    family.summary = "volume right-hand side of nodal discontinuous Galerkin on affine tetrahedra";
+    family.source = "J. S. Hesthaven, T. Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008";
+    family.example = "dg_volume equation=maxwell_3d order=5 precision=f32 elements=100000";
+    family.parameters = {{"equation", "what is solved", {"maxwell_3d", "acoustics_3d"}, 0, 0, false, ""},
+                         {"order", "polynomial order N", {}, 1, 10, false, ""},
+                         {"precision", "type of fields, geometry and operator", {"f32", "f64"}, 0, 0, false, "f32"},
+                         {"elements", "number of tetrahedra", {}, 1, std::int64_t{1} << 27, true, ""}};
+    family.range_unit = "elements";
+    family.range = [](const Problem& problem) { return problem.integer("elements"); };
+    family.arrays = dg::arrays;
+    family.space = dg::space;
+    family.kernel = dg::kernel;
+    family.reference = dg::reference;
+    family.workload = dg::workload;
+    family.counts = dg::counts;
+    return family;
+}
+
+}  // namespace hone

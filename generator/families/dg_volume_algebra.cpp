@@ -1,0 +1,125 @@
+#include "generator/families/dg_volume_algebra.hpp"
+
+#include <algorithm>
+
+namespace hone::dg {
+namespace {
+
+const std::vector<std::string> gradients{"rx", "ry", "rz", "sx", "sy", "sz", "tx", "ty", "tz"};
+const std::vector<std::string> tangents_and_j{"xr", "yr", "zr", "xs", "ys", "zs", "xt", "yt", "zt", "J"};
+
+// Component `i` of gradient or tangent `a` in a list of names.
+const std::string& component(const std::vector<std::string>& names, int a, int i) {
+    return names[static_cast<std::size_t>(3 * a + i)];
+}
+
+std::vector<Sum> unchanged(int fields) {
+    std::vector<Sum> transform;
+    for (int f = 0; f < fields; ++f) transform.push_back({{1, "", f}});
+    return transform;
+}
+
+// The two curls: fields 0..2 (H) drive 3..5 (E) with sign +, fields 3..5 drive 0..2 with sign -.
+Algebra maxwell(bool covariant) {
+    Algebra result;
+    result.fields = {"Hx", "Hy", "Hz", "Ex", "Ey", "Ez"};
+    result.combine.resize(6);
+    if (!covariant) result.transform = unchanged(6);
+    for (int from = 0; from < 2; ++from) {
+        const int sign = from == 0 ? 1 : -1;
+        const int into = 3 * (1 - from);
+        for (int i = 0; i < 3; ++i) {
+            const int j = (i + 1) % 3;
+            const int k = (i + 2) % 3;
+            Sum& rhs = result.combine[static_cast<std::size_t>(into + i)];
+            if (covariant) {
+                Sum along;
+                for (int x = 0; x < 3; ++x) along.push_back({1, component(tangents_and_j, i, x), 3 * from + x});
+                result.transform.push_back(along);
+                result.products.push_back({3 * from + i, j, 3 * from + k, 1});
+                result.products.push_back({3 * from + i, k, 3 * from + j, -1});
+                for (int a = 0; a < 3; ++a) rhs.push_back({sign, component(tangents_and_j, a, i), 3 * from + a});
+            } else {
+                for (int a = 0; a < 3; ++a) {
+                    result.products.push_back({9 * from + 3 * i + a, a, 3 * from + i, 1});
+                    rhs.push_back({sign, component(gradients, a, j), 9 * from + 3 * k + a});
+                    rhs.push_back({-sign, component(gradients, a, k), 9 * from + 3 * j + a});
+                }
+            }
+        }
+    }
+    result.tangents = covariant;
+    result.factors = covariant ? tangents_and_j : gradients;
+    if (covariant) result.combine_scale.push_back('J');
+    result.accumulators = covariant ? 6 : 18;
+    return result;
+}
+
+// Field 0 is the pressure, 1..3 the velocity.
+Algebra acoustics(bool covariant) {
+    Algebra result;
+    result.fields = {"p", "u", "v", "w"};
+    result.factors = gradients;
+    result.transform = unchanged(4);
+    result.combine.resize(4);
+    const int gradient = covariant ? 1 : 9;  // first accumulator of grad p
+    if (covariant) result.combine[0].push_back({-1, "", 0});
+    for (int a = 0; a < 3; ++a) {
+        result.products.push_back({gradient + a, a, 0, 1});
+        if (covariant) {
+            result.products.push_back({0, a, 1 + a, 1});
+            result.transform[static_cast<std::size_t>(1 + a)].clear();
+        }
+        for (int i = 0; i < 3; ++i) {
+            if (covariant) {
+                result.transform[static_cast<std::size_t>(1 + a)].push_back({1, component(gradients, a, i), 1 + i});
+            } else {
+                result.products.push_back({3 * i + a, a, 1 + i, 1});
+                result.combine[0].push_back({-1, component(gradients, a, i), 3 * i + a});
+            }
+            result.combine[static_cast<std::size_t>(1 + i)].push_back({-1, component(gradients, a, i), gradient + a});
+        }
+    }
+    result.accumulators = covariant ? 4 : 12;
+    return result;
+}
+
+}  // namespace
+
+bool Algebra::transforms() const {
+    return std::any_of(transform.begin(), transform.end(), [](const Sum& sum) { return sum.size() > 1; });
+}
+
+int Algebra::operations_per_node() const {
+    int operations = combine_scale.empty() ? 0 : field_count();
+    for (const auto* sums : {&transform, &combine})
+        for (const Sum& sum : *sums)
+            if (sum.size() > 1) operations += static_cast<int>(2 * sum.size()) - 1;
+    return operations;
+}
+
+Algebra algebra(const std::string& equation, const std::string& form) {
+    return equation == "maxwell_3d" ? maxwell(form == "covariant") : acoustics(form == "covariant");
+}
+
+int field_count(const std::string& equation) {
+    return equation == "maxwell_3d" ? 6 : 4;
+}
+
+Block element_factors(const Algebra& algebra, const std::string& factor) {
+    Block block;
+    if (!algebra.tangents) {
+        block.text("for (int i = 0; i < factors; ++i) " + factor + "[i] = g[i];");
+        return block;
+    }
+    block.text("// Tangents over J: x_r / J = grad s x grad t, and cyclic; 1 / J = grad r . (x_r / J).");
+    block.open("for (int a = 0; a < 3; ++a)");
+    block.text("const real* const b = g + 3 * ((a + 1) % 3);");
+    block.text("const real* const c = g + 3 * ((a + 2) % 3);");
+    block.text("for (int i = 0; i < 3; ++i) " + factor + "[3 * a + i] = b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3];");
+    block.close();
+    block.text(factor + "[9] = real(1) / (g[0] * " + factor + "[0] + g[1] * " + factor + "[1] + g[2] * " + factor + "[2]);");
+    return block;
+}
+
+}  // namespace hone::dg

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "generator/families/dg_volume_algebra.hpp"
+#include "generator/family.hpp"
+#include "generator/reference_element.hpp"
+#include "generator/render.hpp"
+
+namespace hone::dg {
+
+/// The numbers of a problem that every mapping needs.
+struct Shape {
+    explicit Shape(const Problem& problem);
+
+    std::string equation;
+    int order;
+    int nodes;
+    int fields;
+    Precision precision;
+    std::int64_t elements;
+
+    int bytes() const { return bytes_per_word(precision); }
+    /// Values in 16 bytes.
+    int vector_width() const { return 16 / bytes(); }
+    int words() const { return fields * nodes; }
+    const ReferenceElement& reference() const { return reference_tetrahedron(order); }
+};
+
+/// What one block of threads takes, estimated before anything is compiled.
+struct Resources {
+    std::int64_t threads = 0;
+    std::int64_t shared_bytes = 0;
+    int registers = 0;      ///< per thread
+    std::int64_t code = 0;  ///< multiply-adds that stand unrolled in the text
+};
+
+/// A way to lay the work out over a CUDA device: one row of `cuda_mappings()`.
+struct Mapping {
+    std::string name;
+    std::string help;
+    bool (*applies)(const Shape&, const Limits&);
+    /// Why the values of a configuration do not go together, or "".
+    std::string (*conflict)(const Shape&, const Config&);
+    Resources (*resources)(const Shape&, const Config&);
+    KernelSource (*kernel)(const Problem&, const Config&, const Limits&);
+};
+
+const std::vector<Mapping>& cuda_mappings();
+
+Mapping element_mapping();
+Mapping tile_mapping();
+Mapping mma_mapping();
+
+SearchSpace cuda_space(const Problem& problem, const Limits& limits);
+SearchSpace cpu_space(const Problem& problem, const Limits& limits);
+KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits& limits);
+
+/// Pieces that all kernels share.
+constexpr int round_up(int value, int multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+int number(const Config& config, std::string_view name);
+std::vector<ArraySpec> arrays(const Problem& problem);
+Counts counts(const Problem& problem);
+/// Opening comment: problem, command that emits this text, counts.
+Block banner(const Problem& problem, const Config& config, Target target, double executed_operations);
+/// Operations that a form executes in one step when `products_per_pair` multiply-adds are done for each of `pairs` (node, column) pairs.
+double executed_operations(const Problem& problem, const Algebra& algebra, double pairs);
+/// A source with everything but text, tables and launches filled in.
+KernelSource make_source(const Problem& problem, Target target, std::string text, double executed);
+/// One launch over blocks of `elements_per_block`.
+Launch block_launch(const Shape& shape, std::int64_t elements_per_block, const Resources& resources);
+
+}  // namespace hone::dg

@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "generator/families/dg_volume_mappings.hpp"
+
+namespace hone::dg {
+namespace {
+
+constexpr int reserved_shared_bytes = 1024;  // that the driver keeps per block, CUDA C++ Programming Guide
+constexpr int register_granularity = 8;      // registers are given out per thread in steps of 8
+constexpr std::int64_t largest_code = 6000;  // unrolled multiply-adds; beyond, compilation takes seconds and the instruction cache overflows
+
+const Mapping& mapping_of(const Config& config) {
+    const auto& all = cuda_mappings();
+    return *std::find_if(all.begin(), all.end(), [&](const Mapping& m) { return m.name == config.word("mapping"); });
+}
+
+using Violation = std::optional<std::string>;
+
+Violation too_many(std::int64_t value, std::int64_t most, const char* what) {
+    if (value <= most) return std::nullopt;
+    return fmt::format("{} {}, at most {} possible", value, what, most);
+}
+
+// What a block may take of a multiprocessor, from its estimated resources.
+Violation register_violation(const Resources& needs, std::int64_t blocks, const Limits& limits) {
+    const std::int64_t share = limits.registers_per_multiprocessor / (needs.threads * blocks) / register_granularity * register_granularity;
+    return too_many(needs.registers, std::min<std::int64_t>(share, limits.max_registers_per_thread), "registers per thread (estimated)");
+}
+
+Violation shared_violation(const Resources& needs, std::int64_t blocks, const Limits& limits) {
+    if (const auto violation = too_many(needs.shared_bytes, limits.shared_bytes_per_block, "bytes of shared memory")) return violation;
+    return too_many((needs.shared_bytes + reserved_shared_bytes) * blocks, limits.shared_bytes_per_multiprocessor,
+                    "bytes of shared memory for min_blocks blocks");
+}
+
+std::vector<Constraint> cuda_constraints(const Shape& shape, const Limits& limits) {
+    const auto with_resources = [shape](auto rule) {
+        return [shape, rule](const Config& config) -> Violation {
+            return rule(mapping_of(config).resources(shape, config), number(config, "min_blocks"));
+        };
+    };
+    return {
+        {"mapping",
+         [shape](const Config& config) -> Violation {
+             const std::string conflict = mapping_of(config).conflict(shape, config);
+             return conflict.empty() ? std::nullopt : Violation(conflict);
+         }},
+        {"threads", with_resources([limits](const Resources& needs, std::int64_t blocks) -> Violation {
+             if (const auto violation = too_many(needs.threads, limits.max_threads_per_block, "threads per block")) return violation;
+             return too_many(needs.threads * blocks, limits.max_threads_per_multiprocessor, "threads for min_blocks blocks");
+         })},
+        {"shared memory", with_resources([limits](const Resources& needs, std::int64_t blocks) { return shared_violation(needs, blocks, limits); })},
+        {"registers", with_resources([limits](const Resources& needs, std::int64_t blocks) { return register_violation(needs, blocks, limits); })},
+        {"code size",
+         with_resources([](const Resources& needs, std::int64_t) { return too_many(needs.code, largest_code, "unrolled multiply-adds"); })},
+    };
+}
+
+}  // namespace
+
+const std::vector<Mapping>& cuda_mappings() {
+    static const std::vector<Mapping> mappings{tile_mapping()};
+    return mappings;
+}
+
+SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
+    const Shape shape(problem);
+    const bool low = shape.order <= 4;
+    std::vector<std::string> names;
+    for (const Mapping& mapping : cuda_mappings())
+        if (mapping.applies(shape, limits)) names.push_back(mapping.name);
+    std::vector<std::string> residencies{"global", "shared", "staged"};
+    if (low) residencies.back() = "immediate";
+    std::vector<Tunable> tunables{
+        {"mapping", "element: a thread per element; tile: a thread per tile of nodes x elements; mma: a warp per tile of the matrix units",
+         words(names)},
+        {"form", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t", words({"covariant", "cartesian"})},
+        {"elements_per_block", "elements that a block of threads handles", low ? numbers({8, 16, 32, 64, 128}) : numbers({4, 8, 16, 32})},
+        {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates at a time", low ? numbers({1, 2, 4}) : numbers({1, 2, 4, 8})},
+        {"elements_per_thread", "elements per thread; mma: groups of 8 elements per warp", low ? numbers({1, 2}) : numbers({1, 2, 4})},
+        {"operator", "where Dr, Ds, Dt are held: read-only loads, shared memory, staged through it in chunks, or immediates", words(residencies)},
+        {"unroll", "columns of the operator per trip of the inner loop", numbers({1, 2, 4})},
+        {"padding", "1: rows in shared memory are lengthened so that neighbouring elements lie in different banks", numbers({0, 1})},
+        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})},
+    };
+    const std::int64_t elements = shape.order <= 6 ? 8 : 4;
+    const std::int64_t nodes = shape.order <= 3 ? 1 : 4;
+    std::vector<Assignment> safe{{"mapping", "tile"},
+                                 {"form", "covariant"},
+                                 {"elements_per_block", elements},
+                                 {"nodes_per_thread", nodes},
+                                 {"elements_per_thread", std::int64_t{1}},
+                                 {"operator", "global"},
+                                 {"unroll", std::int64_t{1}},
+                                 {"padding", std::int64_t{1}},
+                                 {"min_blocks", std::int64_t{1}}};
+    return SearchSpace(std::move(tunables), cuda_constraints(shape, limits), std::move(safe));
+}
+
+}  // namespace hone::dg
