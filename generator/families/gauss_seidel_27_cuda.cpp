@@ -1,90 +1,244 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "generator/families/gauss_seidel_27_grid.hpp"
 #include "generator/render.hpp"
 
 namespace hone::gauss_seidel {
 namespace {
 
-Block constants(const Grid& grid, const Config& config) {
-    Block block;
-    block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
-    block.line("using wide = long long;  // words of an array");
-    block.line("constexpr int block_x = {}, block_y = {}, z_block = {};", config.integer("block_x"), config.integer("block_y"),
-               config.integer("z_block"));
-    block.line("constexpr int threads_per_block = block_x * block_y, min_blocks = {};", config.integer("min_blocks"));
-    block.line("constexpr int points_per_thread = {};", config.integer("points_per_thread"));
-    block.line("constexpr bool clamped_loads = {};", config.word("edges") == "clamped");
-    return block;
-}
-
-// The update of one point from its 26 neighbours.
-Block relax() {
-    Block block;
-    block.line("// The new value of the point at `u`. s[13] is the reciprocal of the centre coefficient.");
-    block.open("__device__ __forceinline__ real relax(const real* u, real f, int pitch, int plane, const real (&s)[27])");
-    block.line("real sum = f;");
-    block.line("#pragma unroll");
-    block.open("for (int k = 0; k < 27; ++k)");
-    block.line("if (k != 13) sum -= s[k] * u[(k / 9 - 1) * plane + (k / 3 % 3 - 1) * pitch + (k % 3 - 1)];");
-    block.close();
-    block.line("return sum * s[13];");
-    block.close();
-    block.text("");
-    return block;
-}
-
-// `real s[27]`, read from word `start` on with `stride` words between coefficients.
-Block load_stencil(const std::string& start, const std::string& stride) {
-    Block block;
-    block.line("const real* coefficient = stencil + {};", start);
-    block.line("real s[27];");
-    block.line("#pragma unroll");
-    block.line("for (int k = 0; k < 27; ++k) s[k] = coefficient[{}];", stride);
-    return block;
-}
-
-Block stencil_of_block(const Grid& grid) {
-    return grid.stencil == Stencil::constant ? load_stencil("0", "k") : Block();
-}
-
-Block stencil_of_point(const Grid& grid) {
-    switch (grid.stencil) {
-        case Stencil::constant:
-            return {};
-        case Stencil::semi_constant:
-            return load_stencil("((z - 1) * wide(ny) + y_read - 1) * 32", "k");
-        case Stencil::variable:
-            return load_stencil("((z - 1) * wide(ny) + y_read - 1) * pitch + x_read", "k * (nz * wide(ny) * pitch)");
-    }
-    return {};
-}
+constexpr std::int64_t warp = 32;
+constexpr std::int64_t widest_load = 16;  // bytes
+constexpr std::int64_t line_bytes = 128;
+constexpr std::int64_t pack_threads = 128;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
+// What a problem and a configuration decide, and every block asks.
+struct Plan {
+    Grid grid;
+    std::int64_t colours_per_pass, block_x, block_y, block_z, z_block, points_per_thread, min_blocks;
+    bool clamped, split;
+    std::string staging, stencil_in;
+
+    Plan(const Problem& problem, const Config& config)
+        : grid(problem),
+          colours_per_pass(config.integer("colours_per_pass")),
+          block_x(config.integer("block_x")),
+          block_y(config.integer("block_y")),
+          block_z(colours_per_pass == 2 ? config.integer("z_block") / 2 : 1),
+          z_block(config.integer("z_block")),
+          points_per_thread(config.integer("points_per_thread")),
+          min_blocks(config.integer("min_blocks")),
+          clamped(config.word("edges") == "clamped"),
+          split(config.word("layout") == "colour_split"),
+          staging(config.word("staging")),
+          stencil_in(config.word("stencil_in")) {}
+
+    std::int64_t word() const { return bytes_per_word(grid.precision); }
+    std::int64_t packed_row() const { return divide_up(divide_up(grid.nx, 2), line_bytes / word()) * (line_bytes / word()); }
+    std::int64_t packed_words() const { return 8 * coefficients * divide_up(grid.nz, 2) * divide_up(grid.ny, 2) * packed_row(); }
+};
+
+Block constants(const Plan& plan) {
+    Block block;
+    block.line("using real = {};", plan.grid.precision == Precision::f32 ? "float" : "double");
+    block.line("using wide = long long;  // a position in an array");
+    block.line("constexpr int block_x = {}, block_y = {}, block_z = {};", plan.block_x, plan.block_y, plan.block_z);
+    block.line("constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = {};", plan.min_blocks);
+    block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
+    block.line("constexpr int points_per_thread = {};  // along x", plan.points_per_thread);
+    if (plan.colours_per_pass == 1)
+        block.line("constexpr bool clamped_loads = {};  // threads beyond the grid repeat the last point's loads, or have none", plan.clamped);
+    else
+        block.line("constexpr int words_per_step = {} * points_per_thread;  // of a row, by one warp", warp);
+    return block;
+}
+
+// Where a colour's stencils lie in the table that `pack_stencil` fills.
+Block packed_layout(const Plan& plan) {
+    Block block;
+    block.line("// Words of one coefficient of one colour in `packed`, whose rows start on {} bytes.", line_bytes);
+    block.open("__device__ __forceinline__ wide packed_stride(int nx, int ny, int nz)");
+    block.line("const int row = ((nx + 1) / 2 + {0} - 1) / {0} * {0};", line_bytes / plan.word());
+    block.line("return wide((nz + 1) / 2) * ((ny + 1) / 2) * row;");
+    block.close();
+    block.text("");
+    block.line("// First coefficient of point (x, y, z), counted from 1.");
+    block.open("__device__ __forceinline__ wide packed_position(int x, int y, int z, int nx, int ny, int nz)");
+    block.line("const int row = ((nx + 1) / 2 + {0} - 1) / {0} * {0};", line_bytes / plan.word());
+    block.line("const int colour = (x - 1) % 2 + (y - 1) % 2 * 2 + (z - 1) % 2 * 4;");
+    block.line("return colour * 27 * packed_stride(nx, ny, nz) + (wide((z - 1) / 2) * ((ny + 1) / 2) + (y - 1) / 2) * row + (x - 1) / 2;");
+    block.close();
+    block.text("");
+    return block;
+}
+
+// `struct Coefficients`: s[k] is coefficient k of a point, s[13] the reciprocal of its centre.
+Block coefficient_access(const Plan& plan) {
+    Block block;
+    if (plan.split) block.append(packed_layout(plan));
+    const bool variable = plan.grid.stencil == Stencil::variable;
+    block.line("// A point's stencil. s[13] is the reciprocal of the centre coefficient.");
+    block.open("struct Coefficients");
+    if (plan.stencil_in == "registers") {
+        block.line("real value[27];");
+        block.text("");
+        block.open("explicit __device__ __forceinline__ Coefficients(const real* from)");
+        block.line("#pragma unroll");
+        block.line("for (int k = 0; k < 27; ++k) value[k] = from[k];");
+        block.close();
+        block.line("__device__ __forceinline__ real operator[](int k) const {{ return value[k]; }}");
+    } else {
+        const std::string address = variable ? "from + k * stride" : "from + k";
+        block.line("const real* from;");
+        if (variable) block.line("wide stride;");
+        block.text("");
+        const char* const load = plan.stencil_in == "shared" ? "*" : plan.stencil_in == "streaming" ? "__ldcs" : "__ldg";
+        block.line("__device__ __forceinline__ real operator[](int k) const {{ return {}({}); }}", load, address);
+    }
+    block.close(";");
+    return block;
+}
+
+Block stencil_of_block(const Plan& plan) {
+    Block block;
+    if (plan.grid.stencil != Stencil::constant) return block;
+    if (plan.stencil_in == "shared") {
+        block.line("__shared__ real shared_stencil[27];");
+        block.line("const int thread = threadIdx.x + block_x * (threadIdx.y + block_y * threadIdx.z);");
+        block.line("for (int k = thread; k < 27; k += threads_per_block) shared_stencil[k] = stencil[k];");
+        block.line("__syncthreads();");
+        return block.line("const Coefficients s{{shared_stencil}};");
+    }
+    return block.line("const Coefficients s{{stencil}};");
+}
+
+// `y` and `x` name the point's coordinates, which must lie in the grid.
+Block stencil_of_point(const Plan& plan, const std::string& x, const std::string& y) {
+    Block block;
+    if (plan.grid.stencil == Stencil::semi_constant) block.line("const Coefficients s{{stencil + ((z - 1) * wide(ny) + {} - 1) * 32}};", y);
+    if (plan.grid.stencil != Stencil::variable) return block;
+    if (plan.split) return block.line("const Coefficients s{{packed + packed_position({}, {}, z, nx, ny, nz), packed_stride(nx, ny, nz)}};", x, y);
+    return block.line("const Coefficients s{{stencil + ((z - 1) * wide(ny) + {} - 1) * pitch + {}, nz * wide(ny) * pitch}};", y, x);
+}
+
+Block parameters(const Plan& plan, const std::string& colours, bool packs = false) {
+    Block block;
+    block.line("real* u, const real* __restrict__ f, const real* __restrict__ stencil,{}", !plan.split ? ""
+                                                                                           : packs     ? " real* __restrict__ packed,"
+                                                                                                       : " const real* __restrict__ packed,");
+    return block.line("int nx, int ny, int nz, int pitch, int first, int last, int {}", colours);
+}
+
+// Aligned groups of words along a row: the widest loads that a thread's points allow.
+Block groups(const Plan& plan) {
+    const std::int64_t bytes = std::min(plan.points_per_thread * plan.word(), widest_load);
+    const char* const load = plan.stencil_in == "streaming" ? "__ldcs" : "__ldg";
+    Block block;
+    block.line("using vector = {}{};", plan.grid.precision == Precision::f32 ? "float" : "double", bytes / plan.word());
+    block.line("// Neighbouring words of a row: points of even and odd x in turns.");
+    block.open(fmt::format("struct alignas({}) Group", bytes));
+    block.line("real word[points_per_thread];");
+    block.close(";");
+    block.line("constexpr int vectors = sizeof(Group) / sizeof(vector);");
+    block.text("");
+    const auto loader = [&](const char* name, const char* how) {
+        block.open(fmt::format("__device__ __forceinline__ Group {}(const real* from)", name));
+        block.line("Group group;");
+        block.line("#pragma unroll");
+        block.line("for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = {}(reinterpret_cast<const vector*>(from) + i);", how);
+        block.line("return group;");
+        block.close();
+        block.text("");
+    };
+    loader("load", "*");
+    if (plan.grid.stencil == Stencil::variable) loader("load_stencil", load);
+    block.line("// Stores the interior points of the group at x.");
+    block.open("__device__ __forceinline__ void store(real* row, int x, int nx, const Group& group)");
+    block.open("if (x > 0 && x + points_per_thread - 1 <= nx)");
+    block.line("#pragma unroll");
+    block.line("for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(row + x)[i] = reinterpret_cast<const vector*>(&group)[i];");
+    block.line("return;");
+    block.close();
+    block.line("#pragma unroll");
+    block.open("for (int i = 0; i < points_per_thread; ++i)");
+    block.line("if (x + i > 0 && x + i <= nx) row[x + i] = group.word[i];");
+    block.close();
+    block.close();
+    return block;
+}
+
+Launch launch(const Plan& plan, const std::string& entry, Dim3 grid, int constant) {
+    Launch result;
+    result.entry = entry;
+    result.grid = grid;
+    result.block = {plan.block_x, plan.block_y, plan.block_z};
+    result.range_axis = 2;
+    result.range_per_block = plan.z_block;
+    result.constants = {constant};
+    return result;
+}
+
+void one_colour(const Plan& plan, const Block& head, KernelSource& source) {
+    Holes holes{{"banner", head},
+                {"constants", constants(plan)},
+                {"coefficients", coefficient_access(plan)},
+                {"parameters", parameters(plan, "colour")},
+                {"stencil_of_block", stencil_of_block(plan)},
+                {"stencil_of_point", stencil_of_point(plan, "x_read", "y_read")}};
+    const std::string form = plan.staging == "registers" ? "march" : plan.staging;
+    source.text = render("gauss_seidel_27_" + form + ".cu", holes);
+    source.entries = {"gauss_seidel_27"};
+    const std::int64_t columns = plan.block_x * (plan.staging == "shared" ? 1 : plan.points_per_thread);
+    const Dim3 grid{divide_up(divide_up(plan.grid.nx, 2), columns), divide_up(divide_up(plan.grid.ny, 2), plan.block_y),
+                    divide_up(plan.grid.nz, plan.z_block)};
+    for (int colour = 0; colour < 8; ++colour) source.step.push_back(launch(plan, "gauss_seidel_27", grid, colour));
+}
+
+void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
+    Holes holes{{"banner", head}, {"constants", constants(plan)}, {"groups", groups(plan)}, {"parameters", parameters(plan, "row_parity")}};
+    const bool variable = plan.grid.stencil == Stencil::variable;
+    if (!variable) {
+        holes.emplace_back("coefficients", coefficient_access(plan));
+        holes.emplace_back("stencil_of_block", stencil_of_block(plan));
+        holes.emplace_back("stencil_of_point", stencil_of_point(plan, "x", "y"));
+    }
+    source.text = render(variable ? "gauss_seidel_27_rows_variable.cu" : "gauss_seidel_27_rows.cu", holes);
+    source.entries = {"gauss_seidel_27_rows"};
+    const Dim3 grid{1, divide_up(divide_up(plan.grid.ny, 2), plan.block_y), divide_up(plan.grid.nz, plan.z_block)};
+    for (int row_parity = 0; row_parity < 4; ++row_parity) source.step.push_back(launch(plan, "gauss_seidel_27_rows", grid, row_parity));
+}
+
+// Adds the table of packed stencils and the entry that fills it.
+void pack(const Plan& plan, KernelSource& source) {
+    source.text += render("gauss_seidel_27_colour_split.cu", {{"parameters", parameters(plan, "colour", true)}});
+    source.tables.push_back({"packed", plan.packed_words(), {}});
+    source.entries.emplace_back("pack_stencil");
+    for (int colour = 0; colour < 8; ++colour) {
+        Launch launch;
+        launch.entry = "pack_stencil";
+        launch.grid = {divide_up(plan.packed_row(), pack_threads), divide_up(plan.grid.ny, 2), divide_up(plan.grid.nz, 2)};
+        launch.block = {pack_threads, 1, 1};
+        launch.constants = {colour};
+        source.prepare.push_back(launch);
+    }
+}
+
 }  // namespace
 
 KernelSource cuda_kernel(const Problem& problem, const Config& config) {
-    const Grid grid(problem);
+    const Plan plan(problem, config);
+    const Block head = banner(problem, config, Target::cuda);
     KernelSource source = common_source(problem, Target::cuda);
-    source.text = render("gauss_seidel_27_cache.cu", {{"banner", banner(problem, config, Target::cuda)},
-                                                      {"constants", constants(grid, config)},
-                                                      {"functions", relax()},
-                                                      {"stencil_of_block", stencil_of_block(grid)},
-                                                      {"stencil_of_point", stencil_of_point(grid)}});
-    source.entries = {"gauss_seidel_27"};
-    const std::int64_t block_x = config.integer("block_x"), block_y = config.integer("block_y"), z_block = config.integer("z_block");
-    for (int colour = 0; colour < 8; ++colour) {
-        Launch launch;
-        launch.entry = source.entries.front();
-        launch.grid = {divide_up((grid.nx + 1) / 2, block_x * config.integer("points_per_thread")), divide_up((grid.ny + 1) / 2, block_y),
-                       divide_up(grid.nz, z_block)};
-        launch.block = {block_x, block_y, 1};
-        launch.range_axis = 2;
-        launch.range_per_block = z_block;
-        launch.constants = {colour};
-        source.step.push_back(launch);
-    }
+    if (plan.colours_per_pass == 1)
+        one_colour(plan, head, source);
+    else
+        two_colours(plan, head, source);
+    if (plan.split) pack(plan, source);
     return source;
 }
 

@@ -9,47 +9,146 @@ namespace {
 
 using Reason = std::optional<std::string>;
 
-// Registers that a thread needs besides the stencil, in 32-bit words: addresses and loop counters, and the values in flight.
-constexpr int address_registers = 24;
-constexpr int values_in_flight = 12;
+// Tunables of both targets that a problem has.
+std::vector<Value> stencil_places(Stencil stencil) {
+    switch (stencil) {
+        case Stencil::constant:
+            return words({"registers", "shared", "read_only"});
+        case Stencil::semi_constant:
+            return words({"registers", "read_only"});
+        case Stencil::variable:
+            return words({"read_only", "streaming"});
+    }
+    return {};
+}
 
-std::vector<Tunable> cuda_tunables() {
-    return {{"block_x", "threads along x", numbers({8, 16, 32, 64, 128})},
-            {"block_y", "threads along y", numbers({1, 2, 4, 8, 16})},
-            {"z_block", "planes that a block covers", numbers({2, 4, 8, 16, 32, 64})},
-            {"points_per_thread", "points along x that a thread updates in one slice", numbers({1, 2, 4})},
-            {"edges", "threads beyond the grid skip their loads, or repeat the last point's", words({"guarded", "clamped"})},
-            {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8})}};
+std::vector<Tunable> cuda_tunables(Stencil stencil) {
+    return {{"colours_per_pass", "1: points of one colour; 2: whole rows, both colours of x in one pass", numbers({1, 2})},
+            {"staging", "how planes reach a thread: cached loads, a march with a plane in registers, or one with slices in shared memory",
+             words({"cache", "registers", "shared"})},
+            {"block_x", "threads along x", numbers({8, 16, 32, 64, 128})},
+            {"block_y", "threads along y, each on rows of its own", numbers({1, 2, 4, 8, 16})},
+            {"z_block", "planes that a block covers: one after the other, or for whole rows with a warp for each", numbers({2, 4, 8, 16, 32, 64})},
+            {"points_per_thread", "points along x of a thread in one slice", numbers({1, 2, 4})},
+            {"stencil_in", "where the stencil is held; streaming: read-only loads that leave the caches to the grid", stencil_places(stencil)},
+            {"edges", "threads beyond the grid have no loads, or repeat the last point's", words({"guarded", "clamped"})},
+            {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8})},
+            {"layout", "of a variable stencil: as it is, or packed colour by colour in a table of the kernel",
+             stencil == Stencil::variable ? words({"natural", "colour_split"}) : words({"natural"})}};
+}
+
+bool rows(const Config& config) {
+    return config.integer("colours_per_pass") == 2;
+}
+
+std::int64_t threads(const Config& config) {
+    return config.integer("block_x") * config.integer("block_y") * (rows(config) ? config.integer("z_block") / 2 : 1);
+}
+
+// About how many 32-bit registers a thread needs.
+std::int64_t registers(const Grid& grid, const Config& config) {
+    constexpr std::int64_t addresses = 26;
+    const std::int64_t points = config.integer("points_per_thread");
+    const bool variable = grid.stencil == Stencil::variable;
+    std::int64_t values = 4;
+    if (rows(config))
+        values += (variable ? 20 : 12) * points / 2;
+    else if (config.word("staging") == "registers")
+        values += 9 * (points + 1);
+    if (config.word("stencil_in") == "registers") values += coefficients;
+    return addresses + values * bytes_per_word(grid.precision) / 4;
+}
+
+std::int64_t shared_bytes(const Grid& grid, const Config& config) {
+    std::int64_t words = config.word("stencil_in") == "shared" ? coefficients : 0;
+    if (config.word("staging") == "shared") words += 2 * (2 * config.integer("block_x") + 2) * (2 * config.integer("block_y") + 2);
+    return words * bytes_per_word(grid.precision);
+}
+
+// What a device can hold.
+std::vector<Constraint> resource_constraints(const Grid& grid, const Limits& limits) {
+    constexpr std::int64_t static_shared_bytes = 48 * 1024;  // more needs dynamic shared memory
+    return {{"threads_per_block",
+             [=](const Config& config) -> Reason {
+                 if (threads(config) <= limits.max_threads_per_block) return {};
+                 return fmt::format("{} threads in a block, the device allows {}", threads(config), limits.max_threads_per_block);
+             }},
+            {"resident_threads",
+             [=](const Config& config) -> Reason {
+                 const std::int64_t resident = threads(config) * config.integer("min_blocks");
+                 if (resident <= limits.max_threads_per_multiprocessor) return {};
+                 return fmt::format("{} threads on a multiprocessor, the device holds {}", resident, limits.max_threads_per_multiprocessor);
+             }},
+            {"registers",
+             [=](const Config& config) -> Reason {
+                 const std::int64_t available = limits.registers_per_multiprocessor / (threads(config) * config.integer("min_blocks"));
+                 const std::int64_t needed = registers(grid, config);
+                 if (needed <= std::min<std::int64_t>(available, limits.max_registers_per_thread)) return {};
+                 return fmt::format("about {} registers per thread are needed, {} can be had", needed, available);
+             }},
+            {"shared_memory", [=](const Config& config) -> Reason {
+                 const std::int64_t bytes = shared_bytes(grid, config);
+                 const std::int64_t all = bytes * config.integer("min_blocks");
+                 if (bytes > static_shared_bytes)
+                     return fmt::format("{} bytes of shared memory in a block, {} can be declared", bytes, static_shared_bytes);
+                 if (all <= limits.shared_bytes_per_multiprocessor) return {};
+                 return fmt::format("{} bytes of shared memory on a multiprocessor, the device has {}", all, limits.shared_bytes_per_multiprocessor);
+             }}};
+}
+
+Reason rejected_when(bool condition, const char* reason) {
+    return condition ? Reason(reason) : Reason();
+}
+
+// What the forms of the kernel can do.
+std::vector<Constraint> form_constraints(const Grid& grid) {
+    return {{"warps", [](const Config& config) { return rejected_when(threads(config) % 32 != 0, "the block's last warp is not full"); }},
+            {"one_warp_per_row",
+             [](const Config& config) {
+                 return rejected_when(rows(config) && config.integer("block_x") != 32, "a row belongs to one warp: block_x is 32");
+             }},
+            {"rows_through_caches",
+             [](const Config& config) {
+                 return rejected_when(rows(config) && config.word("staging") != "cache", "whole rows are read through the caches");
+             }},
+            {"pairs",
+             [](const Config& config) {
+                 return rejected_when(rows(config) && config.integer("points_per_thread") < 2,
+                                      "with both colours of x a thread has 2 points or more");
+             }},
+            {"aligned_pairs",
+             [pitch = grid.pitch](const Config& config) -> Reason {
+                 const std::int64_t points = config.integer("points_per_thread");
+                 if (!rows(config) || pitch % points == 0) return {};
+                 return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
+             }},
+            {"rows_clamp",
+             [](const Config& config) { return rejected_when(rows(config) && config.word("edges") != "clamped", "whole rows clamp their loads"); }},
+            {"points_in_shared_slices",
+             [](const Config& config) {
+                 return rejected_when(config.word("staging") == "shared" && config.integer("points_per_thread") != 1,
+                                      "with slices in shared memory a thread has one point of the colour");
+             }},
+            {"march",
+             [](const Config& config) {
+                 return rejected_when(!rows(config) && config.word("staging") != "cache" && config.integer("z_block") < 4,
+                                      "a march needs two slices of the colour: z_block is 4 or more");
+             }},
+            {"split_by_colour", [](const Config& config) {
+                 return rejected_when(rows(config) && config.word("layout") == "colour_split",
+                                      "both colours of x are read together: the layout is natural");
+             }}};
 }
 
 SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
-    const int registers_per_word = bytes_per_word(grid.precision) / 4;
-    const auto threads = [](const Config& config) { return config.integer("block_x") * config.integer("block_y"); };
-    std::vector<Constraint> constraints{
-        {"threads_per_block",
-         [=](const Config& config) -> Reason {
-             if (threads(config) <= limits.max_threads_per_block) return {};
-             return fmt::format("{} threads in a block, the device allows {}", threads(config), limits.max_threads_per_block);
-         }},
-        {"warps",
-         [=](const Config& config) -> Reason {
-             if (threads(config) % 32 == 0) return {};
-             return fmt::format("{} threads in a block leave part of a warp idle", threads(config));
-         }},
-        {"resident_threads",
-         [=](const Config& config) -> Reason {
-             const std::int64_t resident = threads(config) * config.integer("min_blocks");
-             if (resident <= limits.max_threads_per_multiprocessor) return {};
-             return fmt::format("{} threads on a multiprocessor, the device holds {}", resident, limits.max_threads_per_multiprocessor);
-         }},
-        {"registers", [=](const Config& config) -> Reason {
-             const std::int64_t available = limits.registers_per_multiprocessor / (threads(config) * config.integer("min_blocks"));
-             const std::int64_t needed = address_registers + values_in_flight * registers_per_word;
-             if (needed <= available) return {};
-             return fmt::format("about {} registers per thread are needed, {} can be had", needed, available);
-         }}};
-    std::vector<Assignment> safe{{"block_x", 32}, {"block_y", 4}, {"z_block", 8}, {"points_per_thread", 1}, {"edges", "guarded"}, {"min_blocks", 1}};
-    return {cuda_tunables(), std::move(constraints), std::move(safe)};
+    std::vector<Constraint> constraints = resource_constraints(grid, limits);
+    for (auto& constraint : form_constraints(grid)) constraints.push_back(std::move(constraint));
+    std::vector<Tunable> tunables = cuda_tunables(grid.stencil);
+    const Value stencil_in = stencil_places(grid.stencil).front();
+    std::vector<Assignment> safe{
+        {"colours_per_pass", 1},  {"staging", "cache"},       {"block_x", 32},      {"block_y", 4},    {"z_block", 8},
+        {"points_per_thread", 1}, {"stencil_in", stencil_in}, {"edges", "guarded"}, {"min_blocks", 1}, {"layout", "natural"}};
+    return {std::move(tunables), std::move(constraints), std::move(safe)};
 }
 
 SearchSpace cpu_space() {
