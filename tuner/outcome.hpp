@@ -12,18 +12,23 @@ namespace hone {
 enum class Status { measured, compile_failed, launch_failed, wrong, timed_out, crashed };
 
 std::string to_string(Status status);
+/// Throws Error for anything that `to_string` does not give.
+Status parse_status(const std::string& text);
 
 /// The result of one evaluation.
 struct Outcome {
     Status status = Status::measured;
-    std::string reason;  ///< of a failure, in one line
-    Statistics step;     ///< seconds of one time step, when measured
+    std::string reason;           ///< of a failure, in one line
+    Statistics step;              ///< seconds of one time step, when measured
+    std::vector<double> samples;  ///< what `step` summarises, in the order measured
     double verification_error = 0;
+    double tolerance = 0;  ///< what was allowed
     double compile_seconds = 0;
     double verify_seconds = 0;
     double measure_seconds = 0;
 
     bool measured() const { return status == Status::measured; }
+    bool operator==(const Outcome&) const = default;
 };
 
 }  // namespace hone

@@ -20,39 +20,56 @@ struct Candidate {
 };
 
 struct TunerSettings {
-    int window = 8;            ///< candidates handed out ahead of their reports, so that compilation keeps ahead of the device
-    int most_evaluations = 0;  ///< 0: no bound
-    int finalists = 3;         ///< the best so many are measured again in turn before one wins
-    int final_rounds = 3;
+    int window = 8;        ///< candidates chosen ahead of their reports, so that compilation keeps ahead of the device
+    int finalists = 3;     ///< the best so many, and the safe configuration, are measured again in turn before one wins
+    int final_rounds = 3;  ///< how often
+    double tie = 0.01;     ///< medians closer than this, inside each other's noise, are a tie
+
+    bool operator==(const TunerSettings&) const = default;
 };
 
 /// The tuner as a state machine without clock or device: the same one offline, online and in simulation.
 ///
+///     Tuner tuner(space, find_strategy("local_search"), seed);
 ///     while (auto candidate = tuner.next()) tuner.report(*candidate, evaluate(*candidate));
+///     const auto winner = tuner.best();
 ///
-/// The safe configuration is always the first candidate. Reports must come in the order of `next`, so that a run is determined by its seed and its
-/// reports alone: a resumed run that replays its journal goes the same way. `next` returns nothing when the window is full (report something), or
-/// when done.
+/// The safe configuration is always the first candidate. Candidates may be fetched ahead (up to the window), and must be reported in the order of
+/// `next`. Candidate k is chosen from the first k - window reports, however early or late it is fetched, so that a run is determined by its seed and
+/// its reports alone: a resumed run that replays its journal goes the same way.
+///
+/// When the strategy is at its end, or after `finish`, the finalists are measured again, round by round in turn, each round starting with the next one.
+/// The lowest median of a finalist's pooled rounds wins; its first measurement does not count, because it was chosen for being low. Among
+/// finalists that tie with the lowest, the earliest candidate wins, and the safe configuration was the first of all. A failure in the finals
+/// disqualifies.
 class Tuner {
   public:
     Tuner(const SearchSpace& space, const StrategyEntry& strategy, std::uint64_t seed, TunerSettings settings = {});
     ~Tuner();
+    Tuner(Tuner&&) noexcept;
+    Tuner& operator=(Tuner&&) noexcept;
 
+    /// The next candidate, or nothing: the window is full (report something), or all is done.
     std::optional<Candidate> next();
+    /// Throws Error when it is not the oldest candidate that is still to be reported.
     void report(const Candidate& candidate, const Outcome& outcome);
-    /// No new candidates from now on (the budget is spent): go to the finals with what is there.
+    /// No new candidates from now on (the budget is spent): candidates that are not yet reported are dropped, the finals begin.
     void finish();
-    bool done() const;
+    bool finals() const;  ///< they have begun
+    bool done() const;    ///< the winner is settled
 
     struct Best {
         Config config;
-        Outcome outcome;
+        Outcome outcome;  ///< after the finals: of its pooled rounds
     };
     /// The winner so far; nothing before the first measured report.
     std::optional<Best> best() const;
-    /// The safe configuration's outcome, once reported.
+    /// The safe configuration's outcome, once reported; after the finals: of its pooled rounds.
     std::optional<Outcome> safe() const;
+    /// Candidates reported, finals not counted.
     int evaluations() const;
+    /// Members of the space.
+    std::int64_t members() const;
 
   private:
     struct State;

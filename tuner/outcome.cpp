@@ -1,0 +1,34 @@
+#include "tuner/outcome.hpp"
+
+#include <array>
+#include <utility>
+
+#include "generator/error.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::array<std::pair<Status, const char*>, 6> names{{
+    {Status::measured, "measured"},
+    {Status::compile_failed, "compile_failed"},
+    {Status::launch_failed, "launch_failed"},
+    {Status::wrong, "wrong"},
+    {Status::timed_out, "timed_out"},
+    {Status::crashed, "crashed"},
+}};
+
+}  // namespace
+
+std::string to_string(Status status) {
+    for (const auto& [value, name] : names)
+        if (value == status) return name;
+    return "unknown";
+}
+
+Status parse_status(const std::string& text) {
+    for (const auto& [value, name] : names)
+        if (name == text) return value;
+    throw Error("status of an evaluation", "found \"" + text + "\"", "it must be measured, compile_failed, launch_failed, wrong, timed_out or crashed");
+}
+
+}  // namespace hone

@@ -1,0 +1,74 @@
+#include "tuner/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hone {
+namespace {
+
+constexpr double confidence = 0.95;
+
+/// Largest k with 2 P(Binomial(n, 1/2) <= k) <= 1 - confidence, or -1.
+int tail_rank(int n) {
+    // Beyond this 0.5^n underflows, and the normal approximation is exact to the rank.
+    if (n > 1000) return static_cast<int>(std::floor(n / 2.0 - 0.5 * 1.959964 * std::sqrt(n))) - 1;
+    double probability = std::pow(0.5, n);
+    double tail = probability;
+    int k = -1;
+    while (2 * tail <= 1 - confidence) {
+        ++k;
+        probability *= static_cast<double>(n - k) / (k + 1);
+        tail += probability;
+    }
+    return k;
+}
+
+}  // namespace
+
+std::pair<int, int> median_interval(int samples) {
+    const int k = std::max(0, tail_rank(samples));
+    return {k, samples - 1 - k};
+}
+
+Statistics summarise(std::vector<double> seconds) {
+    Statistics result;
+    if (seconds.empty()) return result;
+    std::sort(seconds.begin(), seconds.end());
+    const std::size_t n = seconds.size();
+    const auto [low, high] = median_interval(static_cast<int>(n));
+    result.median = n % 2 == 1 ? seconds[n / 2] : 0.5 * (seconds[n / 2 - 1] + seconds[n / 2]);
+    result.low = seconds[static_cast<std::size_t>(low)];
+    result.high = seconds[static_cast<std::size_t>(high)];
+    result.minimum = seconds.front();
+    result.samples = static_cast<int>(n);
+    return result;
+}
+
+int warm_up_length(std::span<const double> seconds) {
+    if (seconds.size() < 4) return 0;
+    const double slowest = *std::max_element(seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
+    const std::size_t most = seconds.size() / 4;
+    std::size_t length = 0;
+    while (length < most && seconds[length] > slowest) ++length;
+    return static_cast<int>(length);
+}
+
+Verdict judge(std::span<const double> seconds, double incumbent, double elapsed, const SamplingRule& rule) {
+    const int samples = static_cast<int>(seconds.size());
+    if (samples < 3) return Verdict::more;
+    const Statistics summary = summarise({seconds.begin(), seconds.end()});
+    if (incumbent > 0 && summary.minimum > rule.hopeless * incumbent) return Verdict::worse;
+    if (samples >= rule.fewest) {
+        if (incumbent > 0 && summary.low > rule.worse * incumbent) return Verdict::worse;
+        if (summary.high - summary.low <= rule.narrow * summary.median) return Verdict::settled;
+    }
+    return samples >= rule.period || elapsed >= rule.most_seconds ? Verdict::complete : Verdict::more;
+}
+
+int steps_per_sample(double step_seconds, const SamplingRule& rule) {
+    if (step_seconds >= rule.shortest_sample) return 1;
+    const double most = 1000;  // a clock that says zero must not ask for ever
+    return static_cast<int>(std::ceil(std::min(most, rule.shortest_sample / std::max(step_seconds, 1e-12))));
+}
+
+}  // namespace hone

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+
+#include "tuner/strategy.hpp"
+
+namespace hone {
+
+/// Every member: the safe one first, then ascending.
+std::unique_ptr<Strategy> make_exhaustive(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
+
+}  // namespace hone
