@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "generator/families.hpp"
@@ -26,37 +27,59 @@ struct Match {
 /// Tuned results by device model: a folder with one JSON file per device (`<device_key>.json`), sorted and diff-friendly.
 ///
 /// Only typed values that are members of the family's search space are ever handed out. A file that cannot be read, a schema version that is
-/// newer than this program, or a value outside its range throws Error with file, place and remedy; nothing is overwritten then.
+/// newer than this program, or a value outside its range throws Error with file, line, place and remedy; nothing is overwritten then.
+/// Records of families that are not in `families` are kept, written back as they were, and passed over by look-ups.
+/// A value: copies are independent; look-ups from several threads are safe.
 ///
 ///     const Database database = Database::load("tuning_db/records", built_in_families());
 ///     const Match match = database.best(problem, device, limits);
 class Database {
   public:
+    /// `families` must outlive the database.
     explicit Database(const Families& families) : families_(&families) {}
 
     /// All files of a folder; an absent folder is an empty database. Older schema versions are migrated in memory.
     static Database load(const std::filesystem::path& folder, const Families& families);
 
-    const std::vector<Record>& records() const { return records_; }
+    /// The records of known families, in the order of their arrival.
+    const std::vector<Record>& records() const { return known_.records; }
+    /// The records of other families.
+    const std::vector<Record>& foreign_records() const { return foreign_.records; }
 
-    /// Adds a record, or replaces the one of the same problem (with extents) and device if the new one is better (see `better`).
-    void add(Record record);
+    /// Adds a record, or replaces the one about the same subject if the new one is `better` (tuning_db/record.hpp). Throws Error naming the field
+    /// for a record that a file could not hold: a median of 0, an unknown date, a problem that its family refuses.
+    void add(const Record& record);
+    /// Adds all of another database's.
+    void add(const Database& other);
 
-    /// Best configuration for a problem: the exact problem on this device, the nearest size (generator/problem.hpp) on this device, another
-    /// device of the same target and architecture, else safe. A candidate that the space at this problem's own extents rejects is passed over.
+    /// Best configuration for a problem: the exact problem on this device, the nearest size (extent_distance in generator/problem.hpp) on this
+    /// device, the nearest size on another device of the same target and architecture, else safe. Among equally near sizes the result that loses
+    /// least time relative to its ceiling goes first. A candidate that is not verified, or that the space at this problem's own extents and
+    /// `limits` rejects, is passed over.
     Match best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const;
 
-    /// Merges this database's records into the folder's files: each under a lock, read again, merged, and replaced atomically. Several processes may
-    /// do so.
+    /// Merges this database's records into the folder's files, making the folder when absent: under the folder's lock all files are read again,
+    /// merged, and those that change are replaced atomically. Several processes may do so at once. Throws Error before anything is
+    /// written when one of the files to be merged into cannot be read.
     void merge_into(const std::filesystem::path& folder) const;
 
   private:
-    const Families* families_;
-    std::vector<Record> records_;
-};
+    // Records with one per subject, found by a key.
+    struct Table {
+        std::vector<Record> records;
+        std::vector<std::string> devices;  // device_key of each
+        std::unordered_map<std::string, std::size_t> by_subject;
+        std::unordered_map<std::string, std::vector<std::size_t>> by_class;  // Problem::class_key
 
-/// True when `a` should replace `b`: verified within its tolerance, measured with the newer source, faster beyond the noise. A total, documented
-/// rule.
-bool better(const Record& a, const Record& b);
+        void add(const Record& record);
+    };
+    struct Candidate;
+    std::vector<Candidate> candidates(const Problem& problem, const DeviceFingerprint& device) const;
+    void insert(const Record& record);
+
+    const Families* families_;
+    Table known_;
+    Table foreign_;
+};
 
 }  // namespace hone

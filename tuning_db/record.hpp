@@ -1,7 +1,8 @@
 #pragma once
 
-#include <optional>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/config.hpp"
@@ -35,22 +36,45 @@ struct Record {
     Problem problem;
     Config config;
     DeviceFingerprint device;
-    Statistics step;                ///< seconds of one time step
-    Counts counts;                  ///< of one time step
-    double verification_error = 0;  ///< largest |computed - reference|
-    double tolerance = 0;           ///< what was allowed
-    double safe_seconds = 0;        ///< median step of the untuned safe configuration in the same run; 0: not measured
-    double ceiling_fraction = 0;    ///< achieved part of the device's measured ceiling for this problem; 0: not measured
-    std::string ceiling;            ///< which ceiling binds: "memory" or "arithmetic"
-    std::string strategy;           ///< how it was found
-    int evaluations = 0;            ///< candidates evaluated
-    std::string date;               ///< ISO 8601, UTC
+    Statistics step;  ///< seconds of one time step
+    Counts counts;    ///< of one time step
+    /// Largest |computed - reference|; infinity: not verified, so never handed out by a look-up.
+    double verification_error = std::numeric_limits<double>::infinity();
+    double tolerance = 0;         ///< what was allowed
+    double safe_seconds = 0;      ///< median step of the untuned safe configuration in the same run; 0: not measured
+    double ceiling_fraction = 0;  ///< achieved part of the device's measured ceiling for this problem; 0: not measured
+    std::string ceiling;          ///< which ceiling binds: "memory" or "arithmetic"; empty when not measured
+    std::string strategy;         ///< how it was found
+    int evaluations = 0;          ///< candidates evaluated
+    std::string date;             ///< ISO 8601, UTC: "2026-11-21T14:05:00Z"
     Versions versions;
+    /// What was tuned for, where it was not the least time of one step on this device alone with warm caches: a word that later kinds of results
+    /// choose ("cold", "energy", "hybrid"). Records of different purposes stand side by side; `Database::best` looks at those without one.
+    std::string purpose;
+    /// Fields that this program does not know, by name, as JSON text: kept as they are, so that nothing a newer program added is lost in a merge.
+    std::vector<std::pair<std::string, std::string>> further;
+
+    bool verified() const { return verification_error <= tolerance; }
 
     /// Achieved rates from counted work: GB/s, GFLOP/s, 1e9 updates/s.
     double gigabytes_per_second() const { return counts.bytes / step.median * 1e-9; }
     double gigaflops() const { return counts.operations / step.median * 1e-9; }
     double gigaupdates_per_second() const { return counts.updates / step.median * 1e-9; }
 };
+
+/// What a record is about: device model, problem with its extents, purpose. A database keeps one record of each.
+std::string subject(const Record& record);
+
+/// The order of records in a file: by subject, numbers by size (order 2 before order 10).
+bool stands_before(const Record& a, const Record& b);
+
+/// True when `a` should replace `b`, both about the same subject. A strict total order, so that merging in any order and grouping gives the same:
+///
+/// 1. verified within its tolerance before not verified;
+/// 2. measured with the newer version of hone, because an older one's source may be gone;
+/// 3. faster beyond the noise: the upper bounds of the medians' confidence intervals on a logarithmic grid of 1 %, so that a noisy measurement
+///    does not beat a precise one. (Overlap of intervals would not be transitive: then a merge's result would depend on its order.)
+/// 4. a tie keeps the older, so that files change little; equal dates are decided by median, configuration and the remaining contents.
+bool better(const Record& a, const Record& b);
 
 }  // namespace hone

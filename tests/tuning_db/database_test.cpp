@@ -1,0 +1,311 @@
+#include "tuning_db/database.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "generator/error.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/tuning_db/test_families.hpp"
+#include "tuning_db/database_file.hpp"
+#include "tuning_db/file_store.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone {
+namespace {
+
+using test::h200;
+using test::h200_limits;
+using test::make_record;
+using test::two_families;
+
+Problem problem(const std::string& text) {
+    return two_families().parse_problem(text);
+}
+
+DeviceFingerprint h100() {
+    return {Target::cuda, "NVIDIA H100 PCIe", "sm_90", 114, "12.8", "NVRTC 12.8"};
+}
+
+Match ask(const Database& database, const std::string& text) {
+    return database.best(problem(text), h200(), h200_limits());
+}
+
+TEST(Database, AnEmptyOneAnswersWithTheSafeConfiguration) {
+    const Match match = ask(Database(two_families()), "volume order=3 elements=1000");
+    EXPECT_EQ(match.grade, Grade::none);
+    EXPECT_EQ(match.config.key(), "unroll=1");
+    EXPECT_FALSE(match.record);
+}
+
+TEST(Database, GradesTheAnswerByHowFarItWasFetched) {
+    Database database(two_families());
+    database.add(make_record("volume order=5 elements=1000", "unroll=2", 1e-3, h100()));
+    EXPECT_EQ(ask(database, "volume order=5 elements=1000").grade, Grade::same_architecture);
+    database.add(make_record("volume order=5 elements=64000", "unroll=3", 1e-2));
+    EXPECT_EQ(ask(database, "volume order=5 elements=1000").grade, Grade::nearest_size);
+    EXPECT_EQ(ask(database, "volume order=5 elements=1000").config.key(), "unroll=3");
+    database.add(make_record("volume order=5 elements=1000", "unroll=4", 1e-3));
+    const Match exact = ask(database, "volume order=5 elements=1000");
+    EXPECT_EQ(exact.grade, Grade::exact);
+    EXPECT_EQ(exact.config.key(), "unroll=4");
+    ASSERT_TRUE(exact.record);
+    EXPECT_EQ(exact.record->device, h200());
+    EXPECT_EQ(ask(database, "volume order=6 elements=1000").grade, Grade::none) << "another order is another kind of problem";
+}
+
+TEST(Database, AnotherArchitectureOrTargetDoesNotAnswer) {
+    Database database(two_families());
+    database.add(make_record("volume order=5 elements=1000", "unroll=2", 1e-3, {Target::cuda, "NVIDIA A100", "sm_80", 108, "12.8", "NVRTC 12.8"}));
+    database.add(make_record("volume order=5 elements=1000", "unroll=2", 1e-3, {Target::cpu, "NVIDIA H200", "sm_90", 132, "", ""}));
+    EXPECT_EQ(ask(database, "volume order=5 elements=1000").grade, Grade::none);
+}
+
+TEST(Database, SizesAreComparedAxisByAxisOnALogarithmicScale) {
+    Database database(two_families());
+    database.add(make_record("sweep precision=f32 nx=512 ny=8", "block=8", 1e-3));
+    database.add(make_record("sweep precision=f32 nx=128 ny=128", "block=16", 1e-3));
+    // The same product as 512 x 8, but 64 x 64 is two octaves from 128 x 128 and six from 512 x 8.
+    EXPECT_EQ(ask(database, "sweep precision=f32 nx=64 ny=64").config.integer("block"), 16);
+    EXPECT_EQ(ask(database, "sweep precision=f32 nx=512 ny=16").config.integer("block"), 8);
+}
+
+TEST(Database, AmongEquallyNearSizesTheOneNearerToItsCeilingGoesFirst) {
+    for (const bool larger_is_better : {false, true}) {
+        Database database(two_families());
+        Record smaller = make_record("volume order=5 elements=500", "unroll=2", 1e-3);
+        Record larger = make_record("volume order=5 elements=2000", "unroll=3", 1e-3);
+        smaller.ceiling_fraction = larger_is_better ? 0.4 : 0.6;
+        larger.ceiling_fraction = 0.5;
+        database.add(smaller);
+        database.add(larger);
+        EXPECT_EQ(ask(database, "volume order=5 elements=1000").config.integer("unroll"), larger_is_better ? 3 : 2);
+    }
+}
+
+TEST(Database, ACandidateThatTheSpaceRejectsAtTheProblemsOwnExtentsIsPassedOver) {
+    Database database(two_families());
+    database.add(make_record("sweep precision=f32 nx=128 ny=64", "block=64", 1e-3));
+    database.add(make_record("sweep precision=f32 nx=1024 ny=64", "block=8", 1e-3));
+    const Match match = ask(database, "sweep precision=f32 nx=120 ny=64");  // 64 does not divide 120, 8 does
+    EXPECT_EQ(match.grade, Grade::nearest_size);
+    EXPECT_EQ(match.config.integer("block"), 8);
+    const Match odd = ask(database, "sweep precision=f32 nx=127 ny=64");
+    EXPECT_EQ(odd.grade, Grade::none);
+    EXPECT_EQ(odd.config.integer("block"), 1);
+}
+
+TEST(Database, ACandidateThatTheAskingDeviceCannotHoldIsPassedOver) {
+    Database database(two_families());
+    database.add(make_record("sweep precision=f32 nx=128 ny=64", "block=64,depth=32,held=shared", 1e-3));  // 131072 bytes
+    const Problem same = problem("sweep precision=f32 nx=128 ny=64");
+    EXPECT_EQ(database.best(same, h200(), h200_limits()).grade, Grade::exact);
+    Limits small = h200_limits();
+    small.shared_bytes_per_block = 99 * 1024;
+    EXPECT_EQ(database.best(same, h200(), small).grade, Grade::none);
+}
+
+TEST(Database, WhatWasNotVerifiedOrHasAnotherPurposeIsPassedOver) {
+    Record wrong = make_record("volume order=5 elements=1000", "unroll=2", 1e-3);
+    wrong.verification_error = 2 * wrong.tolerance;
+    Record unknown = make_record("volume order=5 elements=2000", "unroll=2", 1e-3);
+    unknown.verification_error = std::numeric_limits<double>::infinity();
+    Record energy = make_record("volume order=5 elements=1000", "unroll=4", 1e-3);
+    energy.purpose = "energy";
+    Database database(two_families());
+    for (const Record& record : {wrong, unknown, energy}) database.add(record);
+    EXPECT_EQ(database.records().size(), 3U) << "one problem with two purposes is two records";
+    EXPECT_EQ(ask(database, "volume order=5 elements=1000").grade, Grade::none);
+}
+
+TEST(Database, KeepsTheBetterRecordOfASubject) {
+    Database database(two_families());
+    database.add(make_record("volume order=5 elements=1000", "unroll=2", 2e-3));
+    database.add(make_record("volume order=5 elements=1000", "unroll=3", 1e-3));
+    database.add(make_record("volume order=5 elements=1000", "unroll=4", 3e-3));
+    ASSERT_EQ(database.records().size(), 1U);
+    EXPECT_EQ(database.records().front().config.key(), "unroll=3");
+}
+
+TEST(Database, RefusesARecordThatAFileCouldNotHold) {
+    const Record good = make_record("volume order=5 elements=1000", "unroll=2", 2e-3);
+    const auto refuses = [&](const std::string& what, const std::function<void(Record&)>& spoil) {
+        Record record = good;
+        spoil(record);
+        Database database(two_families());
+        try {
+            database.add(record);
+            ADD_FAILURE() << what << " was accepted";
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+        }
+        EXPECT_TRUE(database.records().empty());
+    };
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    refuses("step_seconds.median", [&](Record& r) { r.step.median = nan; });
+    refuses("step_seconds.median", [](Record& r) { r.step = {}; });
+    refuses("step_seconds.low", [](Record& r) { r.step.low = r.step.high; });
+    refuses("step_seconds.samples", [](Record& r) { r.step.samples = 0; });
+    refuses("counts.bytes", [](Record& r) { r.counts.bytes = -1; });
+    refuses("verification.tolerance", [&](Record& r) { r.tolerance = nan; });
+    refuses("date", [](Record& r) { r.date = "yesterday"; });
+    refuses("source_hash", [](Record& r) { r.versions.source_hash = "abc"; });
+    refuses("ceiling.binding", [](Record& r) { r.ceiling = "coffee"; });
+    refuses("purpose", [](Record& r) { r.purpose = "two words"; });
+    refuses("configuration", [](Record& r) { r.config = Config({{"unroll", std::string("2,block=3")}}); });
+    refuses("date", [](Record& r) { r.further.emplace_back("date", "1"); });
+    EXPECT_NO_THROW(Database(two_families()).add(good));
+}
+
+TEST(Database, AFileReadsBackAsItWasWritten) {
+    const test::TemporaryFolder folder;
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    test::RandomRecords random(seed);
+    Database database(two_families());
+    for (int i = 0; i < 200; ++i) database.add(random());
+    database.merge_into(folder.path());
+    const Database again = Database::load(folder.path(), two_families());
+    ASSERT_EQ(again.records().size(), database.records().size());
+    std::vector<std::string> before;
+    std::vector<std::string> after;
+    for (const auto& record : database.records()) before.push_back(to_json(record));
+    for (const auto& record : again.records()) after.push_back(to_json(record));
+    std::sort(before.begin(), before.end());
+    std::sort(after.begin(), after.end());
+    EXPECT_EQ(before, after);
+    EXPECT_EQ(database_files(folder.path()).size(), 4U) << "one file per device";
+}
+
+TEST(Database, MergingTheSameAgainChangesNoByteAndTouchesNoFile) {
+    const test::TemporaryFolder folder;
+    Database database(two_families());
+    database.add(make_record("volume order=5 elements=1000", "unroll=2", 2e-3));
+    database.merge_into(folder.path());
+    const auto path = folder.path() / "nvidia_h200.json";
+    const auto time = std::filesystem::last_write_time(path) - std::chrono::hours(1);
+    std::filesystem::last_write_time(path, time);
+    database.merge_into(folder.path());
+    Database::load(folder.path(), two_families()).merge_into(folder.path());
+    EXPECT_EQ(std::filesystem::last_write_time(path), time);
+}
+
+TEST(Database, OneMoreRecordAddsItsLinesAndChangesNoOther) {
+    Database database(two_families());
+    database.add(make_record("volume order=2 elements=1000", "unroll=2", 2e-3));
+    database.add(make_record("volume order=10 elements=1000", "unroll=2", 2e-3));
+    const std::string before = database_file_text("nvidia_h200", database.records());
+    database.add(make_record("volume order=3 elements=1000", "unroll=2", 2e-3));
+    const std::string after = database_file_text("nvidia_h200", database.records());
+    const std::size_t added = after.find("\"order\": 3");
+    EXPECT_LT(after.find("\"order\": 2"), added);
+    EXPECT_LT(added, after.find("\"order\": 10")) << "numbers by size";
+    // Without the new record's lines, the text is the old one.
+    const std::size_t begin = after.rfind("    {\n", added);
+    const std::size_t end = after.find("    },\n", added) + std::string("    },\n").size();
+    EXPECT_EQ(after.substr(0, begin) + after.substr(end), before);
+}
+
+TEST(Database, RecordsOfUnknownFamiliesSurviveAMerge) {
+    const test::TemporaryFolder folder;
+    Database full(two_families());
+    full.add(make_record("volume order=5 elements=1000", "unroll=2", 2e-3));
+    full.add(make_record("sweep precision=f32 nx=128 ny=64", "block=64", 1e-3));
+    full.merge_into(folder.path());
+    const auto path = folder.path() / "nvidia_h200.json";
+    const std::string before = read_file(path, 1 << 20);
+
+    Database partial = Database::load(folder.path(), test::volume_alone());
+    EXPECT_EQ(partial.records().size(), 1U);
+    EXPECT_EQ(partial.foreign_records().size(), 1U);
+    EXPECT_THROW(partial.best(problem("sweep precision=f32 nx=128 ny=64"), h200(), h200_limits()), Error);
+    std::filesystem::remove(path);
+    partial.merge_into(folder.path());
+    EXPECT_EQ(read_file(path, 1 << 20), before);
+
+    Database other(test::volume_alone());
+    other.add(make_record("volume order=6 elements=1000", "unroll=2", 2e-3));
+    other.merge_into(folder.path());
+    EXPECT_EQ(Database::load(folder.path(), two_families()).records().size(), 3U);
+}
+
+TEST(Database, FieldsOfANewerProgramSurviveAMerge) {
+    const test::TemporaryFolder folder;
+    Record record = make_record("volume order=5 elements=1000", "unroll=2", 2e-3);
+    record.further = {{"joules_per_step", "0.10000000000000000001"}, {"share", R"({"cpu": [0.25, null], "gpu": "rest"})"}};
+    Database database(two_families());
+    database.add(record);
+    database.merge_into(folder.path());
+    Database more(two_families());
+    more.add(make_record("volume order=6 elements=1000", "unroll=2", 2e-3));
+    more.merge_into(folder.path());
+    const Match match = Database::load(folder.path(), two_families()).best(record.problem, h200(), h200_limits());
+    ASSERT_TRUE(match.record);
+    EXPECT_EQ(match.record->further, record.further);
+}
+
+TEST(Database, AnAbsentFolderIsEmptyAndAFileInItsPlaceIsAnError) {
+    const test::TemporaryFolder folder;
+    EXPECT_TRUE(Database::load(folder.path() / "absent", two_families()).records().empty());
+    std::ofstream(folder.path() / "file") << "x";
+    EXPECT_THROW(Database::load(folder.path() / "file", two_families()), Error);
+    EXPECT_THROW(Database(two_families()).merge_into(folder.path() / "file"), Error);
+}
+
+TEST(Database, AFileThatCannotBeReadStopsAMergeBeforeAnythingIsWritten) {
+    const test::TemporaryFolder folder;
+    std::ofstream(folder.path() / "nvidia_h200.json") << "{";
+    Database database(two_families());
+    database.add(make_record("volume order=5 elements=1000", "unroll=2", 2e-3, h100()));  // its file would be written first
+    database.add(make_record("volume order=5 elements=1000", "unroll=2", 2e-3));
+    EXPECT_THROW(database.merge_into(folder.path()), Error);
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "nvidia_h100_pcie.json"));
+    EXPECT_EQ(read_file(folder.path() / "nvidia_h200.json", 100), "{");
+    std::ofstream(folder.path() / "nvidia_h200.json");
+    EXPECT_THROW(database.merge_into(folder.path()), Error) << "an empty file is a broken one";
+}
+
+TEST(Database, MergesGiveTheSameInAnyOrderAndGrouping) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    test::RandomRecords random(seed);
+    const auto text = [](const Database& database) { return database_file_text("all", database.records()); };
+    const auto merged = [](Database a, const Database& b) {
+        a.add(b);
+        return a;
+    };
+    for (int round = 0; round < 20; ++round) {
+        std::vector<Database> parts(3, Database(two_families()));
+        for (auto& part : parts)
+            for (int i = 0; i < 30; ++i) part.add(random());
+        const auto& [a, b, c] = std::tie(parts[0], parts[1], parts[2]);
+        EXPECT_EQ(text(merged(a, b)), text(merged(b, a)));
+        EXPECT_EQ(text(merged(a, a)), text(a));
+        EXPECT_EQ(text(merged(merged(a, b), c)), text(merged(a, merged(b, c))));
+    }
+}
+
+TEST(Database, TenThousandRecordsAreSearchedThroughTheirIndex) {
+    // No clock: the space of the problem asked for may be built once only, and every answer equals that of a plain search.
+    Database database(two_families());
+    for (std::int64_t size = 1; size <= 1000; ++size)
+        for (int order = 1; order <= 10; ++order)
+            database.add(make_record("volume order=" + std::to_string(order) + " elements=" + std::to_string(size * 100), "unroll=1", 1e-3));
+    ASSERT_EQ(database.records().size(), 10000U);
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    test::RandomRecords random(seed);
+    for (int i = 0; i < 20; ++i) {
+        const Problem asked =
+            problem("volume order=" + std::to_string(1 + random.below(10)) + " elements=" + std::to_string(1 + random.below(200000)));
+        double nearest = std::numeric_limits<double>::infinity();
+        for (const auto& record : database.records())
+            if (record.problem.class_key() == asked.class_key()) nearest = std::min(nearest, extent_distance(record.problem, asked));
+        const Match match = database.best(asked, h200(), h200_limits());
+        ASSERT_TRUE(match.record);
+        EXPECT_NEAR(extent_distance(match.record->problem, asked), nearest, 2e-9);
+    }
+}
+
+}  // namespace
+}  // namespace hone

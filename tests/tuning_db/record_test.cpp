@@ -1,0 +1,118 @@
+#include "tuning_db/record.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/tuning_db/test_families.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone {
+namespace {
+
+Record base() {
+    return test::make_record("volume order=5 elements=1000", "unroll=2", 1e-3);
+}
+
+Record with_times(double low, double median, double high) {
+    Record record = base();
+    record.step = {median, low, high, low, 40};
+    return record;
+}
+
+// Both ways, so that no rule can hold by accident of the order of the arguments.
+void expect_better(const Record& a, const Record& b) {
+    EXPECT_TRUE(better(a, b));
+    EXPECT_FALSE(better(b, a));
+}
+
+TEST(Record, IsVerifiedWhenItsErrorIsWithinItsTolerance) {
+    EXPECT_FALSE(Record().verified()) << "nothing is verified unless somebody says so";
+    Record record = base();
+    EXPECT_TRUE(record.verified());
+    record.verification_error = record.tolerance;
+    EXPECT_TRUE(record.verified());
+    record.verification_error = 2 * record.tolerance;
+    EXPECT_FALSE(record.verified());
+    record.verification_error = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_FALSE(record.verified());
+}
+
+TEST(Record, RatesComeFromCountsAndMedian) {
+    const Record record = base();
+    EXPECT_DOUBLE_EQ(record.gigabytes_per_second(), 16.0);
+    EXPECT_DOUBLE_EQ(record.gigaflops(), 53.0);
+    EXPECT_DOUBLE_EQ(record.gigaupdates_per_second(), 1.0);
+}
+
+TEST(Better, VerifiedBeatsAFasterUnverifiedOne) {
+    Record wrong = with_times(1e-6, 1e-6, 1e-6);
+    wrong.verification_error = 1;
+    wrong.versions.hone = "9.0.0";
+    expect_better(base(), wrong);
+}
+
+TEST(Better, TheNewerVersionBeatsAFasterOlderOne) {
+    for (const auto& [older, newer] : {std::pair{"0.1.0", "0.2.0"}, {"0.9.0", "0.10.0"}, {"1.2.3", "1.2.4"}, {"", "0.1.0"}, {"0.1", "0.1.1"}}) {
+        Record old_and_fast = with_times(1e-5, 1e-5, 1e-5);
+        old_and_fast.versions.hone = older;
+        Record recent = base();
+        recent.versions.hone = newer;
+        expect_better(recent, old_and_fast);
+    }
+}
+
+TEST(Better, FasterBeyondTheNoiseWins) {
+    Record slow = with_times(0.99e-3, 1e-3, 1.01e-3);
+    slow.date = "2020-01-01T00:00:00Z";
+    expect_better(with_times(0.9e-3, 0.95e-3, 0.96e-3), slow);
+    Record noisy = with_times(0.5e-3, 0.95e-3, 1.5e-3);
+    expect_better(slow, noisy);
+}
+
+TEST(Better, ATieKeepsTheOlder) {
+    Record older = with_times(1.0005e-3, 1.0006e-3, 1.0007e-3);
+    Record recent = with_times(1.0001e-3, 1.0002e-3, 1.0003e-3);
+    older.date = "2026-11-20T00:00:00Z";
+    expect_better(older, recent);
+}
+
+TEST(Better, NothingReplacesItself) {
+    EXPECT_FALSE(better(base(), base()));
+}
+
+TEST(Better, IsAStrictTotalOrder) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    test::RandomRecords random(seed);
+    std::vector<Record> records;
+    for (int i = 0; i < 40; ++i) {
+        records.push_back(random());
+        records.back().problem = base().problem;
+        records.back().device = base().device;
+    }
+    records.push_back(records.front());  // an equal one
+    records.back().further.emplace_back("note", "1");
+    for (const auto& a : records)
+        for (const auto& b : records) {
+            const bool equal = to_json(a) == to_json(b);
+            EXPECT_EQ(better(a, b) + better(b, a), equal ? 0 : 1);
+            for (const auto& c : records)
+                if (better(a, b) && better(b, c)) EXPECT_TRUE(better(a, c));
+        }
+}
+
+TEST(StandsBefore, SortsByFamilyThenByValueThenByPurpose) {
+    const std::vector<std::string> sorted{"sweep precision=f32 nx=8 ny=100", "sweep precision=f32 nx=64 ny=8", "sweep precision=f64 nx=1 ny=1",
+                                          "volume order=2 elements=1000",    "volume order=2 elements=20000",  "volume order=10 elements=10"};
+    for (std::size_t i = 0; i < sorted.size(); ++i)
+        for (std::size_t j = 0; j < sorted.size(); ++j)
+            EXPECT_EQ(stands_before(test::make_record(sorted[i], "", 1), test::make_record(sorted[j], "", 1)), i < j)
+                << sorted[i] << " " << sorted[j];
+    Record cold = base();
+    cold.purpose = "cold";
+    EXPECT_TRUE(stands_before(base(), cold));
+    EXPECT_FALSE(stands_before(cold, base()));
+    EXPECT_NE(subject(cold), subject(base()));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,158 @@
+#include "tuning_db/database.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "generator/error.hpp"
+#include "tuning_db/database_file.hpp"
+#include "tuning_db/file_store.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Sums of logarithms that differ by rounding only are the same distance.
+double rounded_distance(double distance) {
+    constexpr double grid = 1e-9;
+    return std::round(distance / grid);
+}
+
+double units_distance(const DeviceFingerprint& a, const DeviceFingerprint& b) {
+    return std::abs(std::log2(std::max(a.units, 1)) - std::log2(std::max(b.units, 1)));
+}
+
+}  // namespace
+
+std::string to_string(Grade grade) {
+    switch (grade) {
+        case Grade::exact:
+            return "exact";
+        case Grade::nearest_size:
+            return "nearest_size";
+        case Grade::same_architecture:
+            return "same_architecture";
+        case Grade::none:
+            return "none";
+    }
+    return "none";
+}
+
+// A record that may answer, with what decides the order of trying; smaller goes first.
+struct Database::Candidate {
+    Grade grade = Grade::none;
+    double distance = 0;
+    bool other_model = false;
+    double units = 0;
+    double lost = 0;                // part of the ceiling's rate that was not reached
+    double seconds_per_update = 0;  // where no ceiling was measured
+    const Record* record = nullptr;
+
+    bool operator<(const Candidate& other) const {
+        const auto rank = [](const Candidate& c) {
+            return std::tie(c.grade, c.distance, c.other_model, c.units, c.lost, c.seconds_per_update, c.record->problem.key());
+        };
+        return rank(*this) < rank(other);
+    }
+};
+
+void Database::Table::add(const Record& record) {
+    const auto [place, is_new] = by_subject.try_emplace(subject(record), records.size());
+    if (!is_new) {
+        if (better(record, records[place->second])) records[place->second] = record;
+        return;
+    }
+    by_class[record.problem.class_key()].push_back(records.size());
+    devices.push_back(device_key(record.device));
+    records.push_back(record);
+}
+
+void Database::insert(const Record& record) {
+    (knows(*families_, record.problem.family()) ? known_ : foreign_).add(record);
+}
+
+Database Database::load(const fs::path& folder, const Families& families) {
+    Database database(families);
+    for (const auto& path : database_files(folder))
+        for (const auto& record : read_database_file(path, families).records) database.insert(record);
+    return database;
+}
+
+void Database::add(const Record& record) {
+    // Through its own text, so that whatever is in a database can be written and read back.
+    insert(record_from_json(to_json(record), *families_, "record of " + record.problem.key()));
+}
+
+void Database::add(const Database& other) {
+    for (const auto& record : other.known_.records) insert(record);
+    for (const auto& record : other.foreign_.records) insert(record);
+}
+
+std::vector<Database::Candidate> Database::candidates(const Problem& problem, const DeviceFingerprint& device) const {
+    std::vector<Candidate> found;
+    const auto of_class = known_.by_class.find(problem.class_key());
+    if (of_class == known_.by_class.end()) return found;
+    const std::string key = device_key(device);
+    for (const std::size_t index : of_class->second) {
+        const Record& record = known_.records[index];
+        const bool same_device = known_.devices[index] == key && record.device.target == device.target;
+        const bool same_kind = record.device.target == device.target && record.device.architecture == device.architecture;
+        if (!record.verified() || !record.purpose.empty() || !(same_device || same_kind)) continue;
+        Candidate candidate;
+        candidate.distance = rounded_distance(extent_distance(problem, record.problem));
+        candidate.grade = !same_device ? Grade::same_architecture : record.problem == problem ? Grade::exact : Grade::nearest_size;
+        candidate.other_model = record.device.name != device.name;
+        candidate.units = units_distance(record.device, device);
+        candidate.lost = 1 - record.ceiling_fraction;
+        candidate.seconds_per_update = record.step.median / std::max(record.counts.updates, 1.0);
+        candidate.record = &record;
+        found.push_back(candidate);
+    }
+    return found;
+}
+
+Match Database::best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const {
+    const SearchSpace space = families_->of(problem).space(problem, limits);
+    std::vector<Candidate> queue = candidates(problem, device);
+    // A heap, because the first few decide, however many there are.
+    const auto later = [](const Candidate& a, const Candidate& b) { return b < a; };
+    std::make_heap(queue.begin(), queue.end(), later);
+    while (!queue.empty()) {
+        const Candidate& candidate = queue.front();
+        if (!space.check(candidate.record->config)) return {candidate.grade, candidate.record->config, *candidate.record};
+        std::pop_heap(queue.begin(), queue.end(), later);
+        queue.pop_back();
+    }
+    return {Grade::none, space.safe(), std::nullopt};
+}
+
+void Database::merge_into(const fs::path& folder) const {
+    std::error_code status;
+    fs::create_directories(folder, status);
+    if (status) throw Error(folder.string(), "it cannot be made: " + status.message(), "name a folder that can be written");
+    std::map<fs::path, Database> files;
+    for (const Table* table : {&known_, &foreign_})
+        for (std::size_t i = 0; i < table->records.size(); ++i)
+            files.try_emplace(folder / (table->devices[i] + ".json"), Database(*families_)).first->second.insert(table->records[i]);
+
+    const FolderLock lock(folder);
+    std::map<fs::path, std::string> texts;
+    for (auto& [path, merged] : files) {
+        std::string present;
+        if (fs::exists(path)) {
+            const DatabaseFile file = read_database_file(path, *families_);
+            for (const auto& record : file.records) merged.insert(record);
+            present = file.text;
+        }
+        std::vector<Record> all = merged.records();
+        all.insert(all.end(), merged.foreign_records().begin(), merged.foreign_records().end());
+        std::string text = database_file_text(path.stem().string(), std::move(all));
+        if (text != present) texts.emplace(path, std::move(text));
+    }
+    for (const auto& [path, text] : texts) replace_file(path, text);
+}
+
+}  // namespace hone

@@ -1,0 +1,59 @@
+#include "tuning_db/device.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+namespace hone {
+namespace {
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// FNV-1a: tells names apart whose letters a file name cannot hold.
+std::uint32_t short_hash(const std::string& text) {
+    std::uint32_t hash = 2166136261U;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+    return hash;
+}
+
+// "Intel(R) Xeon(TM)" says the same without the marks.
+std::string without_marks(std::string name) {
+    for (const std::string mark : {"(R)", "(TM)", "(r)", "(tm)"})
+        for (std::size_t at = name.find(mark); at != std::string::npos; at = name.find(mark)) name.replace(at, mark.size(), " ");
+    return name;
+}
+
+}  // namespace
+
+std::string device_key(const DeviceFingerprint& device) {
+    constexpr std::size_t longest = 100;  // file names may have 255 bytes; leave room for what is added
+    std::string key;
+    bool lossless = true;
+    for (const char c : without_marks(device.name)) {
+        if (is_digit(c) || is_letter(c)) {
+            key += lower(c);
+            continue;
+        }
+        if (static_cast<unsigned char>(c) >= 128) lossless = false;
+        if (!key.empty() && key.back() != '_') key += '_';
+    }
+    if (key.size() > longest) {
+        key.resize(longest);
+        lossless = false;
+    }
+    while (!key.empty() && key.back() == '_') key.pop_back();
+    if (key.empty()) key = to_string(device.target);
+    if (!lossless || key.size() < 2) key += fmt::format("_{:08x}", short_hash(device.name));
+    if (device.target == Target::cpu) key += fmt::format("_{}", device.units);
+    return key;
+}
+
+}  // namespace hone

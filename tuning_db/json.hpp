@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "generator/families.hpp"
+#include "tuning_db/record.hpp"
+
+namespace hone {
+
+class JsonPlace;
+
+/// Values as JSON, on one line, with stable order of the keys and the shortest numbers that read back the same; for databases, journals and
+/// `--json`. Described by tuning_db/schema/. Bytes that are no UTF-8 are replaced by U+FFFD.
+std::string to_json(const Problem& problem);  ///< {"family": "dg_volume", "parameters": {"order": 5, ...}}
+std::string to_json(const Config& config);    ///< {"block_x": 32, ...}
+std::string to_json(const DeviceFingerprint& device);
+std::string to_json(const Statistics& step);
+std::string to_json(const Counts& counts);
+std::string to_json(const Record& record);
+/// The members of a record's object in their order: name, and value as JSON.
+std::vector<std::pair<std::string, std::string>> record_fields(const Record& record);
+
+/// `text` as a JSON string with its quotes.
+std::string json_string(std::string_view text);
+/// The shortest JSON number that reads back the same; null for what JSON cannot hold (NaN, infinity).
+std::string json_number(double number);
+
+/// The inverse of `to_json`, strict: types and ranges of every value are checked and the problem is rebuilt by `families`. Throws Error naming
+/// `where`, line and place in the text. A problem of a family that is not in `families` is kept as it stands.
+Record record_from_json(std::string_view text, const Families& families, const std::string& where);
+/// The same for a record inside a larger text.
+Record read_record(const JsonPlace& place, const Families& families);
+
+/// True for a family that `families` has.
+bool knows(const Families& families, const std::string& family);
+
+}  // namespace hone

@@ -1,0 +1,259 @@
+#include "tuning_db/json_tree.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "generator/error.hpp"
+#include "generator/value.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t most_levels = 16;         // a database has six
+constexpr std::size_t most_values = 4'000'000;  // a record has some sixty
+constexpr std::size_t most_members = 1000;      // of one object; looked through for each new one
+constexpr const char* mend = "correct the file or restore it from a copy";
+
+// What was found may be megabytes of rubbish.
+std::string beginning(std::string_view text) {
+    constexpr std::size_t enough = 120;
+    return text.size() <= enough ? std::string(text) : std::string(text.substr(0, enough)) + "...";
+}
+
+// Where the parser is. The newest character may be one that it only looked at, so a newline counts when the next character is taken.
+struct Position {
+    int line = 1;
+    bool after_newline = false;
+};
+
+class CountingIterator {
+  public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = char;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const char*;
+    using reference = const char&;
+
+    CountingIterator(const char* at, Position* position) : at_(at), position_(position) {}
+    reference operator*() const { return *at_; }
+    CountingIterator& operator++() {
+        if (position_->after_newline) ++position_->line;
+        position_->after_newline = *at_ == '\n';
+        ++at_;
+        return *this;
+    }
+    CountingIterator operator++(int) {
+        CountingIterator before = *this;
+        ++*this;
+        return before;
+    }
+    bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
+    bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
+
+  private:
+    const char* at_;
+    Position* position_;
+};
+
+// Builds the tree from the parser's events.
+class TreeBuilder : public nlohmann::json_sax<Json> {
+  public:
+    TreeBuilder(const Position& position, const std::string& file) : position_(&position), file_(&file) {}
+
+    JsonNode take() { return std::move(root_); }
+
+    bool null() override { return add(JsonNode::Kind::null, "null"), true; }
+    bool boolean(bool value) override { return add(JsonNode::Kind::boolean, value ? "true" : "false"), true; }
+    bool number_integer(number_integer_t value) override {
+        JsonNode& node = add(JsonNode::Kind::integer, std::to_string(value));
+        node.integer = value;
+        node.real = static_cast<double>(value);
+        return true;
+    }
+    bool number_unsigned(number_unsigned_t value) override {
+        if (value <= static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max()))
+            return number_integer(static_cast<std::int64_t>(value));
+        add(JsonNode::Kind::real, std::to_string(value)).real = static_cast<double>(value);
+        return true;
+    }
+    bool number_float(number_float_t value, const string_t& text) override {
+        add(JsonNode::Kind::real, text).real = value;
+        return true;
+    }
+    bool string(string_t& value) override { return add(JsonNode::Kind::string, std::move(value)), true; }
+    bool binary(binary_t&) override { return false; }
+    bool start_object(std::size_t) override { return open(JsonNode::Kind::object); }
+    bool start_array(std::size_t) override { return open(JsonNode::Kind::array); }
+    bool end_object() override { return open_.pop_back(), true; }
+    bool end_array() override { return open_.pop_back(), true; }
+    bool key(string_t& name) override {
+        if (open_.back()->children.size() == most_members) fail(fmt::format("over {} members in one object", most_members), mend);
+        if (open_.back()->find(name) != nullptr) fail(json_string(beginning(name)) + " stands twice in one object", "remove one of them");
+        name_ = std::move(name);
+        return true;
+    }
+    bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+        // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ...": ours says the line.
+        const std::string_view text = error.what();
+        const std::size_t start = text.find(": ");
+        fail(beginning(start == std::string_view::npos ? text : text.substr(start + 2)), mend);
+    }
+
+  private:
+    [[noreturn]] void fail(const std::string& found, const std::string& remedy) const {
+        throw Error(fmt::format("{}:{}", *file_, position_->line), found, remedy);
+    }
+
+    JsonNode& add(JsonNode::Kind kind, std::string text) {
+        if (++values_ > most_values) fail(fmt::format("over {} values", most_values), "check that it is a database of hone");
+        JsonNode& node = open_.empty() ? root_ : open_.back()->children.emplace_back();
+        node.kind = kind;
+        node.line = position_->line;
+        node.text = std::move(text);
+        node.name = std::move(name_);
+        name_.clear();
+        return node;
+    }
+
+    // Pointers to open nodes stay valid: only the innermost one grows.
+    bool open(JsonNode::Kind kind) {
+        if (open_.size() == most_levels) fail(fmt::format("over {} levels of nesting", most_levels), mend);
+        open_.push_back(&add(kind, ""));
+        return true;
+    }
+
+    const Position* position_;
+    const std::string* file_;
+    JsonNode root_;
+    std::vector<JsonNode*> open_;
+    std::string name_;
+    std::size_t values_ = 0;
+};
+
+const char* kind_name(JsonNode::Kind kind) {
+    switch (kind) {
+        case JsonNode::Kind::null:
+            return "null";
+        case JsonNode::Kind::boolean:
+            return "true or false";
+        case JsonNode::Kind::integer:
+            return "a whole number";
+        case JsonNode::Kind::real:
+            return "a number";
+        case JsonNode::Kind::string:
+            return "a string";
+        case JsonNode::Kind::array:
+            return "an array";
+        case JsonNode::Kind::object:
+            return "an object";
+    }
+    return "";
+}
+
+void require(const JsonPlace& place, JsonNode::Kind kind) {
+    if (place.node().kind != kind) place.fail(fmt::format("is {}", kind_name(place.node().kind)), fmt::format("{} belongs here", kind_name(kind)));
+}
+
+}  // namespace
+
+const JsonNode* JsonNode::find(std::string_view member) const {
+    const auto found = std::find_if(children.begin(), children.end(), [&](const JsonNode& child) { return child.name == member; });
+    return found == children.end() ? nullptr : &*found;
+}
+
+JsonNode* JsonNode::find(std::string_view member) {
+    const auto found = std::find_if(children.begin(), children.end(), [&](const JsonNode& child) { return child.name == member; });
+    return found == children.end() ? nullptr : &*found;
+}
+
+JsonNode parse_json(std::string_view text, const std::string& file) {
+    Position position;
+    TreeBuilder builder(position, file);
+    const CountingIterator begin(text.data(), &position);
+    const CountingIterator end(text.data() + text.size(), &position);
+    if (!Json::sax_parse(begin, end, &builder)) throw Error(file, "it is no JSON", mend);
+    return builder.take();
+}
+
+std::string write_json(const JsonNode& node) {
+    if (node.kind == JsonNode::Kind::string) return json_string(node.text);
+    if (node.kind != JsonNode::Kind::array && node.kind != JsonNode::Kind::object) return node.text;
+    const bool object = node.kind == JsonNode::Kind::object;
+    std::string text = object ? "{" : "[";
+    for (const auto& child : node.children) {
+        if (&child != &node.children.front()) text += ", ";
+        if (object) text += json_string(child.name) + ": ";
+        text += write_json(child);
+    }
+    return text + (object ? "}" : "]");
+}
+
+JsonPlace JsonPlace::operator[](const std::string& member) const {
+    if (auto place = find(member)) return *std::move(place);
+    fail(fmt::format("has no \"{}\"", member), mend);
+}
+
+JsonPlace JsonPlace::operator[](std::size_t element) const {
+    return {node_->children.at(element), *file_, fmt::format("{}[{}]", path_, element)};
+}
+
+std::optional<JsonPlace> JsonPlace::find(const std::string& member) const {
+    require(*this, JsonNode::Kind::object);
+    const JsonNode* child = node_->find(member);
+    if (child == nullptr) return std::nullopt;
+    return JsonPlace(*child, *file_, path_.empty() ? member : path_ + "." + member);
+}
+
+std::size_t JsonPlace::elements() const {
+    require(*this, JsonNode::Kind::array);
+    return node_->children.size();
+}
+
+const std::vector<JsonNode>& JsonPlace::members() const {
+    require(*this, JsonNode::Kind::object);
+    return node_->children;
+}
+
+const std::string& JsonPlace::string(std::size_t longest) const {
+    require(*this, JsonNode::Kind::string);
+    if (node_->text.size() > longest) fail(fmt::format("has {} bytes", node_->text.size()), fmt::format("at most {} belong here", longest));
+    return node_->text;
+}
+
+double JsonPlace::number(double low, double high) const {
+    if (node_->kind != JsonNode::Kind::integer) require(*this, JsonNode::Kind::real);
+    if (!(node_->real >= low && node_->real <= high))
+        fail("is " + beginning(node_->text), fmt::format("a number from {} to {} belongs here", low, high));
+    return node_->real;
+}
+
+std::int64_t JsonPlace::integer(std::int64_t low, std::int64_t high) const {
+    require(*this, JsonNode::Kind::integer);
+    if (node_->integer < low || node_->integer > high)
+        fail("is " + beginning(node_->text), fmt::format("a whole number from {} to {} belongs here", low, high));
+    return node_->integer;
+}
+
+void JsonPlace::only(std::initializer_list<std::string_view> names) const {
+    for (const auto& child : members())
+        if (std::find(names.begin(), names.end(), child.name) == names.end())
+            fail(fmt::format("has an unknown member {}", json_string(beginning(child.name))),
+                 did_you_mean(child.name, {names.begin(), names.end()}) + fmt::format("it may have {}", fmt::join(names, ", ")));
+}
+
+std::string JsonPlace::where() const {
+    return fmt::format("{}:{}: {}", *file_, node_->line, path_.empty() ? "the whole" : path_);
+}
+
+void JsonPlace::fail(const std::string& found, const std::string& remedy) const {
+    throw Error(where(), found, remedy);
+}
+
+}  // namespace hone

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone {
+
+/// A parsed JSON value that knows its line, so that an error can point at it. Numbers keep the text that they were written as.
+struct JsonNode {
+    enum class Kind { null, boolean, integer, real, string, array, object };
+    Kind kind = Kind::null;
+    int line = 1;
+    std::string name;          ///< of an object's member
+    std::string text;          ///< a string's contents; a number or boolean as written
+    std::int64_t integer = 0;  ///< of Kind::integer
+    double real = 0;           ///< of both kinds of numbers
+    std::vector<JsonNode> children;
+
+    /// The member of that name, or null.
+    const JsonNode* find(std::string_view member) const;
+    JsonNode* find(std::string_view member);
+};
+
+/// Strict: one value, UTF-8, no member twice, at most 16 levels and 4 million values. Throws Error naming `file` and line.
+JsonNode parse_json(std::string_view text, const std::string& file);
+
+/// On one line: `{"a": 1, "b": [2, 3]}`.
+std::string write_json(const JsonNode& node);
+
+/// A place in a JSON text: what a strict reader asks for values, and what explains a wrong one by file, line and path.
+///
+///     const JsonPlace place(root, "nvidia_h200.json");
+///     const double median = place["records"][0]["step_seconds"]["median"].number(1e-12, 1e7);
+///
+/// Tree and file name must outlive it. Every member throws Error when the value is absent or of another kind.
+class JsonPlace {
+  public:
+    JsonPlace(const JsonNode& node, const std::string& file) : node_(&node), file_(&file) {}
+
+    JsonPlace operator[](const std::string& member) const;
+    JsonPlace operator[](std::size_t element) const;
+    std::optional<JsonPlace> find(const std::string& member) const;
+
+    std::size_t elements() const;                  ///< of an array
+    const std::vector<JsonNode>& members() const;  ///< of an object
+    const std::string& string(std::size_t longest) const;
+    double number(double low, double high) const;
+    std::int64_t integer(std::int64_t low, std::int64_t high) const;
+    bool is_null() const { return node_->kind == JsonNode::Kind::null; }
+    const JsonNode& node() const { return *node_; }
+
+    /// Refuses members of other names.
+    void only(std::initializer_list<std::string_view> names) const;
+    /// `file:line: path`.
+    std::string where() const;
+    [[noreturn]] void fail(const std::string& found, const std::string& remedy) const;
+
+  private:
+    JsonPlace(const JsonNode& node, const std::string& file, std::string path) : node_(&node), file_(&file), path_(std::move(path)) {}
+    const JsonNode* node_;
+    const std::string* file_;
+    std::string path_;
+};
+
+}  // namespace hone

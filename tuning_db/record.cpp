@@ -1,0 +1,68 @@
+#include "tuning_db/record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <tuple>
+
+#include "tuning_db/json.hpp"
+
+namespace hone {
+namespace {
+
+// Major, minor, patch of "1.20.3"; what is no number counts as 0.
+std::array<int, 3> version_numbers(std::string_view text) {
+    std::array<int, 3> numbers{};
+    for (int& number : numbers) {
+        const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (status != std::errc{}) return numbers;
+        text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+        if (text.empty() || text.front() != '.') return numbers;
+        text.remove_prefix(1);
+    }
+    return numbers;
+}
+
+// Number of the 1 % step of the logarithmic scale on which the time lies.
+double time_step(const Record& record) {
+    constexpr double noise = 1.01;
+    return std::floor(std::log(record.step.high) / std::log(noise));
+}
+
+bool parameters_before(const Problem& a, const Problem& b) {
+    const auto before = [](const Assignment& left, const Assignment& right) {
+        return std::tie(left.name, left.value) < std::tie(right.name, right.value);
+    };
+    return std::lexicographical_compare(a.parameters().begin(), a.parameters().end(), b.parameters().begin(), b.parameters().end(), before);
+}
+
+}  // namespace
+
+std::string subject(const Record& record) {
+    return device_key(record.device) + "\n" + record.problem.key() + "\n" + record.purpose;
+}
+
+bool stands_before(const Record& a, const Record& b) {
+    if (a.problem.family() != b.problem.family()) return a.problem.family() < b.problem.family();
+    if (parameters_before(a.problem, b.problem)) return true;
+    if (parameters_before(b.problem, a.problem)) return false;
+    if (a.purpose != b.purpose) return a.purpose < b.purpose;
+    return device_key(a.device) < device_key(b.device);
+}
+
+bool better(const Record& a, const Record& b) {
+    if (a.verified() != b.verified()) return a.verified();
+    const auto newer = version_numbers(a.versions.hone) <=> version_numbers(b.versions.hone);
+    if (newer != 0) return newer > 0;
+    const double a_step = time_step(a);
+    const double b_step = time_step(b);
+    if (a_step != b_step) return a_step < b_step;
+    if (a.date != b.date) return a.date < b.date;
+    if (a.step.median != b.step.median) return a.step.median < b.step.median;
+    if (a.config != b.config) return a.config < b.config;
+    return to_json(a) < to_json(b);
+}
+
+}  // namespace hone
