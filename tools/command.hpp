@@ -53,5 +53,9 @@ Exit run(const std::vector<std::string>& arguments, Console& console);
 Command families_command();
 Command space_command();
 Command emit_command();
+Command compile_command();
+Command devices_command();
+Command show_command();
+Command lookup_command();
 
 }  // namespace hone::tools

@@ -69,7 +69,7 @@ const Command& find_command(const std::string& name) {
     std::vector<std::string> names;
     for (const auto& command : table)
         if (!command.hidden) names.push_back(command.name);
-    throw Error("hone", fmt::format("there is no command \"{}\"", name),
+    throw Error("command line", fmt::format("there is no command \"{}\"", name),
                 did_you_mean(name, names) + fmt::format("the commands are {}", fmt::join(names, ", ")));
 }
 
@@ -105,7 +105,7 @@ Exit dispatch(std::vector<std::string> arguments, Console& console) {
 }  // namespace
 
 std::span<const Command> commands() {
-    static const std::vector<Command> table{families_command(), space_command(), emit_command()};
+    static const std::vector<Command> table{families_command(), space_command(), emit_command(), devices_command(), show_command(), lookup_command()};
     return table;
 }
 

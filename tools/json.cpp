@@ -2,26 +2,26 @@
 
 namespace hone::tools {
 
-Json to_json(const Value& value) {
+Json json_of(const Value& value) {
     if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
     return std::get<std::string>(value);
 }
 
-Json to_json(const std::vector<Assignment>& assignments) {
+Json json_of(const std::vector<Assignment>& assignments) {
     Json object = Json::object();
-    for (const auto& [name, value] : assignments) object[name] = to_json(value);
+    for (const auto& [name, value] : assignments) object[name] = json_of(value);
     return object;
 }
 
-Json to_json(const Problem& problem) {
-    return {{"key", problem.key()}, {"family", problem.family()}, {"parameters", to_json(problem.parameters())}};
+Json json_of(const Problem& problem) {
+    return {{"key", problem.key()}, {"family", problem.family()}, {"parameters", json_of(problem.parameters())}};
 }
 
-Json to_json(const Config& config) {
-    return {{"key", config.key()}, {"values", to_json(config.assignments())}};
+Json json_of(const Config& config) {
+    return {{"key", config.key()}, {"values", json_of(config.assignments())}};
 }
 
-Json to_json(const Limits& limits) {
+Json json_of(const Limits& limits) {
     if (limits.target == Target::cpu)
         return {{"cores", limits.multiprocessors}, {"vector_bytes", limits.vector_bytes}, {"l2_bytes_per_core", limits.cache_bytes}};
     return {{"multiprocessors", limits.multiprocessors},
@@ -34,7 +34,7 @@ Json to_json(const Limits& limits) {
             {"l2_bytes", limits.cache_bytes}};
 }
 
-Json to_json(const Counts& counts) {
+Json json_of(const Counts& counts) {
     return {{"updates", counts.updates}, {"unit", counts.unit}, {"operations", counts.operations}, {"bytes", counts.bytes}};
 }
 

@@ -14,14 +14,14 @@ namespace hone::tools {
 /// JSON that keeps the order in which members were added, so that people can read it too.
 using Json = nlohmann::ordered_json;
 
-Json to_json(const Value& value);
-Json to_json(const std::vector<Assignment>& assignments);  ///< an object
+Json json_of(const Value& value);
+Json json_of(const std::vector<Assignment>& assignments);  ///< an object
 /// {"key": "...", "family": "...", "parameters": {...}}
-Json to_json(const Problem& problem);
+Json json_of(const Problem& problem);
 /// {"key": "...", "values": {...}}
-Json to_json(const Config& config);
-Json to_json(const Limits& limits);
-Json to_json(const Counts& counts);
+Json json_of(const Config& config);
+Json json_of(const Limits& limits);
+Json json_of(const Counts& counts);
 
 /// Prints one document, indented by two.
 void print(Console& console, const Json& document);

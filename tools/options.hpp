@@ -50,7 +50,7 @@ class Options {
         std::string help;
         std::variant<std::string*, std::vector<std::string>*, Number, bool*> target;
     };
-    std::string where() const { return "hone " + command_; }
+    const std::string& where() const { return command_; }
     void refuse_unknown(const std::vector<std::string>& arguments) const;
 
     std::string command_;

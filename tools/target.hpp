@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "generator/limits.hpp"
+#include "runtime/backend.hpp"
 #include "tools/json.hpp"
 #include "tools/options.hpp"
 
@@ -32,9 +34,22 @@ struct TargetChoice {
 TargetChoice choose_target(const TargetOptions& options);
 
 /// {"name": ..., "target": ..., "architecture": ..., "limits": {...}}
-Json to_json(const TargetChoice& choice);
+Json json_of(const TargetChoice& choice);
 
 /// "sm_90" or "90" as 90. Throws Error.
 int parse_architecture(const std::string& text);
+
+/// The device of a name ("cpu", "cuda", "cuda:1", "best"), of this machine. Throws Error for a name that cannot be one, MissingError, with what to
+/// install, when there is no such device.
+Device find_device(const std::string& name);
+
+/// What `make_backend` calls a device: "cpu", "cuda:0".
+std::string device_id(const Device& device);
+
+/// A backend for the device; errors as for `find_device`.
+std::unique_ptr<Backend> open_backend(const std::string& name, DiskCache& cache);
+
+/// The compiler for a choice, which needs no device. Throws MissingError, with what to install, when there is none.
+std::unique_ptr<Compiler> open_compiler(const TargetChoice& choice, DiskCache& cache);
 
 }  // namespace hone::tools

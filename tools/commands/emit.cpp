@@ -67,7 +67,7 @@ void print_plan(const Family& family, const Problem& problem, const Config& conf
                   counts.unit, grouped(std::llround(counts.operations)), grouped(std::llround(source.executed_operations)), bytes(counts.bytes));
 }
 
-Json to_json(const std::vector<Launch>& launches) {
+Json document_of(const std::vector<Launch>& launches) {
     Json rows = Json::array();
     for (const auto& launch : launches)
         rows.push_back({{"entry", launch.entry},
@@ -80,7 +80,7 @@ Json to_json(const std::vector<Launch>& launches) {
     return rows;
 }
 
-Json to_json(const Family& family, const Problem& problem, const Config& config, const KernelSource& source) {
+Json document_of(const Family& family, const Problem& problem, const Config& config, const KernelSource& source) {
     Json arrays = Json::array();
     for (const auto& array : source.arrays)
         arrays.push_back(
@@ -90,17 +90,17 @@ Json to_json(const Family& family, const Problem& problem, const Config& config,
         tables.push_back({{"name", table.name}, {"words", table.words}, {"filled_by", table.contents.empty() ? "prepare" : "constants"}});
     Json scalars = Json::object();
     for (const auto& scalar : source.scalars) scalars[scalar.name] = scalar.value;
-    return {{"problem", tools::to_json(problem)},
-            {"config", tools::to_json(config)},
+    return {{"problem", json_of(problem)},
+            {"config", json_of(config)},
             {"target", to_string(source.target)},
             {"entries", source.entries},
             {"range", {{"length", family.range(problem)}, {"unit", family.range_unit}}},
             {"arrays", std::move(arrays)},
             {"tables", std::move(tables)},
             {"scalars", std::move(scalars)},
-            {"prepare", to_json(source.prepare)},
-            {"step", to_json(source.step)},
-            {"counts", tools::to_json(family.counts(problem))},
+            {"prepare", document_of(source.prepare)},
+            {"step", document_of(source.step)},
+            {"counts", json_of(family.counts(problem))},
             {"executed_operations", source.executed_operations},
             {"text", source.text}};
 }
@@ -113,7 +113,7 @@ Exit emit(const Settings& settings, Console& console) {
     const Config config = member(family.space(problem, choice.limits), settings.config, problem);
     const KernelSource source = family.kernel(problem, config, choice.limits);
     if (settings.json)
-        print(console, to_json(family, problem, config, source));
+        print(console, document_of(family, problem, config, source));
     else if (settings.plan)
         print_plan(family, problem, config, source, console);
     else

@@ -24,7 +24,7 @@ std::string described(const ProblemParameter& parameter) {
     return text;
 }
 
-Json to_json(const Family& family) {
+Json document_of(const Family& family) {
     Json parameters = Json::array();
     for (const auto& parameter : family.parameters) {
         Json row{{"name", parameter.name}, {"help", parameter.help}, {"extent", parameter.extent}};
@@ -34,7 +34,7 @@ Json to_json(const Family& family) {
         } else {
             row["words"] = parameter.words;
         }
-        if (!parameter.fallback.empty()) row["default"] = tools::to_json(parse_value(parameter.fallback));
+        if (!parameter.fallback.empty()) row["default"] = json_of(parse_value(parameter.fallback));
         parameters.push_back(std::move(row));
     }
     return {{"name", family.name},       {"summary", family.summary},       {"source", family.source},
@@ -57,7 +57,7 @@ Exit list(const Settings& settings, Console& console) {
         for (const auto& family : families) chosen.push_back(&family);
     if (settings.json) {
         Json rows = Json::array();
-        for (const auto* family : chosen) rows.push_back(to_json(*family));
+        for (const auto* family : chosen) rows.push_back(document_of(*family));
         print(console, Json{{"families", std::move(rows)}});
         return Exit::ok;
     }

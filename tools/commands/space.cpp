@@ -73,7 +73,7 @@ Json explained(const SearchSpace& space, const std::vector<std::string>& texts) 
     for (const auto& text : texts) {
         const Config config = space.parse(text);
         const auto rejection = space.check(config);
-        Json row{{"config", to_json(config)}, {"member", !rejection}};
+        Json row{{"config", json_of(config)}, {"member", !rejection}};
         if (rejection) row["rejected"] = {{"constraint", rejection->constraint}, {"reason", rejection->reason}};
         rows.push_back(std::move(row));
     }
@@ -84,19 +84,19 @@ Json document_of(const Problem& problem, const SearchSpace& space, const Setting
     const Census census = take_census(space);
     Json rejected = Json::array();
     for (const auto& row : census.rejected)
-        rejected.push_back({{"constraint", row.constraint}, {"count", row.count}, {"example", to_json(row.example)}, {"reason", row.reason}});
+        rejected.push_back({{"constraint", row.constraint}, {"count", row.count}, {"example", json_of(row.example)}, {"reason", row.reason}});
     Json tunables = Json::array();
     for (const auto& tunable : space.tunables()) {
         Json values = Json::array();
-        for (const auto& value : tunable.values) values.push_back(to_json(value));
+        for (const auto& value : tunable.values) values.push_back(json_of(value));
         tunables.push_back({{"name", tunable.name}, {"help", tunable.help}, {"values", std::move(values)}});
     }
-    Json document{{"problem", to_json(problem)},     {"product", space.product()},    {"members", census.members.size()},
-                  {"rejected", std::move(rejected)}, {"safe", to_json(space.safe())}, {"tunables", std::move(tunables)}};
+    Json document{{"problem", json_of(problem)},     {"product", space.product()},    {"members", census.members.size()},
+                  {"rejected", std::move(rejected)}, {"safe", json_of(space.safe())}, {"tunables", std::move(tunables)}};
     if (settings.list) {
         document["skip"] = settings.skip;
         document["list"] = Json::array();
-        for (const auto& config : page(space, census, settings)) document["list"].push_back(to_json(config));
+        for (const auto& config : page(space, census, settings)) document["list"].push_back(json_of(config));
     }
     if (!settings.configs.empty()) document["explained"] = explained(space, settings.configs);
     return document;
@@ -149,7 +149,7 @@ Exit show(const Settings& settings, Console& console) {
             print_text(problem, space, settings, console);
         }
     }
-    if (settings.json) print(console, Json{{"device", to_json(choice)}, {"spaces", std::move(spaces)}});
+    if (settings.json) print(console, Json{{"device", json_of(choice)}, {"spaces", std::move(spaces)}});
     return Exit::ok;
 }
 

@@ -1,0 +1,170 @@
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "generator/families.hpp"
+#include "tools/command.hpp"
+#include "tools/configuration.hpp"
+#include "tools/format.hpp"
+#include "tools/json.hpp"
+#include "tools/problem_words.hpp"
+#include "tools/target.hpp"
+
+namespace hone::tools {
+namespace {
+
+struct Settings {
+    std::vector<std::string> problem;
+    TargetOptions target;
+    std::vector<std::string> configs;
+    std::string output;
+    bool report = false;
+    bool json = false;
+};
+
+// One kernel to compile, and what became of it.
+struct Job {
+    Problem problem;
+    Config config;
+    KernelSource source;
+    CompileOutcome outcome;
+};
+
+std::vector<Job> jobs_of(const Settings& settings, const Limits& limits) {
+    const Families& families = built_in_families();
+    const std::vector<std::string> configs = settings.configs.empty() ? std::vector<std::string>{""} : settings.configs;
+    std::vector<Job> jobs;
+    for (const auto& problem : problems_of(settings.problem, families)) {
+        const Family& family = families.of(problem);
+        const SearchSpace space = family.space(problem, limits);
+        for (const auto& text : configs) {
+            Config config = member(space, text, problem);
+            KernelSource source = family.kernel(problem, config, limits);
+            jobs.push_back({problem, std::move(config), std::move(source), {}});
+        }
+    }
+    return jobs;
+}
+
+// On all cores: compilers are thread-safe and take most of the time.
+void compile_all(std::vector<Job>& jobs, const Compiler& compiler) {
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < jobs.size(); i = next++) jobs[i].outcome = compiler.compile(jobs[i].source);
+    };
+    std::vector<std::jthread> threads;
+    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    for (std::size_t i = 0; i < std::min(cores, jobs.size()); ++i) threads.emplace_back(work);
+}
+
+Json document_of(const Job& job) {
+    const auto& [ok, code, failure] = job.outcome;
+    Json document{{"problem", json_of(job.problem)}, {"config", json_of(job.config)}, {"ok", ok}};
+    if (!ok) {
+        document["failure"] = failure;
+        document["log"] = code.log;
+        return document;
+    }
+    Json entries = Json::array();
+    for (const auto& resources : code.resources)
+        entries.push_back({{"name", resources.entry},
+                           {"registers", resources.registers},
+                           {"shared_bytes", resources.shared_bytes},
+                           {"local_bytes", resources.local_bytes},
+                           {"spill_store_bytes", resources.spill_store_bytes},
+                           {"spill_load_bytes", resources.spill_load_bytes}});
+    document["code_bytes"] = code.binary.size();
+    document["seconds"] = code.seconds;
+    document["from_cache"] = code.from_cache;
+    document["entries"] = std::move(entries);
+    return document;
+}
+
+void print_report(const Job& job, Console& console) {
+    const auto& code = job.outcome.code;
+    console.print("{}\n  {}\n", job.problem.key(), job.config.key());
+    console.print("  {} of code, compiled in {}{}\n", bytes(static_cast<double>(code.binary.size())), duration(code.seconds),
+                  code.from_cache ? " (now from the cache)" : "");
+    if (code.resources.empty()) return;
+    constexpr auto right = Table::Align::right;
+    Table table({{"  entry"}, {"registers", right}, {"shared", right}, {"local", right}, {"spill stores", right}, {"spill loads", right}});
+    for (const auto& row : code.resources)
+        table.row({"  " + row.entry, fmt::format("{}", row.registers), bytes(row.shared_bytes), bytes(row.local_bytes), bytes(row.spill_store_bytes),
+                   bytes(row.spill_load_bytes)});
+    console.print("{}", table.text());
+}
+
+void print_text(const Job& job, const Settings& settings, Console& console) {
+    const auto& [ok, code, failure] = job.outcome;
+    if (!ok) {
+        console.message("hone: {} with {} does not compile: {}\n", job.problem.key(), job.config.key(), failure);
+        if (settings.report && !code.log.empty()) console.message("{}\n", code.log);
+    } else if (settings.report) {
+        print_report(job, console);
+    } else {
+        console.print("{} {}: {} of code in {}{}\n", job.problem.key(), job.config.key(), bytes(static_cast<double>(code.binary.size())),
+                      duration(code.seconds), code.from_cache ? ", from the cache" : "");
+    }
+}
+
+void write_binary(const std::string& path, const CompiledCode& code) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(code.binary.data(), static_cast<std::streamsize>(code.binary.size()));
+    if (!file.flush()) throw Error("--output", fmt::format("{} cannot be written", path), "name a file in a folder that you may write to");
+}
+
+Exit compile(const Settings& settings, Console& console) {
+    const TargetChoice choice = choose_target(settings.target);
+    std::vector<Job> jobs = jobs_of(settings, choice.limits);
+    if (!settings.output.empty() && jobs.size() != 1)
+        throw Error("--output", fmt::format("there are {} kernels", jobs.size()), "name one problem and one configuration");
+    DiskCache cache(DiskCache::default_folder());
+    const auto compiler = open_compiler(choice, cache);
+    compile_all(jobs, *compiler);
+
+    const bool all = std::all_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.outcome.ok; });
+    Json kernels = Json::array();
+    if (!settings.json) console.print("{} for {}{}\n", compiler->version(), choice.name, settings.report ? "\n" : "");
+    for (const auto& job : jobs) {
+        if (settings.json)
+            kernels.push_back(document_of(job));
+        else
+            print_text(job, settings, console);
+    }
+    if (settings.json) print(console, Json{{"device", json_of(choice)}, {"compiler", compiler->version()}, {"kernels", std::move(kernels)}});
+    if (all && !settings.output.empty()) write_binary(settings.output, jobs.front().outcome.code);
+    return all ? Exit::ok : Exit::nothing;
+}
+
+Action declare(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.words("FAMILY key=value...", settings->problem, "one or several problems; see 'hone families'");
+    settings->target.declare(options);
+    options.list("config", settings->configs, "NAME=VALUE,...", "the configuration; what is left out is taken from the safe one; see 'hone space'");
+    options.flag("report", settings->report, "registers, shared and local memory, spills of every entry point; compiler logs of failures");
+    options.text("output", settings->output, "FILE", "write the compiled code (a cubin or a shared object) there");
+    options.flag("json", settings->json, "print one JSON document");
+    return [settings](Console& console) { return compile(*settings, console); };
+}
+
+}  // namespace
+
+Command compile_command() {
+    return {
+        "compile",
+        "compile kernels and report what the compiler made of them",
+        "FAMILY key=value... [options]",
+        "Generates kernels and compiles them with NVRTC or the host's C++ compiler, on all cores, through the disk cache. CUDA kernels compile on "
+        "machines without a GPU too, for any architecture that the installed NVRTC knows.\n\n"
+        "With --report: registers per thread, shared and local memory, and spills of every entry point (CUDA), code size, compile time. Exit "
+        "code 1 when a kernel does not compile.",
+        {{"compile dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cuda --arch sm_90 --report --json",
+          "for a GPU that need not be here, for a script"},
+         {"compile gauss_seidel_27 stencil=constant,variable precision=f32,f64 nx=96 ny=96 nz=96 --target cuda --arch sm_80 --report",
+          "four problems at once"},
+         {"compile dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --device cpu --output kernel.so",
+          "keep the code, to look into it with objdump"}},
+        declare};
+}
+
+}  // namespace hone::tools

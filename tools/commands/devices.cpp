@@ -1,0 +1,104 @@
+#include "tools/command.hpp"
+#include "tools/format.hpp"
+#include "tools/json.hpp"
+#include "tools/target.hpp"
+
+namespace hone::tools {
+namespace {
+
+struct Settings {
+    bool json = false;
+};
+
+struct Missing {
+    std::string target;
+    std::string reason;
+};
+
+struct Found {
+    std::vector<Device> devices;
+    std::vector<Missing> missing;
+};
+
+Found find_all() {
+    Found found;
+    for (const auto& entry : backends()) {
+        std::string reason;
+        const std::vector<Device> devices = entry.devices(reason);
+        found.devices.insert(found.devices.end(), devices.begin(), devices.end());
+        if (devices.empty()) found.missing.push_back({to_string(entry.target), reason});
+    }
+    return found;
+}
+
+Json document_of(const Device& device) {
+    const auto& fingerprint = device.fingerprint;
+    return {{"id", device_id(device)},
+            {"target", to_string(fingerprint.target)},
+            {"name", fingerprint.name},
+            {"architecture", fingerprint.architecture},
+            {"units", fingerprint.units},
+            {"driver", fingerprint.driver},
+            {"compiler", fingerprint.compiler},
+            {"key", device_key(fingerprint)},
+            {"memory_bytes", device.memory_bytes},
+            {"limits", json_of(device.limits)}};
+}
+
+void print_text(const Device& device, Console& console) {
+    const auto& fingerprint = device.fingerprint;
+    const auto& limits = device.limits;
+    const bool cuda = fingerprint.target == Target::cuda;
+    std::vector<std::pair<std::string, std::string>> lines{
+        {"architecture", fingerprint.architecture},
+        {cuda ? "multiprocessors" : "threads", fmt::format("{}", fingerprint.units)},
+        {"memory", bytes(static_cast<double>(device.memory_bytes))},
+    };
+    if (cuda) {
+        lines.emplace_back("shared memory", bytes(limits.shared_bytes_per_block) + " per block, " + bytes(limits.shared_bytes_per_multiprocessor) +
+                                                " per multiprocessor");
+        lines.emplace_back("L2 cache", bytes(limits.cache_bytes));
+        lines.emplace_back("driver", fingerprint.driver);
+    } else {
+        lines.emplace_back("vector registers", fmt::format("{} bits", 8 * limits.vector_bytes));
+        lines.emplace_back("L2 cache per core", bytes(limits.cache_bytes));
+    }
+    lines.emplace_back("compiler", fingerprint.compiler.empty() ? "none; see 'hone doctor'" : fingerprint.compiler);
+    lines.emplace_back("database file", device_key(fingerprint) + ".json");
+    console.print("{}: {}\n{}", device_id(device), fingerprint.name, definition_list(lines));
+}
+
+Exit list(const Settings& settings, Console& console) {
+    const auto [devices, missing] = find_all();
+    if (settings.json) {
+        Json rows = Json::array();
+        for (const auto& device : devices) rows.push_back(document_of(device));
+        Json absent = Json::array();
+        for (const auto& [target, reason] : missing) absent.push_back({{"target", target}, {"reason", reason}});
+        print(console, Json{{"devices", std::move(rows)}, {"missing", std::move(absent)}});
+    } else {
+        for (const auto& device : devices) print_text(device, console);
+        for (const auto& [target, reason] : missing) console.print("{}: none; {}\n", target, reason);
+    }
+    return devices.empty() ? Exit::missing : Exit::ok;
+}
+
+Action declare(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.flag("json", settings->json, "print one JSON document");
+    return [settings](Console& console) { return list(*settings, console); };
+}
+
+}  // namespace
+
+Command devices_command() {
+    return {"devices",
+            "every device of this machine that hone can use",
+            "[options]",
+            "Lists the devices of every backend with what tuned results are kept under (name, architecture, units, driver, compiler), memory and the "
+            "limits that decide which configurations are possible. The first word of each is what --device takes.",
+            {{"devices", "for people"}, {"devices --json", "for a script: {\"devices\": [...], \"missing\": [...]}"}},
+            declare};
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tuning_db/record.hpp"
+
+namespace hone::tools {
+
+/// The script that draws one bar per record: achieved GB/s, with the safe configuration's beside it where it was measured.
+std::string plot_script(const std::vector<Record>& records, const std::string& title, const std::filesystem::path& picture);
+
+/// Draws it with gnuplot, which is started without a shell. Throws MissingError, with what to install, where there is no gnuplot; Error when it
+/// fails.
+void draw(const std::string& script);
+
+}  // namespace hone::tools

@@ -1,0 +1,81 @@
+#include "tools/record_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/format.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone::tools {
+namespace {
+
+std::string rate(const Record& record) {
+    return significant(record.gigaupdates_per_second()) + " G " + record.counts.unit + "/s";
+}
+
+// The median with half the width of its confidence interval.
+std::string time_of(const Statistics& step) {
+    const double half = (step.high - step.low) / 2;
+    return half > 0 && step.median > 0 ? fmt::format("{} ±{:.1f} %", duration(step.median), 100 * half / step.median) : duration(step.median);
+}
+
+std::string ceiling_of(const Record& record) {
+    return record.ceiling_fraction > 0 ? percent(record.ceiling_fraction) + " of " + record.ceiling : "-";
+}
+
+}  // namespace
+
+double gain(const Record& record) {
+    return record.safe_seconds > 0 && record.step.median > 0 ? record.safe_seconds / record.step.median : 0;
+}
+
+std::string device_line(const DeviceFingerprint& device) {
+    std::string text =
+        fmt::format("{} ({}, {} {})", device.name, device.architecture, device.units, device.target == Target::cpu ? "threads" : "multiprocessors");
+    if (!device.driver.empty()) text += ", driver " + device.driver;
+    if (!device.compiler.empty()) text += ", " + device.compiler;
+    return text;
+}
+
+std::string record_table(const std::vector<Record>& records) {
+    constexpr auto right = Table::Align::right;
+    Table table(
+        {{"problem"}, {"step", right}, {"rate", right}, {"GB/s", right}, {"GFLOP/s", right}, {"of ceiling", right}, {"gain", right}, {"winner"}});
+    for (const auto& record : records) {
+        const double times = gain(record);
+        table.row({record.problem.key(), time_of(record.step), rate(record), significant(record.gigabytes_per_second()),
+                   significant(record.gigaflops()), ceiling_of(record), times > 0 ? fmt::format("{:.2f}x", times) : "-", record.config.key()});
+    }
+    return table.text();
+}
+
+Json json_of(const Record& record) {
+    Json document = Json::parse(to_json(record));
+    document["rates"] = {{"gigabytes_per_second", record.gigabytes_per_second()},
+                         {"gigaflops", record.gigaflops()},
+                         {"gigaupdates_per_second", record.gigaupdates_per_second()},
+                         {"gain_over_safe", gain(record)}};
+    return document;
+}
+
+std::string record_bars(const std::vector<Record>& records, int columns) {
+    double fastest = 0;
+    int widest = 0;
+    for (const auto& record : records) {
+        fastest = std::max(fastest, record.gigabytes_per_second());
+        widest = std::max(widest, display_width(record.problem.key()));
+    }
+    const int width = std::clamp(columns - widest - 24, 10, 50);
+    std::string text;
+    for (const auto& record : records) {
+        const bool measured = record.ceiling_fraction > 0;
+        const double fraction = measured ? record.ceiling_fraction : record.gigabytes_per_second() / fastest;
+        const std::string space(static_cast<std::size_t>(widest - display_width(record.problem.key())), ' ');
+        text += fmt::format("{}{}  {}  {}\n", record.problem.key(), space, bar(fraction, width),
+                            measured ? ceiling_of(record) : significant(record.gigabytes_per_second()) + " GB/s");
+    }
+    return text;
+}
+
+}  // namespace hone::tools

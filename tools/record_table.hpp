@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/json.hpp"
+#include "tuning_db/record.hpp"
+
+namespace hone::tools {
+
+/// Results of one device as a table, one line per problem: winner, time of a step, rates, part of the measured ceiling, gain over the safe
+/// configuration. Used by `show` and by the summary of `tune`, so that both say the same. What was not measured is "-".
+std::string record_table(const std::vector<Record>& records);
+
+/// "NVIDIA H200 (sm_90, 132 units), driver 580.1, NVRTC 13.0".
+std::string device_line(const DeviceFingerprint& device);
+
+/// The record as a database file holds it, with the rates added under "rates".
+Json json_of(const Record& record);
+
+/// Time of the safe configuration over time of the winner; 0 when it was not measured.
+double gain(const Record& record);
+
+/// Bars of the winners' share of the measured ceiling (or, where it was not measured, of the fastest in GB/s), one line per problem.
+std::string record_bars(const std::vector<Record>& records, int columns);
+
+}  // namespace hone::tools
