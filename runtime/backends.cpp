@@ -6,12 +6,14 @@
 #include "generator/error.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/cuda/cuda_backend.hpp"
 
 namespace hone {
 namespace {
 
 // In order of preference.
 constexpr std::array table{
+    BackendEntry{Target::cuda, cuda_devices, make_cuda_backend},
     BackendEntry{Target::cpu, cpu_devices, make_cpu_backend},
 };
 

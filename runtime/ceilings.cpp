@@ -1,0 +1,138 @@
+#include "runtime/ceilings.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <vector>
+
+#include "generator/error.hpp"
+#include "generator/render.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t copy_group_bytes[] = {16, 8};  // what `first` and `last` of the copy count, on cuda and on cpu
+constexpr int fma_threads = 256;                      // per block, as in the template
+constexpr int fma_blocks_per_multiprocessor = 8;      // 2048 threads, all that a multiprocessor holds
+constexpr int cuda_chains = 8;
+constexpr int cpu_chains = 12;
+
+bool on_gpu(const Backend& backend) {
+    return backend.device().limits.target == Target::cuda;
+}
+
+KernelSource ceiling_source(const Limits& limits) {
+    KernelSource source;
+    source.target = limits.target;
+    source.arrays = {{"from", Access::in, 0, "", ""}, {"to", Access::out, 0, "", ""}};
+    source.entries = {"copy", "fma_f32", "fma_f64"};
+    source.step = {{.entry = "copy"}, {.entry = "fma_f32", .constants = {0}}, {.entry = "fma_f64", .constants = {0}}};
+    if (limits.target == Target::cuda) {
+        source.text = render("ceilings.cu", {});
+    } else {
+        Block constants;
+        constants.line("constexpr int vector_bytes = {};", limits.vector_bytes);
+        source.text = render("ceilings.cpp", {{"constants", constants}});
+    }
+    return source;
+}
+
+// Bytes of one of the two buffers: far beyond the last cache, and at most a sixteenth of the memory.
+std::int64_t buffer_bytes(const Backend& backend) {
+    constexpr std::int64_t mebibyte = 1 << 20;
+    std::int64_t wanted = 1024 * mebibyte;
+    if (!on_gpu(backend)) {
+        const std::int64_t last_cache = std::max<std::int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), backend.device().limits.cache_bytes);
+        wanted = std::clamp<std::int64_t>(4 * last_cache, 128 * mebibyte, 512 * mebibyte);
+    }
+    return std::max(std::min(wanted, backend.device().memory_bytes / 16), mebibyte) / mebibyte * mebibyte;
+}
+
+// Median seconds of `work`: one run to warm up, then 3 to 11, the fewer the longer they take.
+template <typename Work>
+double median_seconds(Backend& backend, const Work& work) {
+    constexpr double patience_seconds = 0.1;
+    using Clock = std::chrono::steady_clock;
+    backend.seconds({}, work);
+    std::vector<double> runs;
+    const auto begin = Clock::now();
+    while (runs.size() < 3 || (runs.size() < 11 && std::chrono::duration<double>(Clock::now() - begin).count() < patience_seconds))
+        runs.push_back(backend.seconds({}, work));
+    std::nth_element(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2), runs.end());
+    return runs[runs.size() / 2];
+}
+
+double kernel_copy_seconds(Backend& backend, const Module& module, DeviceArray& from, DeviceArray& to) {
+    const std::int64_t group = copy_group_bytes[on_gpu(backend) ? 0 : 1];
+    int first = 0;
+    int last = static_cast<int>(from.bytes() / group);
+    void* source = from.data();
+    void* target = to.data();
+    std::array<void*, 4> arguments{static_cast<void*>(&source), static_cast<void*>(&target), &first, &last};
+    const int entry = module.entry("copy");
+    const Dim3 grid{backend.device().limits.multiprocessors * std::int64_t{4}, 1, 1};
+    return median_seconds(backend, [&] { module.launch(entry, grid, {512, 1, 1}, 0, {}, arguments.data()); });
+}
+
+// Operations per second of the entry, with enough repetitions for a few milliseconds.
+double fma_rate(Backend& backend, const Module& module, const std::string& entry_name, DeviceArray& from, DeviceArray& to, Precision precision) {
+    const Limits& limits = backend.device().limits;
+    const std::int64_t blocks = std::int64_t{limits.multiprocessors} * fma_blocks_per_multiprocessor;
+    const int lanes = limits.vector_bytes / bytes_per_word(precision);
+    const double chains =
+        on_gpu(backend) ? static_cast<double>(blocks) * fma_threads * cuda_chains : double{cpu_chains} * lanes * limits.multiprocessors;
+    int repetitions = on_gpu(backend) ? 1 << 15 : 1 << 20;
+    int first = 0;
+    int last = 0;
+    void* source = from.data();
+    void* target = to.data();
+    std::array<void*, 5> arguments{static_cast<void*>(&source), static_cast<void*>(&target), &first, &last, &repetitions};
+    const int entry = module.entry(entry_name);
+    const double seconds = median_seconds(backend, [&] { module.launch(entry, {blocks, 1, 1}, {fma_threads, 1, 1}, 0, {}, arguments.data()); });
+    return 2 * chains * repetitions / seconds;
+}
+
+}  // namespace
+
+Ceilings measure_ceilings(Backend& backend) {
+    const std::int64_t bytes = buffer_bytes(backend);
+    DeviceArray from(backend, bytes);
+    DeviceArray to(backend, bytes);
+    // Every byte 0x3e makes factor and summand of the chains 0.19 in f32 and 7e-9 in f64: the sums stay finite and normal, and the multipliers work
+    // on more than zeros, which would spare power and so raise the clock.
+    backend.fill(from.data(), 0x3e, bytes);
+    backend.fill(to.data(), 0x3e, bytes);
+    backend.synchronise();
+
+    Ceilings ceilings;
+    const double moved = 2.0 * static_cast<double>(bytes);
+    const double plain = moved / median_seconds(backend, [&] { backend.copy(to.data(), from.data(), bytes); });
+    ceilings.copy_bytes_per_second = plain;
+    const CompileOutcome outcome = backend.compiler().compile(ceiling_source(backend.device().limits));
+    if (!outcome.ok) {
+        ceilings.how =
+            fmt::format("copy of {} MiB by the driver {:.4g} GB/s; arithmetic not measured: {}", bytes >> 20, plain * 1e-9, outcome.failure);
+        return ceilings;
+    }
+    const auto module = backend.load(outcome.code);
+    const double kernel = moved / kernel_copy_seconds(backend, *module, from, to);
+    ceilings.copy_bytes_per_second = std::max(plain, kernel);
+    ceilings.fma_f32 = fma_rate(backend, *module, "fma_f32", from, to, Precision::f32);
+    ceilings.fma_f64 = fma_rate(backend, *module, "fma_f64", from, to, Precision::f64);
+    ceilings.how = fmt::format("copy of {} MiB, read and written: {} {:.4g} GB/s, kernel {:.4g} GB/s; chains of FMAs in registers; medians",
+                               bytes >> 20, on_gpu(backend) ? "driver" : "memcpy", plain * 1e-9, kernel * 1e-9);
+    return ceilings;
+}
+
+double ceiling_seconds(const Counts& counts, Precision precision, const Ceilings& ceilings, std::string& binding) {
+    const double peak = precision == Precision::f32 ? ceilings.fma_f32 : ceilings.fma_f64;
+    const double memory = ceilings.copy_bytes_per_second > 0 ? counts.bytes / ceilings.copy_bytes_per_second : 0;
+    const double arithmetic = peak > 0 ? counts.operations / peak : 0;
+    binding = memory == 0 && arithmetic == 0 ? "" : memory >= arithmetic ? "memory" : "arithmetic";
+    return std::max(memory, arithmetic);
+}
+
+}  // namespace hone

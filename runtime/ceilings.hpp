@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "generator/kernel_source.hpp"
+#include "runtime/backend.hpp"
+
+namespace hone {
+
+/// What a device was measured to do at most. 0: not measured, because nothing can be compiled here.
+struct Ceilings {
+    double copy_bytes_per_second = 0;  ///< device memory to device memory, bytes read plus bytes written
+    double fma_f32 = 0;                ///< floating-point operations per second of independent FMA chains in registers; an FMA is two
+    double fma_f64 = 0;
+    std::string how;  ///< what was measured, in one line
+};
+
+/// Measures a device through its backend, in less than a second: the better of a copy kernel and the driver's own copy on buffers far beyond the
+/// caches, and chains of multiply-adds. Medians. Nothing else should run on the device meanwhile. Throws Error when the device refuses.
+///
+///     const Ceilings ceilings = measure_ceilings(*backend);
+///     std::string binding;
+///     const double fraction = ceiling_seconds(record.counts, precision, ceilings, binding) / record.step.median;
+Ceilings measure_ceilings(Backend& backend);
+
+/// The least seconds that `counts` can take: the larger of bytes over bandwidth and operations over peak. `binding` becomes "memory" or "arithmetic".
+/// A ceiling that was not measured does not bind; 0 with an empty `binding` when none was.
+double ceiling_seconds(const Counts& counts, Precision precision, const Ceilings& ceilings, std::string& binding);
+
+}  // namespace hone

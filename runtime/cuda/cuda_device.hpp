@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "runtime/backend.hpp"
+#include "runtime/cuda/driver.hpp"
+
+namespace hone::cuda {
+
+/// What the driver says of device `index`, without making a context. `compiler` is NVRTC's name, for the fingerprint. Throws Error when the driver
+/// refuses.
+Device describe_device(const Driver& driver, int index, const std::string& compiler);
+
+}  // namespace hone::cuda

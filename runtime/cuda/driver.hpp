@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "runtime/cuda/shared_library.hpp"
+
+namespace hone::cuda {
+
+// Minimal declarations of the CUDA driver API, so that hone builds without cuda.h and runs without a driver. Names and types are those of cuda.h
+// (CUDA Driver API reference manual); tests/runtime/cuda/declarations_test.cpp compares them with the header where it is installed.
+struct Context;
+struct LoadedCode;
+struct Function;
+struct EventHandle;
+struct StreamHandle;
+using DevicePointer = unsigned long long;
+using Result = int;
+
+constexpr Result success = 0;
+constexpr Result error_invalid_value = 1;
+constexpr Result error_out_of_memory = 2;
+constexpr Result error_stub_library = 34;
+constexpr Result error_no_device = 100;
+constexpr Result error_invalid_image = 200;
+constexpr Result error_no_binary_for_gpu = 209;
+constexpr Result error_unsupported_ptx_version = 222;
+constexpr Result error_not_found = 500;
+constexpr Result error_illegal_address = 700;
+constexpr Result error_launch_out_of_resources = 701;
+constexpr Result error_launch_timeout = 702;
+constexpr Result error_launch_failed = 719;
+
+// CUdevice_attribute.
+constexpr int max_threads_per_block = 1;
+constexpr int multiprocessor_count = 16;
+constexpr int l2_cache_size = 38;
+constexpr int max_threads_per_multiprocessor = 39;
+constexpr int unified_addressing = 41;
+constexpr int compute_capability_major = 75;
+constexpr int compute_capability_minor = 76;
+constexpr int max_shared_memory_per_multiprocessor = 81;
+constexpr int max_registers_per_multiprocessor = 82;
+constexpr int max_shared_memory_per_block_optin = 97;
+
+// CUfunction_attribute.
+constexpr int function_static_shared_bytes = 1;
+constexpr int function_max_dynamic_shared_bytes = 8;
+
+constexpr unsigned host_alloc_portable = 1;
+
+// function(member of Driver, symbol of libcuda, parameters). The suffix _v2 marks the 64-bit forms that cuda.h silently selects by macros.
+#define HONE_DRIVER_FUNCTIONS(function)                                                                                                             \
+    function(get_error_string, cuGetErrorString, (Result error, const char** text)) function(                                                       \
+        get_error_name, cuGetErrorName, (Result error, const char** text)) function(init, cuInit, (unsigned int flags))                             \
+        function(driver_get_version, cuDriverGetVersion, (int* version)) function(device_get, cuDeviceGet, (int* device, int ordinal)) function(    \
+            device_get_count, cuDeviceGetCount, (int* count)) function(device_get_name, cuDeviceGetName, (char* name, int length, int device))      \
+            function(device_get_pci_bus_id, cuDeviceGetPCIBusId, (char* id, int length, int device)) function(                                      \
+                device_total_memory, cuDeviceTotalMem_v2, (std::size_t * bytes, int device)) function(device_get_attribute, cuDeviceGetAttribute,   \
+                                                                                                      (int* value, int attribute, int device))      \
+                function(primary_context_retain, cuDevicePrimaryCtxRetain, (Context * *context, int device)) function(                              \
+                    primary_context_release, cuDevicePrimaryCtxRelease_v2,                                                                          \
+                    (int device)) function(context_get_current, cuCtxGetCurrent,                                                                    \
+                                           (Context * *context)) function(context_push, cuCtxPushCurrent_v2, (Context * context))                   \
+                    function(context_pop, cuCtxPopCurrent_v2, (Context * *context)) function(context_synchronise, cuCtxSynchronize, ())             \
+                        function(module_load_data, cuModuleLoadData, (LoadedCode * *code, const void* image)) function(                             \
+                            module_unload, cuModuleUnload, (LoadedCode * code))                                                                     \
+                            function(module_get_function, cuModuleGetFunction, (Function * *function, LoadedCode * code, const char* name))         \
+                                function(function_get_attribute, cuFuncGetAttribute, (int* value, int attribute, Function* function))               \
+                                    function(function_set_attribute, cuFuncSetAttribute, (Function * function, int attribute, int value)) function( \
+                                        launch_kernel, cuLaunchKernel,                                                                              \
+                                        (Function * function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,  \
+                                         unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, StreamHandle* stream,               \
+                                         void** arguments, void** extra))                                                                           \
+                                        function(memory_get_info, cuMemGetInfo_v2, (std::size_t * free_bytes, std::size_t * total_bytes))           \
+                                            function(memory_allocate, cuMemAlloc_v2, (DevicePointer * pointer, std::size_t bytes))                  \
+                                                function(memory_free, cuMemFree_v2, (DevicePointer pointer)) function(                              \
+                                                    host_allocate, cuMemHostAlloc, (void** pointer, std::size_t bytes, unsigned int flags))         \
+                                                    function(host_free, cuMemFreeHost, (void* pointer)) function(                                   \
+                                                        copy_async, cuMemcpyAsync,                                                                  \
+                                                        (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle * stream))           \
+                                                        function(fill_async, cuMemsetD8Async,                                                       \
+                                                                 (DevicePointer to, unsigned char byte, std::size_t bytes, StreamHandle* stream))   \
+                                                            function(stream_synchronise, cuStreamSynchronize, (StreamHandle * stream))              \
+                                                                function(event_create, cuEventCreate, (EventHandle * *event, unsigned int flags))   \
+                                                                    function(event_destroy, cuEventDestroy_v2, (EventHandle * event)) function(     \
+                                                                        event_record, cuEventRecord, (EventHandle * event, StreamHandle * stream))  \
+                                                                        function(event_synchronise, cuEventSynchronize, (EventHandle * event))      \
+                                                                            function(event_elapsed, cuEventElapsedTime,                             \
+                                                                                     (float* milliseconds, EventHandle* begin, EventHandle* end))
+
+/// The driver's functions, or what is missing.
+struct Driver {
+    SharedLibrary library;
+    std::string missing;  ///< empty when every function is there
+    std::string remedy;
+#define HONE_MEMBER(member, symbol, parameters) Result(*member) parameters = nullptr;
+    HONE_DRIVER_FUNCTIONS(HONE_MEMBER)
+#undef HONE_MEMBER
+
+    /// "CUDA_ERROR_NO_DEVICE (no CUDA-capable device is detected)".
+    std::string text(Result result) const;
+};
+
+/// Loads the driver's library; no function of it is called.
+Driver load_driver(const LibraryCandidates& candidates);
+
+/// Loads and initialises the driver (cuInit, which makes no context), and counts the devices. With `missing` set, there is none to use.
+/// A process that forks afterwards cannot use CUDA in the child unless it calls exec.
+Driver start_driver(const LibraryCandidates& candidates, int& devices);
+
+/// "13.0" from 13000.
+std::string version_text(int version);
+
+}  // namespace hone::cuda

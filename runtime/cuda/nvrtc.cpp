@@ -1,0 +1,41 @@
+#include "runtime/cuda/nvrtc.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hone::cuda {
+
+Nvrtc load_nvrtc(const LibraryCandidates& candidates) {
+    Nvrtc nvrtc;
+    nvrtc.library = SharedLibrary(candidates.nvrtc);
+    nvrtc.remedy =
+        "install the CUDA toolkit's NVRTC (NVIDIA's package cuda-nvrtc-13-0, Debian's libnvrtc12), or set CUDA_PATH to the toolkit's folder";
+    if (!nvrtc.library) {
+        nvrtc.missing = fmt::format("no NVRTC, which compiles CUDA kernels ({})", nvrtc.library.reason());
+        return nvrtc;
+    }
+    const auto bind = [&](const char* symbol, auto*& function) {
+        if (!nvrtc.library.bind(symbol, function) && nvrtc.missing.empty())
+            nvrtc.missing = fmt::format("NVRTC {} has no {}: it is older than CUDA 11.2", nvrtc.library.path(), symbol);
+    };
+#define HONE_BIND(member, symbol, result, parameters) bind(#symbol, nvrtc.member);
+    HONE_NVRTC_FUNCTIONS(HONE_BIND)
+#undef HONE_BIND
+    if (!nvrtc.missing.empty()) return nvrtc;
+    int major = 0;
+    int minor = 0;
+    int count = 0;
+    if (nvrtc.version(&major, &minor) != nvrtc_success || nvrtc.architecture_count(&count) != nvrtc_success || count <= 0) {
+        nvrtc.missing = fmt::format("NVRTC {} does not tell its version and architectures", nvrtc.library.path());
+        return nvrtc;
+    }
+    nvrtc.name = fmt::format("NVRTC {}.{}", major, minor);
+    nvrtc.architectures_of.resize(static_cast<std::size_t>(count));
+    nvrtc.architectures(nvrtc.architectures_of.data());
+    std::sort(nvrtc.architectures_of.begin(), nvrtc.architectures_of.end());
+    nvrtc.remedy.clear();
+    return nvrtc;
+}
+
+}  // namespace hone::cuda

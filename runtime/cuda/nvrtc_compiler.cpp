@@ -1,0 +1,209 @@
+#include "runtime/cuda/nvrtc_compiler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include "generator/error.hpp"
+#include "runtime/cuda/nvrtc.hpp"
+#include "runtime/cuda/resource_report.hpp"
+
+namespace hone::cuda {
+namespace {
+
+// First line of what is kept on disk; raise the number when the form changes.
+constexpr std::string_view cache_form = "hone cubin 1";
+
+// Kept: lines that say what the compiler said, an empty line, the log, the cubin.
+std::string packed(const CompiledCode& code) {
+    std::string text = fmt::format("{}\nseconds {}\nlog {}\n", cache_form, code.seconds, code.log.size());
+    for (const auto& entry : code.resources)
+        text += fmt::format("entry {} {} {} {} {} {}\n", entry.entry, entry.registers, entry.shared_bytes, entry.local_bytes, entry.spill_store_bytes,
+                            entry.spill_load_bytes);
+    return text + "\n" + code.log + code.binary;
+}
+
+std::optional<CompiledCode> unpacked(const std::string& contents) {
+    const std::size_t head = contents.find("\n\n");
+    if (!contents.starts_with(cache_form) || head == std::string::npos) return std::nullopt;
+    std::istringstream lines(contents.substr(cache_form.size() + 1, head - cache_form.size()));
+    CompiledCode code;
+    code.target = Target::cuda;
+    std::size_t log_bytes = 0;
+    std::string word;
+    while (lines >> word) {
+        EntryResources entry;
+        if (word == "seconds") {
+            lines >> code.seconds;
+        } else if (word == "log") {
+            lines >> log_bytes;
+        } else {
+            lines >> entry.entry >> entry.registers >> entry.shared_bytes >> entry.local_bytes >> entry.spill_store_bytes >> entry.spill_load_bytes;
+            code.resources.push_back(entry);
+        }
+        if (!lines) return std::nullopt;
+    }
+    const std::size_t body = head + 2;
+    if (contents.size() - body <= log_bytes) return std::nullopt;
+    code.log = contents.substr(body, log_bytes);
+    code.binary = contents.substr(body + log_bytes);
+    code.from_cache = true;
+    return code;
+}
+
+std::string_view first_line(std::string_view text) {
+    return text.substr(0, text.find('\n'));
+}
+
+// The log's first line that speaks of an error, else its first line.
+std::string reason(const std::string& log, const std::string& result) {
+    for (const char* word : {"error", "fatal"}) {
+        const std::size_t error = log.find(word);
+        if (error == std::string::npos) continue;
+        const std::size_t before = log.rfind('\n', error);
+        return std::string(first_line(std::string_view(log).substr(before == std::string::npos ? 0 : before + 1)));
+    }
+    return log.empty() ? result : fmt::format("{}: {}", result, first_line(log));
+}
+
+// A program that NVRTC holds.
+class ProgramHandle {
+  public:
+    ProgramHandle(const Nvrtc& nvrtc, const std::string& text) : nvrtc_(&nvrtc) {
+        result_ = nvrtc_->create_program(&program_, text.c_str(), "kernel.cu", 0, nullptr, nullptr);
+    }
+    ~ProgramHandle() {
+        if (program_ != nullptr) nvrtc_->destroy_program(&program_);
+    }
+    ProgramHandle(const ProgramHandle&) = delete;
+    ProgramHandle& operator=(const ProgramHandle&) = delete;
+
+    int compile(const std::vector<std::string>& options) {
+        std::vector<const char*> pointers;
+        for (const auto& option : options) pointers.push_back(option.c_str());
+        if (result_ == nvrtc_success) result_ = nvrtc_->compile_program(program_, static_cast<int>(pointers.size()), pointers.data());
+        return result_;
+    }
+    std::string log() const { return text(nvrtc_->log_size, nvrtc_->log, 1); }
+    std::string cubin() const { return text(nvrtc_->cubin_size, nvrtc_->cubin, 0); }
+
+  private:
+    // `terminators`: zero bytes at the end that are not part of the text.
+    std::string text(int (*size)(Program*, std::size_t*), int (*get)(Program*, char*), std::size_t terminators) const {
+        std::size_t bytes = 0;
+        if (program_ == nullptr || size(program_, &bytes) != nvrtc_success || bytes == 0) return {};
+        std::string bytes_of(bytes, '\0');
+        if (get(program_, bytes_of.data()) != nvrtc_success) return {};
+        bytes_of.resize(bytes - terminators);
+        return bytes_of;
+    }
+
+    const Nvrtc* nvrtc_;
+    Program* program_ = nullptr;
+    int result_ = nvrtc_success;
+};
+
+// 90 for "sm_90" and "sm_90a"; 0 for anything else.
+int architecture_number(std::string_view architecture) {
+    if (!architecture.starts_with("sm_")) return 0;
+    architecture.remove_prefix(3);
+    if (architecture.ends_with('a') || architecture.ends_with('f')) architecture.remove_suffix(1);
+    int number = 0;
+    const auto [end, error] = std::from_chars(architecture.data(), architecture.data() + architecture.size(), number);
+    return error == std::errc() && end == architecture.data() + architecture.size() ? number : 0;
+}
+
+void check_architecture(const Nvrtc& nvrtc, const std::string& architecture) {
+    const int number = architecture_number(architecture);
+    if (number <= 0) throw Error("architecture \"" + architecture + "\"", "it is not of the form sm_90", "write sm_ and the compute capability");
+    if (std::binary_search(nvrtc.architectures_of.begin(), nvrtc.architectures_of.end(), number)) return;
+    std::string known;
+    for (const int each : nvrtc.architectures_of) known += fmt::format("{}sm_{}", known.empty() ? "" : ", ", each);
+    throw Error("architecture \"" + architecture + "\"", fmt::format("{} ({}) makes code for {} only", nvrtc.name, nvrtc.library.path(), known),
+                "choose one of these, or install the CUDA toolkit that knows it");
+}
+
+class NvrtcCompiler : public Compiler {
+  public:
+    NvrtcCompiler(const std::string& architecture, DiskCache& cache, const LibraryCandidates& candidates)
+        : cache_(&cache), nvrtc_(load_nvrtc(candidates)), options_(nvrtc_options(architecture)) {
+        if (!nvrtc_.missing.empty()) throw Error("CUDA compiler", nvrtc_.missing, nvrtc_.remedy);
+        check_architecture(nvrtc_, architecture);
+    }
+
+    std::string version() const override { return nvrtc_.name; }
+
+    CompileOutcome compile(const KernelSource& source) const override {
+        CompileOutcome outcome;
+        if (source.target != Target::cuda) {
+            outcome.failure = "the source is for " + to_string(source.target) + ", this compiler is for cuda";
+            return outcome;
+        }
+        std::string key = fmt::format("{}\n{}\n", cache_form, nvrtc_.name);
+        for (const auto& option : options_) key += option + "\n";
+        key += source.text;
+        if (const auto kept = cache_->read(key))
+            if (auto code = unpacked(*kept)) {
+                outcome.ok = true;
+                outcome.code = std::move(*code);
+                return outcome;
+            }
+        outcome = run(source.text);
+        // A full disk costs time, not the answer.
+        if (outcome.ok) cache_->write(key, packed(outcome.code));
+        return outcome;
+    }
+
+  private:
+    CompileOutcome run(const std::string& text) const {
+        CompileOutcome outcome;
+        outcome.code.target = Target::cuda;
+        const auto begin = std::chrono::steady_clock::now();
+        ProgramHandle program(nvrtc_, text);
+        const int result = program.compile(options_);
+        outcome.code.log = program.log();
+        if (result == nvrtc_success) outcome.code.binary = program.cubin();
+        outcome.code.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        outcome.ok = !outcome.code.binary.empty();
+        if (outcome.ok)
+            outcome.code.resources = parse_resources(outcome.code.log);
+        else
+            outcome.failure = reason(outcome.code.log, nvrtc_.error_string(result));
+        return outcome;
+    }
+
+    DiskCache* cache_;
+    Nvrtc nvrtc_;
+    std::vector<std::string> options_;
+};
+
+}  // namespace
+
+std::vector<std::string> nvrtc_options(const std::string& architecture) {
+    return {
+        "--gpu-architecture=" + architecture,  // sm_, not compute_: a cubin, which the driver loads without compiling again
+        "-std=c++17",                          // the newest that NVRTC 11 knows
+        "-default-device",                     // see the header
+        "-lineinfo",                           // compute-sanitizer and the profilers name the emitted line; the code is the same
+        "--ptxas-options=-v",                  // registers, shared memory and spills, in the log
+    };
+}
+
+std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture, DiskCache& cache, const LibraryCandidates& candidates) {
+    return std::make_unique<NvrtcCompiler>(architecture, cache, candidates);
+}
+
+}  // namespace hone::cuda
+
+namespace hone {
+
+std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture, DiskCache& cache) {
+    return cuda::make_nvrtc_compiler(architecture, cache, cuda::library_candidates());
+}
+
+}  // namespace hone

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/compiler.hpp"
+#include "runtime/cuda/shared_library.hpp"
+
+namespace hone::cuda {
+
+/// The compiler's options, in order. Each has its reason in nvrtc_compiler.cpp.
+std::vector<std::string> nvrtc_options(const std::string& architecture);
+
+/// `make_nvrtc_compiler` (runtime/compiler.hpp) with a library of the caller's choice.
+///
+/// A kernel is one translation unit without #include; `float4`, `double2`, the device intrinsics and inline PTX are there. Functions and constants
+/// without __host__ or __device__ belong to the device, so that plain `constexpr` works.
+std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture, DiskCache& cache, const LibraryCandidates& candidates);
+
+}  // namespace hone::cuda
