@@ -28,7 +28,8 @@ std::string to_string(Status status) {
 Status parse_status(const std::string& text) {
     for (const auto& [value, name] : names)
         if (name == text) return value;
-    throw Error("status of an evaluation", "found \"" + text + "\"", "it must be measured, compile_failed, launch_failed, wrong, timed_out or crashed");
+    throw Error("status of an evaluation", "found \"" + text + "\"",
+                "it must be measured, compile_failed, launch_failed, wrong, timed_out or crashed");
 }
 
 }  // namespace hone

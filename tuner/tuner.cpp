@@ -105,7 +105,7 @@ struct Tuner::State {
 
     const Entry* winner() const {
         const Entry* fastest = nullptr;
-        const auto stands = [&](const Entry& entry) { return standing(entry).measured() && (!finished || entry.pool || finalists.empty()); };
+        const auto stands = [&](const Entry& entry) { return standing(entry).measured() && (!finished || entry.pool); };
         for (const Entry& entry : entries)
             if (stands(entry) && (fastest == nullptr || standing(entry).step.median < standing(*fastest).step.median)) fastest = &entry;
         if (fastest == nullptr || !finished) return fastest;
@@ -118,6 +118,7 @@ struct Tuner::State {
 Tuner::Tuner(const SearchSpace& space, const StrategyEntry& strategy, std::uint64_t seed, TunerSettings settings)
     : state_(std::make_unique<State>()) {
     if (settings.window < 1) throw Error("tuner", "its window is " + std::to_string(settings.window), "use at least 1");
+    if (settings.final_rounds < 1) throw Error("tuner", "it has " + std::to_string(settings.final_rounds) + " final rounds", "use at least 1");
     state_->space = &space;
     state_->settings = settings;
     state_->members = space.members();

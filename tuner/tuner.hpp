@@ -38,8 +38,8 @@ struct TunerSettings {
 /// `next`. Candidate k is chosen from the first k - window reports, however early or late it is fetched, so that a run is determined by its seed and
 /// its reports alone: a resumed run that replays its journal goes the same way.
 ///
-/// When the strategy is at its end, or after `finish`, the finalists are measured again, round by round in turn, each round starting with the next one.
-/// The lowest median of a finalist's pooled rounds wins; its first measurement does not count, because it was chosen for being low. Among
+/// When the strategy is at its end, or after `finish`, the finalists are measured again, round by round in turn, each round starting with the next
+/// one. The lowest median of a finalist's pooled rounds wins; its first measurement does not count, because it was chosen for being low. Among
 /// finalists that tie with the lowest, the earliest candidate wins, and the safe configuration was the first of all. A failure in the finals
 /// disqualifies.
 class Tuner {

@@ -112,8 +112,7 @@ class LocalSearch : public Strategy {
             std::vector<double> sum((std::size_t)sizes_[d]), n((std::size_t)sizes_[d]);
             for (auto m : finite_) sum[(std::size_t)coordinate(m, d)] += cost_[m] - mean, n[(std::size_t)coordinate(m, d)] += 1;
             double explained = 0;
-            for (std::size_t v = 0; v < sum.size(); ++v)
-                explained += sum[v] * sum[v] / (n[v] + 1);
+            for (std::size_t v = 0; v < sum.size(); ++v) explained += sum[v] * sum[v] / (n[v] + 1);
             weights_[d] = std::sqrt(explained);
             total += weights_[d];
         }

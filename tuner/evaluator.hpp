@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "generator/problem.hpp"
+#include "tuner/outcome.hpp"
+#include "tuner/tuner.hpp"
+
+namespace hone {
+
+/// Turns candidates into outcomes: on a device through a worker process (worker_evaluator.hpp), or by a formula in a simulation.
+///
+/// A candidate's failure is an outcome; an Error means that nothing can be evaluated any more.
+class Evaluator {
+  public:
+    virtual ~Evaluator() = default;
+    /// Sets the problem up before its first candidate. Throws Error when it cannot be: the device is too small, say.
+    virtual void begin(const Problem& problem, std::uint64_t seed) = 0;
+    /// `candidate` is to be evaluated soon, after those prepared before it: compile it ahead.
+    virtual void prepare(const Candidate& candidate) = 0;
+    /// Evaluates the candidate prepared longest ago. It may be dropped early when it is clearly slower than `incumbent` seconds a step (0: never).
+    /// Nothing when `stop` said so before it was finished; it is still prepared then.
+    virtual std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) = 0;
+    /// What was prepared and not evaluated will not be.
+    virtual void abandon() = 0;
+};
+
+}  // namespace hone

@@ -1,0 +1,240 @@
+#include "tuner/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "generator/error.hpp"
+#include "runtime/sha256.hpp"
+#include "tuner/messages.hpp"
+#include "tuning_db/file_store.hpp"
+#include "tuning_db/json.hpp"
+#include "tuning_db/json_tree.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int format_version = 1;
+constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
+constexpr double most_seconds = 1e9;
+constexpr std::size_t longest = 1 << 16;
+
+std::string system_error() {
+    return std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
+}
+
+/// What a run is, name by name, as JSON: written as the first line and compared on resumption.
+std::vector<std::pair<std::string, std::string>> fields(const RunDescription& run) {
+    const TunerSettings& s = run.settings;
+    return {{"hone_journal", std::to_string(format_version)},
+            {"problem", json_string(run.problem)},
+            {"device", to_json(run.device)},
+            {"space", json_string(run.space)},
+            {"version", json_string(run.version)},
+            {"strategy", json_string(run.strategy)},
+            {"seed", json_string(std::to_string(run.seed))},
+            {"settings", fmt::format(R"({{"window": {}, "finalists": {}, "final_rounds": {}, "tie": {}}})", s.window, s.finalists, s.final_rounds,
+                                     json_number(s.tie))}};
+}
+
+std::string first_line(const RunDescription& run) {
+    std::string line;
+    for (const auto& [name, value] : fields(run)) line += fmt::format("{}\"{}\": {}", line.empty() ? "{" : ", ", name, value);
+    return line + "}\n";
+}
+
+std::string line_of(const JournalEntry& entry) {
+    const std::string elapsed = json_number(entry.elapsed);
+    if (entry.kind == JournalEntry::Kind::finish) return fmt::format("{{\"event\": \"finish\", \"elapsed\": {}}}\n", elapsed);
+    if (entry.kind == JournalEntry::Kind::done) return fmt::format("{{\"event\": \"done\", \"elapsed\": {}}}\n", elapsed);
+    return fmt::format("{{\"event\": \"{}\", \"elapsed\": {}, \"index\": {}, \"config\": {}, \"outcome\": {}}}\n",
+                       entry.finalist ? "finalist" : "candidate", elapsed, entry.index, json_string(entry.config), to_json(entry.outcome));
+}
+
+JournalEntry entry_of(const JsonPlace& place) {
+    JournalEntry entry;
+    entry.elapsed = place["elapsed"].number(0, most_seconds);
+    const std::string& event = place["event"].string(32);
+    if (event == "finish" || event == "done") {
+        entry.kind = event == "done" ? JournalEntry::Kind::done : JournalEntry::Kind::finish;
+        return entry;
+    }
+    if (event != "candidate" && event != "finalist") place["event"].fail("is \"" + event + "\"", "it must be candidate, finalist, finish or done");
+    entry.finalist = event == "finalist";
+    entry.index = place["index"].integer(0, std::numeric_limits<std::int64_t>::max());
+    entry.config = place["config"].string(longest);
+    entry.outcome = read_outcome(place["outcome"]);
+    return entry;
+}
+
+/// Parses a line so that every Error names file and line.
+template <typename Read>
+auto read_line(const std::filesystem::path& file, std::size_t number, const std::string& line, Read read) {
+    const std::string where = fmt::format("{}:{}", file.string(), number + 1);
+    try {
+        const JsonNode node = parse_json(line, where);
+        return read(JsonPlace(node, where));
+    } catch (const Error& error) {
+        throw Error("journal " + where, fmt::format("damaged ({})", error.what()), "tune again without --resume; the journal is kept");
+    }
+}
+
+bool is_json(const std::string& line) {
+    try {
+        parse_json(line, "line");
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+/// The lines of a journal. A last one that has no end, or cannot be read, was cut while it was written and is left out.
+std::vector<std::string> readable_lines(const std::filesystem::path& file) {
+    const std::string text = read_file(file, most_bytes);
+    std::vector<std::string> lines;
+    std::size_t begin = 0;
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+        lines.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    if (!lines.empty() && !is_json(lines.back())) lines.pop_back();
+    return lines;
+}
+
+void check_same(const std::filesystem::path& file, const JsonPlace& place, const RunDescription& run) {
+    for (const auto& [name, value] : fields(run)) {
+        const std::string found = write_json(place[name].node());
+        const std::string expected = write_json(parse_json(value, "the run"));
+        if (found != expected)
+            throw Error("journal " + file.string(), fmt::format("it is of another run: its {} is {}, this run's is {}", name, found, expected),
+                        "give the options of that run, or tune again without --resume");
+    }
+}
+
+class Descriptor {
+  public:
+    explicit Descriptor(int value) : value_(value) {}
+    Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+    Descriptor& operator=(Descriptor&&) = delete;
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (value_ >= 0) close(value_);
+    }
+    int get() const { return value_; }
+
+  private:
+    int value_;
+};
+
+Descriptor open_locked(const std::filesystem::path& file) {
+    std::error_code error;
+    std::filesystem::create_directories(file.parent_path(), error);
+    Descriptor descriptor(open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+    if (descriptor.get() < 0) throw Error("journal " + file.string(), "cannot be written: " + system_error(), "choose another folder with --db");
+    if (flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0)
+        throw Error("journal " + file.string(), "another process is tuning this problem",
+                    "wait until it has ended, or choose another folder with --db");
+    return descriptor;
+}
+
+void write_through(int descriptor, const std::filesystem::path& file, const std::string& line) {
+    const ssize_t written = write(descriptor, line.data(), line.size());
+    if (written != static_cast<ssize_t>(line.size()) || fdatasync(descriptor) != 0)
+        throw Error("journal " + file.string(), "cannot be written: " + system_error(), "make room on the disk and go on with --resume");
+}
+
+}  // namespace
+
+struct Journal::State {
+    std::filesystem::path file;
+    Descriptor descriptor;
+    std::vector<JournalEntry> entries;
+};
+
+Journal::Journal(std::unique_ptr<State> state) : state_(std::move(state)) {
+}
+Journal::~Journal() = default;
+Journal::Journal(Journal&&) noexcept = default;
+Journal& Journal::operator=(Journal&&) noexcept = default;
+
+Journal Journal::start(const std::filesystem::path& file, const RunDescription& description) {
+    std::error_code error;
+    if (std::filesystem::exists(file, error)) {
+        const Descriptor held = open_locked(file);  // not while another process writes it
+        std::filesystem::rename(file, file.string() + ".previous", error);
+        if (error) throw Error("journal " + file.string(), "cannot be put aside: " + error.message(), "remove it");
+    }
+    auto state = std::make_unique<State>(State{file, open_locked(file), {}});
+    write_through(state->descriptor.get(), file, first_line(description));
+    return Journal(std::move(state));
+}
+
+Journal Journal::resume(const std::filesystem::path& file, const RunDescription& description) {
+    auto state = std::make_unique<State>(State{file, open_locked(file), {}});
+    const std::vector<std::string> lines = readable_lines(file);
+    std::size_t bytes = 0;
+    for (const std::string& line : lines) bytes += line.size() + 1;
+    if (ftruncate(state->descriptor.get(), static_cast<off_t>(bytes)) != 0)
+        throw Error("journal " + file.string(), "its torn last line cannot be cut off: " + system_error(), "tune again without --resume");
+    if (lines.empty()) {
+        write_through(state->descriptor.get(), file, first_line(description));
+        return Journal(std::move(state));
+    }
+    const JsonNode header = parse_json(lines[0], file.string());
+    check_same(file, JsonPlace(header, file.string()), description);
+    for (std::size_t i = 1; i < lines.size(); ++i) state->entries.push_back(read_line(file, i, lines[i], entry_of));
+    return Journal(std::move(state));
+}
+
+bool Journal::peek(const std::filesystem::path& file, RunDescription& description) {
+    std::error_code error;
+    if (!std::filesystem::exists(file, error)) return false;
+    const std::vector<std::string> lines = readable_lines(file);
+    if (lines.empty()) return false;
+    return read_line(file, 0, lines[0], [&](const JsonPlace& place) {
+        description.strategy = place["strategy"].string(longest);
+        const std::string& seed = place["seed"].string(32);
+        char* end = nullptr;
+        description.seed = std::strtoull(seed.c_str(), &end, 10);
+        if (seed.empty() || *end != '\0') place["seed"].fail("is " + seed, "it must be a whole number in quotes");
+        return true;
+    });
+}
+
+const std::vector<JournalEntry>& Journal::entries() const {
+    return state_->entries;
+}
+
+bool Journal::complete() const {
+    return !state_->entries.empty() && state_->entries.back().kind == JournalEntry::Kind::done;
+}
+
+void Journal::append(const JournalEntry& entry) {
+    write_through(state_->descriptor.get(), state_->file, line_of(entry));
+}
+
+std::filesystem::path journal_path(const std::filesystem::path& folder, const Problem& problem, const DeviceFingerprint& device) {
+    return folder / "journals" / fmt::format("{}-{}.jsonl", device_key(device), sha256(problem.key()).substr(0, 16));
+}
+
+std::string space_hash(const SearchSpace& space, const std::vector<std::int64_t>& members) {
+    std::string text = space.safe().key() + "\n";
+    for (const auto& tunable : space.tunables()) {
+        text += tunable.name;
+        for (const auto& value : tunable.values) text += " " + to_string(value);
+        text += "\n";
+    }
+    for (const std::int64_t member : members) text += std::to_string(member) + " ";
+    return sha256(text);
+}
+
+}  // namespace hone

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tuner/tuner.hpp"
+#include "tuning_db/device.hpp"
+
+namespace hone {
+
+/// What a tuning run is: its candidates follow from these and from their outcomes. The first line of its journal.
+struct RunDescription {
+    std::string problem;  ///< key, with the extents
+    DeviceFingerprint device;
+    std::string space;    ///< hash of the search space (see space_hash)
+    std::string version;  ///< of hone
+    std::string strategy;
+    std::uint64_t seed = 0;
+    TunerSettings settings;
+};
+
+/// SHA-256 of tunables, values, safe configuration and `members` (what the constraints leave), as 64 hexadecimal digits.
+std::string space_hash(const SearchSpace& space, const std::vector<std::int64_t>& members);
+
+/// A further line of a journal.
+struct JournalEntry {
+    enum class Kind {
+        evaluation,  ///< `candidate` came to `outcome`
+        finish,      ///< the budget was spent: no new candidates, the finals began
+        done         ///< the run is complete
+    };
+    Kind kind = Kind::evaluation;
+    double elapsed = 0;      ///< seconds of the run so far
+    std::int64_t index = 0;  ///< the candidate, in the search space
+    bool finalist = false;
+    std::string config;  ///< key, for people and as a check
+    Outcome outcome;
+};
+
+/// The journal of one tuning run: JSON lines, only ever appended to, each written at once and on the disk before the run goes on. However a run ends
+/// (`kill -9`, power), every finished evaluation is in it and a resumed run repeats at most the evaluations in flight.
+///
+///     Journal journal = Journal::resume(path, description);       // or Journal::start
+///     for (const auto& entry : journal.entries()) replay(entry);  // what was there
+///     journal.append(entry);                                      // what is new
+///
+/// A last line without its end (the write was cut) is dropped. Any other damage throws Error naming file and line. One process at a time holds a
+/// journal: a second one gets an Error.
+class Journal {
+  public:
+    /// An empty journal. One that is there already is kept as `<name>.previous`.
+    static Journal start(const std::filesystem::path& file, const RunDescription& description);
+    /// Goes on with the journal that is there, or starts one when there is none. Throws Error when it is of another problem, device, space, version,
+    /// strategy, seed or settings, naming both.
+    static Journal resume(const std::filesystem::path& file, const RunDescription& description);
+    /// Strategy and seed of the journal that is there, so that a run may go on with them; false when there is none.
+    static bool peek(const std::filesystem::path& file, RunDescription& description);
+
+    ~Journal();
+    Journal(Journal&&) noexcept;
+    Journal& operator=(Journal&&) noexcept;
+
+    const std::vector<JournalEntry>& entries() const;  ///< as they were found
+    bool complete() const;                             ///< the run was done
+    void append(const JournalEntry& entry);
+
+  private:
+    struct State;
+    explicit Journal(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+/// Where the journal of a problem on a device lies: `FOLDER/journals/<device_key>-<16 digits of the problem's hash>.jsonl`.
+std::filesystem::path journal_path(const std::filesystem::path& folder, const Problem& problem, const DeviceFingerprint& device);
+
+}  // namespace hone

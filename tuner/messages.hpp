@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "generator/limits.hpp"
+#include "tuner/outcome.hpp"
+#include "tuner/statistics.hpp"
+
+namespace hone {
+
+class JsonPlace;
+
+/// Values of the tuner as JSON on one line, for journals and for the pipes between a tuning run and its workers.
+std::string to_json(const Outcome& outcome);
+std::string to_json(const Limits& limits);
+std::string to_json(const SamplingRule& rule);
+
+/// The inverse, strict. Each throws Error naming file, line and place.
+Outcome read_outcome(const JsonPlace& place);
+Limits read_limits(const JsonPlace& place);
+SamplingRule read_sampling_rule(const JsonPlace& place);
+
+}  // namespace hone

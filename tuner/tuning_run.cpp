@@ -1,0 +1,232 @@
+#include "tuner/tuning_run.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <deque>
+
+#include "generator/error.hpp"
+#include "runtime/sha256.hpp"
+#include "tuner/journal.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::uint64_t default_seed = 1;
+
+double system_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string utc_now() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+/// One run over one problem.
+class Run {
+  public:
+    Run(const Family& family, const Problem& problem, const Device& device, Evaluator& evaluator, const TuningOptions& options,
+        const TuningHooks& hooks)
+        : family_(family),
+          problem_(problem),
+          device_(device),
+          evaluator_(evaluator),
+          options_(options),
+          hooks_(hooks),
+          space_(family.space(problem, device.limits)),
+          file_(journal_path(options.folder, problem, device.fingerprint)),
+          description_(describe()),
+          tuner_(space_, find_strategy(description_.strategy), description_.seed, options.tuner),
+          journal_(options.resume ? Journal::resume(file_, description_) : Journal::start(file_, description_)),
+          start_(now()) {
+        progress_.members = tuner_.members();
+    }
+
+    TuningResult operator()() {
+        replay();
+        while (!tuner_.done() && !interrupted()) step();
+        TuningResult result;
+        result.interrupted = !tuner_.done();
+        if (tuner_.done() && !journal_.complete()) append(JournalEntry::Kind::done);
+        evaluator_.abandon();
+        update();
+        result.progress = progress_;
+        if (progress_.best)
+            result.record = record(*progress_.best);
+        else
+            result.why_none = why_none();
+        return result;
+    }
+
+  private:
+    RunDescription describe() const {
+        RunDescription run;
+        run.strategy = strategies().front().name;
+        run.seed = default_seed;
+        if (options_.resume) Journal::peek(file_, run);
+        if (!options_.strategy.empty()) run.strategy = options_.strategy;
+        if (options_.seed) run.seed = *options_.seed;
+        run.problem = problem_.key();
+        run.device = device_.fingerprint;
+        run.space = space_hash(space_, space_.members());
+        run.version = HONE_VERSION;
+        run.settings = options_.tuner;
+        return run;
+    }
+
+    double now() const { return hooks_.clock ? hooks_.clock() : system_seconds(); }
+    double elapsed() const { return before_ + now() - start_; }
+    bool interrupted() const { return hooks_.interrupted && hooks_.interrupted(); }
+
+    void append(JournalEntry::Kind kind) {
+        JournalEntry entry;
+        entry.kind = kind;
+        entry.elapsed = elapsed();
+        journal_.append(entry);
+    }
+
+    void count(const Candidate& candidate, const Outcome& outcome) {
+        if (!candidate.finalist) ++progress_.counts[outcome.status];
+        progress_.compile_seconds += outcome.compile_seconds;
+        progress_.verify_seconds += outcome.verify_seconds;
+        progress_.measure_seconds += outcome.measure_seconds;
+        ++rounds_;
+    }
+
+    void update() {
+        progress_.elapsed = elapsed();
+        progress_.evaluations = tuner_.evaluations();
+        progress_.finals = tuner_.finals();
+        progress_.best = tuner_.best();
+        progress_.safe = tuner_.safe();
+    }
+
+    /// Tells the tuner what the journal knows: it goes the way that it went before.
+    void replay() {
+        for (const JournalEntry& entry : journal_.entries()) {
+            before_ = entry.elapsed;
+            if (entry.kind == JournalEntry::Kind::done) continue;
+            if (entry.kind == JournalEntry::Kind::finish) {
+                tuner_.finish();
+                continue;
+            }
+            const auto candidate = tuner_.next();
+            if (!candidate || candidate->index != entry.index || candidate->finalist != entry.finalist || candidate->config.key() != entry.config)
+                throw Error(
+                    "journal " + file_.string(),
+                    fmt::format("{} was evaluated where this run would evaluate {}", entry.config, candidate ? candidate->config.key() : "nothing"),
+                    "tune again without --resume; the journal is kept");
+            tuner_.report(*candidate, entry.outcome);
+            count(*candidate, entry.outcome);
+            if (!candidate->finalist) ++progress_.replayed;
+        }
+        start_ = now();
+    }
+
+    /// Seconds that the finals will take, foreseen from the evaluations so far; at most a quarter of the budget.
+    double reserve() const {
+        const double mean = rounds_ == 0 ? 0 : (progress_.verify_seconds + progress_.measure_seconds) / rounds_;
+        return std::min(0.25 * options_.seconds, mean * (options_.tuner.finalists + 1) * options_.tuner.final_rounds);
+    }
+
+    /// Nothing is spent before the safe configuration is known.
+    bool spent() const {
+        if (tuner_.finals() || tuner_.evaluations() == 0) return false;
+        if (options_.evaluations > 0 && tuner_.evaluations() >= options_.evaluations) return true;
+        return options_.seconds > 0 && elapsed() + reserve() >= options_.seconds;
+    }
+
+    bool may_fetch() const {
+        const int known = tuner_.evaluations() + static_cast<int>(prepared_.size());
+        return tuner_.finals() || options_.evaluations <= 0 || known < options_.evaluations;
+    }
+
+    void fetch() {
+        while (may_fetch()) {
+            auto candidate = tuner_.next();
+            if (!candidate) return;
+            if (!begun_) evaluator_.begin(problem_, description_.seed);
+            begun_ = true;
+            evaluator_.prepare(*candidate);
+            prepared_.push_back(std::move(*candidate));
+        }
+    }
+
+    void step() {
+        if (spent()) {
+            append(JournalEntry::Kind::finish);
+            tuner_.finish();
+            evaluator_.abandon();
+            prepared_.clear();
+        }
+        fetch();
+        if (prepared_.empty()) return;
+        const Candidate candidate = prepared_.front();
+        const auto best = tuner_.best();
+        const double incumbent = best && !candidate.finalist ? best->outcome.step.median : 0;
+        const auto outcome = evaluator_.evaluate(candidate, incumbent, [this] { return interrupted() || spent(); });
+        if (!outcome) return;
+        prepared_.pop_front();
+        journal_.append({JournalEntry::Kind::evaluation, elapsed(), candidate.index, candidate.finalist, candidate.config.key(), *outcome});
+        tuner_.report(candidate, *outcome);
+        count(candidate, *outcome);
+        update();
+        if (hooks_.progress) hooks_.progress(progress_, candidate, *outcome);
+    }
+
+    Record record(const Tuner::Best& best) const {
+        Record record;
+        record.problem = problem_;
+        record.config = best.config;
+        record.device = device_.fingerprint;
+        record.step = best.outcome.step;
+        record.counts = family_.counts(problem_);
+        record.verification_error = best.outcome.verification_error;
+        record.tolerance = best.outcome.tolerance;
+        if (progress_.safe && progress_.safe->measured()) record.safe_seconds = progress_.safe->step.median;
+        if (hooks_.ceiling) {
+            const auto [seconds, name] = hooks_.ceiling(record.counts, problem_.precision());
+            record.ceiling_fraction = seconds / record.step.median;
+            record.ceiling = name;
+        }
+        record.strategy = description_.strategy;
+        record.evaluations = progress_.evaluations;
+        record.date = utc_now();
+        record.versions = {HONE_VERSION, sha256(family_.kernel(problem_, best.config, device_.limits).text)};
+        return record;
+    }
+
+    std::string why_none() const {
+        if (!progress_.safe) return "the run ended before the first candidate was evaluated";
+        return fmt::format("none of {} candidates could be measured; the safe configuration: {}: {}", progress_.evaluations,
+                           to_string(progress_.safe->status), progress_.safe->reason);
+    }
+
+    const Family& family_;
+    const Problem& problem_;
+    const Device& device_;
+    Evaluator& evaluator_;
+    const TuningOptions& options_;
+    const TuningHooks& hooks_;
+    SearchSpace space_;
+    std::filesystem::path file_;
+    RunDescription description_;
+    Tuner tuner_;
+    Journal journal_;
+    TuningProgress progress_;
+    std::deque<Candidate> prepared_;
+    bool begun_ = false;
+    int rounds_ = 0;     ///< evaluations, finals counted
+    double before_ = 0;  ///< seconds that the journal tells of
+    double start_ = 0;   ///< of what comes after
+};
+
+}  // namespace
+
+TuningResult tune(const Family& family, const Problem& problem, const Device& device, Evaluator& evaluator, const TuningOptions& options,
+                  const TuningHooks& hooks) {
+    return Run(family, problem, device, evaluator, options, hooks)();
+}
+
+}  // namespace hone

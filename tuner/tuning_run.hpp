@@ -1,0 +1,76 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "generator/family.hpp"
+#include "runtime/backend.hpp"
+#include "tuner/evaluator.hpp"
+#include "tuner/tuner.hpp"
+#include "tuning_db/record.hpp"
+
+namespace hone {
+
+/// How a problem is to be tuned.
+struct TuningOptions {
+    std::string strategy;               ///< empty: the default, or on resumption the journal's
+    std::optional<std::uint64_t> seed;  ///< absent: 1, or on resumption the journal's
+    TunerSettings tuner;
+    double seconds = 0;            ///< budget, finals included as far as can be foreseen; 0: no bound
+    int evaluations = 0;           ///< candidates at most, finals not counted; 0: no bound
+    bool resume = false;           ///< go on with the journal that is there
+    std::filesystem::path folder;  ///< of the database: its journals/ holds the run's journal
+};
+
+/// Where a run stands; times are of the whole run, before and after a resumption.
+struct TuningProgress {
+    std::int64_t members = 0;  ///< of the search space
+    int evaluations = 0;       ///< candidates evaluated
+    int replayed = 0;          ///< of these, taken from the journal
+    bool finals = false;
+    std::map<Status, int> counts;  ///< candidates by what became of them
+    double elapsed = 0;            ///< seconds
+    double compile_seconds = 0;    ///< of the compilers, summed over processes
+    double verify_seconds = 0;
+    double measure_seconds = 0;
+    std::optional<Tuner::Best> best;
+    std::optional<Outcome> safe;
+
+    double waiting_seconds() const { return elapsed - verify_seconds - measure_seconds; }  ///< the device had nothing to do
+    double measuring_share() const { return elapsed > 0 ? measure_seconds / elapsed : 0; }
+    double seconds_per_candidate() const { return evaluations > 0 ? elapsed / evaluations : 0; }
+};
+
+/// What a run came to.
+struct TuningResult {
+    TuningProgress progress;
+    std::optional<Record> record;  ///< of the best
+    std::string why_none;          ///< why there is no record
+    bool interrupted = false;      ///< may go on with `resume`; the record is the best so far
+};
+
+/// What a run asks of its surroundings. All may be left empty.
+struct TuningHooks {
+    std::function<double()> clock;      ///< seconds, never going back; default: the system's
+    std::function<bool()> interrupted;  ///< asked often, also while a candidate is compiled or measured
+    std::function<void(const TuningProgress&, const Candidate&, const Outcome&)> progress;  ///< after every evaluation
+    /// The device's least seconds for counted work, and which ceiling that is ("memory" or "arithmetic").
+    std::function<std::pair<double, std::string>(const Counts&, Precision)> ceiling;
+};
+
+/// Tunes one problem on one device.
+///
+///     WorkerEvaluator evaluator(...);
+///     const TuningResult result = tune(family, problem, device, evaluator, {.seconds = 60, .folder = "results"});
+///     if (result.record) database.add(*result.record);
+///
+/// With the same seed, options and outcomes the result is the same, whether the run was interrupted or killed in between or not. Throws Error when
+/// the problem cannot be set up, or the journal is damaged or another run's.
+TuningResult tune(const Family& family, const Problem& problem, const Device& device, Evaluator& evaluator, const TuningOptions& options,
+                  const TuningHooks& hooks = {});
+
+}  // namespace hone
