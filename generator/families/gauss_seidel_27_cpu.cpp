@@ -44,11 +44,10 @@ Block stencil_access(const Grid& grid) {
 Block constants(const Grid& grid, const Config& config) {
     Block block;
     block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
-    block.line("using wide = long long;  // words of an array");
-    block.line("constexpr int y_block = {}, z_block = {};", config.integer("y_block"), config.integer("z_block"));
+    block.line("using wide = long long;  // a position in an array");
+    if (config.integer("colours_per_pass") == 2) block.line("constexpr int y_block = {};", config.integer("y_block"));
+    block.line("constexpr int z_block = {};", config.integer("z_block"));
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / bytes_per_word(grid.precision));
-    block.text("");
-    block.append(stencil_access(grid));
     return block;
 }
 
@@ -60,14 +59,26 @@ std::string offset(int steps, const std::string& stride) {
 // One line per row of neighbours but the point's own.
 Block other_rows() {
     Block block;
-    block.line("real rest = f[x];");
+    block.line("real sum = f[x];");
     for (int row = 0; row < 9; ++row) {
         if (row == 4) continue;
         const std::string at = "x" + offset(row / 3 - 1, "plane") + offset(row % 3 - 1, "pitch");
         const int k = 3 * row;
-        block.line("rest -= s({}, x) * u[{} - 1] + s({}, x) * u[{}] + s({}, x) * u[{} + 1];", k, at, k + 1, at, k + 2, at);
+        block.line("sum = sum - s({}, x) * u[{} - 1] - s({}, x) * u[{}] - s({}, x) * u[{} + 1];", k, at, k + 1, at, k + 2, at);
     }
-    block.line("sum[x] = rest;");
+    return block;
+}
+
+// The update of a row, which all forms share.
+Block row(const Grid& grid) {
+    Block block;
+    const std::string text = render("gauss_seidel_27_row.cpp", {{"stencil", stencil_access(grid)}, {"other_rows", other_rows()}});
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        const std::size_t end = rest.find('\n');
+        block.text(rest.substr(0, end));
+        rest.remove_prefix(end + 1);
+    }
     return block;
 }
 
@@ -75,13 +86,18 @@ Block other_rows() {
 
 KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
+    const bool two_colours = config.integer("colours_per_pass") == 2;
     KernelSource source = common_source(problem, Target::cpu);
-    source.text = render("gauss_seidel_27.cpp",
-                         {{"banner", banner(problem, config, Target::cpu)}, {"constants", constants(grid, config)}, {"other_rows", other_rows()}});
+    source.text = render(two_colours ? "gauss_seidel_27_blocks.cpp" : "gauss_seidel_27_planes.cpp",
+                         {{"banner", banner(problem, config, Target::cpu)}, {"constants", constants(grid, config)}, {"row", row(grid)}});
     source.entries = {"gauss_seidel_27"};
+    Launch launch;
+    launch.entry = source.entries.front();
+    if (!two_colours) {
+        source.step = {launch};
+        return source;
+    }
     for (int row_parity = 0; row_parity < 4; ++row_parity) {
-        Launch launch;
-        launch.entry = source.entries.front();
         launch.constants = {row_parity};
         source.step.push_back(launch);
     }

@@ -9,6 +9,9 @@ namespace {
 
 using Reason = std::optional<std::string>;
 
+// CPU: the y_block of a form that does not divide y.
+constexpr std::int64_t whole_planes = 256;
+
 // Tunables of both targets that a problem has.
 std::vector<Value> stencil_places(Stencil stencil) {
     switch (stencil) {
@@ -151,17 +154,28 @@ SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
     return {std::move(tunables), std::move(constraints), std::move(safe)};
 }
 
-SearchSpace cpu_space() {
-    std::vector<Tunable> tunables{{"y_block", "rows along y that a thread takes at a time", numbers({4, 16, 64, 256})},
-                                  {"z_block", "planes that a thread takes at a time", numbers({2, 4, 8, 16})},
+SearchSpace cpu_space(const Limits& limits) {
+    std::vector<Tunable> tunables{{"colours_per_pass", "2: rows, both colours of x; 8: a wave of planes with all colours", numbers({2, 8})},
+                                  {"y_block", "rows along y that a thread takes at a time", numbers({4, 16, 64, whole_planes})},
+                                  {"z_block", "planes that a thread takes at a time", numbers({2, 4, 8, 16, 32, 64})},
                                   {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})}};
-    return {std::move(tunables), {}, {{"y_block", 16}, {"z_block", 4}, {"vector_bytes", 16}}};
+    std::vector<Constraint> constraints{{"whole_planes",
+                                         [](const Config& config) -> Reason {
+                                             if (config.integer("colours_per_pass") == 2 || config.integer("y_block") == whole_planes) return {};
+                                             return fmt::format("a wave of planes does not divide y: y_block is {}", whole_planes);
+                                         }},
+                                        {"vector_width", [limits](const Config& config) -> Reason {
+                                             if (config.integer("vector_bytes") <= limits.vector_bytes) return {};
+                                             return fmt::format("vectors of {} bytes, the processor's have {}", config.integer("vector_bytes"),
+                                                                limits.vector_bytes);
+                                         }}};
+    return {std::move(tunables), std::move(constraints), {{"colours_per_pass", 2}, {"y_block", 16}, {"z_block", 4}, {"vector_bytes", 16}}};
 }
 
 }  // namespace
 
 SearchSpace space(const Problem& problem, const Limits& limits) {
-    return limits.target == Target::cuda ? cuda_space(Grid(problem), limits) : cpu_space();
+    return limits.target == Target::cuda ? cuda_space(Grid(problem), limits) : cpu_space(limits);
 }
 
 }  // namespace hone::gauss_seidel
