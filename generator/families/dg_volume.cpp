@@ -45,6 +45,15 @@ double executed_operations(const Problem& problem, const Algebra& algebra, doubl
     return per_element * static_cast<double>(shape.elements);
 }
 
+Block transform_into_field(const Algebra& algebra) {
+    Block block;
+    if (algebra.transforms()) block.append(name_factors(algebra));
+    for (std::size_t f = 0; f < algebra.transform.size(); ++f)
+        block.line("field[({} * elements_per_block + e) * row + m] = {};", f,
+                   expression(algebra.transform[f], "", [](int i) { return fmt::format("value[i][{}]", i); }));
+    return block;
+}
+
 Block banner(const Problem& problem, const Config& config, Target target, double executed) {
     const Counts work = counts(problem);
     Block block;

@@ -1,5 +1,7 @@
 #include "generator/families/dg_volume_algebra.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace hone::dg {
@@ -104,6 +106,14 @@ Algebra algebra(const std::string& equation, const std::string& form) {
 
 int field_count(const std::string& equation) {
     return equation == "maxwell_3d" ? 6 : 4;
+}
+
+Block name_factors(const Algebra& algebra) {
+    std::string line;
+    for (std::size_t i = 0; i < algebra.factors.size(); ++i) line += fmt::format("{}{} = own[{}]", i == 0 ? "" : ", ", algebra.factors[i], i);
+    Block block;
+    block.text("const real " + line + ";");
+    return block;
 }
 
 Block element_factors(const Algebra& algebra, const std::string& factor) {

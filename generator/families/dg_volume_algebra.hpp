@@ -58,6 +58,9 @@ int field_count(const std::string& equation);
 /// Declares the metric factors of an element from its nine gradients `g[0..8]`, into `factor[..]`.
 Block element_factors(const Algebra& algebra, const std::string& factor);
 
+/// Names the metric factors that `own` points at: `const real rx = own[0], ...;`.
+Block name_factors(const Algebra& algebra);
+
 /// The expression of a sum, e.g. `rx * u + ry * v`; `operand` writes operand number i.
 template <typename Operand>
 std::string expression(const Sum& sum, const std::string& scale, Operand operand) {

@@ -58,15 +58,6 @@ Block constants(const Shape& shape, const Algebra& form, const Tile& tile) {
     return block;
 }
 
-Block name_factors(const Algebra& form) {
-    std::string line;
-    for (int i = 0; i < form.factor_count(); ++i)
-        line += fmt::format("{}{} = own[{}]", i == 0 ? "" : ", ", form.factors[static_cast<std::size_t>(i)], i);
-    Block block;
-    block.text("const real " + line + ";");
-    return block;
-}
-
 Block name_load_factors(const Algebra& form) {
     if (form.transforms()) return name_factors(form);
     Block block;

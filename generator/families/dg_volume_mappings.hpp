@@ -65,6 +65,8 @@ constexpr int round_up(int value, int multiple) {
 int number(const Config& config, std::string_view name);
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
+/// Transformed fields of node m of element e, from `value[i][..]` into `field`, the layout in shared memory of the mappings tile and mma.
+Block transform_into_field(const Algebra& algebra);
 /// Opening comment: problem, command that emits this text, counts.
 Block banner(const Problem& problem, const Config& config, Target target, double executed_operations);
 /// Operations that a form executes in one step when `products_per_pair` multiply-adds are done for each of `pairs` (node, column) pairs.

@@ -62,7 +62,7 @@ std::vector<Constraint> cuda_constraints(const Shape& shape, const Limits& limit
 }  // namespace
 
 const std::vector<Mapping>& cuda_mappings() {
-    static const std::vector<Mapping> mappings{tile_mapping()};
+    static const std::vector<Mapping> mappings{tile_mapping(), mma_mapping()};
     return mappings;
 }
 

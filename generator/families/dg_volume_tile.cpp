@@ -209,25 +209,6 @@ Block differentiate(const Tile& tile, const Algebra& form) {
     return block;
 }
 
-// Names for the metric factors that `sums` use.
-Block name_factors(const Algebra& form) {
-    Block block;
-    std::string line;
-    for (int i = 0; i < form.factor_count(); ++i)
-        line += fmt::format("{}{} = own[{}]", i == 0 ? "" : ", ", form.factors[static_cast<std::size_t>(i)], i);
-    block.text("const real " + line + ";");
-    return block;
-}
-
-Block transform(const Algebra& form) {
-    Block block;
-    if (form.transforms()) block.append(name_factors(form));
-    for (std::size_t f = 0; f < form.transform.size(); ++f)
-        block.line("field[({} * elements_per_block + e) * row + m] = {};", f,
-                   expression(form.transform[f], "", [](int i) { return fmt::format("value[i][{}]", i); }));
-    return block;
-}
-
 Block combine(const Algebra& form) {
     Block block;
     for (std::size_t f = 0; f < form.combine.size(); ++f)
@@ -260,7 +241,7 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
                       {"operator_copy", operator_copy(tile)},
                       {"operator_place", operator_place(tile, form)},
                       {"element_factors", element_factors(form, "own")},
-                      {"transform", transform(form)},
+                      {"transform", transform_into_field(form)},
                       {"differentiate", differentiate(tile, form)},
                       {"name_factors", name_factors(form)},
                       {"combine", combine(form)}};
