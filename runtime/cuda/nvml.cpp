@@ -1,0 +1,115 @@
+#include "runtime/cuda/nvml.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "runtime/cuda/driver.hpp"
+#include "runtime/cuda/nvml_functions.hpp"
+
+namespace hone {
+namespace {
+
+using cuda::nvml_success;
+
+struct ThrottleReason {
+    unsigned long long bit;
+    const char* name;
+};
+
+// nvmlClocksThrottleReasons*. Bit 0, idle, says nothing of a device that works.
+constexpr std::array throttle_reasons{
+    ThrottleReason{0x002, "application clocks setting"}, ThrottleReason{0x004, "software power cap"},
+    ThrottleReason{0x008, "hardware slowdown"},          ThrottleReason{0x010, "synchronised boost"},
+    ThrottleReason{0x020, "software thermal slowdown"},  ThrottleReason{0x040, "hardware thermal slowdown"},
+    ThrottleReason{0x080, "hardware power brake"},       ThrottleReason{0x100, "display clock setting"},
+};
+
+}  // namespace
+
+struct DeviceMonitor::State : cuda::Nvml {
+    cuda::SharedLibrary library;
+    std::string missing;
+    bool initialised = false;
+    cuda::NvmlDevice* device = nullptr;
+
+    void load(const std::vector<std::string>& candidates);
+    void open(int index, const cuda::LibraryCandidates& candidates);
+    ~State() {
+        if (initialised) shut_down();
+    }
+};
+
+void DeviceMonitor::State::load(const std::vector<std::string>& candidates) {
+    library = cuda::SharedLibrary(candidates);
+    if (!library) {
+        missing = fmt::format("no NVML ({}); it comes with NVIDIA's driver", library.reason());
+        return;
+    }
+    const auto bind = [&](const char* symbol, auto*& function) {
+        if (!library.bind(symbol, function) && missing.empty()) missing = fmt::format("NVML {} has no {}", library.path(), symbol);
+    };
+#define HONE_BIND(member, symbol, result, parameters) bind(#symbol, member);
+    HONE_NVML_FUNCTIONS(HONE_BIND)
+#undef HONE_BIND
+    if (!missing.empty()) return;
+    const int result = init();
+    initialised = result == nvml_success;
+    if (!initialised) missing = fmt::format("NVML does not start: {}", error_string(result));
+}
+
+void DeviceMonitor::State::open(int index, const cuda::LibraryCandidates& candidates) {
+    int count = 0;
+    const cuda::Driver driver = cuda::start_driver(candidates, count);
+    int handle = 0;
+    std::array<char, 32> id{};
+    if (!driver.missing.empty())
+        missing = driver.missing;
+    else if (driver.device_get(&handle, index) != cuda::success ||
+             driver.device_get_pci_bus_id(id.data(), static_cast<int>(id.size()), handle) != cuda::success)
+        missing = fmt::format("there is no device cuda:{}", index);
+    else if (const int result = device_by_pci_bus_id(id.data(), &device); result != nvml_success)
+        missing = fmt::format("NVML does not know the device at {}: {}", id.data(), error_string(result));
+}
+
+DeviceMonitor::DeviceMonitor(int index, const cuda::LibraryCandidates& candidates) : state_(std::make_unique<State>()) {
+    state_->load(candidates.nvml);
+    if (state_->missing.empty()) state_->open(index, candidates);
+}
+DeviceMonitor::~DeviceMonitor() = default;
+DeviceMonitor::DeviceMonitor(DeviceMonitor&&) noexcept = default;
+DeviceMonitor& DeviceMonitor::operator=(DeviceMonitor&&) noexcept = default;
+
+const std::string& DeviceMonitor::missing() const {
+    return state_->missing;
+}
+
+const std::string& DeviceMonitor::library() const {
+    return state_->library.path();
+}
+
+std::string DeviceMonitor::driver_version() const {
+    std::array<char, 96> version{};
+    if (!state_->initialised || state_->driver_version(version.data(), static_cast<unsigned>(version.size())) != nvml_success) return {};
+    return version.data();
+}
+
+DeviceReading DeviceMonitor::read() const {
+    DeviceReading reading;
+    if (!state_->missing.empty()) return reading;
+    const State& nvml = *state_;
+    unsigned int value = 0;
+    constexpr double watts_per_milliwatt = 1e-3;
+    if (nvml.power(nvml.device, &value) == nvml_success) reading.power_watts = value * watts_per_milliwatt;
+    if (nvml.clock(nvml.device, cuda::nvml_clock_sm, &value) == nvml_success) reading.sm_megahertz = value;
+    if (nvml.clock(nvml.device, cuda::nvml_clock_memory, &value) == nvml_success) reading.memory_megahertz = value;
+    if (nvml.temperature(nvml.device, cuda::nvml_temperature_gpu, &value) == nvml_success) reading.temperature_celsius = value;
+    unsigned long long reasons = 0;
+    if (nvml.throttle_reasons(nvml.device, &reasons) == nvml_success)
+        for (const auto& reason : throttle_reasons)
+            if ((reasons & reason.bit) != 0) reading.throttle_reasons.emplace_back(reason.name);
+    return reading;
+}
+
+}  // namespace hone

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/shared_library.hpp"
+
+namespace hone {
+
+/// What NVIDIA's management library says of a device at one moment; what it does not tell is absent.
+struct DeviceReading {
+    std::optional<double> power_watts;
+    std::optional<double> sm_megahertz;
+    std::optional<double> memory_megahertz;
+    std::optional<double> temperature_celsius;
+    /// Why the clock is below its maximum, e.g. "software power cap"; "idle" is not among them.
+    std::vector<std::string> throttle_reasons;
+};
+
+/// Reads power, clocks, temperature and throttling of a CUDA device through NVML, where it is installed. Makes no context.
+///
+///     DeviceMonitor monitor(0);
+///     const DeviceReading reading = monitor.read();  // empty where NVML is absent: monitor.missing() says why
+///     if (reading.power_watts) fmt::print("{} W\n", *reading.power_watts);
+class DeviceMonitor {
+  public:
+    /// `index` is the CUDA device's; NVML counts differently, so it is found by its PCI address.
+    explicit DeviceMonitor(int index, const cuda::LibraryCandidates& candidates = cuda::library_candidates());
+    ~DeviceMonitor();
+    DeviceMonitor(DeviceMonitor&&) noexcept;
+    DeviceMonitor& operator=(DeviceMonitor&&) noexcept;
+
+    const std::string& missing() const;  ///< why nothing can be read; empty when it can
+    const std::string& library() const;  ///< the file that NVML was loaded from
+    std::string driver_version() const;  ///< of the kernel's driver, "580.159.04"; empty when unknown
+    DeviceReading read() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace hone

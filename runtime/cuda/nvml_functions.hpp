@@ -1,0 +1,30 @@
+#pragma once
+
+namespace hone::cuda {
+
+// Minimal declarations of NVML (NVML API reference guide), checked against nvml.h like those of driver.hpp.
+struct NvmlDevice;
+
+constexpr int nvml_success = 0;
+constexpr int nvml_clock_sm = 1;
+constexpr int nvml_clock_memory = 2;
+constexpr int nvml_temperature_gpu = 0;
+
+#define HONE_NVML_FUNCTIONS(function)                                                                                                      \
+    function(init, nvmlInit_v2, int, ()) function(shut_down, nvmlShutdown, int, ())                                                        \
+        function(error_string, nvmlErrorString, const char*, (int result))                                                                 \
+            function(driver_version, nvmlSystemGetDriverVersion, int, (char* version, unsigned int length))                                \
+                function(device_by_pci_bus_id, nvmlDeviceGetHandleByPciBusId_v2, int, (const char* id, NvmlDevice** device))               \
+                    function(power, nvmlDeviceGetPowerUsage, int, (NvmlDevice * device, unsigned int* milliwatts))                         \
+                        function(clock, nvmlDeviceGetClockInfo, int, (NvmlDevice * device, int type, unsigned int* megahertz))             \
+                            function(temperature, nvmlDeviceGetTemperature, int, (NvmlDevice * device, int sensor, unsigned int* celsius)) \
+                                function(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, int,                                 \
+                                         (NvmlDevice * device, unsigned long long* reasons))
+
+struct Nvml {
+#define HONE_MEMBER(member, symbol, result, parameters) result(*member) parameters = nullptr;
+    HONE_NVML_FUNCTIONS(HONE_MEMBER)
+#undef HONE_MEMBER
+};
+
+}  // namespace hone::cuda

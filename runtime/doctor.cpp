@@ -1,0 +1,81 @@
+#include "runtime/doctor.hpp"
+
+#include <fmt/format.h>
+
+#include "generator/error.hpp"
+#include "runtime/cpu/cpu_device.hpp"
+#include "runtime/cpu/host_compiler.hpp"
+#include "runtime/cuda/cuda_device.hpp"
+#include "runtime/cuda/driver.hpp"
+#include "runtime/cuda/nvml.hpp"
+#include "runtime/cuda/nvrtc.hpp"
+
+namespace hone {
+namespace {
+
+// The library and its version, and each device.
+std::vector<Finding> driver_findings(const cuda::LibraryCandidates& candidates) {
+    const char* purpose = "CUDA kernels run";
+    int count = 0;
+    const cuda::Driver driver = cuda::start_driver(candidates, count);
+    if (!driver.missing.empty()) return {{"CUDA driver", false, driver.missing, driver.remedy, purpose}};
+    int version = 0;
+    driver.driver_get_version(&version);
+    std::vector<Finding> findings{
+        {"CUDA driver", true, fmt::format("{}, for CUDA {}", driver.library.path(), cuda::version_text(version)), "", purpose}};
+    for (int index = 0; index < count; ++index) {
+        Finding finding{fmt::format("device cuda:{}", index), true, "", "", purpose};
+        try {
+            const Device device = cuda::describe_device(driver, index, "");
+            finding.detail = fmt::format("{}, {}, {} multiprocessors, {:.1f} GiB", device.fingerprint.name, device.fingerprint.architecture,
+                                         device.fingerprint.units, static_cast<double>(device.memory_bytes) / (1 << 30));
+        } catch (const Error& error) {
+            finding.found = false;
+            finding.detail = error.what();
+            finding.remedy = "check nvidia-smi";
+        }
+        findings.push_back(std::move(finding));
+    }
+    return findings;
+}
+
+Finding nvrtc_finding(const cuda::LibraryCandidates& candidates) {
+    const cuda::Nvrtc nvrtc = cuda::load_nvrtc(candidates);
+    const bool found = nvrtc.missing.empty();
+    std::string detail = nvrtc.missing;
+    if (found)
+        detail = fmt::format("{} at {}, for sm_{} to sm_{}", nvrtc.name, nvrtc.library.path(), nvrtc.architectures_of.front(),
+                             nvrtc.architectures_of.back());
+    return {"NVRTC", found, detail, nvrtc.remedy, "CUDA kernels are compiled, also without a GPU"};
+}
+
+Finding nvml_finding(const cuda::LibraryCandidates& candidates) {
+    const DeviceMonitor monitor(0, candidates);
+    const bool found = monitor.missing().empty();
+    return {"NVML", found, found ? fmt::format("{}, driver {}", monitor.library(), monitor.driver_version()) : monitor.missing(),
+            found ? "" : "install NVIDIA's driver, which brings it", "power, clocks and throttling stand beside results"};
+}
+
+Finding compiler_finding() {
+    const HostCompiler compiler = find_host_compiler(nullptr);
+    const bool found = compiler.missing.empty();
+    return {"C++ compiler", found, found ? fmt::format("{} ({})", compiler.path, compiler.version) : compiler.missing,
+            found ? "" : "install g++ (Debian, Ubuntu: apt install g++)", "CPU kernels are compiled; without it the plain loops run"};
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates) {
+    std::vector<Finding> findings = driver_findings(candidates);
+    findings.push_back(nvrtc_finding(candidates));
+    findings.push_back(nvml_finding(candidates));
+    findings.push_back(compiler_finding());
+    const Device cpu = cpu_device("");
+    findings.push_back({"processor", true,
+                        fmt::format("{}, {}, {} OpenMP threads, {:.1f} GiB", cpu.fingerprint.name, cpu.fingerprint.architecture,
+                                    cpu.fingerprint.units, static_cast<double>(cpu.memory_bytes) / (1 << 30)),
+                        "", "CPU kernels run"});
+    return findings;
+}
+
+}  // namespace hone

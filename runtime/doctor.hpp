@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/shared_library.hpp"
+
+namespace hone {
+
+/// One thing that hone uses: what was found, or what to install.
+struct Finding {
+    std::string what;  ///< "CUDA driver"
+    bool found = false;
+    std::string detail;   ///< path and version; or why it is not there
+    std::string remedy;   ///< what to install; empty when found
+    std::string purpose;  ///< what works with it: "CUDA kernels run"
+};
+
+/// Looks at everything that hone uses on this machine: driver, devices, NVRTC, NVML, host compiler, threads, vector instructions.
+/// Makes no CUDA context and never throws for what is missing.
+///
+///     for (const auto& finding : diagnose()) fmt::print("{:24} {}\n", finding.what, finding.found ? finding.detail : finding.remedy);
+std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates = cuda::library_candidates());
+
+}  // namespace hone
