@@ -24,7 +24,8 @@ struct Settings {
 std::map<std::string, std::vector<Record>> chosen(const Settings& settings, const Families& families) {
     const ProblemFilter filter(settings.filter, families);
     std::map<std::string, std::vector<Record>> by_device;
-    for (const auto& record : read_database(settings.database, settings.device_file, families).records())
+    const Database database = read_database(settings.database, settings.device_file, families);
+    for (const auto& record : database.records())
         if (filter.matches(record.problem)) by_device[device_key(record.device)].push_back(record);
     for (auto& [device, records] : by_device) std::sort(records.begin(), records.end(), stands_before);
     return by_device;

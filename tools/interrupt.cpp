@@ -1,0 +1,43 @@
+#include "tools/interrupt.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+
+#include "tools/command.hpp"
+
+namespace hone::tools {
+namespace {
+
+// A signal handler can reach nothing but a global of this type.
+volatile std::sig_atomic_t interruptions = 0;
+
+extern "C" void count_interruption(int) {
+    if (interruptions > 0) _exit(static_cast<int>(Exit::interrupted));
+    interruptions = 1;
+}
+
+void install(void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard() {
+    interruptions = 0;
+    install(count_interruption);
+}
+
+InterruptGuard::~InterruptGuard() {
+    install(SIG_DFL);
+}
+
+bool InterruptGuard::requested() const {
+    return interruptions > 0;
+}
+
+}  // namespace hone::tools
