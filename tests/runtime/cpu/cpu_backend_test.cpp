@@ -1,0 +1,127 @@
+#include "runtime/cpu/cpu_backend.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "generator/error.hpp"
+#include "tests/support/axpy_family.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace hone {
+namespace {
+
+class CpuBackendTest : public ::testing::Test {
+  protected:
+    CompileOutcome compile(const std::string& fault = "none") {
+        const Families families = test::axpy_families({"none", fault});
+        const Problem problem = families.parse_problem("axpy n=10");
+        const Limits& limits = backend_->device().limits;
+        const Family& family = families.of(problem);
+        return backend_->compiler().compile(family.kernel(problem, family.space(problem, limits).parse("fault=" + fault), limits));
+    }
+
+    test::TemporaryFolder folder_;
+    DiskCache cache_{folder_.path() / "cache"};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+};
+
+TEST_F(CpuBackendTest, MemoryIsAlignedAndKnowsItsLimits) {
+    for (const std::int64_t bytes : {0, 1, 255, 256, 4097, 5 << 20}) {
+        const DeviceArray array(*backend_, bytes);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array.data()) % 256, 0U) << bytes;
+    }
+    EXPECT_THROW(backend_->allocate(-1), Error);
+    try {
+        backend_->allocate(std::int64_t{1} << 60);
+        FAIL() << "2^60 bytes were given";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("1152921504606846976"), std::string::npos) << error.what();
+    }
+}
+
+// Around the size from which on all threads take part, and with a last share that is not whole.
+TEST_F(CpuBackendTest, CopiesAndFillsEveryByteAndNoOther) {
+    const std::uint64_t seed = std::random_device{}();
+    std::mt19937_64 random(seed);
+    for (const std::int64_t bytes : {0, 1, 1000, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (3 << 20) + 12345}) {
+        std::vector<unsigned char> from(static_cast<std::size_t>(bytes) + 2);
+        for (auto& byte : from) byte = static_cast<unsigned char>(random());
+        std::vector<unsigned char> to(from.size(), 7);
+        backend_->copy(to.data() + 1, from.data() + 1, bytes);
+        std::vector<unsigned char> expected = from;
+        expected.front() = expected.back() = 7;
+        EXPECT_TRUE(to == expected) << bytes << " bytes, seed " << seed;
+        backend_->fill(to.data() + 1, 9, bytes);
+        std::fill(expected.begin() + 1, expected.end() - 1, static_cast<unsigned char>(9));
+        EXPECT_TRUE(to == expected) << bytes << " bytes";
+    }
+}
+
+TEST_F(CpuBackendTest, MeasuresAtLeastTheTimeThatPassed) {
+    EXPECT_GE(backend_->seconds({}, [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }), 0.02);
+}
+
+TEST_F(CpuBackendTest, ComparesArraysByTheRuleOfWorkloads) {
+    std::vector<double> a(1000, 1.0);
+    std::vector<double> b = a;
+    b[999] = 1.5;
+    a[3] = b[3] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(backend_->largest_difference(a.data(), b.data(), 1000, Precision::f64), 0.5);
+    b[4] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(backend_->largest_difference(a.data(), b.data(), 1000, Precision::f64), std::numeric_limits<double>::infinity());
+    const float x[2] = {1, 2};
+    const float y[2] = {1, 4};
+    EXPECT_EQ(backend_->largest_difference(x, y, 2, Precision::f32), 2);
+}
+
+TEST_F(CpuBackendTest, LoadsFromTheCachesFileOrFromTheBytesAlone) {
+    if (!backend_->compiler().missing().empty()) GTEST_SKIP() << backend_->compiler().missing();
+    const CompileOutcome outcome = compile();
+    ASSERT_TRUE(outcome.ok) << outcome.failure;
+    EXPECT_EQ(backend_->load(outcome.code)->entry("axpy"), 0);
+    std::filesystem::remove(outcome.code.file);
+    EXPECT_EQ(backend_->load(outcome.code)->entry("axpy"), 0) << "the cache dropped its entry";
+    CompiledCode bytes;
+    bytes.binary = outcome.code.binary;
+    EXPECT_EQ(backend_->load(bytes)->entry("axpy"), 0);
+    EXPECT_THROW(backend_->load(bytes)->entry("no_such_entry"), Error);
+}
+
+TEST_F(CpuBackendTest, WhatCannotBeLoadedIsAnError) {
+    if (!backend_->compiler().missing().empty()) GTEST_SKIP() << backend_->compiler().missing();
+    const CompileOutcome outcome = compile("launch_failure");
+    ASSERT_TRUE(outcome.ok) << outcome.failure;
+    try {
+        backend_->load(outcome.code);
+        FAIL() << "an object with an undefined symbol was loaded";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("no_such_function"), std::string::npos) << error.what();
+    }
+    CompiledCode garbage;
+    garbage.binary = "this is no shared object";
+    EXPECT_THROW(backend_->load(garbage), Error);
+    CompiledCode cubin = outcome.code;
+    cubin.target = Target::cuda;
+    EXPECT_THROW(backend_->load(cubin), Error);
+}
+
+TEST_F(CpuBackendTest, IsTheCpuInTheTableOfBackends) {
+    EXPECT_EQ(make_backend("cpu", cache_)->device().fingerprint, backend_->device().fingerprint);
+    EXPECT_EQ(make_backend("cpu:0", cache_)->device().limits.target, Target::cpu);
+    EXPECT_NO_THROW(make_backend("best", cache_));
+    for (const char* name : {"cpu:1", "cpu:", "cpu:x", "cpu:-1", "cpu:0x", "gpu", "", "cp", "CPU"})
+        EXPECT_THROW(make_backend(name, cache_), Error) << name;
+    std::string missing;
+    const std::vector<Device> devices = cpu_devices(missing);
+    ASSERT_EQ(devices.size(), 1U);
+    EXPECT_EQ(devices[0].fingerprint, backend_->device().fingerprint);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,247 @@
+#include "runtime/cpu/host_compiler.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "generator/error.hpp"
+#include "runtime/process.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+using test::EnvironmentVariable;
+using test::TemporaryFolder;
+
+// y[i] = value of an expression in x[i], for i in [first, last); no launch constants.
+KernelSource map_source(const std::string& expression) {
+    KernelSource source;
+    source.text =
+        "extern \"C\" void map(const double* x, double* y, int first, int last) {\n    for (int i = first; i < last; ++i) y[i] = " + expression +
+        ";\n}\n";
+    source.precision = Precision::f64;
+    source.entries = {"map"};
+    source.arrays = {{"x", Access::in, 4, "[4]", ""}, {"y", Access::out, 4, "[4]", ""}};
+    source.step.resize(1);
+    source.step[0].entry = "map";
+    return source;
+}
+
+std::string contents_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_script(const fs::path& path, const std::string& script) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    fs::permissions(path, fs::perms::owner_all);
+}
+
+// Quotes for the scripts of these tests.
+std::string shell_word(const fs::path& path) {
+    std::string text = "'";
+    for (const char c : path.string()) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+// Tests of compilation itself mean nothing without a compiler.
+class HostCompilerTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        const HostCompiler found = find_host_compiler(nullptr);
+        if (found.path.empty()) GTEST_SKIP() << found.missing;
+        real_ = found.path;
+    }
+    TemporaryFolder folder_;
+    DiskCache cache_{folder_.path() / "cache"};
+    std::string real_;
+};
+
+TEST_F(HostCompilerTest, CompilesOnceAndThenReadsTheCache) {
+    const auto compiler = make_host_compiler(cache_);
+    EXPECT_EQ(compiler->missing(), "");
+    const CompileOutcome first = compiler->compile(map_source("x[i]"));
+    ASSERT_TRUE(first.ok) << first.failure << first.code.log;
+    EXPECT_FALSE(first.code.from_cache);
+    EXPECT_GT(first.code.seconds, 0);
+    EXPECT_EQ(first.code.binary.substr(1, 3), "ELF");
+    EXPECT_EQ(contents_of(first.code.file).substr(0, first.code.binary.size()), first.code.binary);
+    const CompileOutcome second = make_host_compiler(cache_)->compile(map_source("x[i]"));
+    ASSERT_TRUE(second.ok);
+    EXPECT_TRUE(second.code.from_cache);
+    EXPECT_EQ(second.code.binary, first.code.binary);
+    EXPECT_NEAR(second.code.seconds, first.code.seconds, 1e-5);
+    EXPECT_FALSE(compiler->compile(map_source("2 * x[i]")).code.from_cache);
+}
+
+TEST_F(HostCompilerTest, ACorruptedEntryIsBuiltAgain) {
+    const auto compiler = make_host_compiler(cache_);
+    const CompileOutcome whole = compiler->compile(map_source("x[i]"));
+    ASSERT_TRUE(whole.ok) << whole.failure;
+    std::string damaged = contents_of(whole.code.file);
+    damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
+    std::ofstream(whole.code.file, std::ios::binary) << damaged;
+    const CompileOutcome rebuilt = compiler->compile(map_source("x[i]"));
+    ASSERT_TRUE(rebuilt.ok);
+    EXPECT_FALSE(rebuilt.code.from_cache);
+    EXPECT_TRUE(compiler->compile(map_source("x[i]")).code.from_cache);
+}
+
+TEST_F(HostCompilerTest, KeepsTheLogOfASuccess) {
+    KernelSource source = map_source("x[i]");
+    source.text += "#warning told by the test\n";
+    const CompileOutcome built = make_host_compiler(cache_)->compile(source);
+    ASSERT_TRUE(built.ok) << built.failure;
+    EXPECT_NE(built.code.log.find("told by the test"), std::string::npos) << built.code.log;
+    EXPECT_EQ(built.code.log.find(fs::temp_directory_path().string() + "/hone-"), std::string::npos) << "paths of temporary files say nothing";
+    EXPECT_EQ(make_host_compiler(cache_)->compile(source).code.log, built.code.log);
+}
+
+TEST_F(HostCompilerTest, AFailureHasItsReasonInOneLine) {
+    KernelSource source = map_source("x[i]");
+    source.text += "#error told by the test\n";
+    const CompileOutcome outcome = make_host_compiler(cache_)->compile(source);
+    EXPECT_FALSE(outcome.ok);
+    EXPECT_NE(outcome.failure.find("told by the test"), std::string::npos) << outcome.failure;
+    EXPECT_EQ(outcome.failure.find('\n'), std::string::npos);
+    EXPECT_NE(outcome.code.log.find(outcome.failure), std::string::npos);
+    source.target = Target::cuda;
+    EXPECT_NE(make_host_compiler(cache_)->compile(source).failure.find("cuda"), std::string::npos);
+}
+
+TEST_F(HostCompilerTest, AnEntryPointMustTakeWhatItsSourceDeclares) {
+    KernelSource source = map_source("x[i]");
+    source.scalars = {{"n", 4}};
+    const CompileOutcome outcome = make_host_compiler(cache_)->compile(source);
+    EXPECT_FALSE(outcome.ok);
+    EXPECT_NE(outcome.failure.find("another number of parameters"), std::string::npos) << outcome.failure;
+    KernelSource absent = map_source("x[i]");
+    absent.step[0].entry = "no_such_entry";
+    EXPECT_NE(make_host_compiler(cache_)->compile(absent).failure.find("no_such_entry"), std::string::npos);
+    KernelSource inconsistent = map_source("x[i]");
+    inconsistent.step.push_back(inconsistent.step[0]);
+    inconsistent.step[1].constants = {1};
+    EXPECT_THROW(with_entry_table(inconsistent), Error);
+}
+
+// Includes itself twice to a depth of 60: about 2^60 lines.
+TEST_F(HostCompilerTest, ACompilationWithoutEndIsKilled) {
+    KernelSource source = map_source("x[i]");
+    source.text = "#if __INCLUDE_LEVEL__ < 60\n#include __FILE__\n#include __FILE__\n#endif\n";
+    const CompileOutcome outcome = make_host_compiler(cache_, 0.5)->compile(source);
+    EXPECT_FALSE(outcome.ok);
+    EXPECT_NE(outcome.failure.find("killed after"), std::string::npos) << outcome.failure;
+    EXPECT_LT(outcome.code.seconds, 30);
+}
+
+// NaN marks words that must not be read: the options must not let the compiler assume that there are none.
+TEST_F(HostCompilerTest, NaNComesThrough) {
+    const CompileOutcome outcome = make_host_compiler(cache_)->compile(map_source("x[i] != x[i] ? 1.0 : (x[i] - x[i]) * 0.0"));
+    ASSERT_TRUE(outcome.ok) << outcome.failure;
+    void* library = dlopen(outcome.code.file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << dlerror();
+    const auto* entries = static_cast<const HostEntry*>(dlsym(library, "hone_entries"));
+    ASSERT_NE(entries, nullptr);
+    EXPECT_STREQ(entries[0].name, "map");
+    EXPECT_EQ(entries[1].name, nullptr);
+    const double x[4] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1, 0};
+    double y[4] = {};
+    const double* x_pointer = x;
+    double* y_pointer = y;
+    int first = 0;
+    int last = 4;
+    void* arguments[] = {&x_pointer, &y_pointer, &first, &last};
+    entries[0].launch(arguments);
+    EXPECT_EQ(y[0], 1);
+    EXPECT_NE(y[1], y[1]);  // infinity less infinity
+    EXPECT_EQ(y[2], 0);
+    dlclose(library);
+}
+
+TEST_F(HostCompilerTest, PathsAreNeverInterpreted) {
+    const fs::path odd = folder_.path() / "a b'c\"d $(touch canary) `touch canary`;touch canary";
+    write_script(odd / "my c++", "exec " + shell_word(real_) + " \"$@\"");
+    const fs::path temporary = odd / "temporary *";
+    fs::create_directory(temporary);
+    const EnvironmentVariable chosen("HONE_CXX", (odd / "my c++").string());
+    const EnvironmentVariable folder("TMPDIR", temporary.string());
+    DiskCache cache(odd / "cache");
+    const CompileOutcome outcome = make_host_compiler(cache)->compile(map_source("x[i]"));
+    EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
+    EXPECT_TRUE(fs::is_empty(temporary)) << "temporary files were left";
+    for (const auto& item : fs::recursive_directory_iterator(folder_.path())) EXPECT_NE(item.path().filename(), "canary") << item.path();
+    EXPECT_FALSE(fs::exists("canary"));
+}
+
+TEST_F(HostCompilerTest, ArgumentsInHoneCxxAreNotSplitOff) {
+    const EnvironmentVariable chosen("HONE_CXX", real_ + " -O0; touch canary");
+    EXPECT_NE(find_host_compiler(nullptr).missing, "");
+    EXPECT_FALSE(fs::exists("canary"));
+}
+
+TEST_F(HostCompilerTest, IsAskedForItsVersionOncePerVersion) {
+    const fs::path script = folder_.path() / "c++";
+    const fs::path count = folder_.path() / "count";
+    write_script(script, "echo x >> " + shell_word(count) + "; echo fake 1");
+    const EnvironmentVariable chosen("HONE_CXX", script.string());
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(find_host_compiler(&cache_).version, "fake 1");
+    EXPECT_EQ(contents_of(count), "x\n");
+    write_script(script, "echo x >> " + shell_word(count) + "; echo fake 1.2");
+    EXPECT_EQ(find_host_compiler(&cache_).version, "fake 1.2");
+    EXPECT_EQ(contents_of(count), "x\nx\n");
+}
+
+TEST_F(HostCompilerTest, ANewerCompilerBuildsAgain) {
+    const fs::path script = folder_.path() / "c++";
+    const auto compile_as = [&](const std::string& version) {
+        write_script(script, "if [ \"$1\" = --version ]; then echo " + version + "; else exec " + shell_word(real_) + " \"$@\"; fi");
+        const EnvironmentVariable chosen("HONE_CXX", script.string());
+        return make_host_compiler(cache_)->compile(map_source("x[i]"));
+    };
+    EXPECT_FALSE(compile_as("fake-1").code.from_cache);
+    EXPECT_FALSE(compile_as("fake-1.1").code.from_cache);
+    EXPECT_TRUE(compile_as("fake-1").code.from_cache);
+}
+
+TEST(HostCompiler, NoneAtAllIsAnAnswerWithARemedy) {
+    const TemporaryFolder folder;
+    DiskCache cache(folder.path() / "cache");
+    {
+        const EnvironmentVariable chosen("HONE_CXX", "/nonexistent/c++");
+        const auto compiler = make_host_compiler(cache);
+        EXPECT_NE(compiler->missing().find("/nonexistent/c++"), std::string::npos);
+        const CompileOutcome outcome = compiler->compile(map_source("x[i]"));
+        EXPECT_FALSE(outcome.ok);
+        EXPECT_EQ(outcome.failure, compiler->missing());
+    }
+    const EnvironmentVariable unset("HONE_CXX", std::nullopt);
+    const EnvironmentVariable path("PATH", "");
+    EXPECT_NE(make_host_compiler(cache)->missing().find("install g++"), std::string::npos);
+}
+
+TEST(HostCompiler, IsTheFirstOnThePathThatWorks) {
+    const TemporaryFolder folder;
+    const EnvironmentVariable unset("HONE_CXX", std::nullopt);
+    const EnvironmentVariable path("PATH", folder.path().string());
+    write_script(folder.path() / "clang++", "echo clang");
+    EXPECT_EQ(find_host_compiler(nullptr).version, "clang");
+    write_script(folder.path() / "g++", "echo gcc");
+    EXPECT_EQ(find_host_compiler(nullptr).version, "gcc");
+    write_script(folder.path() / "c++", "exit 1");
+    EXPECT_EQ(find_host_compiler(nullptr).version, "gcc");
+    write_script(folder.path() / "c++", "echo default");
+    EXPECT_EQ(find_host_compiler(nullptr).version, "default");
+    EXPECT_EQ(find_host_compiler(nullptr).path, (folder.path() / "c++").string());
+}
+
+}  // namespace
+}  // namespace hone
