@@ -50,7 +50,7 @@ Block constants(const Plan& plan) {
     block.line("constexpr int block_x = {}, block_y = {}, block_z = {};", plan.block_x, plan.block_y, plan.block_z);
     block.line("constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = {};", plan.min_blocks);
     block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
-    block.line("constexpr int points_per_thread = {};  // along x", plan.points_per_thread);
+    if (plan.staging != "shared") block.line("constexpr int points_per_thread = {};  // along x", plan.points_per_thread);
     if (plan.colours_per_pass == 1)
         block.line("constexpr bool clamped_loads = {};  // threads beyond the grid repeat the last point's loads, or have none", plan.clamped);
     else

@@ -50,7 +50,7 @@ std::int64_t threads(const Config& config) {
 
 // About how many 32-bit registers a thread needs.
 std::int64_t registers(const Grid& grid, const Config& config) {
-    constexpr std::int64_t addresses = 26;
+    constexpr std::int64_t addresses = 20;
     const std::int64_t points = config.integer("points_per_thread");
     const bool variable = grid.stencil == Stencil::variable;
     std::int64_t values = 4;
