@@ -1,0 +1,60 @@
+// Looks a tuned kernel up and runs it on the application's own arrays.
+//
+//     lookup [--device best|cuda|cpu] [--db FOLDER]
+//
+// A constant field has no derivatives, so whatever kernel is chosen must answer with zeros.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "runtime/library.hpp"
+
+int main(int argc, char** argv) try {
+    std::string device = "best";
+    std::string records = "tuning_db/records";
+    for (int i = 1; i + 1 < argc; i += 2) (std::string(argv[i]) == "--device" ? device : records) = argv[i + 1];
+
+    // The application's one door: a device, a folder of tuned results, and the library over both.
+    hone::DiskCache cache(hone::DiskCache::default_folder());
+    const auto backend = hone::make_backend(device, cache);
+    const auto& families = hone::built_in_families();
+    hone::KernelLibrary library(*backend, hone::Database::load(records, families), families);
+
+    // What to compute; how to compute it is the library's business. The grade says how well the tuned results fit.
+    const auto problem = families.parse_problem("dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000");
+    const auto kernel = library.kernel(problem);
+    fmt::print("{} on {}: {} ({})\n", problem.key(), backend->device().fingerprint.name, kernel->match().config.key(),
+               to_string(kernel->match().grade));
+
+    // The application's own data and device memory, in the layout that the problem states (kernel->source().arrays describes it). An application that
+    // has device memory already passes its pointers, on the processor any pointers.
+    std::array<hone::DeviceArray, 3> arrays;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        const hone::ArraySpec& spec = kernel->source().arrays[i];
+        std::vector<float> values(static_cast<std::size_t>(spec.words), 1.0F);
+        if (spec.name == "geometry")  // (r, s, t) = (x, y, z)
+            for (std::size_t j = 0; j < values.size(); ++j) values[j] = j % 9 % 4 == 0 ? 1.0F : 0.0F;
+        arrays[i] = hone::DeviceArray(*backend, static_cast<std::int64_t>(values.size() * sizeof(float)));
+        backend->copy(arrays[i].data(), values.data(), arrays[i].bytes());
+        backend->synchronise();
+    }
+    const hone::BoundKernel volume(kernel, std::array{arrays[0].data(), arrays[1].data(), arrays[2].data()});
+
+    for (int step = 0; step < 10; ++step) volume.launch();  // takes the application's own stream, or a part of the range, too
+    std::vector<float> rhs(static_cast<std::size_t>(arrays[2].bytes()) / sizeof(float));
+    backend->copy(rhs.data(), arrays[2].data(), arrays[2].bytes());
+    backend->synchronise();
+
+    const auto largest = std::max_element(rhs.begin(), rhs.end(), [](float a, float b) { return std::abs(a) < std::abs(b); });
+    fmt::print("largest derivative of a constant field: {:.2g}\n", std::abs(*largest));
+    return std::abs(*largest) < 1e-3F ? 0 : 1;
+} catch (const std::exception& error) {
+    fmt::print(stderr, "lookup: {}\n", error.what());
+    return 1;
+}
