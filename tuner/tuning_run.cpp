@@ -185,11 +185,7 @@ class Run {
         record.verification_error = best.outcome.verification_error;
         record.tolerance = best.outcome.tolerance;
         if (progress_.safe && progress_.safe->measured()) record.safe_seconds = progress_.safe->step.median;
-        if (hooks_.ceiling) {
-            const auto [seconds, name] = hooks_.ceiling(record.counts, problem_.precision());
-            record.ceiling_fraction = seconds / record.step.median;
-            record.ceiling = name;
-        }
+        record.ceiling_fraction = ceiling_seconds(record.counts, problem_.precision(), options_.ceilings, record.ceiling) / record.step.median;
         record.strategy = description_.strategy;
         record.evaluations = progress_.evaluations;
         record.date = utc_now();

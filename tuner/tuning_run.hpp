@@ -5,10 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "generator/family.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/ceilings.hpp"
 #include "tuner/evaluator.hpp"
 #include "tuner/tuner.hpp"
 #include "tuning_db/record.hpp"
@@ -24,6 +24,7 @@ struct TuningOptions {
     int evaluations = 0;           ///< candidates at most, finals not counted; 0: no bound
     bool resume = false;           ///< go on with the journal that is there
     std::filesystem::path folder;  ///< of the database: its journals/ holds the run's journal
+    Ceilings ceilings;             ///< of the device; zeros: not measured
 };
 
 /// Where a run stands; times are of the whole run, before and after a resumption.
@@ -58,8 +59,6 @@ struct TuningHooks {
     std::function<double()> clock;      ///< seconds, never going back; default: the system's
     std::function<bool()> interrupted;  ///< asked often, also while a candidate is compiled or measured
     std::function<void(const TuningProgress&, const Candidate&, const Outcome&)> progress;  ///< after every evaluation
-    /// The device's least seconds for counted work, and which ceiling that is ("memory" or "arithmetic").
-    std::function<std::pair<double, std::string>(const Counts&, Precision)> ceiling;
 };
 
 /// Tunes one problem on one device.

@@ -1,0 +1,129 @@
+#include "tuner/candidate_bench.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "generator/error.hpp"
+#include "runtime/library.hpp"
+
+namespace hone {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+DeviceArray uploaded(Backend& backend, const HostArray& array) {
+    DeviceArray copy(backend, array.bytes());
+    backend.copy(copy.data(), array.data(), array.bytes());
+    return copy;
+}
+
+Outcome& failed(Outcome& outcome, Status status, std::string reason) {
+    outcome.status = status;
+    outcome.reason = std::move(reason);
+    return outcome;
+}
+
+/// A sampling period of time steps.
+std::vector<double> sample(Backend& backend, const BoundKernel& kernel, double incumbent, const SamplingRule& rule) {
+    const auto step_seconds = [&](int steps) {
+        const auto work = [&] {
+            for (int i = 0; i < steps; ++i) kernel.launch();
+        };
+        return backend.seconds({}, work) / steps;
+    };
+    // The first step after a copy finds caches and clocks in another state than those that follow.
+    int steps = steps_per_sample(step_seconds(1), rule);
+    if (steps > 1) steps = steps_per_sample(step_seconds(steps), rule);
+    std::vector<double> seconds;
+    double elapsed = 0;
+    Verdict verdict = Verdict::more;
+    while (verdict == Verdict::more) {
+        seconds.push_back(step_seconds(steps));
+        elapsed += seconds.back() * steps;
+        verdict = judge(std::span(seconds).subspan(static_cast<std::size_t>(warm_up_length(seconds))), incumbent, elapsed, rule);
+    }
+    seconds.erase(seconds.begin(), seconds.begin() + warm_up_length(seconds));
+    return seconds;
+}
+
+}  // namespace
+
+CandidateBench::CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed)
+    : backend_(backend), family_(family), problem_(problem) {
+    const Workload workload = family.workload(problem, seed);
+    const std::vector<ArraySpec> specs = family.arrays(problem);
+    tolerance_ = workload.tolerance;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        Array& array = arrays_.emplace_back();
+        array.name = specs[i].name;
+        array.words = workload.arrays[i].words();
+        array.working = DeviceArray(backend, workload.arrays[i].bytes());
+        if (specs[i].access != Access::out) array.pristine = uploaded(backend, workload.arrays[i]);
+        if (workload.expected[i].words() != 0) array.expected = uploaded(backend, workload.expected[i]);
+        pointers_.push_back(array.working.data());
+    }
+    backend.synchronise();
+}
+
+void CandidateBench::restore() {
+    constexpr unsigned char poison = 0xff;
+    for (const Array& array : arrays_) {
+        if (array.pristine.data() != nullptr)
+            backend_.copy(array.working.data(), array.pristine.data(), array.working.bytes());
+        else
+            backend_.fill(array.working.data(), poison, array.working.bytes());
+    }
+}
+
+std::pair<double, std::string> CandidateBench::difference() {
+    std::pair<double, std::string> worst{0, ""};
+    for (const Array& array : arrays_) {
+        const void* expected = array.expected.data() != nullptr ? array.expected.data() : array.pristine.data();
+        const double found = backend_.largest_difference(array.working.data(), expected, array.words, problem_.precision());
+        if (found > worst.first) worst = {found, array.name};
+    }
+    return worst;
+}
+
+Outcome CandidateBench::evaluate(const Config& config, double incumbent, const SamplingRule& rule) {
+    Outcome outcome;
+    outcome.tolerance = tolerance_;
+    try {
+        const Limits& limits = backend_.device().limits;
+        const CompileOutcome compiled = backend_.compiler().compile(family_.kernel(problem_, config, limits));
+        if (!compiled.code.from_cache) outcome.compile_seconds = compiled.code.seconds;
+        if (!compiled.ok) return failed(outcome, Status::compile_failed, compiled.failure);
+
+        auto begin = Clock::now();
+        Match match;
+        match.config = config;
+        const auto kernel = std::make_shared<const Kernel>(backend_, family_, problem_, match, limits);
+        restore();
+        const BoundKernel bound(kernel, pointers_);
+        bound.launch();
+        backend_.synchronise();
+        const auto [error, where] = difference();
+        outcome.verification_error = error;
+        outcome.verify_seconds = seconds_since(begin);
+        if (!(error <= tolerance_))
+            return failed(outcome, Status::wrong,
+                          fmt::format("{} differs from the reference by {:.3g}, allowed are {:.3g}", where, error, tolerance_));
+
+        begin = Clock::now();
+        restore();
+        outcome.samples = sample(backend_, bound, incumbent, rule);
+        outcome.step = summarise(outcome.samples);
+        outcome.measure_seconds = seconds_since(begin);
+    } catch (const std::exception& error) {  // also of a library: out of memory
+        return failed(outcome, Status::launch_failed, error.what());
+    }
+    return outcome;
+}
+
+}  // namespace hone

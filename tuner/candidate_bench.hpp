@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "generator/family.hpp"
+#include "runtime/backend.hpp"
+#include "tuner/outcome.hpp"
+#include "tuner/statistics.hpp"
+
+namespace hone {
+
+/// A problem's data on a device, ready to verify and time any of its configurations.
+///
+/// It keeps pristine copies of the inputs and the expected outputs on the device, uploaded once. Every candidate starts from restored inputs, with
+/// outputs poisoned (0xff bytes, which are NaN), is compared with the reference after its first step, word by word, inputs included (a kernel must
+/// not change them), and is then timed on the evolving arrays: kernels that work in place see the state of the step before, as in an application.
+///
+///     CandidateBench bench(*backend, family, problem, seed);
+///     const Outcome outcome = bench.evaluate(space.safe(), 0, SamplingRule{});
+class CandidateBench {
+  public:
+    /// Throws Error when the device has no room for the data.
+    CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed);
+
+    /// Compiles (from the disk cache if it is there), verifies and times. Never throws for the candidate's sake: a failure is an outcome.
+    Outcome evaluate(const Config& config, double incumbent, const SamplingRule& rule);
+
+  private:
+    struct Array {
+        DeviceArray working;
+        DeviceArray pristine;  ///< of inputs
+        DeviceArray expected;  ///< of outputs
+        std::int64_t words = 0;
+        std::string name;
+    };
+
+    void restore();
+    /// Largest difference, and the array that it was found in.
+    std::pair<double, std::string> difference();
+
+    Backend& backend_;
+    const Family& family_;
+    Problem problem_;
+    std::vector<Array> arrays_;
+    std::vector<void*> pointers_;
+    double tolerance_ = 0;
+};
+
+}  // namespace hone

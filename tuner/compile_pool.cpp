@@ -1,0 +1,129 @@
+#include "tuner/compile_pool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/error.hpp"
+#include "tuner/messages.hpp"
+#include "tuning_db/json.hpp"
+#include "tuning_db/json_tree.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t longest = 1 << 20;
+constexpr double most_seconds = 1e7;
+
+CompilePool::Result read_result(const JsonPlace& answer) {
+    if (const auto error = answer.find("error")) return {false, error->string(longest), 0};
+    return {answer["ok"].integer(0, 1) == 1, answer["failure"].string(longest), answer["seconds"].number(0, most_seconds)};
+}
+
+}  // namespace
+
+CompilePool::CompilePool(CompilePoolSettings settings) : settings_(std::move(settings)), processes_(static_cast<std::size_t>(settings_.processes)) {
+}
+
+void CompilePool::set_problem(const std::string& problem) {
+    cancel(true);
+    results_.clear();
+    problem_ = problem;
+}
+
+void CompilePool::add(const Config& config) {
+    const std::string& key = config.key();
+    const bool compiling = std::any_of(processes_.begin(), processes_.end(), [&](const Process& p) { return p.config == key; });
+    if (compiling || results_.count(key) != 0 || std::find(queue_.begin(), queue_.end(), key) != queue_.end()) return;
+    queue_.push_back(key);
+}
+
+std::optional<CompilePool::Result> CompilePool::result(const Config& config) const {
+    const auto found = results_.find(config.key());
+    return found == results_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void CompilePool::start() {
+    for (Process& process : processes_) {
+        if (queue_.empty()) return;
+        if (!process.config.empty()) continue;
+        const std::string config = queue_.front();
+        queue_.pop_front();
+        give(process, config);
+    }
+}
+
+void CompilePool::give(Process& process, const std::string& config) {
+    if (!process.child) {
+        process = {};
+        process.child = std::make_unique<ChildProcess>(settings_.command);
+        process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}}})",
+                                        json_string(settings_.architecture), to_json(settings_.limits), json_string(settings_.cache.string()),
+                                        json_number(settings_.timeout)));
+        ++process.answers_due;
+    }
+    if (process.problem != problem_) {
+        process.child->send(fmt::format(R"({{"do": "problem", "problem": {}, "seed": "0"}})", json_string(problem_)));
+        process.problem = problem_;
+        ++process.answers_due;
+    }
+    process.child->send(fmt::format(R"({{"do": "compile", "config": {}}})", json_string(config)));
+    process.config = config;
+    process.began = std::chrono::steady_clock::now();
+}
+
+void CompilePool::collect() {
+    for (Process& process : processes_)
+        if (!process.config.empty()) collect(process);
+}
+
+void CompilePool::collect(Process& process) {
+    while (const auto line = process.child->take_line()) {
+        const JsonNode answer = parse_json(*line, "answer of a compiling process");
+        const JsonPlace place(answer, "answer of a compiling process");
+        const bool preparation = process.answers_due > 0;
+        if (preparation && !place.find("error")) {
+            --process.answers_due;
+            continue;
+        }
+        settle(process, read_result(place));
+        if (preparation) process.child.reset();  // a later candidate gets a new one
+        return;
+    }
+    if (process.child->closed()) {
+        settle(process, {false, "the compiler crashed: " + process.child->end(), 0});
+        process.child.reset();
+        return;
+    }
+    // The compiler's own process, where there is one, is ended by its worker at the time-out; this is for compilers inside the worker.
+    constexpr double grace = 2;
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - process.began;
+    if (spent.count() > settings_.timeout + grace) {
+        settle(process, {false, fmt::format("the compiler was killed after {:.3g} s", spent.count()), spent.count()});
+        process.child.reset();
+    }
+}
+
+void CompilePool::settle(Process& process, Result result) {
+    results_[process.config] = std::move(result);
+    process.config.clear();
+}
+
+bool CompilePool::busy() const {
+    return std::any_of(processes_.begin(), processes_.end(), [](const Process& process) { return !process.config.empty(); });
+}
+
+void CompilePool::cancel(bool kill) {
+    queue_.clear();
+    for (Process& process : processes_)
+        if (kill && !process.config.empty()) process = {};
+}
+
+std::vector<ChildProcess*> CompilePool::children() const {
+    std::vector<ChildProcess*> busy;
+    for (const Process& process : processes_)
+        if (!process.config.empty()) busy.push_back(process.child.get());
+    return busy;
+}
+
+}  // namespace hone

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/config.hpp"
+#include "generator/limits.hpp"
+#include "tuner/child_process.hpp"
+
+namespace hone {
+
+struct CompilePoolSettings {
+    std::vector<std::string> command;  ///< that starts a worker (tuner/worker.hpp)
+    std::string architecture;          ///< "sm_90"; not used for the CPU
+    Limits limits;
+    std::filesystem::path cache;
+    int processes = 1;
+    double timeout = 60;  ///< seconds after which a compilation is given up
+};
+
+/// Compiles candidates ahead of their measurement, in processes of their own, into the disk cache.
+///
+/// Processes, because NVRTC compiles one source at a time per process, and because a compiler that hangs or crashes on a source can then be killed.
+/// They are started when there is work for them, and all waiting is left to the caller, who waits for other children as well:
+///
+///     pool.add(config);
+///     while (!pool.result(config)) {
+///         pool.start();                                // gives work to idle processes
+///         ChildProcess::wait(pool.children(), 0.1);
+///         pool.collect();                              // takes their results
+///     }
+class CompilePool {
+  public:
+    explicit CompilePool(CompilePoolSettings settings);
+
+    /// What became of a source.
+    struct Result {
+        bool ok = false;
+        std::string failure;
+        double seconds = 0;  ///< of the compiler; 0 from the cache
+    };
+
+    /// Another problem: forgets everything.
+    void set_problem(const std::string& problem);
+    /// Queues a configuration of the problem, unless it is known already.
+    void add(const Config& config);
+    /// The result, once it is there.
+    std::optional<Result> result(const Config& config) const;
+    /// Gives queued work to idle processes, in the order added. Throws Error when no process can be started.
+    void start();
+    /// Takes what the processes said; ends those that are beyond their time.
+    void collect();
+    /// Some process is compiling.
+    bool busy() const;
+    /// Empties the queue. With `kill`, also gives up what is being compiled.
+    void cancel(bool kill);
+    /// For ChildProcess::wait.
+    std::vector<ChildProcess*> children() const;
+
+  private:
+    struct Process {
+        std::unique_ptr<ChildProcess> child;
+        int answers_due = 0;  ///< to be skipped: of the requests before "compile"
+        std::string problem;  ///< that it was told
+        std::string config;   ///< that it compiles; empty: idle
+        std::chrono::steady_clock::time_point began;
+    };
+
+    void give(Process& process, const std::string& config);
+    void collect(Process& process);
+    void settle(Process& process, Result result);
+
+    CompilePoolSettings settings_;
+    std::string problem_;
+    std::deque<std::string> queue_;
+    std::map<std::string, Result> results_;
+    std::vector<Process> processes_;
+};
+
+}  // namespace hone

@@ -1,0 +1,173 @@
+#include "tuner/worker.hpp"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "generator/error.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/ceilings.hpp"
+#include "tuner/candidate_bench.hpp"
+#include "tuner/messages.hpp"
+#include "tuning_db/json.hpp"
+#include "tuning_db/json_tree.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t longest = 1 << 16;
+constexpr double most_seconds = 1e7;
+
+/// What a worker has open.
+class Session {
+  public:
+    explicit Session(const Families& families) : families_(families) {}
+
+    std::string answer(const JsonPlace& request) {
+        const std::string& what = request["do"].string(32);
+        if (what == "open") return open(request);
+        if (what == "open_compiler") return open_compiler(request);
+        if (what == "problem") return set_problem(request);
+        if (what == "compile") return compile(request);
+        if (what == "evaluate") return evaluate(request);
+        if (what == "ceilings") return ceilings();
+        request["do"].fail("is \"" + what + "\"", "see tuner/worker.hpp for the requests");
+    }
+
+  private:
+    std::string open(const JsonPlace& request) {
+        cache_.emplace(request["cache"].string(longest));
+        backend_ = make_backend(request["device"].string(64), *cache_);
+        limits_ = backend_->device().limits;
+        return "{}";
+    }
+
+    std::string open_compiler(const JsonPlace& request) {
+        cache_.emplace(request["cache"].string(longest));
+        limits_ = read_limits(request["limits"]);
+        const double timeout = request["timeout"].number(0, most_seconds);
+        compiler_ =
+            limits_.target == Target::cuda ? make_nvrtc_compiler(request["architecture"].string(64), *cache_) : make_host_compiler(*cache_, timeout);
+        return "{}";
+    }
+
+    std::string set_problem(const JsonPlace& request) {
+        const auto begin = std::chrono::steady_clock::now();
+        bench_.reset();  // its memory is needed
+        problem_ = families_.parse_problem(request["problem"].string(longest));
+        family_ = &families_.of(problem_);
+        space_ = family_->space(problem_, limits_);
+        if (backend_) {
+            const std::string& seed = request["seed"].string(32);
+            bench_ = std::make_unique<CandidateBench>(*backend_, *family_, problem_, std::strtoull(seed.c_str(), nullptr, 10));
+        }
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+        return fmt::format("{{\"seconds\": {}}}", json_number(seconds.count()));
+    }
+
+    /// The configuration asked for: a member of the space.
+    Config config_of(const JsonPlace& request) const {
+        if (family_ == nullptr) throw Error("worker", "it has no problem", "send \"problem\" first");
+        Config config = space_.parse(request["config"].string(longest));
+        if (const auto rejection = space_.check(config)) throw Error("configuration " + config.key(), rejection->reason, "use a member of the space");
+        return config;
+    }
+
+    std::string compile(const JsonPlace& request) const {
+        if (!compiler_) throw Error("worker", "it has no compiler", "send \"open_compiler\" first");
+        const CompileOutcome outcome = compiler_->compile(family_->kernel(problem_, config_of(request), limits_));
+        return fmt::format("{{\"ok\": {}, \"failure\": {}, \"seconds\": {}}}", outcome.ok ? 1 : 0, json_string(outcome.failure),
+                           json_number(outcome.code.from_cache ? 0 : outcome.code.seconds));
+    }
+
+    std::string evaluate(const JsonPlace& request) {
+        if (!bench_) throw Error("worker", "it has no problem on a device", "send \"open\" and \"problem\" first");
+        const Outcome outcome =
+            bench_->evaluate(config_of(request), request["incumbent"].number(0, most_seconds), read_sampling_rule(request["sampling"]));
+        return fmt::format("{{\"outcome\": {}, \"broken\": {}}}", to_json(outcome), outcome.measured() || device_answers() ? 0 : 1);
+    }
+
+    /// Whether the device still works after a candidate's failure: a fault in a kernel leaves a CUDA context useless.
+    bool device_answers() {
+        constexpr std::int64_t bytes = 256;
+        try {
+            const DeviceArray array(*backend_, bytes);
+            backend_->fill(array.data(), 0, bytes);
+            backend_->synchronise();
+            return true;
+        } catch (const Error&) {
+            return false;
+        }
+    }
+
+    std::string ceilings() {
+        if (!backend_) throw Error("worker", "it has no device", "send \"open\" first");
+        const Ceilings found = measure_ceilings(*backend_);
+        return fmt::format(R"({{"copy_bytes_per_second": {}, "fma_f32": {}, "fma_f64": {}, "how": {}}})", json_number(found.copy_bytes_per_second),
+                           json_number(found.fma_f32), json_number(found.fma_f64), json_string(found.how));
+    }
+
+    const Families& families_;
+    std::optional<DiskCache> cache_;
+    std::unique_ptr<Backend> backend_;
+    std::unique_ptr<Compiler> compiler_;
+    Limits limits_;
+    Problem problem_;
+    const Family* family_ = nullptr;
+    SearchSpace space_;
+    std::unique_ptr<CandidateBench> bench_;
+};
+
+std::string answer_or_error(Session& session, const std::string& line) {
+    try {
+        const JsonNode request = parse_json(line, "request");
+        return session.answer(JsonPlace(request, "request"));
+    } catch (const std::exception& error) {
+        return fmt::format("{{\"error\": {}}}", json_string(error.what()));
+    }
+}
+
+/// A copy of standard output for the answers alone; whatever else is printed goes to standard error.
+std::FILE* claim_output() {
+    const int answers = dup(STDOUT_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    return answers < 0 ? nullptr : fdopen(answers, "w");
+}
+
+/// The next line without its end; nothing at the end of the input.
+std::optional<std::string> read_line() {
+    std::string line;
+    for (int c = std::getchar(); c != EOF; c = std::getchar()) {
+        if (c == '\n') return line;
+        line += static_cast<char>(c);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+int worker_main(const Families& families) {
+    std::signal(SIGINT, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::FILE* answers = claim_output();
+    if (answers == nullptr) return EXIT_FAILURE;
+    Session session(families);
+    // A parent that died before the call above has closed our input.
+    while (const auto line = read_line()) {
+        const std::string answer = answer_or_error(session, *line);
+        std::fputs((answer + "\n").c_str(), answers);
+        std::fflush(answers);
+    }
+    return EXIT_SUCCESS;
+}
+
+}  // namespace hone

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "generator/families.hpp"
+
+namespace hone {
+
+/// The body of a worker process: answers one JSON line on standard output for each JSON line on standard input, until that is closed.
+///
+/// A program that tunes calls it for its own hidden sub-command, so that it can start itself as its worker (see WorkerSettings::command):
+///
+///     if (argc > 1 && std::string(argv[1]) == "worker") return hone::worker_main(hone::built_in_families());
+///
+/// It dies with its parent and leaves Ctrl-C to it. Requests, each with `"do"`:
+///
+/// | do | further members | answer |
+/// |---|---|---|
+/// | open | device ("cpu", "cuda:0"), cache (folder) | {} |
+/// | open_compiler | architecture ("sm_90"; empty for the CPU), limits, cache, timeout (seconds) | {} |
+/// | problem | problem (key), seed | {"seconds"} after data and expected answers lie on the device |
+/// | compile | config (key) | {"ok", "failure", "seconds"} after code or failure is known; code lies in the disk cache |
+/// | evaluate | config, incumbent (seconds, 0: none), sampling | {"outcome", "broken": the device must be opened anew, by a new process} |
+/// | ceilings | | {"copy_bytes_per_second", "fma_f32", "fma_f64", "how"} |
+///
+/// A request that cannot be served is answered by {"error": why}. What kernels or libraries print on standard output goes to standard error.
+int worker_main(const Families& families);
+
+}  // namespace hone

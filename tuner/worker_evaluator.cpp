@@ -1,0 +1,204 @@
+#include "tuner/worker_evaluator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "generator/error.hpp"
+#include "tuner/messages.hpp"
+#include "tuning_db/json.hpp"
+#include "tuning_db/json_tree.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double tick = 0.05;  // seconds between two questions whether to stop
+constexpr std::size_t longest = 1 << 20;
+constexpr double most_rate = 1e20;
+const std::string source_of_answers = "answer of a worker";
+
+int processes_for(const WorkerSettings& settings) {
+    if (settings.compile_processes > 0) return settings.compile_processes;
+    const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    return settings.device.limits.target == Target::cpu ? threads : std::max(1, threads - 1);
+}
+
+CompilePoolSettings pool_settings(const WorkerSettings& settings) {
+    return {settings.command,        settings.device.fingerprint.architecture, settings.device.limits, settings.cache, processes_for(settings),
+            settings.compile_timeout};
+}
+
+Outcome failure(Status status, std::string reason) {
+    Outcome outcome;
+    outcome.status = status;
+    outcome.reason = std::move(reason);
+    return outcome;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+WorkerEvaluator::WorkerEvaluator(WorkerSettings settings) : settings_(std::move(settings)), pool_(pool_settings(settings_)) {
+}
+
+WorkerEvaluator::~WorkerEvaluator() = default;
+
+void WorkerEvaluator::start_worker() {
+    if (worker_) return;
+    worker_ = std::make_unique<ChildProcess>(settings_.command);
+    const std::string device = fmt::format("{}:{}", to_string(settings_.device.limits.target), settings_.device.index);
+    worker_->send(fmt::format(R"({{"do": "open", "device": {}, "cache": {}}})", json_string(device), json_string(settings_.cache.string())));
+    setup_answers_due_ = 1;
+}
+
+/// Sends what a worker must know before it can evaluate; its answers are awaited later, so that candidates compile meanwhile.
+void WorkerEvaluator::set_up() {
+    start_worker();
+    worker_->send(fmt::format(R"({{"do": "problem", "problem": {}, "seed": "{}"}})", json_string(problem_), seed_));
+    ++setup_answers_due_;
+}
+
+void WorkerEvaluator::begin(const Problem& problem, std::uint64_t seed) {
+    problem_ = problem.key();
+    seed_ = seed;
+    safe_step_ = 0;
+    safe_verify_ = 0;
+    pool_.set_problem(problem_);
+    set_up();
+}
+
+void WorkerEvaluator::prepare(const Candidate& candidate) {
+    pool_.add(candidate.config);
+    if (!on_cpu()) pool_.start();
+}
+
+void WorkerEvaluator::abandon() {
+    pool_.cancel(!on_cpu());
+}
+
+WorkerEvaluator::Wait WorkerEvaluator::wait_for_answer(double timeout, bool compile, const std::function<bool()>& stop, std::string& answer) {
+    const auto begin = Clock::now();
+    while (true) {
+        if (auto line = worker_->take_line()) {
+            answer = std::move(*line);
+            return Wait::answered;
+        }
+        if (worker_->closed()) return Wait::closed;
+        if (seconds_since(begin) > timeout) return Wait::timed_out;
+        if (stop && stop()) return Wait::stopped;
+        if (compile) pool_.start();
+        auto children = pool_.children();
+        children.push_back(worker_.get());
+        ChildProcess::wait(children, tick);
+        pool_.collect();
+    }
+}
+
+/// Requires success of what is no candidate's fault.
+void WorkerEvaluator::require(Wait wait, const std::string& answer, const std::string& purpose) {
+    std::string found;
+    if (wait == Wait::closed) found = "the worker ended: " + worker_->end();
+    if (wait == Wait::timed_out) found = "no answer in time";
+    if (wait == Wait::answered) {
+        const JsonNode node = parse_json(answer, source_of_answers);
+        if (const auto error = JsonPlace(node, source_of_answers).find("error")) found = error->string(longest);
+    }
+    if (found.empty()) return;
+    worker_.reset();
+    throw Error(purpose, found, "see 'hone doctor'; a smaller problem needs less time and memory");
+}
+
+bool WorkerEvaluator::await_setup(const std::function<bool()>& stop) {
+    if (!worker_) set_up();
+    for (; setup_answers_due_ > 0; --setup_answers_due_) {
+        std::string answer;
+        // The worker prepares data on the host; candidates may be compiled beside it on any device.
+        const Wait wait = wait_for_answer(settings_.setup_timeout, true, stop, answer);
+        if (wait == Wait::stopped) return false;
+        require(wait, answer, fmt::format("setting up {} on {}", problem_, settings_.device.fingerprint.name));
+    }
+    return true;
+}
+
+bool WorkerEvaluator::await_code(const Config& config, const std::function<bool()>& stop) {
+    while (!pool_.result(config) || (on_cpu() && pool_.busy())) {
+        if (stop && stop()) return false;
+        if (!on_cpu() || !pool_.result(config)) pool_.start();
+        ChildProcess::wait(pool_.children(), tick);
+        pool_.collect();
+    }
+    return true;
+}
+
+double WorkerEvaluator::timeout() const {
+    if (safe_step_ == 0) return settings_.first_timeout;
+    // A candidate is dropped after three samples when it is hopeless; with the verified step and the warm-up that is six steps, or twelve where
+    // two are needed for a sample. Slower than the safe configuration by a further factor of five is not worth waiting for.
+    constexpr double steps = 60;
+    constexpr double verifications = 5;
+    return settings_.grace + settings_.sampling.most_seconds + steps * safe_step_ + verifications * safe_verify_;
+}
+
+std::optional<Outcome> WorkerEvaluator::evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) {
+    pool_.add(candidate.config);
+    if (!await_setup(stop) || !await_code(candidate.config, stop)) return std::nullopt;
+    const CompilePool::Result compiled = *pool_.result(candidate.config);
+    if (!compiled.ok) {
+        Outcome outcome = failure(Status::compile_failed, compiled.failure);
+        outcome.compile_seconds = compiled.seconds;
+        return outcome;
+    }
+    auto outcome = measure(candidate, incumbent, stop);
+    if (!outcome) return std::nullopt;
+    if (!candidate.finalist) outcome->compile_seconds += compiled.seconds;
+    if (safe_step_ == 0 && outcome->measured()) {
+        safe_step_ = outcome->step.median;
+        safe_verify_ = outcome->verify_seconds;
+    }
+    return outcome;
+}
+
+std::optional<Outcome> WorkerEvaluator::measure(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) {
+    worker_->send(fmt::format(R"({{"do": "evaluate", "config": {}, "incumbent": {}, "sampling": {}}})", json_string(candidate.config.key()),
+                              json_number(incumbent), to_json(settings_.sampling)));
+    const auto began = Clock::now();
+    // Most candidates are measured within this time: rather than killing the worker, and setting the next one up, let it finish.
+    constexpr double patience = 2;
+    const auto stop_soon = [&] { return stop && seconds_since(began) > patience && stop(); };
+    std::string answer;
+    const Wait wait = wait_for_answer(timeout(), !on_cpu(), stop_soon, answer);
+    if (wait == Wait::answered) return read_answer(answer);
+    const std::string end = worker_->end();
+    worker_.reset();
+    if (wait == Wait::stopped) return std::nullopt;
+    if (wait == Wait::timed_out) return failure(Status::timed_out, fmt::format("no answer within {:.3g} s; the worker was killed", timeout()));
+    return failure(Status::crashed, end);
+}
+
+Outcome WorkerEvaluator::read_answer(const std::string& answer) {
+    const JsonNode node = parse_json(answer, source_of_answers);
+    const JsonPlace place(node, source_of_answers);
+    if (const auto error = place.find("error")) throw Error("worker", error->string(longest), "this is a mistake in hone: report it");
+    Outcome outcome = read_outcome(place["outcome"]);
+    if (place["broken"].integer(0, 1) == 1) worker_.reset();
+    return outcome;
+}
+
+Ceilings WorkerEvaluator::ceilings() {
+    start_worker();
+    const std::string purpose = "measuring the ceilings of " + settings_.device.fingerprint.name;
+    std::string answer;
+    for (; setup_answers_due_ > 0; --setup_answers_due_) require(wait_for_answer(settings_.setup_timeout, false, {}, answer), answer, purpose);
+    worker_->send(R"({"do": "ceilings"})");
+    require(wait_for_answer(settings_.setup_timeout, false, {}, answer), answer, purpose);
+    const JsonNode node = parse_json(answer, source_of_answers);
+    const JsonPlace place(node, source_of_answers);
+    return {place["copy_bytes_per_second"].number(0, most_rate), place["fma_f32"].number(0, most_rate), place["fma_f64"].number(0, most_rate),
+            place["how"].string(longest)};
+}
+
+}  // namespace hone

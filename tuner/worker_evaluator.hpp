@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "runtime/ceilings.hpp"
+#include "tuner/child_process.hpp"
+#include "tuner/compile_pool.hpp"
+#include "tuner/evaluator.hpp"
+#include "tuner/statistics.hpp"
+
+namespace hone {
+
+/// How candidates are evaluated on a device.
+struct WorkerSettings {
+    Device device;
+    std::filesystem::path cache;                                   ///< folder of the disk cache
+    std::vector<std::string> command{"/proc/self/exe", "worker"};  ///< that starts a worker: a program that calls worker_main
+    int compile_processes = 0;  ///< 0: all hardware threads for the CPU, all but one for a GPU, whose worker needs one
+    SamplingRule sampling;
+    double compile_timeout = 60;  ///< seconds for one candidate
+    double setup_timeout = 600;   ///< for a problem's data and expected answers
+    double first_timeout = 120;   ///< for the first candidate that is measured, the safe one: nothing is known yet
+    double grace = 10;            ///< added to what a candidate may take, which follows from the safe configuration's times
+};
+
+/// Evaluates on a device through a worker process, while other processes compile ahead.
+///
+/// A candidate that hangs, crashes or corrupts its device takes the worker with it and nothing else: it is killed and reaped, the candidate's outcome
+/// says why, and the next candidate gets a new worker with the problem set up again.
+///
+/// On a GPU, candidates are compiled while others are measured. On the CPU both would want the same cores, so they alternate: nothing is compiled
+/// while a candidate is measured, and all cores compile when the next candidate to be measured is not there yet.
+class WorkerEvaluator : public Evaluator {
+  public:
+    explicit WorkerEvaluator(WorkerSettings settings);
+    ~WorkerEvaluator() override;
+
+    void begin(const Problem& problem, std::uint64_t seed) override;
+    void prepare(const Candidate& candidate) override;
+    std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override;
+    void abandon() override;
+
+    /// Measures the device's ceilings in the worker, before the first problem or between two. Throws Error when that fails.
+    Ceilings ceilings();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    enum class Wait { answered, closed, timed_out, stopped };
+
+    void start_worker();
+    void set_up();
+    Wait wait_for_answer(double timeout, bool compile, const std::function<bool()>& stop, std::string& answer);
+    void require(Wait wait, const std::string& answer, const std::string& purpose);
+    bool await_setup(const std::function<bool()>& stop);
+    bool await_code(const Config& config, const std::function<bool()>& stop);
+    std::optional<Outcome> measure(const Candidate& candidate, double incumbent, const std::function<bool()>& stop);
+    Outcome read_answer(const std::string& answer);
+    double timeout() const;
+    bool on_cpu() const { return settings_.device.limits.target == Target::cpu; }
+
+    WorkerSettings settings_;
+    CompilePool pool_;
+    std::unique_ptr<ChildProcess> worker_;
+    std::string problem_;
+    std::uint64_t seed_ = 0;
+    int setup_answers_due_ = 0;
+    double safe_step_ = 0;    ///< seconds, of the first candidate that was measured
+    double safe_verify_ = 0;  ///< seconds of loading and verifying it
+};
+
+}  // namespace hone
