@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <thread>
 
@@ -66,19 +65,14 @@ std::string read_file(const fs::path& path, std::int64_t most_bytes) {
     constexpr const char* remedy = "check the path and its permissions";
     std::error_code status;
     if (!fs::is_regular_file(path, status)) throw Error(path.string(), "it is no plain file", remedy);
-    std::ifstream file(path, std::ios::binary);
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
     if (!file) fail(path, "it cannot be read", remedy);
-    std::string contents;
-    constexpr std::size_t piece = std::size_t{1} << 16;
-    while (file && static_cast<std::int64_t>(contents.size()) <= most_bytes) {
-        const std::size_t length = contents.size();
-        contents.resize(length + piece);
-        file.read(contents.data() + length, static_cast<std::streamsize>(piece));
-        contents.resize(length + static_cast<std::size_t>(file.gcount()));
-    }
-    if (file.bad()) fail(path, "it cannot be read", remedy);
-    if (static_cast<std::int64_t>(contents.size()) > most_bytes)
-        throw Error(path.string(), fmt::format("it is longer than {} bytes", most_bytes), "check that it is what it should be");
+    const auto length = static_cast<std::int64_t>(file.tellg());
+    if (length > most_bytes) throw Error(path.string(), fmt::format("it is longer than {} bytes", most_bytes), "check that it is what it should be");
+    std::string contents(static_cast<std::size_t>(std::max<std::int64_t>(length, 0)), '\0');
+    file.seekg(0);
+    file.read(contents.data(), length);
+    if (file.gcount() != length) fail(path, "it cannot be read", remedy);
     return contents;
 }
 

@@ -100,10 +100,12 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
         return true;
     }
     bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
-        // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ...": ours says the line.
-        const std::string_view text = error.what();
-        const std::size_t start = text.find(": ");
-        fail(beginning(start == std::string_view::npos ? text : text.substr(start + 2)), mend);
+        // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ...": the line of this file is known better here.
+        std::string_view text = error.what();
+        for (const std::string_view introduction : {"] ", "column "})
+            if (const std::size_t at = text.find(introduction); at != std::string_view::npos && at < 60) text.remove_prefix(at + introduction.size());
+        if (const std::size_t colon = text.find(": "); colon < 10) text.remove_prefix(colon + 2);
+        fail(beginning(text), mend);
     }
 
   private:

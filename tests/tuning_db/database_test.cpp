@@ -278,7 +278,9 @@ TEST(Database, MergesGiveTheSameInAnyOrderAndGrouping) {
         std::vector<Database> parts(3, Database(two_families()));
         for (auto& part : parts)
             for (int i = 0; i < 30; ++i) part.add(random());
-        const auto& [a, b, c] = std::tie(parts[0], parts[1], parts[2]);
+        const Database& a = parts[0];
+        const Database& b = parts[1];
+        const Database& c = parts[2];
         EXPECT_EQ(text(merged(a, b)), text(merged(b, a)));
         EXPECT_EQ(text(merged(a, a)), text(a));
         EXPECT_EQ(text(merged(merged(a, b), c)), text(merged(a, merged(b, c))));

@@ -1,0 +1,140 @@
+// A database file comes from anywhere: another program, a text editor, a broken disk. Whatever happened to it, reading either throws hone::Error or
+// gives a database whose every answer is a member of the asking device's search space.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "generator/error.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/tuning_db/test_families.hpp"
+#include "tuning_db/database.hpp"
+#include "tuning_db/database_file.hpp"
+
+namespace hone {
+namespace {
+
+using test::RandomRecords;
+using test::two_families;
+
+std::size_t position(RandomRecords& random, const std::string& text) {
+    return static_cast<std::size_t>(random.below(std::ssize(text)));
+}
+
+void flip_bytes(RandomRecords& random, std::string& text) {
+    for (std::int64_t i = random.below(4); i >= 0; --i) text[position(random, text)] = static_cast<char>(random.below(256));
+}
+
+void cut_or_repeat(RandomRecords& random, std::string& text) {
+    const std::size_t begin = position(random, text);
+    const auto length = static_cast<std::size_t>(random.below(200));
+    if (random.below(2) == 0) {
+        text.erase(begin, length);
+    } else {
+        text.insert(position(random, text), text.substr(begin, length));
+    }
+}
+
+// One number, word or punctuation mark becomes another one: what still parses reaches the deeper checks.
+void exchange_token(RandomRecords& random, std::string& text) {
+    constexpr std::array tokens{
+        "0",       "-1",         "1",       "2",    "1e308",       "-0.0", "1e-320", "9223372036854775807", "9223372036854775808",
+        "NaN",     "\"\"",       "null",    "true", "[]",          "{}",   "\"7\"",  "\"block\"",           "\"shared\"",
+        "\"f32\"", "\"volume\"", "\"cpu\"", "7.5",  "\"\\u0000\"", "64",   "128",    "\"unroll\"",          "10"};
+    std::size_t begin = position(random, text);
+    const std::string_view word = "0123456789.eE+-\"abcdefghijklmnopqrstuvwxyz_";
+    begin = text.find_first_of(word, begin);
+    if (begin == std::string::npos) return;
+    std::size_t end = text.find_first_not_of(word, begin);
+    while (begin > 0 && word.find(text[begin - 1]) != std::string_view::npos) --begin;
+    if (end == std::string::npos) end = text.size();
+    text.replace(begin, end - begin, tokens.at(static_cast<std::size_t>(random.below(std::ssize(tokens)))));
+}
+
+// A digit of a number becomes another one: most of these files are valid, with values that nobody chose.
+void change_digit(RandomRecords& random, std::string& text) {
+    const std::size_t digit = text.find_first_of("0123456789", position(random, text));
+    if (digit != std::string::npos) text[digit] = static_cast<char>('0' + random.below(10));
+}
+
+// Whole lines are fields: exchanging or dropping them gives well-formed records with missing, foreign and repeated members.
+void shuffle_lines(RandomRecords& random, std::string& text) {
+    std::vector<std::string> lines;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size() - 1);
+        lines.push_back(text.substr(begin, end + 1 - begin));
+        begin = end + 1;
+    }
+    const auto pick = [&] { return static_cast<std::size_t>(random.below(std::ssize(lines))); };
+    switch (random.below(3)) {
+        case 0:
+            std::swap(lines[pick()], lines[pick()]);
+            break;
+        case 1:
+            lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(pick()));
+            break;
+        default:
+            lines[pick()] = lines[pick()];
+    }
+    text.clear();
+    for (const auto& line : lines) text += line;
+}
+
+constexpr std::array mutations{&flip_bytes, &cut_or_repeat, &exchange_token, &change_digit, &shuffle_lines};
+
+std::string valid_file(RandomRecords& random) {
+    std::vector<Record> records;
+    for (int i = 0; i < 6; ++i) {
+        records.push_back(random());
+        records.back().device = test::h200();
+    }
+    return database_file_text("nvidia_h200", records);
+}
+
+// Every answer is a member, for problems and devices near and far from the records.
+void check_answers(RandomRecords& random, const Database& database) {
+    for (int i = 0; i < 20; ++i) {
+        const Problem problem = i % 2 == 0 && !database.records().empty()
+                                    ? database.records()[static_cast<std::size_t>(random.below(std::ssize(database.records())))].problem
+                                    : random().problem;
+        Limits limits = test::h200_limits();
+        limits.shared_bytes_per_block = static_cast<int>(random.below(1 << 18));
+        const Match match = database.best(problem, test::h200(), limits);
+        const auto rejection = two_families().of(problem).space(problem, limits).check(match.config);
+        EXPECT_FALSE(rejection) << match.config.key() << " for " << problem.key() << ": " << rejection->reason;
+    }
+}
+
+TEST(DatabaseMutation, AThousandBrokenFilesNeverCrashAndNeverYieldAnAlienConfiguration) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomRecords random(seed);
+    const test::TemporaryFolder folder;
+    const auto path = folder.path() / "nvidia_h200.json";
+    int accepted = 0;
+    int refused = 0;
+    for (int i = 0; i < 1000; ++i) {
+        std::string text = valid_file(random);
+        for (std::int64_t n = random.below(3); n >= 0; --n)
+            if (!text.empty()) mutations.at(static_cast<std::size_t>(random.below(std::ssize(mutations))))(random, text);
+        std::ofstream(path, std::ios::binary) << text;
+        try {
+            const Database database = Database::load(folder.path(), two_families());
+            ++accepted;
+            check_answers(random, database);
+            // What was read can be written and read again.
+            database.merge_into(folder.path());
+            EXPECT_EQ(Database::load(folder.path(), two_families()).records().size(), database.records().size()) << text;
+        } catch (const Error& error) {
+            ++refused;
+            EXPECT_TRUE(std::string(error.what()).starts_with(path.string())) << error.what();
+        }
+    }
+    // Both ways are exercised, or the mutations are too weak or too strong to show anything.
+    EXPECT_GT(accepted, 50);
+    EXPECT_GT(refused, 300);
+}
+
+}  // namespace
+}  // namespace hone

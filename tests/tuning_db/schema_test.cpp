@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/support/temporary_folder.hpp"
+#include "tests/tuning_db/test_families.hpp"
+#include "tuning_db/database.hpp"
+#include "tuning_db/database_file.hpp"
+#include "tuning_db/file_store.hpp"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file with the version that it should be valid for.
+struct Question {
+    fs::path file;
+    int version = schema_version;
+};
+
+// Reads schema, file, schema, file, ... and prints v (valid) or i (invalid) for each pair.
+constexpr const char* program = R"(
+import json, sys
+from jsonschema import Draft202012Validator
+for schema, document in zip(sys.argv[1::2], sys.argv[2::2]):
+    schema, document = (json.load(open(path)) for path in (schema, document))
+    Draft202012Validator.check_schema(schema)
+    print(end="v" if Draft202012Validator(schema).is_valid(document) else "i")
+)";
+
+// One letter per question; empty where there is no python3 with jsonschema. Started without a shell.
+std::string verdicts(const std::vector<Question>& questions) {
+    std::vector<std::string> arguments{"python3", "-c", program};
+    for (const auto& [file, version] : questions) {
+        arguments.push_back(fmt::format("{}/tuning_db/schema/database-{}.schema.json", HONE_SOURCE_FOLDER, version));
+        arguments.push_back(file.string());
+    }
+    std::vector<char*> argv;
+    for (auto& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    std::array<int, 2> output{};
+    if (pipe(output.data()) != 0) return "";
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(output[1], STDOUT_FILENO);
+        execvp(argv[0], argv.data());
+        _exit(127);
+    }
+    close(output[1]);
+    std::string letters(questions.size() + 1, '\0');
+    ssize_t length = 0;
+    for (ssize_t more = 1; more > 0; length += std::max<ssize_t>(more, 0))
+        more = read(output[0], letters.data() + length, letters.size() - static_cast<std::size_t>(length));
+    close(output[0]);
+    waitpid(child, nullptr, 0);
+    letters.resize(static_cast<std::size_t>(length));
+    return letters;
+}
+
+constexpr const char* missing = "python3 with jsonschema 4 is not installed (Debian, Ubuntu: python3-jsonschema)";
+
+TEST(DatabaseSchema, DescribesWhatIsWritten) {
+    const test::TemporaryFolder folder;
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    test::RandomRecords random(seed);
+    Database database(test::two_families());
+    for (int i = 0; i < 100; ++i) database.add(random());
+    Record record = test::make_record("volume order=9 elements=7", "", 1);
+    record.purpose = "energy";
+    record.verification_error = std::numeric_limits<double>::infinity();
+    record.ceiling_fraction = 0;
+    record.safe_seconds = 0;
+    record.further = {{"joules", "1.5"}};
+    database.add(record);
+    database.merge_into(folder.path());
+    replace_file(folder.path() / "empty.json", database_file_text("empty", {}));
+    std::vector<Question> questions;
+    for (const auto& file : database_files(folder.path())) questions.push_back({file});
+    ASSERT_EQ(questions.size(), 5U) << "four devices and the empty one";
+    const std::string answer = verdicts(questions);
+    if (answer.empty()) GTEST_SKIP() << missing;
+    EXPECT_EQ(answer, "vvvvv");
+}
+
+TEST(DatabaseSchema, DescribesTheSamplesOfEveryVersionAndTheShippedRecords) {
+    std::vector<Question> questions;
+    std::string expected;
+    for (int version = 1; version <= schema_version; ++version) {
+        const fs::path sample = fs::path(HONE_SOURCE_FOLDER) / "tests/tuning_db/samples" / fmt::format("version_{}", version) / "nvidia_h200.json";
+        questions.push_back({sample, version});
+        expected += 'v';
+        if (version == schema_version) continue;
+        questions.push_back({sample, schema_version});  // the schemas differ
+        expected += 'i';
+    }
+    for (const auto& file : database_files(fs::path(HONE_SOURCE_FOLDER) / "tuning_db/records")) {
+        questions.push_back({file});
+        expected += 'v';
+    }
+    const std::string answer = verdicts(questions);
+    if (answer.empty()) GTEST_SKIP() << missing;
+    EXPECT_EQ(answer, expected);
+}
+
+TEST(DatabaseSchema, RefusesWhatIsWrong) {
+    const test::TemporaryFolder folder;
+    const std::string good = database_file_text("nvidia_h200", {test::make_record("volume order=5 elements=1000", "unroll=2", 2e-3)});
+    std::vector<Question> questions;
+    for (const auto& [from, to] : {std::pair<std::string, std::string>{"\"unroll\": 2", "\"unroll\": 2.5"},
+                                   {"\"median\": 0.002", "\"median\": -1"},
+                                   {"\"cuda\"", "\"vulkan\""},
+                                   {"\"schema_version\": 2", "\"schema_version\": 3"},
+                                   {"2026-11", "2026/11"}}) {
+        std::string text = good;
+        text.replace(text.find(from), from.size(), to);
+        questions.push_back({folder.path() / fmt::format("{}.json", questions.size())});
+        replace_file(questions.back().file, text);
+    }
+    const std::string answer = verdicts(questions);
+    if (answer.empty()) GTEST_SKIP() << missing;
+    EXPECT_EQ(answer, "iiiii");
+}
+
+}  // namespace
+}  // namespace hone
