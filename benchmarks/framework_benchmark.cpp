@@ -1,0 +1,231 @@
+// What the framework itself costs: looking a warm kernel up, launching through the library beside a direct call of the same function, the warm
+// start of a process, rendering, hashing, the disk cache. All on the processor.
+//
+// With `--start CACHE_FOLDER` the program is the process whose warm start is measured: it prints the seconds per kernel.
+#include <benchmark/benchmark.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cpu/host_compiler.hpp"
+#include "runtime/library.hpp"
+#include "runtime/process.hpp"
+
+namespace hone {
+namespace {
+
+// One of each family and precision: what a small application uses.
+constexpr std::array problem_texts{
+    "gauss_seidel_27 stencil=constant precision=f32 nx=20 ny=20 nz=20",
+    "gauss_seidel_27 stencil=variable precision=f64 nx=20 ny=20 nz=20",
+    "dg_volume equation=acoustics_3d order=2 precision=f32 elements=500",
+    "dg_volume equation=maxwell_3d order=3 precision=f64 elements=500",
+};
+
+// What an application holds for as long as it runs. The cache folder lives as long as the benchmarks.
+struct Application {
+    DiskCache cache;
+    std::unique_ptr<Backend> backend;
+    const Families& families = built_in_families();
+    KernelLibrary library;
+
+    explicit Application(const std::filesystem::path& folder)
+        : cache(folder), backend(make_backend("cpu", cache)), library(*backend, Database(families), families) {}
+};
+
+class TemporaryCache {
+  public:
+    TemporaryCache() {
+        std::string name = (std::filesystem::temp_directory_path() / "hone-benchmark-XXXXXX").string();
+        if (mkdtemp(name.data()) != nullptr) folder_ = name;
+    }
+    ~TemporaryCache() {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+    TemporaryCache(const TemporaryCache&) = delete;
+    TemporaryCache& operator=(const TemporaryCache&) = delete;
+    const std::filesystem::path& folder() const { return folder_; }
+
+  private:
+    std::filesystem::path folder_;
+};
+
+const std::filesystem::path& cache_folder() {
+    static const TemporaryCache cache;
+    return cache.folder();
+}
+
+Application& application() {
+    static Application instance(cache_folder());
+    return instance;
+}
+
+void warm_lookup(benchmark::State& state) {
+    const Problem problem = built_in_families().parse_problem(problem_texts[0]);
+    application().library.kernel(problem);
+    for (auto _ : state) benchmark::DoNotOptimize(application().library.kernel(problem));
+}
+
+// A kernel with arrays of its own, launched through the library and by hand.
+class Launches {
+  public:
+    explicit Launches(const std::string& text)
+        : problem_(built_in_families().parse_problem(text)),
+          kernel_(application().library.kernel(problem_)),
+          workload_(built_in_families().of(problem_).workload(problem_, 1)) {
+        for (auto& array : workload_.arrays) pointers_.push_back(array.data());
+        bound_ = std::make_unique<BoundKernel>(kernel_, pointers_);
+        load_by_hand();
+    }
+    ~Launches() { dlclose(object_); }
+    Launches(const Launches&) = delete;
+    Launches& operator=(const Launches&) = delete;
+
+    void through_library() const { bound_->launch(); }
+    void by_hand() {
+        for (auto& call : calls_) call.function(call.arguments.data());
+    }
+
+  private:
+    struct Call {
+        void (*function)(void**);
+        std::vector<void*> arguments;
+    };
+
+    // The functions of the same object file, their arguments laid out once.
+    void load_by_hand() {
+        const KernelSource& source = kernel_->source();
+        object_ = dlopen(application().backend->compiler().compile(source).code.file.c_str(), RTLD_NOW | RTLD_LOCAL);
+        const auto* entries = static_cast<const HostEntry*>(dlsym(object_, "hone_entries"));
+        for (const auto& table : source.tables) {
+            contents_.push_back(table_of(table, source.precision));
+            tables_.push_back(contents_.back().data());
+        }
+        last_ = static_cast<int>(kernel_->range());
+        for (const auto& launch : source.step) {
+            const HostEntry* entry = entries;
+            while (launch.entry != entry->name) ++entry;
+            calls_.push_back({entry->launch, arguments_of(launch)});
+        }
+    }
+
+    static HostArray table_of(const TableSpec& table, Precision precision) {
+        HostArray array(precision, table.words);
+        std::memset(array.data(), 0, static_cast<std::size_t>(array.bytes()));
+        for (std::size_t i = 0; i < table.contents.size(); ++i) {
+            if (precision == Precision::f32)
+                array.values<float>()[i] = static_cast<float>(table.contents[i]);
+            else
+                array.values<double>()[i] = table.contents[i];
+        }
+        return array;
+    }
+
+    std::vector<void*> arguments_of(const Launch& launch) {
+        std::vector<void*> arguments;
+        for (auto& pointer : pointers_) arguments.push_back(&pointer);
+        for (auto& table : tables_) arguments.push_back(&table);
+        for (const auto& scalar : kernel_->source().scalars) arguments.push_back(const_cast<int*>(&scalar.value));
+        arguments.insert(arguments.end(), {&first_, &last_});
+        for (const int& constant : launch.constants) arguments.push_back(const_cast<int*>(&constant));
+        return arguments;
+    }
+
+    Problem problem_;
+    std::shared_ptr<const Kernel> kernel_;
+    Workload workload_;
+    std::vector<void*> pointers_;
+    std::unique_ptr<BoundKernel> bound_;
+    void* object_ = nullptr;
+    std::vector<HostArray> contents_;
+    std::vector<void*> tables_;
+    int first_ = 0;
+    int last_ = 0;
+    std::vector<Call> calls_;
+};
+
+void launch_through_library(benchmark::State& state) {
+    const Launches launches(problem_texts[static_cast<std::size_t>(state.range(0))]);
+    for (auto _ : state) launches.through_library();
+    state.SetLabel(problem_texts[static_cast<std::size_t>(state.range(0))]);
+}
+
+void launch_by_hand(benchmark::State& state) {
+    Launches launches(problem_texts[static_cast<std::size_t>(state.range(0))]);
+    for (auto _ : state) launches.by_hand();
+    state.SetLabel(problem_texts[static_cast<std::size_t>(state.range(0))]);
+}
+
+double start_kernels(const std::filesystem::path& folder) {
+    const auto begin = std::chrono::steady_clock::now();
+    Application fresh(folder);
+    for (const char* text : problem_texts) benchmark::DoNotOptimize(fresh.library.kernel(fresh.families.parse_problem(text)));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(problem_texts.size());
+}
+
+// Seconds per kernel of a process that finds everything in the disk cache.
+void warm_start(benchmark::State& state) {
+    start_kernels(cache_folder());
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+    for (auto _ : state) {
+        const ProcessResult started = run_process({self, "--start", cache_folder().string()}, 60);
+        if (!started.ok()) return state.SkipWithError(started.failure().c_str());
+        state.SetIterationTime(std::stod(started.output));
+    }
+    state.SetLabel("per kernel");
+}
+
+void render_kernel(benchmark::State& state, const char* text, const Limits& limits) {
+    const Problem problem = built_in_families().parse_problem(text);
+    const Family& family = built_in_families().of(problem);
+    const Config safe = family.space(problem, limits).safe();
+    for (auto _ : state) benchmark::DoNotOptimize(family.kernel(problem, safe, limits));
+    state.SetLabel(fmt::format("{} for {}", text, to_string(limits.target)));
+}
+
+void hash(benchmark::State& state) {
+    const std::string text(static_cast<std::size_t>(state.range(0)), 'x');
+    for (auto _ : state) benchmark::DoNotOptimize(sha256(text));
+    state.SetBytesProcessed(state.iterations() * state.range(0));
+}
+
+void cache_read(benchmark::State& state) {
+    const DiskCache cache(cache_folder());
+    cache.write("benchmark", std::string(static_cast<std::size_t>(state.range(0)), 'x'));
+    for (auto _ : state) benchmark::DoNotOptimize(cache.read("benchmark"));
+    state.SetBytesProcessed(state.iterations() * state.range(0));
+}
+
+BENCHMARK(warm_lookup);
+BENCHMARK(launch_through_library)->DenseRange(0, std::ssize(problem_texts) - 1)->UseRealTime();
+BENCHMARK(launch_by_hand)->DenseRange(0, std::ssize(problem_texts) - 1)->UseRealTime();
+BENCHMARK(warm_start)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(hash)->Arg(1 << 10)->Arg(1 << 16);
+BENCHMARK(cache_read)->Arg(1 << 10)->Arg(1 << 16);
+
+}  // namespace
+}  // namespace hone
+
+int main(int argc, char** argv) {
+    if (argc == 3 && std::strcmp(argv[1], "--start") == 0) {
+        fmt::print("{}\n", hone::start_kernels(argv[2]));
+        return 0;
+    }
+    for (const char* text : hone::problem_texts)
+        for (const hone::Limits& limits : {hone::cpu_limits(), hone::cuda_limits(90)})
+            benchmark::RegisterBenchmark("render", hone::render_kernel, text, limits)->Unit(benchmark::kMicrosecond);
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+    return 0;
+}
