@@ -155,20 +155,23 @@ std::vector<Vector3> tetrahedron_points(int order) {
     return points;
 }
 
+SquareMatrix transpose(const SquareMatrix& matrix) {
+    SquareMatrix result(matrix.size);
+    for (int i = 0; i < matrix.size; ++i)
+        for (int j = 0; j < matrix.size; ++j) result(j, i) = matrix(i, j);
+    return result;
+}
+
 // X with X A = B: Gaussian elimination with pivoting on A^T X^T = B^T, whose rows are contiguous once both are transposed.
-SquareMatrix divide_right(SquareMatrix b, SquareMatrix a) {
+SquareMatrix divide_right(const SquareMatrix& right_hand_side, const SquareMatrix& matrix) {
+    SquareMatrix a = transpose(matrix);
+    SquareMatrix b = transpose(right_hand_side);
     const int n = a.size;
-    const auto transpose = [n](SquareMatrix& matrix) {
-        for (int i = 0; i < n; ++i)
-            for (int j = 0; j < i; ++j) std::swap(matrix(i, j), matrix(j, i));
-    };
-    const auto subtract_row = [n](SquareMatrix& matrix, int target, int row, double factor, int from) {
-        double* const to = &matrix(target, 0);
-        const double* const what = &matrix(row, 0);
+    const auto subtract_row = [n](SquareMatrix& rows, int target, int row, double factor, int from) {
+        double* const to = &rows(target, 0);
+        const double* const what = &rows(row, 0);
         for (int j = from; j < n; ++j) to[j] -= factor * what[j];
     };
-    transpose(a);
-    transpose(b);
     for (int k = 0; k < n; ++k) {
         int pivot = k;
         for (int i = k + 1; i < n; ++i)
@@ -187,8 +190,7 @@ SquareMatrix divide_right(SquareMatrix b, SquareMatrix a) {
         for (int j = 0; j < n; ++j) b(k, j) /= a(k, k);
         for (int i = 0; i < k; ++i) subtract_row(b, i, k, a(i, k), 0);
     }
-    transpose(b);
-    return b;
+    return transpose(b);
 }
 
 // Dr from the modes and their derivatives along r.
@@ -240,6 +242,7 @@ ReferenceElement make_tetrahedron(int order) {
             for (int m = 0; m < nodes; ++m)
                 element.derivative[other](n, m) = element.derivative[0](target[static_cast<std::size_t>(n)], target[static_cast<std::size_t>(m)]);
     }
+    for (const SquareMatrix& matrix : element.derivative) element.transposed.push_back(transpose(matrix));
     return element;
 }
 

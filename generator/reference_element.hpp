@@ -31,6 +31,7 @@ struct ReferenceElement {
     int order = 0;
     std::vector<std::array<double, 3>> points;  ///< (r, s, t) of each node
     std::vector<SquareMatrix> derivative;       ///< Dr, Ds, Dt: exact for polynomials up to `order`
+    std::vector<SquareMatrix> transposed;       ///< their transposes: the columns of an operator, each in one piece
     SquareMatrix vandermonde;                   ///< [node][mode], orthonormal modes
 
     int nodes() const { return static_cast<int>(points.size()); }

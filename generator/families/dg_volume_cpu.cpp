@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "generator/families/dg_volume_mappings.hpp"
@@ -92,11 +93,12 @@ Block combine(const Algebra& form) {
 TableSpec table(const Shape& shape, const Tile& tile) {
     TableSpec result{"D", static_cast<std::int64_t>(3) * tile.nodes_padded * shape.nodes, {}};
     result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
-    for (int a = 0; a < 3; ++a)
-        for (int n = 0; n < shape.nodes; ++n)
-            for (int m = 0; m < shape.nodes; ++m) {
-                const int place = ((n / tile.nodes_per_tile * shape.nodes + m) * 3 + a) * tile.nodes_per_tile + n % tile.nodes_per_tile;
-                result.contents[static_cast<std::size_t>(place)] = shape.reference().derivative[static_cast<std::size_t>(a)](n, m);
+    for (int start = 0; start < shape.nodes; start += tile.nodes_per_tile)
+        for (int m = 0; m < shape.nodes; ++m)
+            for (int a = 0; a < 3; ++a) {
+                const SquareMatrix& columns = shape.reference().transposed[static_cast<std::size_t>(a)];
+                double* const to = &result.contents[static_cast<std::size_t>(start * 3 * shape.nodes + (3 * m + a) * tile.nodes_per_tile)];
+                for (int n = start; n < std::min(start + tile.nodes_per_tile, shape.nodes); ++n) to[n - start] = columns(m, n);
             }
     return result;
 }

@@ -15,6 +15,8 @@ constexpr int tile_nodes = 16;
 constexpr int step_columns = 8;
 constexpr int tile_elements = 8;
 constexpr int lanes = 32;
+constexpr int derivative_words = tile_nodes * step_columns;  // of one derivative in one step
+constexpr int step_words = 3 * derivative_words;
 constexpr int registers_per_multiprocessor = 65536;  // of every architecture that has the instruction
 
 struct Tiling {
@@ -35,8 +37,8 @@ struct Tiling {
         row = (number(config, "padding") == 1 && steps % 2 == 0 ? steps + 1 : steps) * step_columns;
         batch = 4;
         const int accumulated = form.accumulators * columns * 4;
-        const int operands = 2 * 3 * 4 + shape.fields * 4;  // this step's and the next step's operator; fields and their negatives
-        registers = 2 * std::max(accumulated + operands, batch * shape.fields) + 28;  // addresses, indices and loop counters
+        const int operands = 2 * 3 * 4 + 2 * shape.fields;                            // this step's and the next step's operator, this step's fields
+        registers = 2 * std::max(accumulated + operands, batch * shape.fields) + 30;  // a negative, addresses, indices and loop counters
         warps = best_warps(number(config, "min_blocks"));
     }
     int tasks() const { return node_tiles * column_groups; }
@@ -114,17 +116,17 @@ Block combine(const Algebra& form) {
 // [tile of 16 nodes][step of 8 columns][along r, s, t][column 2t or 2t + 1][lane](node g, node g + 8): each lane's loads in the order it makes them.
 TableSpec table(const Shape& shape, const Tiling& tiling) {
     TableSpec result{"D", tiling.operator_words(), {}};
-    result.contents.reserve(static_cast<std::size_t>(result.words));
-    for (int tile = 0; tile < tiling.node_tiles; ++tile)
-        for (int step = 0; step < tiling.steps; ++step)
-            for (const SquareMatrix& derivative : shape.reference().derivative)
-                for (int odd = 0; odd < 2; ++odd)
-                    for (int lane = 0; lane < lanes; ++lane)
-                        for (int below = 0; below < 2; ++below) {
-                            const int n = tile * tile_nodes + lane / 4 + below * 8;
-                            const int m = step * step_columns + lane % 4 * 2 + odd;
-                            result.contents.push_back(n < shape.nodes && m < shape.nodes ? derivative(n, m) : 0);
-                        }
+    result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
+    for (int a = 0; a < 3; ++a) {
+        const SquareMatrix& derivative = shape.reference().derivative[static_cast<std::size_t>(a)];
+        for (int n = 0; n < shape.nodes; ++n) {
+            const int row_place = n / tile_nodes * tiling.steps * step_words + a * derivative_words + n % 8 * 8 + n % tile_nodes / 8;
+            for (int m = 0; m < shape.nodes; ++m)
+                result
+                    .contents[static_cast<std::size_t>(row_place + m / step_columns * step_words + m % 2 * (2 * lanes) + m % step_columns / 2 * 2)] =
+                    derivative(n, m);
+        }
+    }
     return result;
 }
 

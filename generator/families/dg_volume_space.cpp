@@ -62,7 +62,7 @@ std::vector<Constraint> cuda_constraints(const Shape& shape, const Limits& limit
 }  // namespace
 
 const std::vector<Mapping>& cuda_mappings() {
-    static const std::vector<Mapping> mappings{tile_mapping(), mma_mapping()};
+    static const std::vector<Mapping> mappings{element_mapping(), tile_mapping(), mma_mapping()};
     return mappings;
 }
 
@@ -82,7 +82,7 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
         {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates at a time", low ? numbers({1, 2, 4}) : numbers({1, 2, 4, 8})},
         {"elements_per_thread", "elements per thread; mma: groups of 8 elements per warp", low ? numbers({1, 2}) : numbers({1, 2, 4})},
         {"operator", "where Dr, Ds, Dt are held: read-only loads, shared memory, staged through it in chunks, or immediates", words(residencies)},
-        {"unroll", "columns of the operator per trip of the inner loop", numbers({1, 2, 4})},
+        {"unroll", "columns of the operator per trip of the inner loop; element: values per copy from and to memory", numbers({1, 2, 4})},
         {"padding", "1: rows in shared memory are lengthened so that neighbouring elements lie in different banks", numbers({0, 1})},
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})},
     };

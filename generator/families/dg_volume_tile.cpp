@@ -221,13 +221,12 @@ Block combine(const Algebra& form) {
 TableSpec table(const Shape& shape, const Tile& tile) {
     TableSpec result{"D", tile.operator_words(), {}};
     result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
-    const auto& derivative = shape.reference().derivative;
     for (int m = 0; m < shape.nodes; ++m)
-        for (int a = 0; a < 3; ++a)
-            for (int n = 0; n < shape.nodes; ++n) {
-                const int place = m * tile.operator_column() + (tile.packed() ? 4 * n + a : a * tile.nodes_padded + n);
-                result.contents[static_cast<std::size_t>(place)] = derivative[static_cast<std::size_t>(a)](n, m);
-            }
+        for (int a = 0; a < 3; ++a) {
+            const SquareMatrix& columns = shape.reference().transposed[static_cast<std::size_t>(a)];
+            double* const to = &result.contents[static_cast<std::size_t>(m * tile.operator_column() + (tile.packed() ? a : a * tile.nodes_padded))];
+            for (int n = 0; n < shape.nodes; ++n) to[tile.packed() ? 4 * n : n] = columns(m, n);
+        }
     return result;
 }
 
