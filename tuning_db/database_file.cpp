@@ -13,8 +13,8 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t most_records = 50'000;
-constexpr std::int64_t most_bytes = std::int64_t{128} << 20;  // over twice what so many records take
+constexpr std::size_t most_records = 20'000;
+constexpr std::int64_t most_bytes = std::int64_t{64} << 20;  // over twice what so many records take
 
 int version_of(const JsonPlace& root) {
     const JsonPlace version = root["schema_version"];

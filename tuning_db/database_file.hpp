@@ -26,13 +26,13 @@ struct DatabaseFile {
 /// device. `file` is for messages. Throws Error.
 DatabaseFile parse_database_file(std::string_view text, const std::string& file, const Families& families);
 
-/// Reads `<device>.json`. Also throws Error when the name is not that of the device inside, or beyond 128 MiB.
+/// Reads `<device>.json`. Also throws Error when the name is not that of the device inside, or beyond 64 MiB.
 DatabaseFile read_database_file(const std::filesystem::path& path, const Families& families);
 
 /// The database files of a folder in order of their names: every `*.json` that is not hidden. An absent folder has none.
 std::vector<std::filesystem::path> database_files(const std::filesystem::path& folder);
 
-/// Text of a file of the newest version: records sorted, one field per line, so that a difference shows what changed. Throws Error beyond 50000
+/// Text of a file of the newest version: records sorted, one field per line, so that a difference shows what changed. Throws Error beyond 20000
 /// records, which could not be read back.
 std::string database_file_text(const std::string& device, std::vector<Record> records);
 

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t most_levels = 16;         // a database has six
-constexpr std::size_t most_values = 4'000'000;  // a record has some sixty
+constexpr std::size_t most_values = 1'500'000;  // a record has some sixty
 constexpr std::size_t most_members = 1000;      // of one object; looked through for each new one
 constexpr const char* mend = "correct the file or restore it from a copy";
 

@@ -25,7 +25,7 @@ struct JsonNode {
     JsonNode* find(std::string_view member);
 };
 
-/// Strict: one value, UTF-8, no member twice, at most 16 levels and 4 million values. Throws Error naming `file` and line.
+/// Strict: one value, UTF-8, no member twice, at most 16 levels and 1.5 million values. Throws Error naming `file` and line.
 JsonNode parse_json(std::string_view text, const std::string& file);
 
 /// On one line: `{"a": 1, "b": [2, 3]}`.
