@@ -59,19 +59,22 @@ struct Database::Candidate {
     }
 };
 
-void Database::Table::add(const Record& record) {
+MergeCounts Database::Table::add(const Record& record) {
     const auto [place, is_new] = by_subject.try_emplace(subject(record), records.size());
     if (!is_new) {
-        if (better(record, records[place->second])) records[place->second] = record;
-        return;
+        Record& present = records[place->second];
+        if (!better(record, present)) return {.kept = 1};
+        present = record;
+        return {.replaced = 1};
     }
     by_class[record.problem.class_key()].push_back(records.size());
     devices.push_back(device_key(record.device));
     records.push_back(record);
+    return {.added = 1};
 }
 
-void Database::insert(const Record& record) {
-    (knows(*families_, record.problem.family()) ? known_ : foreign_).add(record);
+MergeCounts Database::insert(const Record& record) {
+    return (knows(*families_, record.problem.family()) ? known_ : foreign_).add(record);
 }
 
 Database Database::load(const fs::path& folder, const Families& families) {
@@ -129,30 +132,36 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
     return {Grade::none, space.safe(), std::nullopt};
 }
 
-void Database::merge_into(const fs::path& folder) const {
+MergeCounts Database::merge_into(const fs::path& folder) const {
     std::error_code status;
     fs::create_directories(folder, status);
     if (status) throw Error(folder.string(), "it cannot be made: " + status.message(), "name a folder that can be written");
-    std::map<fs::path, Database> files;
+    std::map<fs::path, std::vector<const Record*>> of_file;
     for (const Table* table : {&known_, &foreign_})
-        for (std::size_t i = 0; i < table->records.size(); ++i)
-            files.try_emplace(folder / (table->devices[i] + ".json"), Database(*families_)).first->second.insert(table->records[i]);
+        for (std::size_t i = 0; i < table->records.size(); ++i) of_file[folder / (table->devices[i] + ".json")].push_back(&table->records[i]);
 
     const FolderLock lock(folder);
-    std::map<fs::path, std::string> texts;
-    for (auto& [path, merged] : files) {
+    MergeCounts counts;
+    std::map<fs::path, std::string> changed;
+    for (const auto& [path, news] : of_file) {
+        Database merged(*families_);
         std::string present;
         if (fs::exists(path)) {
-            const DatabaseFile file = read_database_file(path, *families_);
+            DatabaseFile file = read_database_file(path, *families_);
             for (const auto& record : file.records) merged.insert(record);
-            present = file.text;
+            present = std::move(file.text);
+        }
+        for (const Record* record : news) {
+            const MergeCounts one = merged.insert(*record);
+            counts = {counts.added + one.added, counts.replaced + one.replaced, counts.kept + one.kept};
         }
         std::vector<Record> all = merged.records();
         all.insert(all.end(), merged.foreign_records().begin(), merged.foreign_records().end());
         std::string text = database_file_text(path.stem().string(), std::move(all));
-        if (text != present) texts.emplace(path, std::move(text));
+        if (text != present) changed.emplace(path, std::move(text));
     }
-    for (const auto& [path, text] : texts) replace_file(path, text);
+    for (const auto& [path, text] : changed) replace_file(path, text);
+    return counts;
 }
 
 }  // namespace hone

@@ -24,6 +24,13 @@ struct Match {
     std::optional<Record> record;  ///< what it was taken from
 };
 
+/// What became of the records that were merged into a folder.
+struct MergeCounts {
+    int added = 0;     ///< the folder had none about the subject
+    int replaced = 0;  ///< better than the folder's
+    int kept = 0;      ///< the folder's is as good or better
+};
+
 /// Tuned results by device model: a folder with one JSON file per device (`<device_key>.json`), sorted and diff-friendly.
 ///
 /// Only typed values that are members of the family's search space are ever handed out. A file that cannot be read, a schema version that is
@@ -61,7 +68,7 @@ class Database {
     /// Merges this database's records into the folder's files, making the folder when absent: under the folder's lock all files are read again,
     /// merged, and those that change are replaced atomically. Several processes may do so at once. Throws Error before anything is
     /// written when one of the files to be merged into cannot be read.
-    void merge_into(const std::filesystem::path& folder) const;
+    MergeCounts merge_into(const std::filesystem::path& folder) const;
 
   private:
     // Records with one per subject, found by a key.
@@ -71,11 +78,11 @@ class Database {
         std::unordered_map<std::string, std::size_t> by_subject;
         std::unordered_map<std::string, std::vector<std::size_t>> by_class;  // Problem::class_key
 
-        void add(const Record& record);
+        MergeCounts add(const Record& record);
     };
     struct Candidate;
     std::vector<Candidate> candidates(const Problem& problem, const DeviceFingerprint& device) const;
-    void insert(const Record& record);
+    MergeCounts insert(const Record& record);
 
     const Families* families_;
     Table known_;

@@ -177,6 +177,24 @@ TEST(Database, AFileReadsBackAsItWasWritten) {
     EXPECT_EQ(database_files(folder.path()).size(), 4U) << "one file per device";
 }
 
+TEST(Database, AMergeSaysWhatBecameOfItsRecords) {
+    const test::TemporaryFolder folder;
+    Database first(two_families());
+    first.add(make_record("volume order=5 elements=1000", "unroll=2", 2e-3));
+    first.add(make_record("volume order=6 elements=1000", "unroll=2", 2e-3));
+    const MergeCounts at_first = first.merge_into(folder.path());
+    EXPECT_EQ(at_first.added, 2);
+    Database second(two_families());
+    second.add(make_record("volume order=5 elements=1000", "unroll=3", 1e-3));
+    second.add(make_record("volume order=6 elements=1000", "unroll=3", 3e-3));
+    second.add(make_record("volume order=7 elements=1000", "unroll=3", 3e-3));
+    const MergeCounts counts = second.merge_into(folder.path());
+    EXPECT_EQ(counts.added, 1);
+    EXPECT_EQ(counts.replaced, 1);
+    EXPECT_EQ(counts.kept, 1);
+    EXPECT_EQ(Database::load(folder.path(), two_families()).records().size(), 3U);
+}
+
 TEST(Database, MergingTheSameAgainChangesNoByteAndTouchesNoFile) {
     const test::TemporaryFolder folder;
     Database database(two_families());

@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "tools/command.hpp"
+#include "tools/database_folder.hpp"
+#include "tools/format.hpp"
+#include "tools/record_table.hpp"
+#include "tools/target.hpp"
+#include "tuning_db/database_file.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Settings {
+    std::vector<std::string> words;
+    bool json = false;
+};
+
+// One file as `validate` and `list` see it.
+struct FileReport {
+    fs::path path;
+    DatabaseFile file;
+    std::string error;               // why it cannot be read; empty when it can
+    std::vector<std::string> notes;  // what is legal, but no look-up will ever use
+};
+
+const fs::path& existing_folder(const fs::path& folder) {
+    if (!fs::is_directory(folder)) throw Error("db", folder.string() + " is not a folder", "name the folder that 'hone tune --db' wrote");
+    return folder;
+}
+
+// Limits of the record's own kind of device. Of a processor only the architecture is known: assume the most that any has.
+Limits generous_limits(const DeviceFingerprint& device) {
+    if (device.target == Target::cuda) return cuda_limits(parse_architecture(device.architecture));
+    Limits limits = cpu_limits();
+    limits.vector_bytes = 64;
+    limits.cache_bytes = 1 << 26;
+    return limits;
+}
+
+// Why look-ups pass over a record for ever, or an empty string.
+std::string idle_reason(const Record& record, const Families& families) {
+    if (!knows(families, record.problem.family())) return "this hone has no such family; kept as it is";
+    if (!record.verified()) return "not verified within its tolerance";
+    try {
+        const auto rejection = families.of(record.problem).space(record.problem, generous_limits(record.device)).check(record.config);
+        return rejection ? fmt::format("no member of today's search space, {}: {}", rejection->constraint, rejection->reason) : "";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+FileReport examined(const fs::path& path, const Families& families) {
+    FileReport report{path, {}, "", {}};
+    try {
+        report.file = read_database_file(path, families);
+    } catch (const Error& error) {
+        report.error = error.what();
+        return report;
+    }
+    for (const auto& record : report.file.records)
+        if (const std::string reason = idle_reason(record, families); !reason.empty()) report.notes.push_back(record.problem.key() + ": " + reason);
+    return report;
+}
+
+Json validity_of(const FileReport& report) {
+    if (!report.error.empty()) return {{"file", report.path.filename().string()}, {"valid", false}, {"error", report.error}};
+    return {
+        {"file", report.path.filename().string()}, {"valid", true},        {"device", report.file.device}, {"schema_version", report.file.version},
+        {"records", report.file.records.size()},   {"notes", report.notes}};
+}
+
+void print_validity(const FileReport& report, Console& console) {
+    const std::string name = report.path.filename().string();
+    if (!report.error.empty()) {
+        console.print("invalid  {}\n         {}\n", name, report.error);
+        return;
+    }
+    const bool old = report.file.version < schema_version;
+    console.print("valid    {}: {} records{}\n", name, report.file.records.size(),
+                  old ? fmt::format(", schema version {} (the next merge makes it {})", report.file.version, schema_version) : "");
+    for (const auto& note : report.notes) console.print("  note   {}\n", note);
+}
+
+Exit validate(const Settings& settings, Console& console) {
+    const fs::path folder = existing_folder(settings.words.front());
+    Json files = Json::array();
+    bool all_valid = true;
+    for (const auto& path : database_files(folder)) {
+        const FileReport report = examined(path, built_in_families());
+        all_valid = all_valid && report.error.empty();
+        files.push_back(validity_of(report));
+        if (!settings.json) print_validity(report, console);
+    }
+    const bool empty = files.empty();
+    if (settings.json) print(console, Json{{"folder", folder.string()}, {"valid", all_valid}, {"files", std::move(files)}});
+    if (empty) console.message("hone: {} holds no database files\n", folder.string());
+    if (!all_valid) return Exit::wrong_input;
+    return empty ? Exit::nothing : Exit::ok;
+}
+
+void print_records(const DatabaseFile& file, Console& console) {
+    constexpr auto right = Table::Align::right;
+    Table table({{"problem"}, {"purpose"}, {"step", right}, {"verified"}, {"date"}, {"hone"}, {"configuration"}});
+    for (const auto& record : file.records)
+        table.row({record.problem.key(), record.purpose.empty() ? "-" : record.purpose, duration(record.step.median),
+                   record.verified() ? "yes" : "no", record.date.substr(0, 10), record.versions.hone, record.config.key()});
+    const std::string device = file.records.empty() ? file.device : device_line(file.records.front().device);
+    console.print("{}.json: {}\n\n{}\n", file.device, device, table.text());
+}
+
+Exit list(const Settings& settings, Console& console) {
+    const fs::path folder = existing_folder(settings.words.front());
+    Json files = Json::array();
+    for (const auto& path : database_files(folder)) {
+        const DatabaseFile file = read_database_file(path, built_in_families());
+        if (!settings.json) print_records(file, console);
+        Json records = Json::array();
+        for (const auto& record : file.records) records.push_back(json_of(record));
+        files.push_back({{"file", path.filename().string()}, {"device", file.device}, {"records", std::move(records)}});
+    }
+    const bool empty = files.empty();
+    if (settings.json) print(console, Json{{"folder", folder.string()}, {"files", std::move(files)}});
+    if (empty) console.message("hone: {} holds no database files\n", folder.string());
+    return empty ? Exit::nothing : Exit::ok;
+}
+
+Exit merge(const Settings& settings, Console& console) {
+    const fs::path folder = settings.words.front();
+    if (settings.words.size() < 2) throw Error("db merge", "there is nothing to merge from", "write: hone db merge DIR FROM...");
+    Database news(built_in_families());
+    for (std::size_t i = 1; i < settings.words.size(); ++i) {
+        const std::string& from = settings.words[i];
+        news.add(fs::is_regular_file(from) ? read_database("", from, built_in_families())
+                                           : Database::load(existing_folder(from), built_in_families()));
+    }
+    const MergeCounts counts = news.merge_into(folder);
+    if (settings.json)
+        print(console, Json{{"folder", folder.string()}, {"added", counts.added}, {"replaced", counts.replaced}, {"kept", counts.kept}});
+    else
+        console.print("{}: {} records added, {} replaced by better ones, {} kept as they were\n", folder.string(), counts.added, counts.replaced,
+                      counts.kept);
+    return Exit::ok;
+}
+
+struct Deed {
+    std::string name;
+    Exit (*run)(const Settings&, Console&);
+};
+
+const std::array<Deed, 3>& deeds() {
+    static const std::array<Deed, 3> all{Deed{"validate", validate}, Deed{"list", list}, Deed{"merge", merge}};
+    return all;
+}
+
+Exit run_deed(Settings settings, Console& console) {
+    std::vector<std::string> names;
+    for (const auto& deed : deeds()) names.push_back(deed.name);
+    constexpr const char* forms = "write: hone db validate DIR, hone db list DIR, or hone db merge DIR FROM...";
+    if (settings.words.size() < 2) throw Error("db", "it needs a word and a folder", forms);
+    const std::string name = settings.words.front();
+    settings.words.erase(settings.words.begin());
+    const auto deed = std::find_if(deeds().begin(), deeds().end(), [&](const Deed& one) { return one.name == name; });
+    if (deed == deeds().end()) throw Error("db", fmt::format("there is no \"db {}\"", name), did_you_mean(name, names) + forms);
+    if (name != "merge" && settings.words.size() > 1) throw Error("db " + name, "several folders are named", "name one");
+    return deed->run(settings, console);
+}
+
+Action declare(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.words("validate DIR | list DIR | merge DIR FROM...", settings->words, "what to do, and with which folders (merge also takes files)");
+    options.flag("json", settings->json, "print one JSON document");
+    return [settings](Console& console) { return run_deed(*settings, console); };
+}
+
+}  // namespace
+
+Command db_command() {
+    return {
+        "db",
+        "check, list and merge databases of tuned results",
+        "validate DIR | list DIR | merge DIR FROM... [options]",
+        "A database is a folder with one JSON file per device model (described by tuning_db/schema/).\n\n"
+        "validate reads every file as strictly as an application does: each error is printed with file, line and place, and the exit code is 2. "
+        "Records that are legal but that no look-up will use (another search space since, an unknown family, not verified) are noted.\n\n"
+        "list prints every record of every file.\n\n"
+        "merge brings the records of other folders or files into DIR, made when absent. Of two about the same problem and device model the better "
+        "stays: verified before not, then the newer version of hone, then the faster beyond the noise, then the older. Files of a newer schema "
+        "are refused and nothing is changed. Several processes may merge at the same time.",
+        {{"db validate tuning_db/records", "before results are committed"},
+         {"db list DIR --json", "all records, for a script"},
+         {"db merge tuning_db/records ~/.local/share/hone/db", "share what was tuned here"}},
+        declare};
+}
+
+}  // namespace hone::tools
