@@ -29,7 +29,7 @@ KernelSource ceiling_source(const Limits& limits) {
     source.target = limits.target;
     source.arrays = {{"from", Access::in, 0, "", ""}, {"to", Access::out, 0, "", ""}};
     source.entries = {"copy", "fma_f32", "fma_f64"};
-    source.step = {{.entry = "copy"}, {.entry = "fma_f32", .constants = {0}}, {.entry = "fma_f64", .constants = {0}}};
+    source.step = {{.entry = "copy", .constants = {}}, {.entry = "fma_f32", .constants = {0}}, {.entry = "fma_f64", .constants = {0}}};
     if (limits.target == Target::cuda) {
         source.text = render("ceilings.cu", {});
     } else {

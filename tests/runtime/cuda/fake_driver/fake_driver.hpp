@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hone::test {
+
+/// One cuLaunchKernel that the fake driver saw.
+struct FakeLaunch {
+    std::string entry;
+    std::array<unsigned, 3> grid{};
+    std::array<unsigned, 3> block{};
+    unsigned shared_bytes = 0;
+    void* stream = nullptr;
+};
+
+/// What the fake driver is told to be and what it saw: one per process, reached through the symbol `fake_driver_state` of the loaded library.
+///
+/// The fake is strict where the driver is: calls need a current context, copies must lie inside one allocation, blocks and shared memory have limits.
+/// "Device memory" is host memory that knows its size. Entry points exist by name: `add_one` (float* a, int first, int last),
+/// `largest_difference_f32`, `largest_difference_f64`, `fault` (an illegal access that shows when the device is waited for), and any other, which
+/// does nothing; names that begin with `absent` are not there, those that begin with `static_` have 16 KiB of static shared memory.
+struct FakeDriverState {
+    int devices = 1;
+    std::size_t memory_bytes = std::size_t{64} << 20;
+    std::map<std::string, int> failures;  ///< symbol to the code that it returns instead of working
+
+    int contexts = 0;  ///< times the primary context was retained and not released
+    int pushes = 0;    ///< contexts pushed and not popped, over all threads
+    int total_pushes = 0;
+    int modules = 0;  ///< loaded and not unloaded
+    int events = 0;   ///< made and not destroyed
+    int total_events = 0;
+    int fault = 0;            ///< pending or reported: from then on every call that waits returns it
+    double device_clock = 0;  ///< seconds; each launch takes one
+    std::map<void*, std::size_t> device_memory;
+    std::map<void*, std::size_t> pinned_memory;
+    std::vector<FakeLaunch> launches;
+    std::vector<std::string> attributes_set;  ///< "entry=bytes"
+    std::vector<std::string> calls;           ///< every symbol called, in order
+};
+
+using FakeDriverStateFunction = FakeDriverState& (*)();
+
+}  // namespace hone::test
