@@ -1,0 +1,149 @@
+// `hone db validate`, `list` and `merge`, called as the command line calls them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/support/temporary_folder.hpp"
+#include "tools/command.hpp"
+#include "tuning_db/database.hpp"
+#include "tuning_db/file_store.hpp"
+
+namespace hone::tools {
+namespace {
+
+using testing::HasSubstr;
+
+struct Answer {
+    Exit code = Exit::internal;
+    std::string out;
+    std::string error;
+};
+
+Answer hone_db(const std::vector<std::string>& words) {
+    std::ostringstream out;
+    std::ostringstream error;
+    Console console{out, error};
+    std::vector<std::string> arguments{"db"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    const Exit code = run(arguments, console);
+    return {code, out.str(), error.str()};
+}
+
+// A member of the space: the family's safe configuration.
+Record record_of(const std::string& text, double median) {
+    Record record;
+    record.problem = built_in_families().parse_problem(text);
+    record.config = built_in_families().of(record.problem).space(record.problem, cuda_limits(90)).safe();
+    record.device = {Target::cuda, "NVIDIA H200", "sm_90", 132, "13.0", "NVRTC 13.0"};
+    record.step = {median, median, median, median, 40};
+    record.counts = {1e6, "updates", 5e7, 2e7};
+    record.verification_error = 1e-7;
+    record.tolerance = 1e-5;
+    record.strategy = "local";
+    record.date = "2026-11-21T14:05:00Z";
+    record.versions.hone = "0.1.0";
+    return record;
+}
+
+constexpr const char* dg = "dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000";
+constexpr const char* gs = "gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96";
+
+class DbCommand : public testing::Test {
+  protected:
+    std::string folder(const std::string& name, const std::vector<Record>& records) const {
+        Database database(built_in_families());
+        for (const auto& record : records) database.add(record);
+        database.merge_into(folder_.path() / name);
+        return (folder_.path() / name).string();
+    }
+
+    test::TemporaryFolder folder_;
+};
+
+TEST_F(DbCommand, ValidatesEveryFileAndNamesThePlaceOfAnError) {
+    const std::string good = folder("good", {record_of(dg, 1e-3)});
+    EXPECT_EQ(hone_db({"validate", good}).code, Exit::ok);
+    EXPECT_THAT(hone_db({"validate", good}).out, HasSubstr("valid    nvidia_h200.json: 1 records"));
+    EXPECT_THAT(hone_db({"validate", good}).out, testing::Not(HasSubstr("note")));
+    std::ofstream(good + "/broken.json") << "{\n\"schema_version\": 2, }";
+    const Answer answer = hone_db({"validate", good});
+    EXPECT_EQ(answer.code, Exit::wrong_input);
+    EXPECT_THAT(answer.out, HasSubstr("invalid  broken.json"));
+    EXPECT_THAT(answer.out, HasSubstr("broken.json:2: "));
+    EXPECT_THAT(answer.out, HasSubstr("valid    nvidia_h200.json"));
+    const auto document = nlohmann::json::parse(hone_db({"validate", good, "--json"}).out);
+    EXPECT_EQ(document["valid"], false);
+    EXPECT_EQ(document["files"][0]["valid"], false);
+    EXPECT_EQ(document["files"][1]["records"], 1);
+}
+
+TEST_F(DbCommand, NotesWhatNoLookUpWillUse) {
+    Record alien = record_of(dg, 1e-3);
+    alien.config = Config({{"gone", std::int64_t{3}}});
+    Record wrong = record_of(gs, 1e-3);
+    wrong.verification_error = 1;
+    const Answer answer = hone_db({"validate", folder("odd", {alien, wrong})});
+    EXPECT_EQ(answer.code, Exit::ok) << "both are legal";
+    EXPECT_THAT(answer.out, HasSubstr("elements=1000: no member of today's search space"));
+    EXPECT_THAT(answer.out, HasSubstr("nz=96: not verified"));
+}
+
+TEST_F(DbCommand, ListsTheRecords) {
+    const std::string place = folder("some", {record_of(dg, 1e-3), record_of(gs, 2e-3)});
+    const Answer answer = hone_db({"list", place});
+    EXPECT_EQ(answer.code, Exit::ok);
+    for (const char* part : {"NVIDIA H200", dg, gs, "1.00 ms", "2026-11-21"}) EXPECT_THAT(answer.out, HasSubstr(part));
+    const auto document = nlohmann::json::parse(hone_db({"list", place, "--json"}).out);
+    ASSERT_EQ(document["files"].size(), 1U);
+    EXPECT_EQ(document["files"][0]["device"], "nvidia_h200");
+    EXPECT_EQ(document["files"][0]["records"].size(), 2U);
+    std::filesystem::create_directory(folder_.path() / "empty");
+    EXPECT_EQ(hone_db({"list", (folder_.path() / "empty").string()}).code, Exit::nothing);
+}
+
+TEST_F(DbCommand, MergesFoldersAndFilesAndSaysWhatBecameOfThem) {
+    const std::string first = folder("first", {record_of(dg, 1e-3), record_of(gs, 2e-3)});
+    const std::string second = folder("second", {record_of(dg, 0.5e-3)});
+    const std::string place = (folder_.path() / "merged").string();
+    EXPECT_THAT(hone_db({"merge", place, first}).out, HasSubstr("2 records added, 0 replaced by better ones, 0 kept"));
+    const auto document = nlohmann::json::parse(hone_db({"merge", place, second + "/nvidia_h200.json", first, "--json"}).out);
+    EXPECT_EQ(document["added"], 0);
+    EXPECT_EQ(document["replaced"], 1);
+    EXPECT_EQ(document["kept"], 1);
+    EXPECT_EQ(hone_db({"validate", place}).code, Exit::ok);
+}
+
+TEST_F(DbCommand, RefusesAndLeavesAloneWhatANewerHoneWrote) {
+    const std::string newer = "{\"schema_version\": 999}";
+    std::filesystem::create_directory(folder_.path() / "newer");
+    const auto file = folder_.path() / "newer" / "nvidia_h200.json";
+    replace_file(file, newer);
+    const Answer answer = hone_db({"merge", file.parent_path().string(), folder("own", {record_of(dg, 1e-3)})});
+    EXPECT_EQ(answer.code, Exit::wrong_input);
+    EXPECT_THAT(answer.error, HasSubstr("use a newer hone"));
+    EXPECT_EQ(read_file(file, 100), newer);
+}
+
+TEST_F(DbCommand, AnswersAMistakeWithTheRightForm) {
+    for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                  {"validate"},
+                                                  {"validat", "x"},
+                                                  {"validate", "/absent"},
+                                                  {"list", "/absent"},
+                                                  {"list", "a", "b"},
+                                                  {"merge", "x"}}) {
+        const Answer answer = hone_db(words);
+        EXPECT_EQ(answer.code, Exit::wrong_input) << testing::PrintToString(words);
+        EXPECT_EQ(answer.out, "");
+    }
+    EXPECT_THAT(hone_db({"validat", "x"}).error, HasSubstr("did you mean validate?"));
+    EXPECT_THAT(hone_db({"merge", "x"}).error, HasSubstr("hone db merge DIR FROM..."));
+    EXPECT_THAT(hone_db({"--help"}).out, HasSubstr("merge DIR FROM..."));
+}
+
+}  // namespace
+}  // namespace hone::tools
