@@ -76,12 +76,14 @@ TEST_P(FamilyContract, EverySafeConfigurationGivesAKernel) {
 
 TEST_P(FamilyContract, EveryTunableIsDocumentedAndHasDistinctValues) {
     for (const auto& problem : sample_problems(GetParam()))
-        for (const auto& limits : sample_limits())
-            for (const auto& tunable : GetParam().space(problem, limits).tunables()) {
+        for (const auto& limits : sample_limits()) {
+            const SearchSpace space = GetParam().space(problem, limits);
+            for (const auto& tunable : space.tunables()) {
                 EXPECT_FALSE(tunable.help.empty()) << place(problem, limits) << ": " << tunable.name;
                 const std::set<Value> distinct(tunable.values.begin(), tunable.values.end());
                 EXPECT_EQ(distinct.size(), tunable.values.size()) << place(problem, limits) << ": " << tunable.name;
             }
+        }
 }
 
 void expect_consistent(const Family& family, const Problem& problem, const KernelSource& source) {
@@ -171,7 +173,7 @@ TEST_P(FamilyContract, TheReferenceGivesTheWorkloadsAnswer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FamilyContract, ::testing::ValuesIn(built_in_families().begin(), built_in_families().end()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& row) { return row.param.name; });
 
 TEST(BuiltInFamilies, AreThere) {
     EXPECT_EQ(built_in_families().find("gauss_seidel_27").name, "gauss_seidel_27");
