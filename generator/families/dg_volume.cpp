@@ -58,7 +58,8 @@ Block banner(const Problem& problem, const Config& config, Target target, double
     const Counts work = counts(problem);
     Block block;
     block.line("// dg_volume: {}, order {}, {}", problem.word("equation"), problem.integer("order"), problem.word("precision"));
-    block.line("// hone emit {} --target {} --config {}", problem.key(), to_string(target), config.key());
+    block.line("// hone emit {} elements=100000 --target {} --config {}", problem.class_key(), to_string(target), config.key());
+    block.text("// The same text serves any number of elements.");
     block.line("// per element: {:.0f} operations, {:.0f} bytes (compulsory); this form executes {:.0f} operations", work.operations / work.updates,
                work.bytes / work.updates, executed / work.updates);
     return block;

@@ -93,7 +93,8 @@ Resources resources(const Shape& shape, const Config& config) {
         held = std::max(held, half.field_count * shape.nodes + static_cast<int>(half.accumulators.size()) * staging.store_width);
         result.code += static_cast<std::int64_t>(half.products.size()) * nonzeros(shape.reference().derivative[0]);
     }
-    result.registers = shape.bytes() / 4 * (held + form.factor_count()) + 20;  // addresses and indices
+    // Addresses and indices; f64 coefficients pass through registers too.
+    result.registers = shape.bytes() / 4 * (held + form.factor_count() + 10) + 20;
     return result;
 }
 

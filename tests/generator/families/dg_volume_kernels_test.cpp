@@ -1,0 +1,204 @@
+// Compiled kernels of dg_volume against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the
+// resources that they take.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <random>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "generator/families/dg_volume.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "tests/generator/families/dg_volume_on_host.hpp"
+#include "tests/support/emulator.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/verify.hpp"
+
+namespace hone {
+namespace {
+
+const Families& families() {
+    static const Families table({dg_volume()});
+    return table;
+}
+
+Problem parse(const std::string& rest) {
+    return families().parse_problem("dg_volume " + rest);
+}
+
+class DgVolumeKernels : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    // One step over everything, and one over a range that begins and ends anywhere.
+    void expect_verified(Backend& backend, const Family& family, const Problem& problem, const Config& config) {
+        const std::uint64_t seed = random_();
+        const test::Verification whole = test::verify(backend, family, problem, config, seed);
+        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
+        const std::int64_t elements = family.range(problem);
+        const std::int64_t first = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(elements));
+        const std::int64_t last = first + 1 + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(elements - first));
+        const test::Verification part = test::verify(backend, family, problem, config, seed, first, last);
+        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+    }
+
+    // Random CPU configurations of an order, every equation and precision, at sizes below, at and beyond a block.
+    void expect_cpu_configurations_verified(int order, int configurations) {
+        const Family& family = families().find("dg_volume");
+        for (const char* equation : {"maxwell_3d", "acoustics_3d"})
+            for (const char* precision : {"f32", "f64"}) {
+                const auto at = [&](int elements) {
+                    return parse(fmt::format("equation={} order={} precision={} elements={}", equation, order, precision, elements));
+                };
+                std::vector<Config> members = test::sample_members(*backend_, family, at(1), configurations, random_());
+                members.erase(members.begin());  // the safe one has its own test
+                for (const Config& config : members)
+                    for (const int elements : {1, 2, 71}) expect_verified(*backend_, family, at(elements), config);
+            }
+    }
+
+    // `text` leaves out what is as in the safe configuration; it must be a member, or the test would test nothing.
+    void expect_emulated(const std::string& rest, const std::string& text) {
+        const Family family = test::emulated(test::without_assembly(dg_volume()), cuda_limits(90));
+        const Problem problem = parse(rest);
+        const SearchSpace space = family.space(problem, {});
+        const Config config = space.parse(text);
+        const auto rejection = space.check(config);
+        ASSERT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
+        expect_verified(*backend_, family, problem, config);
+    }
+
+    test::TemporaryFolder folder_;
+    DiskCache cache_{folder_.path() / "cache"};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    std::mt19937_64 random_{std::random_device{}()};
+};
+
+TEST_F(DgVolumeKernels, SafeCpuConfigurationEqualsTheReference) {
+    for (const char* rest : {"equation=maxwell_3d order=2 precision=f64 elements=19", "equation=acoustics_3d order=5 precision=f32 elements=11"}) {
+        const Problem problem = parse(rest);
+        const Family& family = families().find("dg_volume");
+        expect_verified(*backend_, family, problem, family.space(problem, backend_->device().limits).safe());
+    }
+}
+
+class DgVolumeCpuKernels : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, DgVolumeCpuKernels, ::testing::Range(1, 11));
+TEST_P(DgVolumeCpuKernels, EqualTheReference) {
+    expect_cpu_configurations_verified(GetParam(), 1);
+}
+
+class SlowDgVolumeCpuKernels : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, SlowDgVolumeCpuKernels, ::testing::Range(1, 11));
+TEST_P(SlowDgVolumeCpuKernels, EqualTheReferenceForMoreConfigurations) {
+    expect_cpu_configurations_verified(GetParam(), 3);
+}
+
+// One configuration of every form of CUDA kernel, so that no template is left out whatever the random ones are.
+TEST_F(DgVolumeKernels, ElementMappingEqualsTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37", "mapping=element,operator=immediate,elements_per_block=32,unroll=4");
+    expect_emulated("equation=maxwell_3d order=1 precision=f64 elements=37",
+                    "mapping=element,operator=immediate,elements_per_block=32,unroll=1,form=cartesian,padding=0");
+    expect_emulated("equation=acoustics_3d order=3 precision=f32 elements=37", "mapping=element,operator=immediate,elements_per_block=32,unroll=4");
+}
+
+TEST_F(DgVolumeKernels, TileMappingEqualsTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=13", "");
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 elements=21",
+                    "elements_per_block=16,elements_per_thread=2,nodes_per_thread=2,unroll=4,operator=shared");
+    expect_emulated("equation=acoustics_3d order=5 precision=f32 elements=9",
+                    "form=cartesian,elements_per_block=8,elements_per_thread=2,nodes_per_thread=8,unroll=2,operator=staged,padding=0");
+    expect_emulated("equation=maxwell_3d order=5 precision=f64 elements=9", "elements_per_block=8,nodes_per_thread=2,unroll=2,operator=staged");
+}
+
+TEST_F(DgVolumeKernels, MatrixUnitMappingEqualsTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 elements=11", "mapping=mma,nodes_per_thread=1,elements_per_block=8,unroll=2");
+    expect_emulated("equation=acoustics_3d order=4 precision=f64 elements=11",
+                    "mapping=mma,nodes_per_thread=1,elements_per_block=16,elements_per_thread=2,form=cartesian");
+}
+
+using SlowDgVolumeKernels = DgVolumeKernels;
+
+TEST_F(SlowDgVolumeKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
+    const Family family = test::emulated(test::without_assembly(dg_volume()), cuda_limits(90));
+    for (const char* equation : {"maxwell_3d", "acoustics_3d"})
+        for (const char* precision : {"f32", "f64"})
+            for (int order = 1; order <= 6; ++order) {
+                const Problem problem = parse(fmt::format("equation={} order={} precision={} elements=13", equation, order, precision));
+                for (const auto& config : test::sample_members(*backend_, family, problem, 1, random_()))
+                    expect_verified(*backend_, family, problem, config);
+            }
+}
+
+// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+TEST_F(SlowDgVolumeKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
+    constexpr int few_bytes = 160;
+    struct Representative {
+        const char* problem;
+        const char* config;
+    };
+    constexpr std::array representatives{
+        Representative{"maxwell_3d order=1 precision=f32", "mapping=element,operator=immediate,elements_per_block=64,unroll=4,min_blocks=4"},
+        Representative{"maxwell_3d order=3 precision=f32", "mapping=element,operator=immediate,elements_per_block=64,unroll=4,min_blocks=3"},
+        Representative{"acoustics_3d order=2 precision=f64", "mapping=element,operator=immediate,elements_per_block=32,unroll=2"},
+        Representative{"maxwell_3d order=3 precision=f64", "mapping=element,operator=immediate,elements_per_block=32,unroll=2"},
+        Representative{"maxwell_3d order=2 precision=f32", ""},
+        Representative{"maxwell_3d order=10 precision=f64", ""},
+        Representative{"maxwell_3d order=7 precision=f32", "elements_per_block=16,elements_per_thread=2,unroll=4,operator=staged"},
+        Representative{"maxwell_3d order=10 precision=f32", "elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,unroll=2"},
+        Representative{"acoustics_3d order=8 precision=f32", "elements_per_block=16,elements_per_thread=4,unroll=2,form=cartesian"},
+        Representative{"maxwell_3d order=4 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16,min_blocks=2"},
+        Representative{"maxwell_3d order=10 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16"},
+        Representative{"acoustics_3d order=7 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16,elements_per_thread=2"},
+    };
+    const Family& family = families().find("dg_volume");
+    for (const int architecture : {80, 90, 100}) {
+        std::unique_ptr<Compiler> compiler;
+        try {
+            compiler = make_nvrtc_compiler(fmt::format("sm_{}", architecture), cache_);
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+        for (const auto& [rest, text] : representatives) {
+            const Limits limits = cuda_limits(architecture);
+            const Problem problem = parse(fmt::format("equation={} elements=1000", rest));
+            if (architecture < 90 && std::string(text).find("mma") != std::string::npos) continue;  // the instruction came with sm_90
+            const SearchSpace space = family.space(problem, limits);
+            const Config config = space.parse(text);
+            const auto rejection = space.check(config);
+            ASSERT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
+            const CompileOutcome outcome = compiler->compile(family.kernel(problem, config, limits));
+            ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
+            for (const auto& entry : outcome.code.resources)
+                EXPECT_LE(entry.spill_store_bytes, few_bytes) << rest << ' ' << config.key() << " sm_" << architecture;
+        }
+    }
+}
+
+class GpuDgVolume : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, GpuDgVolume, ::testing::Range(1, 11));
+TEST_P(GpuDgVolume, RandomConfigurationsEqualTheReference) {
+    std::unique_ptr<Backend> cuda;
+    try {
+        cuda = make_backend("cuda", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const Family& family = families().find("dg_volume");
+    for (const char* equation : {"maxwell_3d", "acoustics_3d"})
+        for (const char* precision : {"f32", "f64"}) {
+            const auto at = [&](int elements) {
+                return parse(fmt::format("equation={} order={} precision={} elements={}", equation, GetParam(), precision, elements));
+            };
+            for (const auto& config : test::sample_members(*cuda, family, at(1), 6, random_()))
+                for (const int elements : {1, 2, 4099}) expect_verified(*cuda, family, at(elements), config);
+        }
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "generator/error.hpp"
+#include "generator/family.hpp"
+
+namespace hone::test {
+
+/// The body of the function whose definition holds `head`, replaced; nothing where there is none.
+inline void replace_body(std::string& text, std::string_view head, std::string_view body) {
+    const std::size_t found = text.find(head);
+    if (found == std::string::npos) return;
+    const std::size_t begin = text.find("{\n", found) + 2;
+    const std::size_t end = text.find("\n}\n", begin) + 1;
+    text.replace(begin, end - begin, body);
+}
+
+/// dg_volume with its inline PTX written out in C++, for the emulator.
+///
+/// The matrix product follows the fragment layout that the PTX ISA documents for mma.m16n8k8 with .f64: with g = lane / 4 and t = lane % 4, register
+/// i of a holds (row g + 8 (i % 2), column t + 4 (i / 2)), register i of b (row t + 4 i, column g), register i of c (row g + 8 (i / 2), column 2t + i
+/// % 2).
+inline Family without_assembly(const Family& family) {
+    Family result = family;
+    result.kernel = [family](const Problem& problem, const Config& config, const Limits& limits) {
+        KernelSource source = family.kernel(problem, config, limits);
+        replace_body(source.text, "void multiply_add(", R"(    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    double sum[4] = {c[0], c[1], c[2], c[3]};
+    for (int k = 0; k < 8; ++k)
+        for (int i = 0; i < 4; ++i) {
+            const int row = g + 8 * (i / 2), column = 2 * t + i % 2;
+            double from_a[4], from_b[2];
+            for (int j = 0; j < 4; ++j) from_a[j] = __shfl_sync(0xffffffffu, j % 2 == 0 ? a[j / 2].x : a[j / 2].y, row % 8 * 4 + k % 4);
+            for (int j = 0; j < 2; ++j) from_b[j] = __shfl_sync(0xffffffffu, j == 0 ? b.x : b.y, column * 4 + k % 4);
+            sum[i] += from_a[row / 8 + k / 4 * 2] * from_b[k / 4];
+        }
+    for (int i = 0; i < 4; ++i) c[i] = sum[i];
+)");
+        replace_body(source.text, "double2 negated(", "    return make_double2(-b.x, -b.y);\n");
+        // Copies arrive at once here; that a wait stands before the barrier in front of their use is seen by reading.
+        replace_body(source.text, "void copy_chunk(",
+                     R"(    for (int i = threadIdx.x; i < chunk * operator_column; i += threads_per_block) to[i] = from[i];
+)");
+        replace_body(source.text, "void wait_for_chunk(", "");
+        if (source.text.find("asm") != std::string::npos)
+            throw Error("dg_volume", "has inline PTX that the test does not know", "write it out in C++ here");
+        return source;
+    };
+    return result;
+}
+
+}  // namespace hone::test
