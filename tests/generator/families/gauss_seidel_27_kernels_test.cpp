@@ -1,0 +1,186 @@
+// Compiled kernels of gauss_seidel_27 against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the
+// resources that they take.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "generator/families/gauss_seidel_27.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/library.hpp"
+#include "tests/generator/families/gauss_seidel_27_oracle.hpp"
+#include "tests/support/emulator.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/verify.hpp"
+
+namespace hone {
+namespace {
+
+const Families& families() {
+    static const Families table({gauss_seidel_27()});
+    return table;
+}
+
+Problem parse(const std::string& rest) {
+    return families().parse_problem("gauss_seidel_27 " + rest);
+}
+
+class GaussSeidel27Kernels : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    // One step over everything, and one over a range that begins and ends anywhere.
+    void expect_verified(const Family& family, const Problem& problem, const Config& config) {
+        const std::uint64_t seed = random_();
+        const test::Verification whole = test::verify(*backend_, family, problem, config, seed);
+        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
+        const std::int64_t planes = family.range(problem);
+        const std::int64_t first = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(planes));
+        const std::int64_t last = first + 1 + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(planes - first));
+        const test::Verification part = test::verify(*backend_, family, problem, config, seed, first, last);
+        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+    }
+
+    test::TemporaryFolder folder_;
+    DiskCache cache_{folder_.path() / "cache"};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    std::mt19937_64 random_{std::random_device{}()};
+};
+
+constexpr std::array sizes{"nx=1 ny=1 nz=1", "nx=1 ny=1 nz=9", "nx=1 ny=6 nz=2", "nx=37 ny=1 nz=3", "nx=13 ny=17 nz=11", "nx=66 ny=4 nz=5 pitch=71"};
+
+TEST_F(GaussSeidel27Kernels, CpuKernelsEqualTheReference) {
+    const Family& family = families().find("gauss_seidel_27");
+    for (const char* kind : {"constant", "semi_constant", "variable"})
+        for (const char* precision : {"f32", "f64"}) {
+            const auto at = [&](const char* size) { return parse(fmt::format("stencil={} precision={} {}", kind, precision, size)); };
+            for (const auto& config : test::sample_members(*backend_, family, at(sizes[0]), 2, random_()))
+                for (const char* size : sizes) expect_verified(family, at(size), config);
+        }
+}
+
+// The wave of planes has most to go wrong: blocks that end within the range, at its ends, and more threads than blocks.
+TEST_F(GaussSeidel27Kernels, ResultsDoNotDependOnTheNumberOfThreads) {
+    const Family& family = families().find("gauss_seidel_27");
+    const Problem problem = parse("stencil=variable precision=f32 nx=19 ny=9 nz=21");
+    const std::uint64_t seed = random_();
+    const int usual = omp_get_max_threads();
+    for (const char* text :
+         {"colours_per_pass=8,y_block=256,z_block=2", "colours_per_pass=8,y_block=256,z_block=4", "colours_per_pass=2,y_block=4,z_block=2"}) {
+        Match match;
+        match.config = family.space(problem, backend_->device().limits).parse(text);
+        const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
+        const Workload workload = family.workload(problem, seed);
+        const HostArray& f = workload.arrays[1];
+        const HostArray& stencil = workload.arrays[2];
+        HostArray alone;
+        for (const int threads : {1, 2, 3, 8}) {
+            omp_set_num_threads(threads);
+            HostArray u = workload.arrays[0].copy();
+            const std::array<void*, 3> arrays{u.data(), const_cast<void*>(f.data()), const_cast<void*>(stencil.data())};
+            for (int step = 0; step < 5; ++step) kernel.launch(arrays);
+            if (threads == 1) alone = u.copy();
+            EXPECT_EQ(std::memcmp(alone.data(), u.data(), static_cast<std::size_t>(u.bytes())), 0)
+                << text << ", " << threads << " threads, seed " << seed;
+        }
+    }
+    omp_set_num_threads(usual);
+}
+
+TEST_F(GaussSeidel27Kernels, CpuKernelsConvergeAsTheColourRecurrenceSays) {
+    const Family& family = families().find("gauss_seidel_27");
+    constexpr int n = 11;
+    const Problem problem = parse(fmt::format("stencil=constant precision=f64 nx={0} ny={0} nz={0}", n));
+    for (const char* text : {"colours_per_pass=8,y_block=256,z_block=4", "colours_per_pass=2"}) {
+        Match match;
+        match.config = family.space(problem, backend_->device().limits).parse(text);
+        const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
+        for (const bool finite_elements : {false, true}) {
+            test::ModelProblem model(n, finite_elements, 16);
+            const std::array<void*, 3> arrays{model.u.data(), model.f.data(), model.stencil.data()};
+            for (int sweep = 1; sweep <= 20; ++sweep) {
+                kernel.launch(arrays);
+                model.advance();
+                EXPECT_LT(model.error(), 1e-12) << text << ", sweep " << sweep;
+            }
+        }
+    }
+}
+
+// One configuration of every form, so that no template is left out whatever the random ones are.
+constexpr std::array cuda_forms{"staging=cache,edges=guarded,points_per_thread=2",
+                                "staging=registers,edges=clamped,points_per_thread=2,block_x=8,block_y=4,z_block=4",
+                                "staging=shared,block_x=8,block_y=4,z_block=4",
+                                "staging=shared,edges=clamped,block_x=16,block_y=2,z_block=8",
+                                "colours_per_pass=2,edges=clamped,points_per_thread=2,block_x=32,block_y=2,z_block=4",
+                                "colours_per_pass=2,edges=clamped,points_per_thread=4,block_x=32,block_y=1,z_block=2"};
+
+TEST_F(GaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
+    const Family family = test::emulated(gauss_seidel_27(), cuda_limits(90));
+    for (const char* kind : {"constant", "semi_constant", "variable"}) {
+        // More points along x than one step of a warp with two colours takes.
+        const Problem problem = parse(fmt::format("stencil={} precision={} nx=131 ny=5 nz=6", kind, random_() % 2 == 0 ? "f32" : "f64"));
+        for (const char* form : cuda_forms) expect_verified(family, problem, family.space(problem, {}).parse(form));
+    }
+    const Problem variable = parse("stencil=variable precision=f32 nx=13 ny=7 nz=6");
+    for (const char* form : {"layout=colour_split", "layout=colour_split,staging=registers", "layout=colour_split,staging=shared"})
+        expect_verified(family, variable, family.space(variable, {}).parse(form));
+}
+
+using SlowGaussSeidel27Kernels = GaussSeidel27Kernels;
+
+TEST_F(SlowGaussSeidel27Kernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
+    const Family family = test::emulated(gauss_seidel_27(), cuda_limits(90));
+    for (const char* kind : {"constant", "semi_constant", "variable"})
+        for (const char* precision : {"f32", "f64"})
+            for (int i = 0; i < 4; ++i) {
+                const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, precision, sizes[random_() % sizes.size()]));
+                for (const auto& config : test::sample_members(*backend_, family, problem, 1, random_())) expect_verified(family, problem, config);
+            }
+}
+
+TEST_F(SlowGaussSeidel27Kernels, RandomCpuConfigurationsEqualTheReference) {
+    const Family& family = families().find("gauss_seidel_27");
+    for (const char* kind : {"constant", "semi_constant", "variable"})
+        for (const char* precision : {"f32", "f64"})
+            for (int i = 0; i < 3; ++i) {
+                const auto n = [&] { return 1 + random_() % 40; };
+                const Problem problem = parse(fmt::format("stencil={} precision={} nx={} ny={} nz={}", kind, precision, n(), n(), n()));
+                for (const auto& config : test::sample_members(*backend_, family, problem, 2, random_())) expect_verified(family, problem, config);
+            }
+}
+
+// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+TEST_F(SlowGaussSeidel27Kernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
+    constexpr int few_bytes = 64;
+    const Family& family = families().find("gauss_seidel_27");
+    for (const int architecture : {80, 90, 100}) {
+        std::unique_ptr<Compiler> compiler;
+        try {
+            compiler = make_nvrtc_compiler(fmt::format("sm_{}", architecture), cache_);
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+        for (const char* kind : {"constant", "semi_constant", "variable"})
+            for (const char* precision : {"f32", "f64"})
+                for (const char* form : cuda_forms) {
+                    const Problem problem = parse(fmt::format("stencil={} precision={} nx=512 ny=512 nz=512", kind, precision));
+                    const SearchSpace space = family.space(problem, cuda_limits(architecture));
+                    const CompileOutcome outcome = compiler->compile(family.kernel(problem, space.parse(form), cuda_limits(architecture)));
+                    ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
+                    for (const auto& entry : outcome.code.resources)
+                        EXPECT_LE(entry.spill_store_bytes, few_bytes) << form << ' ' << kind << ' ' << precision << " sm_" << architecture;
+                }
+    }
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,212 @@
+#include "generator/families/gauss_seidel_27.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "tests/generator/families/gauss_seidel_27_oracle.hpp"
+
+namespace hone {
+namespace {
+
+const Families& families() {
+    static const Families table({gauss_seidel_27()});
+    return table;
+}
+
+Problem problem(const std::string& stencil, const std::string& precision, int nx, int ny, int nz) {
+    return families().parse_problem(fmt::format("gauss_seidel_27 stencil={} precision={} nx={} ny={} nz={}", stencil, precision, nx, ny, nz));
+}
+
+// Every kind of stencil in both precisions, at sizes with all that is odd about them.
+std::vector<Problem> problems() {
+    std::vector<Problem> all;
+    for (const char* stencil : {"constant", "semi_constant", "variable"})
+        for (const char* precision : {"f32", "f64"})
+            for (const auto& n : {std::array{1, 1, 1}, std::array{1, 1, 7}, std::array{7, 5, 3}, std::array{64, 2, 9}, std::array{8192, 1, 1}})
+                all.push_back(problem(stencil, precision, n[0], n[1], n[2]));
+    return all;
+}
+
+std::vector<Limits> devices() {
+    std::vector<Limits> all{cpu_limits()};
+    for (const int architecture : {70, 75, 80, 86, 89, 90, 100, 120}) all.push_back(cuda_limits(architecture));
+    return all;
+}
+
+TEST(GaussSeidel27, TheSafeConfigurationIsAMemberAtEverySizeOnEveryDevice) {
+    const Family family = gauss_seidel_27();
+    for (const auto& p : problems())
+        for (const auto& limits : devices()) {
+            const SearchSpace space = family.space(p, limits);
+            EXPECT_FALSE(space.check(space.safe())) << p.key() << " on sm_" << limits.architecture;
+            EXPECT_FALSE(family.kernel(p, space.safe(), limits).text.empty());
+        }
+}
+
+// A rule that never rejects anything would be dead, and one that rejects everything would be wrong.
+TEST(GaussSeidel27, EveryConstraintRejectsSomethingAndSaysWhy) {
+    const Family family = gauss_seidel_27();
+    for (const auto& limits : {cpu_limits(), cuda_limits(90)}) {
+        std::set<std::string> rules;
+        std::set<std::string> used;
+        for (const auto& p : {problem("variable", "f64", 33, 5, 5),
+                              families().parse_problem("gauss_seidel_27 stencil=constant precision=f32 nx=5 ny=5 nz=5 pitch=7")}) {
+            const SearchSpace space = family.space(p, limits);
+            for (const auto& constraint : space.constraints()) rules.insert(constraint.name);
+            std::int64_t members = 0;
+            for (std::int64_t index = 0; index < space.product(); ++index) {
+                const Config config = space.at(index);
+                const auto rejection = space.check(config);
+                if (!rejection) ++members;
+                for (const auto& constraint : space.constraints())
+                    if (const auto reason = constraint.violation(config)) {
+                        used.insert(constraint.name);
+                        EXPECT_GT(reason->size(), 10U) << constraint.name;
+                    }
+            }
+            EXPECT_GT(members, 1);
+        }
+        EXPECT_EQ(used, rules);
+    }
+}
+
+TEST(GaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
+    const Family family = gauss_seidel_27();
+    for (const char* stencil : {"constant", "semi_constant", "variable"})
+        for (const char* precision : {"f32", "f64"})
+            for (const int architecture : {75, 90}) {
+                const SearchSpace space = family.space(problem(stencil, precision, 96, 96, 96), cuda_limits(architecture));
+                std::set<std::string> forms;
+                for (const auto index : space.members()) {
+                    const Config config = space.at(index);
+                    forms.insert(fmt::format("{} {} {}", config.integer("colours_per_pass"), config.word("staging"), config.word("layout")));
+                }
+                std::set<std::string> expected{"1 cache natural", "1 registers natural", "1 shared natural", "2 cache natural"};
+                if (stencil == std::string("variable"))
+                    expected.insert({"1 cache colour_split", "1 registers colour_split", "1 shared colour_split"});
+                for (const auto& form : expected)
+                    EXPECT_TRUE(forms.contains(form)) << form << ", " << stencil << ' ' << precision << " on sm_" << architecture;
+            }
+}
+
+TEST(GaussSeidel27, RowsStartOnALineUnlessThePitchIsGiven) {
+    const Family family = gauss_seidel_27();
+    EXPECT_EQ(family.arrays(problem("constant", "f32", 30, 1, 1))[0].words, 3 * 3 * 32);
+    EXPECT_EQ(family.arrays(problem("constant", "f32", 31, 1, 1))[0].words, 3 * 3 * 64);
+    EXPECT_EQ(family.arrays(problem("variable", "f64", 15, 2, 3))[2].words, 27 * 3 * 2 * 32);
+    const std::string given = "gauss_seidel_27 stencil=constant precision=f32 nx=31 ny=1 nz=1 pitch=";
+    EXPECT_EQ(family.arrays(families().parse_problem(given + "33"))[0].words, 3 * 3 * 33);
+    EXPECT_THROW(family.arrays(families().parse_problem(given + "32")), Error);
+    EXPECT_THROW(family.arrays(problem("variable", "f64", 8192, 8192, 8192)), Error);
+}
+
+TEST(GaussSeidel27, CountsCompulsoryWork) {
+    const Family family = gauss_seidel_27();
+    const double points = 10.0 * 20 * 30;
+    EXPECT_EQ(family.counts(problem("constant", "f32", 10, 20, 30)).bytes, 4 * (3 * points + 27));
+    EXPECT_EQ(family.counts(problem("semi_constant", "f32", 10, 20, 30)).bytes, 4 * (3 * points + 27 * 20 * 30));
+    EXPECT_EQ(family.counts(problem("variable", "f64", 10, 20, 30)).bytes, 8 * 30 * points);
+    EXPECT_EQ(family.counts(problem("variable", "f64", 10, 20, 30)).operations, 53 * points);
+    EXPECT_EQ(family.counts(problem("constant", "f32", 10, 20, 30)).updates, points);
+}
+
+// Reduced to every 41st member (a prime to all numbers of values), which is still every value of every tunable.
+TEST(GaussSeidel27, MembersRenderWithoutHolesAndIndependentlyOfTheSize) {
+    const Family family = gauss_seidel_27();
+    for (const auto& limits : {cpu_limits(), cuda_limits(90)})
+        for (const char* stencil : {"constant", "semi_constant", "variable"}) {
+            const Problem small = problem(stencil, "f32", 62, 9, 5);
+            const Problem large = problem(stencil, "f32", 510, 300, 400);
+            const SearchSpace space = family.space(small, limits);
+            const std::vector<std::int64_t> members = space.members();
+            for (std::size_t i = 0; i < members.size(); i += limits.target == Target::cpu ? 1 : 41) {
+                const Config config = space.at(members[i]);
+                const KernelSource source = family.kernel(small, config, limits);
+                EXPECT_EQ(source.text.find("//@"), std::string::npos);
+                EXPECT_NE(source.text.find("--config " + config.key() + "\n"), std::string::npos);
+                EXPECT_EQ(source.text, family.kernel(large, config, limits).text) << config.key();
+                for (const auto& launch : source.step) EXPECT_NE(source.text.find(" " + launch.entry + "("), std::string::npos);
+                for (const auto& launch : source.prepare) EXPECT_NE(source.text.find(" " + launch.entry + "("), std::string::npos);
+            }
+        }
+}
+
+// The reference follows the exact solution of the model problem through its sweeps: A (1 - E_c) sin sin sin at the points of colour c.
+TEST(GaussSeidel27, TheReferenceConvergesAsTheColourRecurrenceSays) {
+    const Family family = gauss_seidel_27();
+    for (const int n : {1, 2, 7, 12})
+        for (const bool finite_elements : {false, true}) {
+            const Problem p = problem("constant", "f64", n, n, n);
+            test::ModelProblem model(n, finite_elements, family.arrays(p)[0].words / ((n + 2) * (n + 2)));
+            for (int sweep = 1; sweep <= 10; ++sweep) {
+                void* arrays[] = {model.u.data(), model.f.data(), model.stencil.data()};
+                family.reference(p, arrays, 0, n);
+                model.advance();
+                EXPECT_LT(model.error(), 1e-12) << "n = " << n << ", sweep " << sweep;
+            }
+        }
+}
+
+TEST(GaussSeidel27, TheAsymptoticRateOfTheSevenPointStencilIsTheSquaredCosine) {
+    test::ModelProblem model(9, false, 11);
+    for (int sweep = 0; sweep < 200; ++sweep) model.advance();
+    const double before = model.colour_error(7);
+    model.advance();
+    EXPECT_NEAR(model.colour_error(7) / before, std::pow(std::cos(M_PI / 10), 2), 1e-10);
+}
+
+TEST(GaussSeidel27, ARangeStepsItsPlanesOnly) {
+    const Family family = gauss_seidel_27();
+    const std::uint64_t seed = std::random_device{}();
+    const Problem p = problem("variable", "f64", 5, 6, 7);
+    const Workload workload = family.workload(p, seed);
+    const std::int64_t plane = workload.arrays[0].words() / 9;
+    for (const auto& [first, last] : {std::pair{0, 0}, std::pair{2, 3}, std::pair{3, 7}}) {
+        HostArray u = workload.arrays[0].copy();
+        HostArray f = workload.arrays[1].copy();
+        HostArray stencil = workload.arrays[2].copy();
+        void* pointers[] = {u.data(), f.data(), stencil.data()};
+        family.reference(p, pointers, first, last);
+        for (std::int64_t z = 0; z < 9; ++z) {
+            const auto changed = [&](std::int64_t word) {
+                const double now = u.values<double>()[static_cast<std::size_t>(z * plane + word)];
+                return now == now && now != workload.arrays[0].values<double>()[static_cast<std::size_t>(z * plane + word)];
+            };
+            std::int64_t count = 0;
+            for (std::int64_t word = 0; word < plane; ++word) count += changed(word);
+            EXPECT_EQ(count, z > first && z <= last ? 5 * 6 : 0) << "plane " << z << " of range " << first << ".." << last << ", seed " << seed;
+        }
+    }
+}
+
+TEST(GaussSeidel27, WorkloadsAreFreshDeterministicAndPoisoned) {
+    const Family family = gauss_seidel_27();
+    const std::uint64_t seed = std::random_device{}();
+    for (const auto& p : problems()) {
+        if (p.integer("nx") > 100) continue;
+        const Workload workload = family.workload(p, seed);
+        const Workload again = family.workload(p, seed);
+        const Workload other = family.workload(p, seed + 1);
+        for (std::size_t i = 0; i < 3; ++i) {
+            EXPECT_EQ(largest_difference(workload.arrays[i], again.arrays[i]), 0) << p.key() << ", seed " << seed;
+            EXPECT_GT(largest_difference(workload.arrays[i], other.arrays[i]), 0) << p.key() << ", seed " << seed;
+        }
+        // The step changes every interior point by far more than the tolerance, and leaves no NaN where a value belongs.
+        EXPECT_GT(largest_difference(workload.arrays[0], workload.expected[0]), 1000 * workload.tolerance);
+        EXPECT_TRUE(std::isfinite(largest_difference(workload.arrays[0], workload.expected[0])));
+        EXPECT_GT(workload.tolerance, 0);
+        EXPECT_EQ(workload.expected[1].words(), 0);
+        EXPECT_EQ(workload.expected[2].words(), 0);
+    }
+}
+
+}  // namespace
+}  // namespace hone
