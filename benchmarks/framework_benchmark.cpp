@@ -5,7 +5,6 @@
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -18,6 +17,7 @@
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/library.hpp"
 #include "runtime/process.hpp"
+#include "runtime/temporary_folder.hpp"
 
 namespace hone {
 namespace {
@@ -41,27 +41,9 @@ struct Application {
         : cache(folder), backend(make_backend("cpu", cache)), library(*backend, Database(families), families) {}
 };
 
-class TemporaryCache {
-  public:
-    TemporaryCache() {
-        std::string name = (std::filesystem::temp_directory_path() / "hone-benchmark-XXXXXX").string();
-        if (mkdtemp(name.data()) != nullptr) folder_ = name;
-    }
-    ~TemporaryCache() {
-        std::error_code ignored;
-        std::filesystem::remove_all(folder_, ignored);
-    }
-    TemporaryCache(const TemporaryCache&) = delete;
-    TemporaryCache& operator=(const TemporaryCache&) = delete;
-    const std::filesystem::path& folder() const { return folder_; }
-
-  private:
-    std::filesystem::path folder_;
-};
-
 const std::filesystem::path& cache_folder() {
-    static const TemporaryCache cache;
-    return cache.folder();
+    static const TemporaryFolder folder;
+    return folder.path();
 }
 
 Application& application() {

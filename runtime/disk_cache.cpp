@@ -138,7 +138,7 @@ fs::path DiskCache::default_folder() {
         const char* text = std::getenv(name);
         return fs::path(text == nullptr ? "" : text);
     };
-    if (const fs::path own = variable("HONE_CACHE"); !own.empty()) return own;
+    if (fs::path own = variable("HONE_CACHE"); !own.empty()) return own;
     // The XDG base directory specification: a relative path is to be ignored.
     if (const fs::path caches = variable("XDG_CACHE_HOME"); caches.is_absolute()) return caches / "hone";
     if (const fs::path home = variable("HOME"); home.is_absolute()) return home / ".cache" / "hone";

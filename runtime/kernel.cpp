@@ -20,6 +20,7 @@ struct PlannedLaunch {
 
 std::vector<PlannedLaunch> planned(const std::vector<Launch>& plan, const Module& module) {
     std::vector<PlannedLaunch> result;
+    result.reserve(plan.size());
     for (const auto& launch : plan) result.push_back({module.entry(launch.entry), launch});
     return result;
 }

@@ -46,6 +46,7 @@ std::vector<std::string> changed_environment(const std::vector<std::pair<std::st
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
     std::vector<char*> result;
+    result.reserve(texts.size() + 1);
     for (auto& text : texts) result.push_back(text.data());
     result.push_back(nullptr);
     return result;

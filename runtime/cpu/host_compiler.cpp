@@ -1,13 +1,10 @@
 #include "runtime/cpu/host_compiler.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -18,34 +15,12 @@
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/process.hpp"
+#include "runtime/temporary_folder.hpp"
 
 namespace hone {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A private folder that removes itself.
-class TemporaryFolder {
-  public:
-    TemporaryFolder() {
-        std::error_code error;
-        const fs::path parent = fs::temp_directory_path(error);
-        std::string pattern = (error ? fs::path("/tmp") : parent) / "hone-XXXXXX";
-        if (::mkdtemp(pattern.data()) == nullptr)
-            throw Error("temporary folder " + pattern, std::strerror(errno), "set TMPDIR to a folder that can be written to");
-        path_ = pattern;
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    const fs::path& path() const { return path_; }
-
-  private:
-    fs::path path_;
-};
 
 std::optional<std::string> read_file(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);

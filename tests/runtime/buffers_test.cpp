@@ -5,7 +5,7 @@
 #include <random>
 
 #include "generator/error.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/backend_test.hpp"
 
 namespace hone {
 namespace {
@@ -33,20 +33,7 @@ TEST(RowLayout, RefusesWhatIsNoSize) {
     EXPECT_THROW(padded_rows(Precision::f64, 8, 2, 4), Error);
 }
 
-// The same tests on every backend; the parameter is its name.
-class Buffers : public ::testing::TestWithParam<const char*> {
-  protected:
-    void SetUp() override {
-        try {
-            backend_ = make_backend(GetParam(), cache_);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
-    std::unique_ptr<Backend> backend_;
-};
+class Buffers : public test::BackendTest {};
 
 template <typename Real>
 void expect_round_trip(Backend& backend, const RowLayout& layout, HostMemory memory, std::uint64_t seed) {
@@ -77,22 +64,22 @@ TEST_P(Buffers, EveryCombinationCopiesThereAndBack) {
     const std::uint64_t seed = std::random_device{}();
     for (const HostMemory memory : {HostMemory::pageable, HostMemory::pinned})
         for (const auto& [words, rows] : {std::pair{1, 1}, std::pair{33, 7}, std::pair{1000, 50}, std::pair{0, 3}, std::pair{5, 0}}) {
-            expect_round_trip<float>(*backend_, plain_rows(Precision::f32, words, rows), memory, seed);
-            expect_round_trip<float>(*backend_, padded_rows(Precision::f32, words, rows), memory, seed);
-            expect_round_trip<double>(*backend_, plain_rows(Precision::f64, words, rows), memory, seed);
-            expect_round_trip<double>(*backend_, padded_rows(Precision::f64, words, rows, 64), memory, seed);
+            expect_round_trip<float>(backend(), plain_rows(Precision::f32, words, rows), memory, seed);
+            expect_round_trip<float>(backend(), padded_rows(Precision::f32, words, rows), memory, seed);
+            expect_round_trip<double>(backend(), plain_rows(Precision::f64, words, rows), memory, seed);
+            expect_round_trip<double>(backend(), padded_rows(Precision::f64, words, rows, 64), memory, seed);
         }
 }
 
 TEST_P(Buffers, LayoutsMustAgree) {
-    HostBuffer host(*backend_, plain_rows(Precision::f32, 33, 4), HostMemory::pageable);
-    DeviceBuffer device(*backend_, padded_rows(Precision::f32, 33, 4));
+    HostBuffer host(backend(), plain_rows(Precision::f32, 33, 4), HostMemory::pageable);
+    DeviceBuffer device(backend(), padded_rows(Precision::f32, 33, 4));
     EXPECT_THROW(device.upload(host), Error);
     EXPECT_THROW(device.download(host), Error);
 }
 
 TEST_P(Buffers, RowsAreChecked) {
-    HostBuffer host(*backend_, plain_rows(Precision::f32, 33, 4), HostMemory::pinned);
+    HostBuffer host(backend(), plain_rows(Precision::f32, 33, 4), HostMemory::pinned);
     EXPECT_THROW(host.row<float>(-1), Error);
     EXPECT_THROW(host.row<float>(4), Error);
     EXPECT_THROW(host.row<double>(0), Error);
@@ -110,8 +97,8 @@ TEST_P(Buffers, ErrorsNameTheSizeAskedFor) {
         return "no error";
     };
     for (const HostMemory memory : {HostMemory::pageable, HostMemory::pinned})
-        EXPECT_NE(message([&] { HostBuffer(*backend_, layout, memory); }).find("4611686018427387904"), std::string::npos) << to_string(memory);
-    EXPECT_NE(message([&] { DeviceBuffer(*backend_, layout); }).find("4611686018427387904"), std::string::npos);
+        EXPECT_NE(message([&] { HostBuffer(backend(), layout, memory); }).find("4611686018427387904"), std::string::npos) << to_string(memory);
+    EXPECT_NE(message([&] { DeviceBuffer(backend(), layout); }).find("4611686018427387904"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, Buffers, testing::Values("cpu"));

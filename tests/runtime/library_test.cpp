@@ -11,6 +11,7 @@
 
 #include "generator/error.hpp"
 #include "tests/support/axpy_family.hpp"
+#include "tests/support/backend_test.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -88,36 +89,23 @@ Record record_of(const Problem& problem, const Config& config, const DeviceFinge
 }
 
 // The same tests on every backend; the parameter is its name.
-class Library : public ::testing::TestWithParam<const char*> {
+class Library : public test::BackendTest {
   protected:
-    void SetUp() override {
-        try {
-            backend_ = make_backend(GetParam(), cache_);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
-        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-    }
-
-    const Limits& limits() const { return backend_->device().limits; }
-    Config config(const Problem& problem, const std::string& text) const { return families_.of(problem).space(problem, limits()).parse(text); }
-    Record record(const Problem& problem, const std::string& text) const {
-        return record_of(problem, config(problem, text), backend_->device().fingerprint, families_.of(problem).counts(problem));
+    Config config(const Problem& problem, const std::string& text) { return families_.of(problem).space(problem, limits()).parse(text); }
+    Record record(const Problem& problem, const std::string& text) {
+        return record_of(problem, config(problem, text), backend().device().fingerprint, families_.of(problem).counts(problem));
     }
     KernelLibrary::Warn collect() {
         return [this](const std::string& text) { warnings_.push_back(text); };
     }
 
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
-    std::unique_ptr<Backend> backend_;
     Families families_ = test::axpy_families({"none", "compile_failure", "launch_failure"});
     std::vector<std::string> warnings_;
     std::uint64_t seed_ = std::random_device{}();
 };
 
 TEST_P(Library, RunsEveryConfigurationOverTheWholeRange) {
-    KernelLibrary library(*backend_, Database(families_), families_, collect());
+    KernelLibrary library(backend(), Database(families_), families_, collect());
     for (const char* precision : {"f32", "f64"})
         for (const int n : {1, 2, 63, 64, 65, 1000, 4097}) {
             const Problem problem = families_.parse_problem(fmt::format("axpy precision={} n={}", precision, n));
@@ -125,7 +113,7 @@ TEST_P(Library, RunsEveryConfigurationOverTheWholeRange) {
                 const auto kernel = library.kernel(problem, config(problem, text));
                 EXPECT_FALSE(kernel->is_reference());
                 EXPECT_EQ(kernel->range(), n);
-                Vectors vectors(*backend_, families_, problem, seed_);
+                Vectors vectors(backend(), families_, problem, seed_);
                 const BoundKernel bound(kernel, vectors.arrays());
                 bound.launch();
                 vectors.expect_step(0, n);
@@ -136,12 +124,12 @@ TEST_P(Library, RunsEveryConfigurationOverTheWholeRange) {
 }
 
 TEST_P(Library, StepsAnyPartOfTheRange) {
-    KernelLibrary library(*backend_, Database(families_), families_, collect());
+    KernelLibrary library(backend(), Database(families_), families_, collect());
     const Problem problem = families_.parse_problem("axpy precision=f32 n=3000");
     std::mt19937_64 random(seed_);
     for (const char* text : {"unroll=1,block=64", "unroll=4,block=256,storage=prepared"}) {
         const auto kernel = library.kernel(problem, config(problem, text));
-        Vectors vectors(*backend_, families_, problem, seed_);
+        Vectors vectors(backend(), families_, problem, seed_);
         const BoundKernel bound(kernel, vectors.arrays());
         for (int i = 0; i < 20; ++i) {
             const auto a = static_cast<std::int64_t>(random() % 3001);
@@ -155,10 +143,10 @@ TEST_P(Library, StepsAnyPartOfTheRange) {
 }
 
 TEST_P(Library, RefusesWrongArraysAndRanges) {
-    KernelLibrary library(*backend_, Database(families_), families_, collect());
+    KernelLibrary library(backend(), Database(families_), families_, collect());
     const Problem problem = families_.parse_problem("axpy n=100");
     const auto kernel = library.kernel(problem);
-    Vectors vectors(*backend_, families_, problem, seed_);
+    Vectors vectors(backend(), families_, problem, seed_);
     const auto arrays = vectors.arrays();
     EXPECT_THROW(kernel->launch(arrays.subspan(0, 1)), Error);
     EXPECT_THROW(kernel->launch({}), Error);
@@ -177,12 +165,12 @@ TEST_P(Library, RefusesWrongArraysAndRanges) {
 }
 
 TEST_P(Library, AKernelWithTablesOfItsOwnMustBeBound) {
-    KernelLibrary library(*backend_, Database(families_), families_, collect());
+    KernelLibrary library(backend(), Database(families_), families_, collect());
     const Problem problem = families_.parse_problem("axpy n=1000");
     const auto kernel = library.kernel(problem, config(problem, "storage=prepared"));
     EXPECT_TRUE(kernel->needs_binding());
     EXPECT_FALSE(library.kernel(problem, config(problem, "storage=table"))->needs_binding());
-    Vectors vectors(*backend_, families_, problem, seed_);
+    Vectors vectors(backend(), families_, problem, seed_);
     EXPECT_THROW(kernel->launch(vectors.arrays()), Error);
     BoundKernel bound(kernel, vectors.arrays());
     bound.launch();
@@ -197,11 +185,11 @@ TEST_P(Library, AKernelWithTablesOfItsOwnMustBeBound) {
 }
 
 TEST_P(Library, TwoBindingsOfOneKernelDoNotShareTables) {
-    KernelLibrary library(*backend_, Database(families_), families_, collect());
+    KernelLibrary library(backend(), Database(families_), families_, collect());
     const Problem problem = families_.parse_problem("axpy n=500");
     const auto kernel = library.kernel(problem, config(problem, "storage=prepared"));
-    Vectors one(*backend_, families_, problem, seed_);
-    Vectors two(*backend_, families_, problem, seed_ + 1);
+    Vectors one(backend(), families_, problem, seed_);
+    Vectors two(backend(), families_, problem, seed_ + 1);
     const BoundKernel first(kernel, one.arrays());
     BoundKernel moved(kernel, two.arrays());
     const BoundKernel second = std::move(moved);
@@ -218,7 +206,7 @@ TEST_P(Library, TellsHowWellTheDatabasesAnswerFits) {
     const Problem large = families_.parse_problem("axpy n=1000000");
     Database database(families_);
     database.add(record(small, "storage=table"));
-    KernelLibrary library(*backend_, database, families_, collect());
+    KernelLibrary library(backend(), database, families_, collect());
     EXPECT_EQ(library.kernel(small)->match().grade, Grade::exact);
     EXPECT_EQ(library.kernel(small)->match().config, config(small, "storage=table"));
     EXPECT_EQ(library.kernel(large)->match().grade, Grade::nearest_size);
@@ -226,7 +214,7 @@ TEST_P(Library, TellsHowWellTheDatabasesAnswerFits) {
     EXPECT_EQ(library.kernel(other)->match().grade, Grade::none);
     EXPECT_EQ(library.kernel(other)->match().config, families_.of(other).space(other, limits()).safe());
     for (const auto& problem : {small, large, other}) {
-        Vectors vectors(*backend_, families_, problem, seed_);
+        Vectors vectors(backend(), families_, problem, seed_);
         library.kernel(problem)->launch(vectors.arrays());
         vectors.expect_step(0, problem.integer("n"));
         EXPECT_TRUE(vectors.as_expected()) << "seed " << seed_;
@@ -237,7 +225,7 @@ TEST_P(Library, ATunedConfigurationThatDoesNotCompileGivesWayToTheSafeOne) {
     const Problem problem = families_.parse_problem("axpy n=1000");
     Database database(families_);
     database.add(record(problem, "fault=compile_failure"));
-    KernelLibrary library(*backend_, database, families_, collect());
+    KernelLibrary library(backend(), database, families_, collect());
     const auto kernel = library.kernel(problem);
     EXPECT_EQ(kernel->match().grade, Grade::none);
     EXPECT_EQ(kernel->match().config.word("fault"), "none");
@@ -245,14 +233,14 @@ TEST_P(Library, ATunedConfigurationThatDoesNotCompileGivesWayToTheSafeOne) {
     EXPECT_EQ(library.kernel(problem), kernel);
     ASSERT_EQ(warnings_.size(), 1U);
     EXPECT_NE(warnings_[0].find("this candidate does not compile"), std::string::npos) << warnings_[0];
-    Vectors vectors(*backend_, families_, problem, seed_);
+    Vectors vectors(backend(), families_, problem, seed_);
     kernel->launch(vectors.arrays());
     vectors.expect_step(0, 1000);
     EXPECT_TRUE(vectors.as_expected()) << "seed " << seed_;
 }
 
 TEST_P(Library, AConfigurationOfTheCallersOwnDoesNotGiveWay) {
-    KernelLibrary library(*backend_, Database(families_), families_, collect());
+    KernelLibrary library(backend(), Database(families_), families_, collect());
     const Problem problem = families_.parse_problem("axpy n=1000");
     const Config failing = config(problem, "fault=compile_failure");
     EXPECT_THROW(library.kernel(problem, failing), Error);
@@ -264,8 +252,8 @@ TEST_P(Library, AConfigurationOfTheCallersOwnDoesNotGiveWay) {
 
 TEST_P(Library, AWarmStartReadsTheDiskCache) {
     const Problem problem = families_.parse_problem("axpy n=1000");
-    { KernelLibrary(*backend_, Database(families_), families_).kernel(problem); }
-    const auto compiled = backend_->compiler().compile(families_.of(problem).kernel(problem, config(problem, ""), limits()));
+    { KernelLibrary(backend(), Database(families_), families_).kernel(problem); }
+    const auto compiled = backend().compiler().compile(families_.of(problem).kernel(problem, config(problem, ""), limits()));
     EXPECT_TRUE(compiled.ok);
     EXPECT_TRUE(compiled.code.from_cache);
 }

@@ -1,0 +1,29 @@
+#include "runtime/temporary_folder.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+#include "generator/error.hpp"
+
+namespace hone {
+
+namespace fs = std::filesystem;
+
+TemporaryFolder::TemporaryFolder() {
+    std::error_code error;
+    const fs::path parent = fs::temp_directory_path(error);
+    std::string pattern = (error ? fs::path("/tmp") : parent) / "hone-XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr)
+        throw Error("temporary folder " + pattern, std::strerror(errno), "set TMPDIR to a folder that can be written to");
+    path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+}
+
+}  // namespace hone
