@@ -55,7 +55,11 @@ Command space_command();
 Command emit_command();
 Command compile_command();
 Command devices_command();
+Command tune_command();
 Command show_command();
 Command lookup_command();
+Command db_command();
+Command doctor_command();
+Command worker_command();
 
 }  // namespace hone::tools

@@ -1,3 +1,4 @@
+#include "runtime/cuda/nvml.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"
@@ -31,18 +32,40 @@ Found find_all() {
     return found;
 }
 
+// What the management library says now; null members are not known.
+Json document_of(const DeviceReading& reading) {
+    const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+    return {{"power_watts", number(reading.power_watts)},
+            {"sm_megahertz", number(reading.sm_megahertz)},
+            {"memory_megahertz", number(reading.memory_megahertz)},
+            {"temperature_celsius", number(reading.temperature_celsius)},
+            {"throttle_reasons", reading.throttle_reasons}};
+}
+
+std::string text_of(const DeviceReading& reading) {
+    std::vector<std::string> parts;
+    if (reading.sm_megahertz) parts.push_back(fmt::format("{:.0f} MHz", *reading.sm_megahertz));
+    if (reading.memory_megahertz) parts.push_back(fmt::format("memory {:.0f} MHz", *reading.memory_megahertz));
+    if (reading.power_watts) parts.push_back(fmt::format("{:.0f} W", *reading.power_watts));
+    if (reading.temperature_celsius) parts.push_back(fmt::format("{:.0f} degrees Celsius", *reading.temperature_celsius));
+    for (const auto& reason : reading.throttle_reasons) parts.push_back("slowed by " + reason);
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 Json document_of(const Device& device) {
     const auto& fingerprint = device.fingerprint;
-    return {{"id", device_id(device)},
-            {"target", to_string(fingerprint.target)},
-            {"name", fingerprint.name},
-            {"architecture", fingerprint.architecture},
-            {"units", fingerprint.units},
-            {"driver", fingerprint.driver},
-            {"compiler", fingerprint.compiler},
-            {"key", device_key(fingerprint)},
-            {"memory_bytes", device.memory_bytes},
-            {"limits", json_of(device.limits)}};
+    Json document{{"id", device_id(device)},
+                  {"target", to_string(fingerprint.target)},
+                  {"name", fingerprint.name},
+                  {"architecture", fingerprint.architecture},
+                  {"units", fingerprint.units},
+                  {"driver", fingerprint.driver},
+                  {"compiler", fingerprint.compiler},
+                  {"key", device_key(fingerprint)},
+                  {"memory_bytes", device.memory_bytes},
+                  {"limits", json_of(device.limits)}};
+    if (fingerprint.target == Target::cuda) document["now"] = document_of(DeviceMonitor(device.index).read());
+    return document;
 }
 
 void print_text(const Device& device, Console& console) {
@@ -59,6 +82,7 @@ void print_text(const Device& device, Console& console) {
                                                 " per multiprocessor");
         lines.emplace_back("L2 cache", bytes(limits.cache_bytes));
         lines.emplace_back("driver", fingerprint.driver);
+        if (const std::string now = text_of(DeviceMonitor(device.index).read()); !now.empty()) lines.emplace_back("now", now);
     } else {
         lines.emplace_back("vector registers", fmt::format("{} bits", 8 * limits.vector_bytes));
         lines.emplace_back("L2 cache per core", bytes(limits.cache_bytes));

@@ -1,0 +1,90 @@
+#include "tools/problem_words.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/error.hpp"
+
+namespace hone::tools {
+namespace {
+
+using testing::HasSubstr;
+
+const Families& families() {
+    static const Families two = [] {
+        Family first;
+        first.name = "heat_3d";
+        first.example = "heat_3d order=2 precision=f32 n=10";
+        first.parameters = {
+            {"order", "", {}, 1, 10, false, ""}, {"precision", "", {"f32", "f64"}, 0, 0, false, ""}, {"n", "", {}, 1, 1000, true, ""}};
+        Family second = first;
+        second.name = "wave_2d";
+        return Families({first, second});
+    }();
+    return two;
+}
+
+std::vector<std::string> keys(const std::vector<std::string>& words) {
+    std::vector<std::string> keys;
+    for (const auto& problem : problems_of(words, families())) keys.push_back(problem.key());
+    return keys;
+}
+
+template <typename Function>
+std::string error_of(Function function) {
+    try {
+        function();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(ProblemWords, MultipliesListsAndRanges) {
+    EXPECT_THAT(keys({"heat_3d", "order=1..2", "precision=f32,f64", "n=5"}),
+                testing::ElementsAre("heat_3d order=1 precision=f32 n=5", "heat_3d order=1 precision=f64 n=5", "heat_3d order=2 precision=f32 n=5",
+                                     "heat_3d order=2 precision=f64 n=5"));
+}
+
+TEST(ProblemWords, StartsAProblemAtEachFamily) {
+    EXPECT_THAT(keys({"heat_3d", "order=1", "precision=f32", "n=5", "wave_2d", "order=2", "precision=f64", "n=6"}),
+                testing::ElementsAre("heat_3d order=1 precision=f32 n=5", "wave_2d order=2 precision=f64 n=6"));
+}
+
+TEST(ProblemWords, TakesAQuotedProblemAsWell) {
+    EXPECT_EQ(problem_of({"heat_3d order=1  precision=f32", "n=5"}, families()).key(), "heat_3d order=1 precision=f32 n=5");
+}
+
+TEST(ProblemWords, NamesTheNearest) {
+    EXPECT_THAT(error_of([] { keys({"heat_3"}); }), HasSubstr("did you mean heat_3d?"));
+    EXPECT_THAT(error_of([] { keys({"heat_3d", "order=1", "precision=f32", "n=5", "wave_3d", "order=1"}); }), HasSubstr("did you mean wave_2d?"));
+    EXPECT_THAT(error_of([] { keys({"heat_3d", "ordr=1", "precision=f32", "n=5"}); }), HasSubstr("did you mean order?"));
+    EXPECT_THAT(error_of([] { keys({"heat_3d", "order=1", "precision=f3", "n=5"}); }), HasSubstr("did you mean f32?"));
+    EXPECT_THAT(error_of([] { keys({}); }), HasSubstr("heat_3d, wave_2d"));
+    EXPECT_THAT(error_of([] { problem_of({"heat_3d", "order=1..2", "precision=f32", "n=5"}, families()); }), HasSubstr("2 problems"));
+}
+
+TEST(ProblemFilter, ChoosesByFamilyListsAndRanges) {
+    const auto problems =
+        problems_of({"heat_3d", "order=1..4", "precision=f32,f64", "n=5", "wave_2d", "order=1", "precision=f32", "n=5"}, families());
+    const auto count = [&](const std::vector<std::string>& words) {
+        const ProblemFilter filter(words, families());
+        return std::count_if(problems.begin(), problems.end(), [&](const Problem& problem) { return filter.matches(problem); });
+    };
+    EXPECT_EQ(count({}), 9);
+    EXPECT_EQ(count({"wave_2d"}), 1);
+    EXPECT_EQ(count({"order=1"}), 3);
+    EXPECT_EQ(count({"heat_3d", "order=2..3,4", "precision=f64"}), 3);
+    EXPECT_EQ(count({"heat_3d", "n=6"}), 0);
+}
+
+TEST(ProblemFilter, NamesTheNearest) {
+    const auto error = [](const std::vector<std::string>& words) { return error_of([&] { ProblemFilter(words, families()); }); };
+    EXPECT_THAT(error({"haet_3d"}), HasSubstr("did you mean heat_3d?"));
+    EXPECT_THAT(error({"heat_3d", "ordr=1"}), HasSubstr("did you mean order?"));
+    EXPECT_THAT(error({"precision=f33"}), HasSubstr("did you mean f32?"));
+    EXPECT_THAT(error({"heat_3d", "order"}), HasSubstr("neither a family nor key=value"));
+}
+
+}  // namespace
+}  // namespace hone::tools

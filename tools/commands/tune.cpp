@@ -1,0 +1,140 @@
+#include <algorithm>
+
+#include "tools/database_folder.hpp"
+#include "tools/default_problems.hpp"
+#include "tools/format.hpp"
+#include "tools/problem_words.hpp"
+#include "tools/record_table.hpp"
+#include "tools/target.hpp"
+#include "tools/tuning_session.hpp"
+#include "tuner/strategy.hpp"
+
+namespace hone::tools {
+namespace {
+
+constexpr double default_seconds = 60;  // for each problem; the curve of the best so far is nearly flat by then
+
+struct Settings {
+    std::vector<std::string> problem;
+    std::string device = "best";
+    std::string database;
+    std::string budget;
+    std::string strategy;
+    std::int64_t evaluations = 0;
+    std::int64_t samples = SamplingRule{}.period;
+    std::int64_t seed = -1;  // not given
+    bool resume = false;
+    bool force = false;
+    bool json = false;
+};
+
+TuneSettings settings_of(const Settings& settings) {
+    TuneSettings tune;
+    const Families& families = built_in_families();
+    if (!settings.problem.empty()) tune.problems = problems_of(settings.problem, families);
+    if (!settings.budget.empty()) tune.seconds = parse_duration(settings.budget);
+    if (!settings.budget.empty() && tune.seconds == 0) throw Error("--budget", settings.budget + " is no time at all", "use 30s, 5m or 1h30m");
+    if (!settings.strategy.empty()) tune.strategy = find_strategy(settings.strategy).name;
+    tune.device = find_device(settings.device);
+    if (settings.problem.empty()) {
+        tune.problems = default_problems(tune.device, families);
+        tune.skip_tuned = !settings.force && !settings.resume;
+    }
+    tune.folder = database_folder(settings.database);
+    if (settings.budget.empty() && settings.evaluations == 0) tune.seconds = default_seconds * static_cast<double>(tune.problems.size());
+    tune.evaluations = static_cast<int>(std::min<std::int64_t>(settings.evaluations, 1 << 30));
+    tune.samples = static_cast<int>(std::min<std::int64_t>(settings.samples, 100000));
+    if (settings.seed >= 0) tune.seed = static_cast<std::uint64_t>(settings.seed);
+    tune.resume = settings.resume;
+    return tune;
+}
+
+void announce(const TuneSettings& tune, Console& console) {
+    console.message("tuning {} on {}{}\n", tune.problems.size() == 1 ? "one problem" : fmt::format("{} problems", tune.problems.size()),
+                    device_line(tune.device.fingerprint),
+                    tune.seconds == 0 ? "" : fmt::format("; {}{}", duration(tune.seconds), tune.problems.size() > 1 ? " shared among them" : ""));
+}
+
+Json document_of(const TuneSettings& tune, const TuningSession& session, const std::vector<TunedProblem>& tuned) {
+    Json results = Json::array();
+    for (const auto& problem : tuned) results.push_back(json_of(problem));
+    const Ceilings& ceilings = session.ceilings();
+    return {{"device", {{"id", device_id(tune.device)}, {"name", tune.device.fingerprint.name}, {"key", device_key(tune.device.fingerprint)}}},
+            {"ceilings",
+             {{"copy_bytes_per_second", ceilings.copy_bytes_per_second},
+              {"fma_f32", ceilings.fma_f32},
+              {"fma_f64", ceilings.fma_f64},
+              {"how", ceilings.how}}},
+            {"database", tune.folder.string()},
+            {"interrupted", session.interrupted()},
+            {"results", std::move(results)}};
+}
+
+Exit run_tune(const Settings& settings, Console& console) {
+    const TuneSettings tune = settings_of(settings);
+    TuningSession session(tune, console);
+    announce(tune, console);
+    const std::vector<TunedProblem> tuned = session.run();
+    if (settings.json) {
+        print(console, document_of(tune, session, tuned));
+    } else {
+        console.print("\n{}\n\n{}\ndatabase: {}\n", device_line(tune.device.fingerprint), tuning_summary(tuned), tune.folder.string());
+    }
+    if (session.interrupted()) {
+        console.message("hone: interrupted; {} of {} problems are done, the same command with --resume goes on\n", tuned.size() - 1,
+                        tune.problems.size());
+        return Exit::interrupted;
+    }
+    const bool all = std::all_of(tuned.begin(), tuned.end(), [](const TunedProblem& problem) { return problem.result.record.has_value(); });
+    return all ? Exit::ok : Exit::nothing;
+}
+
+std::string strategy_help() {
+    std::string text = "how candidates are chosen: ";
+    for (const auto& entry : strategies()) text += entry.name + " (" + entry.summary + "), ";
+    return text + "the first is the default";
+}
+
+Action declare(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.words("[FAMILY key=value...]", settings->problem, "problems; none: a few of each family, sized for the device, that are not tuned yet");
+    options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
+    options.text("budget", settings->budget, "TIME",
+                 "30s, 5m, 1h30m: for this run, shared among its problems; default one minute for each problem, or none with --evaluations");
+    options.number("evaluations", settings->evaluations, "N", "candidates per problem at most; default no bound");
+    declare_database(options, settings->database);
+    options.flag("resume", settings->resume, "go on with a run that was interrupted or killed; no finished evaluation is repeated");
+    options.text("strategy", settings->strategy, "NAME", strategy_help());
+    options.number("seed", settings->seed, "N", "of all random choices; default 1, or with --resume the earlier run's");
+    options.number("samples", settings->samples, "N", "time steps per candidate at most, fewer when the spread already decides; default 40", 6);
+    options.flag("force", settings->force, "without problems: also those that are tuned already");
+    options.flag("json", settings->json, "print one JSON document at the end");
+    return [settings](Console& console) { return run_tune(*settings, console); };
+}
+
+}  // namespace
+
+Command tune_command() {
+    return {
+        "tune",
+        "find the fastest configuration of problems on a device",
+        "[FAMILY key=value...] [options]",
+        "Evaluates configurations on the device: each is compiled ahead on all cores, verified against the plain loops with random data, and timed "
+        "over a sampling period of time steps. The safe configuration comes first, so that there is always a result to compare with; the best few "
+        "are measured again in turn before one wins. A candidate that hangs, crashes or computes wrong values costs that candidate and nothing "
+        "else.\n\n"
+        "Winners are merged into the database as soon as a problem is done. Every evaluation is in a journal (DIR/journals) at once: after Ctrl-C, "
+        "kill or a power failure --resume goes on where the run stood. Ctrl-C keeps the best so far and ends with exit code 4; a second Ctrl-C "
+        "quits at once.\n\n"
+        "Several problems (lists, ranges, several families) are tuned in turn. --budget is for the whole run and is shared evenly among the problems "
+        "that remain. For trustworthy times leave the device alone meanwhile.",
+        {{"tune", "a few problems of both families on the best device; what tools/quickstart does"},
+         {"tune gauss_seidel_27 stencil=constant,variable precision=f32 nx=96 ny=96 nz=96 --device cpu --budget 30s --db DIR",
+          "two problems, 15 seconds each"},
+         {"tune dg_volume equation=maxwell_3d order=1..10 precision=f32,f64 elements=100000 --device cuda --budget 1h", "twenty problems over lunch"},
+         {"tune dg_volume equation=acoustics_3d order=4 precision=f32 elements=100000 --evaluations 50 --strategy random --seed 7 --json",
+          "a run that can be repeated, for a script"}},
+        declare};
+}
+
+}  // namespace hone::tools

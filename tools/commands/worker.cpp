@@ -1,0 +1,25 @@
+#include "tuner/worker.hpp"
+
+#include "tools/command.hpp"
+
+namespace hone::tools {
+namespace {
+
+Action declare(Options&) {
+    return [](Console&) { return worker_main(built_in_families()) == 0 ? Exit::ok : Exit::internal; };
+}
+
+}  // namespace
+
+Command worker_command() {
+    return {"worker",
+            "evaluates candidates for 'hone tune'",
+            "",
+            "Started by 'hone tune' so that a candidate that hangs or crashes takes down a process and not the run. Reads one JSON request per line "
+            "from standard input and answers each with one line; see tuner/worker.hpp.",
+            {},
+            declare,
+            true};
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/json.hpp"
+#include "tuner/tuning_run.hpp"
+
+namespace hone::tools {
+
+/// What the tuning of one problem came to.
+struct TunedProblem {
+    Problem problem;
+    TuningResult result;
+    bool already_tuned = false;  ///< passed over: `result.record` is the database's
+};
+
+/// The summary that `hone tune` ends with: winners, what the search cost, and problems without a result.
+std::string tuning_summary(const std::vector<TunedProblem>& problems);
+
+/// {"problem", "record" or null, "reason", "search": {...}} of one problem.
+Json json_of(const TunedProblem& tuned);
+
+}  // namespace hone::tools

@@ -1,0 +1,145 @@
+#include "tools/tuning_session.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "tools/format.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/record_table.hpp"
+#include "tools/target.hpp"
+#include "tuning_db/database.hpp"
+
+namespace hone::tools {
+namespace {
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string rate(double per_second, const char* unit) {
+    return per_second > 0 ? significant(per_second * 1e-9) + unit : "not measured";
+}
+
+std::string outcome_line(const TuningResult& result) {
+    if (!result.record) return "no result: " + result.why_none;
+    const double times = gain(*result.record);
+    return fmt::format("{} a step, {} GB/s{}, {} candidates in {}", duration(result.record->step.median),
+                       significant(result.record->gigabytes_per_second()), times > 0 ? fmt::format(", {:.2f}x safe", times) : "",
+                       result.progress.evaluations, duration(result.progress.elapsed));
+}
+
+}  // namespace
+
+TuningSession::TuningSession(TuneSettings settings, Console& console)
+    : settings_(std::move(settings)), console_(console), cache_(DiskCache::default_folder()), printer_(console) {
+    // Compiling happens in other processes, but whether it can be done is better said now than by each of them.
+    open_compiler({settings_.device.limits, settings_.device.fingerprint.architecture, settings_.device.fingerprint.name}, cache_);
+    WorkerSettings worker{.device = settings_.device, .cache = cache_.folder()};
+    worker.sampling.period = settings_.samples;
+    evaluator_ = std::make_unique<WorkerEvaluator>(std::move(worker));
+}
+
+void TuningSession::measure_ceilings() {
+    try {
+        ceilings_ = evaluator_->ceilings();
+        console_.message("ceilings, measured now: copy {}, f32 {}, f64 {}\n", rate(ceilings_.copy_bytes_per_second, " GB/s"),
+                         rate(ceilings_.fma_f32, " GFLOP/s"), rate(ceilings_.fma_f64, " GFLOP/s"));
+    } catch (const Error& error) {
+        console_.message("ceilings could not be measured, so no percentages will be given: {}\n", error.what());
+    }
+}
+
+std::optional<TunedProblem> TuningSession::already_tuned(const Problem& problem) const {
+    if (!settings_.skip_tuned) return std::nullopt;
+    const Database database = Database::load(settings_.folder, families_);
+    Match match = database.best(problem, settings_.device.fingerprint, settings_.device.limits);
+    if (match.grade != Grade::exact) return std::nullopt;
+    TunedProblem tuned{problem, {}, true};
+    tuned.result.record = std::move(match.record);
+    return tuned;
+}
+
+double TuningSession::share_of_budget(int number) const {
+    const auto remaining = static_cast<double>(std::ssize(settings_.problems) - number + 1);
+    // A problem that gets its turn late still has its safe configuration measured.
+    return settings_.seconds > 0 ? std::max(1.0, (began_ + settings_.seconds - now()) / remaining) : 0;
+}
+
+void TuningSession::keep(const Record& record) const {
+    Database database(families_);
+    database.add(record);
+    database.merge_into(settings_.folder);
+}
+
+TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) {
+    const InterruptGuard guard;
+    double reported = now();
+    bool told = false;
+    TuningHooks hooks;
+    hooks.interrupted = [&] {
+        if (guard.requested() && !told) {
+            printer_.clear();
+            console_.message("stopping: the best so far is kept; Ctrl-C again quits at once\n");
+            told = true;
+        }
+        if (!told) printer_.tick(state, state.run.elapsed + now() - reported);
+        return guard.requested();
+    };
+    hooks.progress = [&](const TuningProgress& progress, const Candidate&, const Outcome&) {
+        state.run = progress;
+        reported = now();
+        printer_.evaluated(state);
+    };
+    TuningOptions options;
+    options.strategy = settings_.strategy;
+    options.seed = settings_.seed;
+    options.seconds = state.seconds;
+    options.evaluations = settings_.evaluations;
+    options.resume = settings_.resume;
+    options.folder = settings_.folder;
+    options.ceilings = ceilings_;
+    return tune(families_.of(problem), problem, settings_.device, *evaluator_, options, hooks);
+}
+
+TunedProblem TuningSession::tune_next(const Problem& problem, int number) {
+    ProgressState state;
+    state.number = number;
+    state.problems = static_cast<int>(settings_.problems.size());
+    state.problem = problem.key();
+    state.counts = families_.of(problem).counts(problem);
+    state.seconds = share_of_budget(number);
+    state.evaluations = settings_.evaluations;
+    printer_.begin(state);
+    TunedProblem tuned{problem, {}, false};
+    try {
+        tuned.result = watch(problem, state);
+    } catch (const Error& error) {
+        tuned.result.why_none = error.what();
+    }
+    printer_.clear();
+    console_.message("  {}\n", outcome_line(tuned.result));
+    if (tuned.result.record) keep(*tuned.result.record);
+    return tuned;
+}
+
+std::vector<TunedProblem> TuningSession::run() {
+    std::vector<TunedProblem> results;
+    int number = 0;
+    for (const auto& problem : settings_.problems) {
+        ++number;
+        if (auto tuned = already_tuned(problem)) {
+            results.push_back(std::move(*tuned));
+            continue;
+        }
+        if (began_ == 0) {
+            measure_ceilings();
+            began_ = now();
+        }
+        results.push_back(tune_next(problem, number));
+        interrupted_ = results.back().result.interrupted;
+        if (interrupted_) break;
+    }
+    return results;
+}
+
+}  // namespace hone::tools

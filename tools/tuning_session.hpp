@@ -1,0 +1,65 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/families.hpp"
+#include "runtime/backend.hpp"
+#include "tools/command.hpp"
+#include "tools/progress.hpp"
+#include "tools/tuning_report.hpp"
+#include "tuner/worker_evaluator.hpp"
+
+namespace hone::tools {
+
+/// What `hone tune` was asked to do.
+struct TuneSettings {
+    std::vector<Problem> problems;
+    bool skip_tuned = false;  ///< pass over problems that the database answers exactly
+    Device device;
+    std::filesystem::path folder;  ///< of the database
+    double seconds = 0;            ///< for all problems together; 0: no bound
+    int evaluations = 0;           ///< for each problem; 0: no bound
+    int samples = SamplingRule{}.period;
+    std::string strategy;               ///< empty: the default
+    std::optional<std::uint64_t> seed;  ///< absent: the default
+    bool resume = false;
+};
+
+/// One run of `hone tune`: several problems in turn on one device, each result stored as soon as it is there. The time budget is shared evenly among
+/// the problems that remain, so that what one does not need goes to the others.
+class TuningSession {
+  public:
+    /// Throws MissingError when the device's kernels cannot be compiled here.
+    TuningSession(TuneSettings settings, Console& console);
+
+    /// Returns the results so far when Ctrl-C came. A problem that cannot be set up has no record, and says why.
+    std::vector<TunedProblem> run();
+
+    const Ceilings& ceilings() const { return ceilings_; }
+    /// Ctrl-C came; problems that are not among the results were not begun.
+    bool interrupted() const { return interrupted_; }
+
+  private:
+    void measure_ceilings();
+    std::optional<TunedProblem> already_tuned(const Problem& problem) const;
+    TunedProblem tune_next(const Problem& problem, int number);
+    TuningResult watch(const Problem& problem, ProgressState& state);
+    void keep(const Record& record) const;
+    double share_of_budget(int number) const;
+
+    TuneSettings settings_;
+    Console& console_;
+    const Families& families_ = built_in_families();
+    DiskCache cache_;
+    std::unique_ptr<WorkerEvaluator> evaluator_;
+    ProgressPrinter printer_;
+    Ceilings ceilings_;
+    double began_ = 0;
+    bool interrupted_ = false;
+};
+
+}  // namespace hone::tools
