@@ -1,0 +1,17 @@
+// This test program is its own worker, so that workers know the tests' families, and its own tuning process to be killed.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/axpy_family.hpp"
+#include "tests/tuner/simulated_run.hpp"
+#include "tuner/worker.hpp"
+
+int main(int count, char** words) {
+    const std::string role = count > 1 ? words[1] : "";
+    if (role == "worker")
+        return hone::worker_main(hone::test::axpy_families({"none", "wrong", "crash", "hang", "launch_failure", "compile_failure"}));
+    if (role == "simulate" && count == 4) return hone::test::simulate_main(words[2], words[3]);
+    testing::InitGoogleTest(&count, words);
+    return RUN_ALL_TESTS();
+}

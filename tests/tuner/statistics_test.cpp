@@ -1,0 +1,145 @@
+#include "tuner/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace hone {
+namespace {
+
+TEST(Statistics, OfNothingAreZero) {
+    EXPECT_EQ(summarise({}), Statistics{});
+}
+
+TEST(Statistics, DoNotDependOnTheOrderOfTheSamples) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    std::vector<double> samples(37);
+    for (double& sample : samples) sample = std::uniform_real_distribution<double>(1, 2)(random);
+    const Statistics before = summarise(samples);
+    std::shuffle(samples.begin(), samples.end(), random);
+    EXPECT_EQ(summarise(samples), before) << "seed " << seed;
+}
+
+TEST(Statistics, AreOrderStatistics) {
+    std::vector<double> samples;
+    for (int i = 40; i >= 1; --i) samples.push_back(i);
+    const Statistics summary = summarise(samples);
+    EXPECT_EQ(summary.median, 20.5);
+    EXPECT_EQ(summary.minimum, 1);
+    EXPECT_EQ(summary.samples, 40);
+    // Tables of the binomial distribution: n = 40 gives the 14th and 27th of the sorted values.
+    EXPECT_EQ(summary.low, 14);
+    EXPECT_EQ(summary.high, 27);
+}
+
+TEST(Statistics, OneInterruptedStepMovesNothing) {
+    std::vector<double> samples(39, 1.0);
+    samples.push_back(1000);
+    const Statistics summary = summarise(samples);
+    EXPECT_EQ(summary.median, 1);
+    EXPECT_EQ(summary.high, 1);
+}
+
+// Published ranks of 95 % intervals of a median (from 0 here): n = 6: 1st and 6th, n = 9: 2nd and 8th, n = 20: 6th and 15th, n = 100: 40th and 61st.
+TEST(Statistics, IntervalRanksAreThoseOfTheTables) {
+    EXPECT_EQ(median_interval(1), std::pair(0, 0));
+    EXPECT_EQ(median_interval(5), std::pair(0, 4));
+    EXPECT_EQ(median_interval(6), std::pair(0, 5));
+    EXPECT_EQ(median_interval(9), std::pair(1, 7));
+    EXPECT_EQ(median_interval(20), std::pair(5, 14));
+    EXPECT_EQ(median_interval(100), std::pair(39, 60));
+}
+
+TEST(Statistics, IntervalRanksGrowSmoothlyToAnyNumber) {
+    int before = 0;
+    for (int n = 6; n < 3000; ++n) {
+        const auto [low, high] = median_interval(n);
+        EXPECT_EQ(high, n - 1 - low) << n;
+        EXPECT_GE(low, before) << n;
+        EXPECT_LE(low, before + 1) << n;
+        before = low;
+    }
+}
+
+TEST(Statistics, IntervalsCoverTheMedianAsOftenAsTheySay) {
+    const unsigned seed = std::random_device{}();
+    std::mt19937 random(seed);
+    std::lognormal_distribution<double> skewed(0, 1);  // median 1
+    int covered = 0;
+    constexpr int trials = 4000;
+    for (int trial = 0; trial < trials; ++trial) {
+        std::vector<double> samples(25);
+        for (double& sample : samples) sample = skewed(random);
+        const Statistics summary = summarise(samples);
+        covered += summary.low <= 1 && 1 <= summary.high ? 1 : 0;
+    }
+    // At least 95 %; 4 standard deviations of the count below that.
+    EXPECT_GE(covered, trials * 0.95 - 4 * std::sqrt(trials * 0.95 * 0.05)) << "seed " << seed;
+}
+
+TEST(WarmUp, IsTheSlowStart) {
+    const std::vector<double> seconds{9, 5, 1.0, 1.1, 1.2, 1.0, 1.1, 1.2, 1.0, 1.1, 1.2, 1.0};
+    EXPECT_EQ(warm_up_length(seconds), 2);
+}
+
+TEST(WarmUp, IsAtMostAQuarter) {
+    const std::vector<double> falling{8, 7, 6, 5, 4, 3, 2, 1};
+    EXPECT_EQ(warm_up_length(falling), 2);
+    EXPECT_EQ(warm_up_length(std::vector<double>{9, 1, 1}), 0);
+    EXPECT_EQ(warm_up_length({}), 0);
+}
+
+TEST(WarmUp, IsNothingWhenTheStartIsNoSlowerThanTheEnd) {
+    EXPECT_EQ(warm_up_length(std::vector<double>{1.2, 1, 1, 1, 1, 1, 1, 1.2}), 0);
+}
+
+TEST(Sampling, SettlesWhenTheIntervalIsNarrow) {
+    const SamplingRule rule;
+    std::vector<double> seconds(5, 1.0);
+    EXPECT_EQ(judge(seconds, 0, 0.1, rule), Verdict::more);
+    seconds.push_back(1.0);
+    EXPECT_EQ(judge(seconds, 0, 0.1, rule), Verdict::settled);
+}
+
+TEST(Sampling, GoesOnWhileTheIntervalIsWide) {
+    const SamplingRule rule;
+    std::vector<double> seconds;
+    for (int i = 0; i < rule.period - 1; ++i) seconds.push_back(i % 2 == 0 ? 1.0 : 1.1);
+    EXPECT_EQ(judge(seconds, 1.05, 0.1, rule), Verdict::more);
+    seconds.push_back(1.1);
+    EXPECT_EQ(judge(seconds, 1.05, 0.1, rule), Verdict::complete);
+}
+
+TEST(Sampling, DropsWhatIsClearlyWorse) {
+    const SamplingRule rule;
+    EXPECT_EQ(judge(std::vector<double>{2, 3, 2.5}, 1, 0.1, rule), Verdict::worse);
+    EXPECT_EQ(judge(std::vector<double>{2, 3, 1.2}, 1, 0.1, rule), Verdict::more);
+    EXPECT_EQ(judge(std::vector<double>{1.2, 1.3, 1.2, 1.4, 1.3, 1.2}, 1, 0.1, rule), Verdict::worse);
+    EXPECT_EQ(judge(std::vector<double>{1.2, 1.3, 1.2, 1.4, 1.3, 1.2}, 1.2, 0.1, rule), Verdict::more);
+}
+
+TEST(Sampling, NeverDropsWithoutAnIncumbent) {
+    EXPECT_EQ(judge(std::vector<double>{100, 300, 200}, 0, 0.1, SamplingRule{}), Verdict::more);
+}
+
+TEST(Sampling, EndsWhenItsTimeIsSpent) {
+    const SamplingRule rule;
+    const std::vector<double> seconds{0.5, 0.9, 0.7};
+    EXPECT_EQ(judge(seconds, 0, 2.1, rule), Verdict::complete);
+    EXPECT_EQ(judge(std::span(seconds).first(2), 0, 2.1, rule), Verdict::more) << "two samples are no period";
+}
+
+TEST(Sampling, TakesSeveralStepsWhereOneIsTooShortForTheClock) {
+    const SamplingRule rule;
+    EXPECT_EQ(steps_per_sample(1, rule), 1);
+    EXPECT_EQ(steps_per_sample(rule.shortest_sample, rule), 1);
+    EXPECT_EQ(steps_per_sample(1e-5, rule), 5);
+    EXPECT_GT(steps_per_sample(0, rule), 1);
+    EXPECT_LE(steps_per_sample(0, rule), 1000);
+}
+
+}  // namespace
+}  // namespace hone

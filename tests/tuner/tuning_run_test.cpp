@@ -1,0 +1,201 @@
+#include "tuner/tuning_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <random>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "generator/error.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/tuner/simulated_run.hpp"
+#include "tuner/child_process.hpp"
+
+namespace hone {
+namespace {
+
+using test::Landscape;
+using test::SimulatedEvaluator;
+using testing::HasSubstr;
+
+class TuningRunTest : public testing::Test {
+  protected:
+    std::uint64_t seed = std::random_device{}();
+    Landscape landscape{seed};
+    test::TemporaryFolder folder;
+
+    std::string journal() const {
+        std::ostringstream text;
+        for (const auto& file : std::filesystem::directory_iterator(folder.path() / "journals"))
+            if (file.path().extension() == ".jsonl") text << std::ifstream(file.path()).rdbuf();
+        return text.str();
+    }
+
+    static std::int64_t lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+    /// What a run without any interruption comes to.
+    std::string undisturbed(const TuningOptions& options) const {
+        const test::TemporaryFolder elsewhere;
+        SimulatedEvaluator evaluator(landscape);
+        return test::digest(test::simulate(elsewhere.path(), seed, false, evaluator, options));
+    }
+};
+
+TEST_F(TuningRunTest, FindsARecordThatCanBeKept) {
+    SimulatedEvaluator evaluator(landscape);
+    TuningOptions options;
+    options.evaluations = 80;
+    options.ceilings = {1e9, 1e12, 1e12, "made up"};
+    const TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
+    ASSERT_TRUE(result.record) << result.why_none;
+    EXPECT_FALSE(result.interrupted);
+    EXPECT_EQ(result.progress.evaluations, 80);
+    EXPECT_EQ(result.record->evaluations, 80);
+    EXPECT_LE(result.record->step.median, result.record->safe_seconds);
+    EXPECT_EQ(result.record->ceiling, "memory");
+    EXPECT_DOUBLE_EQ(result.record->ceiling_fraction, 8000 / 1e9 / result.record->step.median);
+    EXPECT_EQ(result.record->versions.source_hash.size(), 64U);
+    EXPECT_TRUE(result.record->verified());
+    EXPECT_EQ(evaluator.begun, 1);
+    int counted = 0;
+    for (const auto& [status, count] : result.progress.counts) counted += count;
+    EXPECT_EQ(counted, 80);
+}
+
+TEST_F(TuningRunTest, KeepsToItsBudgetOfSeconds) {
+    SimulatedEvaluator evaluator(landscape);
+    TuningOptions options;
+    options.seconds = 2;
+    const TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
+    EXPECT_TRUE(result.record) << "seed " << seed;
+    EXPECT_LT(result.progress.evaluations, result.progress.members) << "seed " << seed;
+    EXPECT_GT(result.progress.elapsed, 1.0) << "seed " << seed;
+    EXPECT_LT(result.progress.elapsed, 2.6) << "seed " << seed;
+}
+
+TEST_F(TuningRunTest, ABudgetThatIsSpentAtOnceStillGivesTheSafeConfiguration) {
+    SimulatedEvaluator evaluator(landscape);
+    TuningOptions options;
+    options.seconds = 1e-9;
+    const TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
+    ASSERT_TRUE(result.record);
+    EXPECT_EQ(result.record->config, landscape.space().safe());
+    EXPECT_EQ(result.progress.evaluations, 1);
+}
+
+TEST_F(TuningRunTest, AnInterruptedRunGoesOnToTheSameEnd) {
+    TuningOptions options;
+    options.evaluations = 60;
+    const std::string expected = undisturbed(options);
+    std::mt19937_64 random(seed);
+    TuningResult result;
+    int evaluated = 0;
+    result.interrupted = true;
+    for (bool resume = false; result.interrupted; resume = true) {
+        SimulatedEvaluator evaluator(landscape);
+        const std::size_t until = 1 + random() % 20;
+        result = test::simulate(folder.path(), seed, resume, evaluator, options, [&] { return evaluator.evaluated.size() >= until; });
+        evaluated += static_cast<int>(evaluator.evaluated.size());
+        EXPECT_TRUE(result.record) << "the best so far";
+    }
+    EXPECT_EQ(test::digest(result), expected) << "seed " << seed;
+    // Header, finish and done; every evaluation once.
+    EXPECT_EQ(lines(journal()), evaluated + 3) << "seed " << seed;
+}
+
+TEST_F(TuningRunTest, AFinishedRunIsNotRunAgain) {
+    TuningOptions options;
+    options.evaluations = 20;
+    SimulatedEvaluator first(landscape);
+    const std::string expected = test::digest(test::simulate(folder.path(), seed, false, first, options));
+    SimulatedEvaluator second(landscape);
+    EXPECT_EQ(test::digest(test::simulate(folder.path(), seed, true, second, options)), expected);
+    EXPECT_TRUE(second.evaluated.empty());
+    EXPECT_EQ(second.begun, 0);
+    SimulatedEvaluator third(landscape);
+    test::simulate(folder.path(), seed, false, third, options);
+    EXPECT_FALSE(third.evaluated.empty()) << "without resume it begins anew";
+}
+
+TEST_F(TuningRunTest, ResumingTakesStrategyAndSeedFromTheJournal) {
+    TuningOptions options;
+    options.evaluations = 20;
+    options.strategy = "random";
+    SimulatedEvaluator first(landscape);
+    test::simulate(folder.path(), seed, false, first, options, [&] { return first.evaluated.size() >= 5; });
+    options.strategy = "";
+    SimulatedEvaluator second(landscape);
+    const TuningResult result = test::simulate(folder.path(), seed, true, second, options);
+    EXPECT_EQ(result.record->strategy, "random");
+    EXPECT_EQ(result.progress.replayed, 5);
+    options.strategy = "exhaustive";
+    SimulatedEvaluator third(landscape);
+    EXPECT_THROW(test::simulate(folder.path(), seed, true, third, options), Error);
+}
+
+TEST_F(TuningRunTest, SaysWhyThereIsNoRecord) {
+    class Failing : public SimulatedEvaluator {
+      public:
+        using SimulatedEvaluator::SimulatedEvaluator;
+        std::optional<Outcome> evaluate(const Candidate& /*candidate*/, double /*incumbent*/, const std::function<bool()>& /*stop*/) override {
+            Outcome outcome;
+            outcome.status = Status::compile_failed;
+            outcome.reason = "there is no compiler";
+            return outcome;
+        }
+    };
+    Failing evaluator(landscape);
+    TuningOptions options;
+    options.evaluations = 5;
+    const TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
+    EXPECT_FALSE(result.record);
+    EXPECT_THAT(result.why_none, HasSubstr("there is no compiler"));
+    EXPECT_FALSE(result.interrupted);
+}
+
+std::string output_of(ChildProcess& child) {
+    std::string text;
+    while (!child.closed()) {
+        while (const auto line = child.take_line()) text += *line + "\n";
+        ChildProcess* const children[] = {&child};
+        ChildProcess::wait(children, 0.05);
+    }
+    return text;
+}
+
+TEST_F(TuningRunTest, KilledTenTimesAtAnyMomentItLosesNothingAndRepeatsNothing) {
+    TuningOptions options;
+    options.evaluations = 60;
+    const std::string expected = undisturbed(options);
+    const std::vector<std::string> command{"/proc/self/exe", "simulate", folder.path().string(), std::to_string(seed)};
+    std::mt19937_64 random(seed);
+    std::string known;
+    for (int kill = 0; kill < 10; ++kill) {
+        ChildProcess child(command);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10 + random() % 40));
+        child.end();
+        const std::string now = std::filesystem::exists(folder.path() / "journals") ? journal() : "";
+        const std::string kept = known.substr(0, known.rfind('\n') + 1);  // a torn last line may go
+        EXPECT_EQ(now.substr(0, kept.size()), kept) << "seed " << seed;
+        known = now;
+    }
+    ChildProcess child(command);
+    EXPECT_EQ(output_of(child), expected) << "seed " << seed;
+    const std::string whole = journal();
+    std::set<std::string> candidates;
+    std::istringstream stream(whole);
+    for (std::string line; std::getline(stream, line);) {
+        if (line.find("\"candidate\"") == std::string::npos) continue;
+        const std::size_t config = line.find("\"config\"");
+        EXPECT_TRUE(candidates.insert(line.substr(config, line.find("\"outcome\"") - config)).second) << line;
+    }
+    EXPECT_EQ(candidates.size(), 60U) << "seed " << seed;
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,141 @@
+#include "tuner/worker_evaluator.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+
+#include "generator/error.hpp"
+#include "runtime/backend.hpp"
+#include "tests/support/axpy_family.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tuner/tuning_run.hpp"
+
+namespace hone {
+namespace {
+
+const std::vector<std::string> faults{"none", "wrong", "crash", "hang", "launch_failure", "compile_failure"};
+
+Device cpu_device() {
+    std::string missing;
+    return backends().back().devices(missing).front();
+}
+
+class WorkerEvaluatorTest : public testing::Test {
+  protected:
+    WorkerEvaluatorTest() {
+        settings.device = cpu_device();
+        settings.cache = folder.path() / "cache";
+        settings.grace = 2;
+        seed = std::random_device{}();
+    }
+
+    Candidate candidate(const std::string& text) const {
+        const SearchSpace space = family.space(problem, settings.device.limits);
+        const Config config = space.parse(text);
+        return {space.index_of(config), config, false};
+    }
+
+    Outcome evaluate(WorkerEvaluator& evaluator, const std::string& text) const {
+        const Candidate chosen = candidate(text);
+        evaluator.prepare(chosen);
+        return evaluator.evaluate(chosen, 0, [] { return false; }).value();
+    }
+
+    test::TemporaryFolder folder;
+    Families families = test::axpy_families(faults);
+    Problem problem = families.parse_problem("axpy precision=f64 n=10001");
+    const Family& family = families.of(problem);
+    WorkerSettings settings;
+    std::uint64_t seed = 0;
+};
+
+TEST_F(WorkerEvaluatorTest, MeasuresAndVerifiesTheSafeConfiguration) {
+    WorkerEvaluator evaluator(settings);
+    evaluator.begin(problem, seed);
+    const Outcome outcome = evaluate(evaluator, "");
+    EXPECT_EQ(outcome.status, Status::measured) << outcome.reason << " seed " << seed;
+    EXPECT_LE(outcome.verification_error, outcome.tolerance);
+    EXPECT_GT(outcome.tolerance, 0);
+    EXPECT_GT(outcome.step.median, 0);
+    EXPECT_EQ(outcome.step, summarise(outcome.samples));
+    EXPECT_GT(outcome.compile_seconds, 0);
+    EXPECT_GT(outcome.measure_seconds, 0);
+}
+
+TEST_F(WorkerEvaluatorTest, SurvivesEveryFaultAndSaysWhatItWas) {
+    using testing::HasSubstr;
+    WorkerEvaluator evaluator(settings);
+    evaluator.begin(problem, seed);
+    ASSERT_EQ(evaluate(evaluator, "").status, Status::measured) << "seed " << seed;
+    const Outcome wrong = evaluate(evaluator, "fault=wrong");
+    EXPECT_EQ(wrong.status, Status::wrong);
+    EXPECT_THAT(wrong.reason, HasSubstr("y differs from the reference by 1"));
+    const Outcome crash = evaluate(evaluator, "fault=crash");
+    EXPECT_EQ(crash.status, Status::crashed);
+    EXPECT_THAT(crash.reason, HasSubstr("signal 11"));
+    const Outcome hang = evaluate(evaluator, "fault=hang");
+    EXPECT_EQ(hang.status, Status::timed_out);
+    EXPECT_THAT(hang.reason, HasSubstr("no answer within"));
+    const Outcome launch = evaluate(evaluator, "fault=launch_failure");
+    EXPECT_EQ(launch.status, Status::launch_failed);
+    EXPECT_THAT(launch.reason, HasSubstr("no_such_function"));
+    const Outcome compile = evaluate(evaluator, "fault=compile_failure");
+    EXPECT_EQ(compile.status, Status::compile_failed);
+    EXPECT_THAT(compile.reason, HasSubstr("this candidate does not compile"));
+    EXPECT_EQ(evaluate(evaluator, "storage=prepared,unroll=2").status, Status::measured);
+}
+
+TEST_F(WorkerEvaluatorTest, ServesOneProblemAfterAnother) {
+    WorkerEvaluator evaluator(settings);
+    evaluator.begin(problem, seed);
+    EXPECT_EQ(evaluate(evaluator, "storage=table").status, Status::measured);
+    problem = families.parse_problem("axpy precision=f32 n=333");
+    evaluator.begin(problem, seed + 1);
+    EXPECT_EQ(evaluate(evaluator, "storage=prepared").status, Status::measured) << "seed " << seed;
+}
+
+TEST_F(WorkerEvaluatorTest, StopsWhenAskedWhileACandidateHangs) {
+    settings.grace = 600;
+    WorkerEvaluator evaluator(settings);
+    evaluator.begin(problem, seed);
+    ASSERT_EQ(evaluate(evaluator, "").status, Status::measured);
+    const Candidate hanging = candidate("fault=hang");
+    evaluator.prepare(hanging);
+    EXPECT_FALSE(evaluator.evaluate(hanging, 0, [] { return true; }).has_value()) << "while it is compiled";
+    const auto begin = std::chrono::steady_clock::now();
+    const auto stop = [begin] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(5); };
+    EXPECT_FALSE(evaluator.evaluate(hanging, 0, stop).has_value()) << "while it runs";
+    EXPECT_EQ(evaluate(evaluator, "storage=table").status, Status::measured) << "a new worker goes on";
+}
+
+TEST_F(WorkerEvaluatorTest, AProgramThatIsNoWorkerIsAnError) {
+    settings.command = {"/bin/false"};
+    WorkerEvaluator evaluator(settings);
+    evaluator.begin(problem, seed);
+    EXPECT_THROW(evaluate(evaluator, ""), Error);
+    settings.command = {"/no/such/program"};
+    WorkerEvaluator absent(settings);
+    EXPECT_THROW(absent.begin(problem, seed), Error);
+}
+
+TEST_F(WorkerEvaluatorTest, AWholeRunRecordsEveryFault) {
+    WorkerEvaluator evaluator(settings);
+    TuningOptions options;
+    options.strategy = "exhaustive";
+    options.folder = folder.path();
+    const TuningResult result = tune(family, problem, settings.device, evaluator, options);
+    ASSERT_TRUE(result.record) << result.why_none;
+    EXPECT_EQ(result.record->config.word("fault"), "none");
+    EXPECT_LE(result.record->verification_error, result.record->tolerance);
+    EXPECT_GT(result.record->safe_seconds, 0);
+    EXPECT_EQ(result.progress.evaluations, result.progress.members);
+    for (const Status status : {Status::compile_failed, Status::launch_failed, Status::wrong, Status::timed_out, Status::crashed})
+        EXPECT_EQ(result.progress.counts.at(status), 1) << to_string(status);
+    EXPECT_EQ(result.progress.counts.at(Status::measured), result.progress.members - 5);
+    EXPECT_GT(result.progress.measuring_share(), 0);
+}
+
+}  // namespace
+}  // namespace hone
