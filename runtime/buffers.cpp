@@ -8,11 +8,10 @@
 #include <limits>
 
 #include "generator/error.hpp"
+#include "runtime/host_memory.hpp"
 
 namespace hone {
 namespace {
-
-constexpr std::size_t page_bytes = 4096;
 
 std::string description(const RowLayout& layout) {
     return fmt::format("{} rows of {} values {} at a pitch of {}", layout.rows, layout.row_words, to_string(layout.precision), layout.pitch);
@@ -23,16 +22,6 @@ RowLayout checked(const RowLayout& layout) {
     if (layout.rows < 0 || layout.row_words < 0 || layout.pitch < layout.row_words || !fits)
         throw Error("layout of rows", description(layout), "use sizes of at least 0 whose bytes do not exceed 2^63");
     return layout;
-}
-
-// Memory that the system may move and swap: the transfer goes through a staging area of the driver.
-void* allocate_pageable(const RowLayout& layout) {
-    const auto bytes = static_cast<std::size_t>(layout.bytes());
-    void* memory = bytes > std::numeric_limits<std::size_t>::max() / 2
-                       ? nullptr
-                       : std::aligned_alloc(page_bytes, (bytes + page_bytes) / page_bytes * page_bytes);
-    if (memory == nullptr) throw Error("host buffer", fmt::format("no room for {} bytes: {}", bytes, description(layout)), "use a smaller problem");
-    return memory;
 }
 
 }  // namespace
@@ -65,7 +54,8 @@ void HostBuffer::Free::operator()(void* pointer) const {
 HostBuffer::HostBuffer(Backend& backend, const RowLayout& layout, HostMemory memory)
     : layout_(checked(layout)),
       memory_(memory),
-      data_(memory == HostMemory::pinned ? backend.allocate_pinned(std::max<std::int64_t>(layout.bytes(), 1)) : allocate_pageable(layout),
+      data_(memory == HostMemory::pinned ? backend.allocate_pinned(std::max<std::int64_t>(layout.bytes(), 1))
+                                         : allocate_host_memory(layout.bytes(), "host buffer of " + description(layout)),
             Free{&backend, memory}) {
     // No bits of other data in the padding, which travels along; and the pages are there before anybody measures a copy.
     std::memset(data_.get(), 0, static_cast<std::size_t>(layout_.bytes()));

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +12,7 @@
 #include "generator/workload.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_compiler.hpp"
+#include "runtime/host_memory.hpp"
 
 namespace hone {
 namespace {
@@ -88,21 +88,7 @@ class CpuBackend : public Backend {
         return std::make_unique<CpuModule>(library);
     }
 
-    void* allocate(std::int64_t bytes) override {
-        if (bytes < 0) throw Error("memory on the cpu", fmt::format("{} bytes", bytes), "ask for a size of at least 0");
-        constexpr std::size_t huge_page = std::size_t{2} << 20;
-        constexpr std::size_t alignment = 256;
-        const auto wanted = std::max<std::size_t>(static_cast<std::size_t>(bytes), 1);
-        const std::size_t unit = wanted >= 2 * huge_page ? huge_page : alignment;
-        const std::size_t rounded = (wanted + unit - 1) / unit * unit;
-        void* memory = rounded < wanted ? nullptr : std::aligned_alloc(unit, rounded);
-        if (memory == nullptr)
-            throw Error("memory on the cpu", fmt::format("no room for {} bytes ({:.3g} GiB)", bytes, static_cast<double>(bytes) / (1 << 30)),
-                        "use a smaller problem");
-        // Stencils walk over many rows at once, each on another page: large pages spare the address look-ups.
-        if (unit == huge_page) madvise(memory, rounded, MADV_HUGEPAGE);
-        return memory;
-    }
+    void* allocate(std::int64_t bytes) override { return allocate_host_memory(bytes, "memory on the cpu"); }
     void free(void* pointer) noexcept override { std::free(pointer); }
     void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes); }
     void free_pinned(void* pointer) noexcept override { std::free(pointer); }

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <fstream>
 #include <sstream>
+
+#include "runtime/host_memory.hpp"
 
 namespace hone {
 namespace {
@@ -86,7 +87,7 @@ Device cpu_device(const std::string& compiler) {
     device.limits.multiprocessors = threads;
     device.limits.vector_bytes = info.vector_bytes;
     if (const int bytes = cache_bytes(read_text("/sys/devices/system/cpu/cpu0/cache/index2/size")); bytes > 0) device.limits.cache_bytes = bytes;
-    device.memory_bytes = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+    device.memory_bytes = physical_memory();
     return device;
 }
 
