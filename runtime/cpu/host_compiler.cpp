@@ -58,7 +58,7 @@ std::string version_of(const std::string& path, const DiskCache* cache) {
     constexpr double patience_seconds = 20;
     const ProcessResult result = run_process({path, "--version"}, patience_seconds, {{"LC_ALL", "C"}});
     if (!result.ok()) return {};
-    const std::string version = first_line(result.output);
+    std::string version = first_line(result.output);
     if (cache != nullptr) cache->write(key, version);
     return version;
 }
