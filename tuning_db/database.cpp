@@ -25,6 +25,10 @@ double units_distance(const DeviceFingerprint& a, const DeviceFingerprint& b) {
     return std::abs(std::log2(std::max(a.units, 1)) - std::log2(std::max(b.units, 1)));
 }
 
+bool may_answer(const Record& record, const DeviceFingerprint& device) {
+    return record.verified() && record.purpose.empty() && record.device.target == device.target;
+}
+
 }  // namespace
 
 std::string to_string(Grade grade) {
@@ -101,14 +105,16 @@ std::vector<Database::Candidate> Database::candidates(const Problem& problem, co
     const std::string key = device_key(device);
     for (const std::size_t index : of_class->second) {
         const Record& record = known_.records[index];
-        const bool same_device = known_.devices[index] == key && record.device.target == device.target;
-        const bool same_kind = record.device.target == device.target && record.device.architecture == device.architecture;
-        if (!record.verified() || !record.purpose.empty() || !(same_device || same_kind)) continue;
+        const bool same_device = known_.devices[index] == key;
+        if (!may_answer(record, device) || !(same_device || record.device.architecture == device.architecture)) continue;
         Candidate candidate;
         candidate.distance = rounded_distance(extent_distance(problem, record.problem));
-        candidate.grade = !same_device ? Grade::same_architecture : record.problem == problem ? Grade::exact : Grade::nearest_size;
+        if (same_device)
+            candidate.grade = record.problem == problem ? Grade::exact : Grade::nearest_size;
+        else
+            candidate.grade = Grade::same_architecture;
         candidate.other_model = record.device.name != device.name;
-        candidate.units = units_distance(record.device, device);
+        candidate.units = same_device ? 0 : units_distance(record.device, device);
         candidate.lost = 1 - record.ceiling_fraction;
         candidate.seconds_per_update = record.step.median / std::max(record.counts.updates, 1.0);
         candidate.record = &record;
@@ -119,6 +125,11 @@ std::vector<Database::Candidate> Database::candidates(const Problem& problem, co
 
 Match Database::best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const {
     const SearchSpace space = families_->of(problem).space(problem, limits);
+    // The common case needs no list of candidates.
+    if (const auto own = known_.by_subject.find(subject(problem, device, "")); own != known_.by_subject.end()) {
+        const Record& record = known_.records[own->second];
+        if (may_answer(record, device) && !space.check(record.config)) return {Grade::exact, record.config, record};
+    }
     std::vector<Candidate> queue = candidates(problem, device);
     // A heap, because the first few decide, however many there are.
     const auto later = [](const Candidate& a, const Candidate& b) { return b < a; };

@@ -40,8 +40,12 @@ bool parameters_before(const Problem& a, const Problem& b) {
 
 }  // namespace
 
+std::string subject(const Problem& problem, const DeviceFingerprint& device, const std::string& purpose) {
+    return device_key(device) + "\n" + problem.key() + "\n" + purpose;
+}
+
 std::string subject(const Record& record) {
-    return device_key(record.device) + "\n" + record.problem.key() + "\n" + record.purpose;
+    return subject(record.problem, record.device, record.purpose);
 }
 
 bool stands_before(const Record& a, const Record& b) {

@@ -63,6 +63,7 @@ struct Record {
 };
 
 /// What a record is about: device model, problem with its extents, purpose. A database keeps one record of each.
+std::string subject(const Problem& problem, const DeviceFingerprint& device, const std::string& purpose);
 std::string subject(const Record& record);
 
 /// The order of records in a file: by subject, numbers by size (order 2 before order 10).

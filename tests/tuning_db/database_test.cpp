@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <thread>
 
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -325,6 +326,26 @@ TEST(Database, TenThousandRecordsAreSearchedThroughTheirIndex) {
         ASSERT_TRUE(match.record);
         EXPECT_NEAR(extent_distance(match.record->problem, asked), nearest, 2e-9);
     }
+}
+
+TEST(ConcurrentDatabase, ThreadsLookUpInOneAndMergeIntoOneFolder) {
+    const test::TemporaryFolder folder;
+    Database shared(two_families());
+    shared.add(make_record("volume order=5 elements=1000", "unroll=3", 1e-3));
+    constexpr int threads = 4;
+    constexpr int merges = 5;
+    std::vector<std::thread> running;
+    for (int thread = 0; thread < threads; ++thread)
+        running.emplace_back([&, thread] {
+            for (int i = 0; i < merges; ++i) {
+                EXPECT_EQ(ask(shared, "volume order=5 elements=" + std::to_string(1000 + i)).config.key(), "unroll=3");
+                Database own(two_families());
+                own.add(make_record("volume order=5 elements=" + std::to_string(1 + thread * merges + i), "unroll=1", 1e-3));
+                own.merge_into(folder.path());
+            }
+        });
+    for (auto& thread : running) thread.join();
+    EXPECT_EQ(Database::load(folder.path(), two_families()).records().size(), std::size_t{threads * merges});
 }
 
 }  // namespace

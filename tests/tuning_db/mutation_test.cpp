@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
+#include <iterator>
 
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -83,30 +85,36 @@ void shuffle_lines(RandomRecords& random, std::string& text) {
 
 constexpr std::array mutations{&flip_bytes, &cut_or_repeat, &exchange_token, &change_digit, &shuffle_lines};
 
-std::string valid_file(RandomRecords& random) {
-    std::vector<Record> records;
-    for (int i = 0; i < 6; ++i) {
-        records.push_back(random());
-        records.back().device = test::h200();
-    }
-    return database_file_text("nvidia_h200", records);
-}
+// What is mutated, and what is asked of the result.
+struct Subject {
+    const Families& families;
+    std::function<Record(RandomRecords&)> record;  // of the H200
 
-// Every answer is a member, for problems and devices near and far from the records.
-void check_answers(RandomRecords& random, const Database& database) {
-    for (int i = 0; i < 20; ++i) {
-        const Problem problem = i % 2 == 0 && !database.records().empty()
-                                    ? database.records()[static_cast<std::size_t>(random.below(std::ssize(database.records())))].problem
-                                    : random().problem;
-        Limits limits = test::h200_limits();
-        limits.shared_bytes_per_block = static_cast<int>(random.below(1 << 18));
-        const Match match = database.best(problem, test::h200(), limits);
-        const auto rejection = two_families().of(problem).space(problem, limits).check(match.config);
-        EXPECT_FALSE(rejection) << match.config.key() << " for " << problem.key() << ": " << rejection->reason;
+    std::string valid_file(RandomRecords& random) const {
+        std::vector<Record> records;
+        for (int i = 0; i < 6; ++i) {
+            records.push_back(record(random));
+            records.back().device = test::h200();
+        }
+        return database_file_text("nvidia_h200", records);
     }
-}
 
-TEST(DatabaseMutation, AThousandBrokenFilesNeverCrashAndNeverYieldAnAlienConfiguration) {
+    // Every answer is a member, for problems and devices near and far from the records.
+    void check_answers(RandomRecords& random, const Database& database) const {
+        for (int i = 0; i < 20; ++i) {
+            const Problem problem = i % 2 == 0 && !database.records().empty()
+                                        ? database.records()[static_cast<std::size_t>(random.below(std::ssize(database.records())))].problem
+                                        : record(random).problem;
+            constexpr std::array architectures{75, 80, 86, 90, 100, 120};
+            const Limits limits = cuda_limits(architectures.at(static_cast<std::size_t>(random.below(std::ssize(architectures)))));
+            const Match match = database.best(problem, test::h200(), limits);
+            const auto rejection = families.of(problem).space(problem, limits).check(match.config);
+            EXPECT_FALSE(rejection) << match.config.key() << " for " << problem.key() << ": " << rejection->reason;
+        }
+    }
+};
+
+void mutate_and_read(const Subject& subject, int files) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomRecords random(seed);
@@ -114,26 +122,44 @@ TEST(DatabaseMutation, AThousandBrokenFilesNeverCrashAndNeverYieldAnAlienConfigu
     const auto path = folder.path() / "nvidia_h200.json";
     int accepted = 0;
     int refused = 0;
-    for (int i = 0; i < 1000; ++i) {
-        std::string text = valid_file(random);
+    for (int i = 0; i < files; ++i) {
+        std::string text = subject.valid_file(random);
         for (std::int64_t n = random.below(3); n >= 0; --n)
             if (!text.empty()) mutations.at(static_cast<std::size_t>(random.below(std::ssize(mutations))))(random, text);
         std::ofstream(path, std::ios::binary) << text;
         try {
-            const Database database = Database::load(folder.path(), two_families());
+            const Database database = Database::load(folder.path(), subject.families);
             ++accepted;
-            check_answers(random, database);
+            subject.check_answers(random, database);
             // What was read can be written and read again.
             database.merge_into(folder.path());
-            EXPECT_EQ(Database::load(folder.path(), two_families()).records().size(), database.records().size()) << text;
+            EXPECT_EQ(Database::load(folder.path(), subject.families).records().size(), database.records().size()) << text;
         } catch (const Error& error) {
             ++refused;
             EXPECT_TRUE(std::string(error.what()).starts_with(path.string())) << error.what();
         }
     }
     // Both ways are exercised, or the mutations are too weak or too strong to show anything.
-    EXPECT_GT(accepted, 50);
-    EXPECT_GT(refused, 300);
+    EXPECT_GT(accepted, files / 20);
+    EXPECT_GT(refused, files / 4);
+}
+
+TEST(DatabaseMutation, AThousandBrokenFilesNeverCrashAndNeverYieldAnAlienConfiguration) {
+    mutate_and_read({two_families(), [](RandomRecords& random) { return random(); }}, 1000);
+}
+
+TEST(DatabaseMutation, NorDoThoseOfTheBuiltInFamilies) {
+    const auto record = [](RandomRecords& random) {
+        Record made = random();
+        const Families& families = built_in_families();
+        const auto index = random.below(std::distance(families.begin(), families.end()));
+        const Family& family = *std::next(families.begin(), index);
+        made.problem = families.parse_problem(family.example);
+        const SearchSpace space = family.space(made.problem, test::h200_limits());
+        made.config = space.at(random.below(space.product()));
+        return made;
+    };
+    mutate_and_read({built_in_families(), record}, 200);
 }
 
 }  // namespace
