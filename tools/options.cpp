@@ -66,7 +66,8 @@ void Options::parse(const std::vector<std::string>& arguments) const {
             app.add_option(name, numbers.back());
         }
     }
-    if (words_ != nullptr) app.add_option(words_name_, *words_);
+    // The words have a name for people only; newer CLI11 takes no spaces or brackets in one.
+    if (words_ != nullptr) app.add_option("words", *words_);
     try {
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     } catch (const CLI::ParseError& error) {
