@@ -1,0 +1,225 @@
+// Emitted kernels, word for word, for the problems and configurations of tests/golden/cases.txt.
+//
+//     golden_test            compares; the slow tests also compile every CUDA kernel for several architectures, with no GPU
+//     golden_test --update   writes the files anew, and deletes those without a case
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "runtime/compiler.hpp"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path folder = fs::path(HONE_SOURCE_FOLDER) / "tests" / "golden";
+
+struct Case {
+    std::string name;
+    Target target = Target::cpu;
+    std::string problem;
+    std::string config;
+
+    std::string file() const { return name + (target == Target::cuda ? ".cu" : ".cpp"); }
+};
+
+std::string trimmed(const std::string& text) {
+    const std::size_t first = text.find_first_not_of(' ');
+    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
+std::vector<Case> read_cases() {
+    std::vector<Case> cases;
+    std::ifstream file(folder / "cases.txt");
+    for (std::string line; std::getline(file, line);) {
+        if (line.empty() || line.starts_with('#')) continue;
+        std::array<std::string, 4> fields;
+        std::istringstream stream(line);
+        for (auto& field : fields) {
+            std::getline(stream, field, '|');
+            field = trimmed(field);
+        }
+        cases.push_back({fields[0], parse_target(fields[1]), fields[2], fields[3]});
+    }
+    return cases;
+}
+
+// The limits that golden files are made with: the same on every machine.
+Limits limits_of(Target target, int architecture) {
+    if (target == Target::cuda) return cuda_limits(architecture);
+    Limits limits = cpu_limits();
+    limits.vector_bytes = 64;  // so that every width has its kernel
+    return limits;
+}
+
+constexpr int golden_architecture = 90;
+
+struct Emitted {
+    Problem problem;
+    Config config;
+    std::optional<Rejection> rejection;  // why the configuration is not in the space of these limits
+    KernelSource source;                 // else
+};
+
+Emitted emit(const Case& golden, int architecture) {
+    const Families& families = built_in_families();
+    Emitted kernel;
+    kernel.problem = families.parse_problem(golden.problem);
+    const Family& family = families.of(kernel.problem);
+    const Limits limits = limits_of(golden.target, architecture);
+    const SearchSpace space = family.space(kernel.problem, limits);
+    try {
+        kernel.config = space.parse(golden.config);
+        kernel.rejection = space.check(kernel.config);
+    } catch (const Error& error) {  // a value that this architecture's space does not have
+        kernel.rejection = {"values", error.what()};
+    }
+    if (!kernel.rejection) kernel.source = family.kernel(kernel.problem, kernel.config, limits);
+    return kernel;
+}
+
+std::string read_file(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+// The first line that differs, so that a failure does not print two whole kernels.
+std::string first_difference(const std::string& golden, const std::string& emitted) {
+    std::istringstream a(golden);
+    std::istringstream b(emitted);
+    for (int number = 1;; ++number) {
+        std::string line_a;
+        std::string line_b;
+        const bool more_a = static_cast<bool>(std::getline(a, line_a));
+        const bool more_b = static_cast<bool>(std::getline(b, line_b));
+        if (!more_a && !more_b) return "";
+        if (line_a != line_b || more_a != more_b) return fmt::format("line {}\n  golden:  {}\n  emitted: {}", number, line_a, line_b);
+    }
+}
+
+void PrintTo(const Case& golden, std::ostream* stream) {
+    *stream << golden.file();
+}
+
+std::string test_name(const ::testing::TestParamInfo<Case>& info) {
+    return info.param.name + "_" + to_string(info.param.target);
+}
+
+class Golden : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Golden, TheEmittedKernelIsTheGoldenOne) {
+    const Emitted kernel = emit(GetParam(), golden_architecture);
+    ASSERT_FALSE(kernel.rejection) << kernel.rejection->constraint << ": " << kernel.rejection->reason;
+    const fs::path path = folder / GetParam().file();
+    ASSERT_TRUE(fs::exists(path)) << "run golden_test --update to write it";
+    EXPECT_EQ(first_difference(read_file(path), kernel.source.text), "") << path << "; if the change is wanted, run golden_test --update";
+}
+
+TEST_P(Golden, EmittingTwiceGivesTheSameText) {
+    EXPECT_EQ(emit(GetParam(), golden_architecture).source.text, emit(GetParam(), golden_architecture).source.text);
+}
+
+// A line per entry point: what the compiler gave it.
+void report(const Case& golden, int architecture, const CompiledCode& code) {
+    for (const auto& entry : code.resources)
+        fmt::print("{} sm_{} {}: {} registers, {} bytes shared, {} bytes local, spills {} stored {} loaded\n", golden.name, architecture, entry.entry,
+                   entry.registers, entry.shared_bytes, entry.local_bytes, entry.spill_store_bytes, entry.spill_load_bytes);
+}
+
+class SlowGoldenCuda : public ::testing::TestWithParam<Case> {
+  protected:
+    void SetUp() override { fs::create_directories(cache_folder_); }
+    void TearDown() override { fs::remove_all(cache_folder_); }
+
+    const fs::path cache_folder_ = fs::path(::testing::TempDir()) / fmt::format("hone_golden_{}", ::getpid());
+};
+
+TEST_P(SlowGoldenCuda, CompilesForEveryArchitectureThatItFits) {
+    DiskCache cache(cache_folder_);
+    for (const int architecture : {80, 90, 100}) {
+        const Emitted kernel = emit(GetParam(), architecture);
+        if (kernel.rejection) {
+            ASSERT_NE(architecture, golden_architecture);
+            fmt::print("{} is not for sm_{}: {}\n", GetParam().name, architecture, kernel.rejection->reason);
+            continue;
+        }
+        std::unique_ptr<Compiler> compiler;
+        try {
+            compiler = make_nvrtc_compiler(fmt::format("sm_{}", architecture), cache);
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+        const CompileOutcome outcome = compiler->compile(kernel.source);
+        ASSERT_TRUE(outcome.ok) << "sm_" << architecture << ": " << outcome.failure << "\n" << outcome.code.log;
+        EXPECT_EQ(outcome.code.resources.size(), kernel.source.entries.size());
+        report(GetParam(), architecture, outcome.code);
+    }
+}
+
+TEST(GoldenFiles, EveryFileHasItsCaseAndEveryNameIsUnique) {
+    std::set<std::string> expected{"cases.txt"};
+    for (const auto& golden : read_cases()) EXPECT_TRUE(expected.insert(golden.file()).second) << golden.file() << " stands twice in cases.txt";
+    std::set<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder)) found.insert(entry.path().filename().string());
+    EXPECT_EQ(found, expected) << "golden_test --update deletes what has no case";
+}
+
+TEST(GoldenFiles, EveryFamilyHasThemForBothTargets) {
+    std::set<std::string> covered;
+    for (const auto& golden : read_cases()) covered.insert(golden.problem.substr(0, golden.problem.find(' ')) + " " + to_string(golden.target));
+    for (const auto& family : built_in_families())
+        for (const Target target : {Target::cpu, Target::cuda}) EXPECT_TRUE(covered.contains(family.name + " " + to_string(target))) << family.name;
+}
+
+std::vector<Case> cuda_cases() {
+    std::vector<Case> cases = read_cases();
+    std::erase_if(cases, [](const Case& golden) { return golden.target != Target::cuda; });
+    return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Golden, ::testing::ValuesIn(read_cases()), test_name);
+INSTANTIATE_TEST_SUITE_P(All, SlowGoldenCuda, ::testing::ValuesIn(cuda_cases()), test_name);
+
+void update() {
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().filename() != "cases.txt") fs::remove(entry.path());
+    for (const auto& golden : read_cases()) {
+        const Emitted kernel = emit(golden, golden_architecture);
+        if (kernel.rejection)
+            throw Error("tests/golden/cases.txt, " + golden.name, kernel.rejection->constraint + ": " + kernel.rejection->reason,
+                        "choose another configuration");
+        std::ofstream(folder / golden.file(), std::ios::binary) << kernel.source.text;
+    }
+}
+
+}  // namespace
+}  // namespace hone
+
+int main(int argc, char** argv) {
+    ::testing::InitGoogleTest(&argc, argv);
+    if (argc == 2 && std::string(argv[1]) == "--update") {
+        try {
+            hone::update();
+        } catch (const hone::Error& error) {
+            std::cerr << error.what() << "\n";
+            return 1;
+        }
+        return 0;
+    }
+    return RUN_ALL_TESTS();
+}
