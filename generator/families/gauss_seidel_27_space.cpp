@@ -29,13 +29,13 @@ std::vector<Tunable> cuda_tunables(Stencil stencil) {
     return {{"colours_per_pass", "1: points of one colour; 2: whole rows, both colours of x in one pass", numbers({1, 2})},
             {"staging", "how planes reach a thread: cached loads, a march with a plane in registers, or one with slices in shared memory",
              words({"cache", "registers", "shared"})},
-            {"block_x", "threads along x", numbers({8, 16, 32, 64, 128})},
-            {"block_y", "threads along y, each on rows of its own", numbers({1, 2, 4, 8, 16})},
+            {"block_x", "threads along x", numbers({16, 32, 64, 128})},
+            {"block_y", "threads along y, each on rows of its own", numbers({1, 2, 4, 8})},
             {"z_block", "planes that a block covers: one after the other, or for whole rows with a warp for each", numbers({2, 4, 8, 16, 32, 64})},
             {"points_per_thread", "points along x of a thread in one slice", numbers({1, 2, 4})},
             {"stencil_in", "where the stencil is held; streaming: read-only loads that leave the caches to the grid", stencil_places(stencil)},
             {"edges", "threads beyond the grid have no loads, or repeat the last point's", words({"guarded", "clamped"})},
-            {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8})},
+            {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})},
             {"layout", "of a variable stencil: as it is, or packed colour by colour in a table of the kernel",
              stencil == Stencil::variable ? words({"natural", "colour_split"}) : words({"natural"})}};
 }
@@ -105,7 +105,10 @@ Reason rejected_when(bool condition, const char* reason) {
 
 // What the forms of the kernel can do.
 std::vector<Constraint> form_constraints(const Grid& grid) {
-    return {{"warps", [](const Config& config) { return rejected_when(threads(config) % 32 != 0, "the block's last warp is not full"); }},
+    return {{"small_blocks",
+             [](const Config& config) {
+                 return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
+             }},
             {"one_warp_per_row",
              [](const Config& config) {
                  return rejected_when(rows(config) && config.integer("block_x") != 32, "a row belongs to one warp: block_x is 32");
@@ -127,6 +130,11 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
              }},
             {"rows_clamp",
              [](const Config& config) { return rejected_when(rows(config) && config.word("edges") != "clamped", "whole rows clamp their loads"); }},
+            {"words_apart",
+             [](const Config& config) {
+                 return rejected_when(!rows(config) && config.integer("points_per_thread") > 2,
+                                      "points of one colour are two words apart: 4 in a thread make no load wider");
+             }},
             {"points_in_shared_slices",
              [](const Config& config) {
                  return rejected_when(config.word("staging") == "shared" && config.integer("points_per_thread") != 1,

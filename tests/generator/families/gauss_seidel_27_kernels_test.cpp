@@ -116,8 +116,8 @@ TEST_F(GaussSeidel27Kernels, CpuKernelsConvergeAsTheColourRecurrenceSays) {
 
 // One configuration of every form, so that no template is left out whatever the random ones are.
 constexpr std::array cuda_forms{"staging=cache,edges=guarded,points_per_thread=2",
-                                "staging=registers,edges=clamped,points_per_thread=2,block_x=8,block_y=4,z_block=4",
-                                "staging=shared,block_x=8,block_y=4,z_block=4",
+                                "staging=registers,edges=clamped,points_per_thread=2,block_x=16,block_y=4,z_block=4",
+                                "staging=shared,block_x=16,block_y=4,z_block=4",
                                 "staging=shared,edges=clamped,block_x=16,block_y=2,z_block=8",
                                 "colours_per_pass=2,edges=clamped,points_per_thread=2,block_x=32,block_y=2,z_block=4",
                                 "colours_per_pass=2,edges=clamped,points_per_thread=4,block_x=32,block_y=1,z_block=2"};
@@ -171,6 +171,9 @@ TEST_F(SlowGaussSeidel27Kernels, RepresentativeCudaKernelsCompileWithoutSpilling
         for (const char* kind : {"constant", "semi_constant", "variable"})
             for (const char* precision : {"f32", "f64"})
                 for (const char* form : cuda_forms) {
+                    // All on the architecture at hand; on the others the fewest and the most registers.
+                    const std::string both = std::string(kind) + precision;
+                    if (architecture != 90 && both != "constantf32" && both != "variablef64") continue;
                     const Problem problem = parse(fmt::format("stencil={} precision={} nx=512 ny=512 nz=512", kind, precision));
                     const SearchSpace space = family.space(problem, cuda_limits(architecture));
                     const CompileOutcome outcome = compiler->compile(family.kernel(problem, space.parse(form), cuda_limits(architecture)));
