@@ -37,7 +37,7 @@ std::string resources_text(const CompiledCode& code) {
     return text;
 }
 
-const EntryResources& resources_of(const CompiledCode& code, const std::string& entry) {
+EntryResources resources_of(const CompiledCode& code, const std::string& entry) {
     for (const auto& one : code.resources)
         if (one.entry == entry) return one;
     throw Error("resources", "no entry " + entry, code.log);
@@ -130,7 +130,7 @@ TEST_F(NvrtcCompiler, ReportsTheSameFromTheCache) {
     const auto compiler = make_nvrtc_compiler("sm_80", cache_);
     const CompileOutcome first = compiler->compile(cuda_source(spilling_source));
     ASSERT_TRUE(first.ok) << first.failure;
-    const EntryResources& spills = resources_of(first.code, "spills");
+    const EntryResources spills = resources_of(first.code, "spills");
     EXPECT_EQ(spills.registers, 32);
     EXPECT_GT(spills.spill_store_bytes, 0);
     EXPECT_GT(spills.spill_load_bytes, 0);
