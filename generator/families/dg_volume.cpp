@@ -9,15 +9,6 @@
 namespace hone {
 namespace dg {
 
-Shape::Shape(const Problem& problem)
-    : equation(problem.word("equation")),
-      order(static_cast<int>(problem.integer("order"))),
-      nodes(tetrahedron_nodes(order)),
-      fields(field_count(equation)),
-      precision(problem.precision()),
-      elements(problem.integer("elements")) {
-}
-
 int number(const Config& config, std::string_view name) {
     return static_cast<int>(config.integer(name));
 }
@@ -33,7 +24,7 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
 Counts counts(const Problem& problem) {
     const Shape shape(problem);
     const double nodes = shape.nodes;
-    const double operations = shape.equation == "maxwell_3d" ? 36 * nodes * nodes + 66 * nodes : 24 * nodes * nodes + 32 * nodes;
+    const double operations = shape.maxwell() ? 36 * nodes * nodes + 66 * nodes : 24 * nodes * nodes + 32 * nodes;
     const auto elements = static_cast<double>(shape.elements);
     return {elements, "elements", operations * elements, (2.0 * shape.words() + 9) * shape.bytes() * elements};
 }

@@ -104,10 +104,6 @@ Algebra algebra(const std::string& equation, const std::string& form) {
     return equation == "maxwell_3d" ? maxwell(form == "covariant") : acoustics(form == "covariant");
 }
 
-int field_count(const std::string& equation) {
-    return equation == "maxwell_3d" ? 6 : 4;
-}
-
 Block name_factors(const Algebra& algebra) {
     std::string line;
     for (std::size_t i = 0; i < algebra.factors.size(); ++i) line += fmt::format("{}{} = own[{}]", i == 0 ? "" : ", ", algebra.factors[i], i);

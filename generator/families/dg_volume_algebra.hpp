@@ -52,9 +52,6 @@ struct Algebra {
 /// `form` is "cartesian" or "covariant".
 Algebra algebra(const std::string& equation, const std::string& form);
 
-/// Fields of an equation: 6 or 4.
-int field_count(const std::string& equation);
-
 /// Declares the metric factors of an element from its nine gradients `g[0..8]`, into `factor[..]`.
 Block element_factors(const Algebra& algebra, const std::string& factor);
 

@@ -74,7 +74,7 @@ struct Half {
 
 // Maxwell's halves are the same curl, of H for dE/dt and of E for -dH/dt, so that one text serves both; acoustics has div u and grad p.
 std::vector<Half> halves_of(const Shape& shape, const Algebra& form) {
-    if (shape.equation == "maxwell_3d") return {Half(form, {3, 4, 5})};
+    if (shape.maxwell()) return {Half(form, {3, 4, 5})};
     return {Half(form, {0}), Half(form, {1, 2, 3})};
 }
 

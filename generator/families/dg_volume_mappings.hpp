@@ -5,29 +5,11 @@
 #include <vector>
 
 #include "generator/families/dg_volume_algebra.hpp"
+#include "generator/families/dg_volume_shape.hpp"
 #include "generator/family.hpp"
-#include "generator/reference_element.hpp"
 #include "generator/render.hpp"
 
 namespace hone::dg {
-
-/// The numbers of a problem that every mapping needs.
-struct Shape {
-    explicit Shape(const Problem& problem);
-
-    std::string equation;
-    int order;
-    int nodes;
-    int fields;
-    Precision precision;
-    std::int64_t elements;
-
-    int bytes() const { return bytes_per_word(precision); }
-    /// Values in 16 bytes.
-    int vector_width() const { return 16 / bytes(); }
-    int words() const { return fields * nodes; }
-    const ReferenceElement& reference() const { return reference_tetrahedron(order); }
-};
 
 /// What one block of threads takes, estimated before anything is compiled.
 struct Resources {

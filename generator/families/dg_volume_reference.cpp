@@ -9,28 +9,13 @@
 #include <limits>
 #include <random>
 
-#include "generator/families/dg_volume_algebra.hpp"
-#include "generator/reference_element.hpp"
+#include "generator/families/dg_volume_shape.hpp"
 
 namespace hone::dg {
 namespace {
 
 using Gradients = std::array<std::array<double, 3>, 3>;    // [along r, s, t][x, y, z]
 using Derivatives = std::array<std::array<double, 6>, 3>;  // [along r, s, t][field]
-
-struct Shape {
-    bool maxwell;
-    int order;
-    int nodes;
-    int fields;
-
-    explicit Shape(const Problem& problem)
-        : maxwell(problem.word("equation") == "maxwell_3d"),
-          order(static_cast<int>(problem.integer("order"))),
-          nodes(tetrahedron_nodes(order)),
-          fields(field_count(problem.word("equation"))) {}
-    std::int64_t words() const { return static_cast<std::int64_t>(fields) * nodes; }
-};
 
 // d(field)/d(x, y, z) from the derivatives along r, s, t.
 double along(const Derivatives& derivatives, const Gradients& g, std::size_t x, std::size_t field) {
@@ -76,7 +61,7 @@ Derivatives derivatives_at(const Shape& shape, const ReferenceElement& element, 
 
 template <typename Real>
 void run(const Shape& shape, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
-    const ReferenceElement& element = reference_tetrahedron(shape.order);
+    const ReferenceElement& element = shape.reference();
     const auto* const q = static_cast<const Real*>(arrays[0]);
     const auto* const geometry = static_cast<const Real*>(arrays[1]);
     auto* const rhs = static_cast<Real*>(arrays[2]);
@@ -85,7 +70,7 @@ void run(const Shape& shape, std::span<void* const> arrays, std::int64_t first, 
         const Gradients g = gradients_of(geometry + 9 * k);
         for (int n = 0; n < shape.nodes; ++n) {
             const Derivatives derivatives = derivatives_at(shape, element, q + k * shape.words(), n, [](double value) { return value; });
-            const auto values = right_hand_side(shape.maxwell, derivatives, g);
+            const auto values = right_hand_side(shape.maxwell(), derivatives, g);
             for (int f = 0; f < shape.fields; ++f)
                 rhs[k * shape.words() + f * shape.nodes + n] = static_cast<Real>(values[static_cast<std::size_t>(f)]);
         }
@@ -170,13 +155,13 @@ void repeat(HostArray& array, std::int64_t words, std::int64_t period, std::int6
 // Largest magnitude over the first `period` elements.
 template <typename Real>
 double largest_magnitude(const Shape& shape, const Real* q, const Real* geometry, std::int64_t period) {
-    const ReferenceElement& element = reference_tetrahedron(shape.order);
+    const ReferenceElement& element = shape.reference();
     double largest = 0;
 #pragma omp parallel for schedule(static) reduction(max : largest)
     for (std::int64_t k = 0; k < period; ++k)
         for (int n = 0; n < shape.nodes; ++n) {
             const Derivatives sums = derivatives_at(shape, element, q + k * shape.words(), n, [](double value) { return std::abs(value); });
-            largest = std::max(largest, magnitude(shape.maxwell, sums, gradients_of(geometry + 9 * k)));
+            largest = std::max(largest, magnitude(shape.maxwell(), sums, gradients_of(geometry + 9 * k)));
         }
     return largest;
 }

@@ -67,8 +67,6 @@ std::string conflict(const Shape& shape, const Config& config) {
     const Tile tile(shape, config);
     if (tile.element_groups() % tile.element_lanes != 0)
         return fmt::format("{} groups of elements are no multiple of the {} in a warp", tile.element_groups(), tile.element_lanes);
-    if (tile.unroll * tile.residency.size() == 0 || (tile.residency == "staged" && staged_columns % tile.unroll != 0))
-        return "unroll does not divide a chunk";
     return "";
 }
 
