@@ -2,186 +2,197 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "tuner/random.hpp"
+#include "tuner/strategies/member_geometry.hpp"
 
 namespace hone {
 namespace {
 
-double envd(const char* name, double fallback) {
-    const char* text = std::getenv(name);
-    return text ? std::atof(text) : fallback;
-}
-const std::size_t initial = (std::size_t)envd("LS_INIT", 8);
-const std::size_t elites = (std::size_t)envd("LS_ELITES", 3);
-const std::size_t nearest = (std::size_t)envd("LS_K", 5);
-const double bonus = envd("LS_BONUS", 0.1);
-const double random_share = envd("LS_RANDOM", 0.05);
-const std::size_t random_pool = (std::size_t)envd("LS_RPOOL", 20);
-const std::size_t second_pool = (std::size_t)envd("LS_H2", 20);
-const double mismatch = envd("LS_MIS", 0.5);
-const double power = envd("LS_POW", 2);
+// Numbers chosen by simulation on published, fully measured spaces of real kernels, with a window of 8; the optimum is flat in each.
+constexpr std::size_t space_filling = 8;       // asks before the first guided one
+constexpr int space_filling_draws = 16;        // the one farthest from all asked before is taken
+constexpr std::size_t centres = 3;             // the best so many have their neighbours considered
+constexpr std::size_t second_neighbours = 20;  // of each centre, at random
+constexpr std::size_t elsewhere = 20;          // members considered wherever they lie
+constexpr double wander = 0.05;                // share of asks that are random whatever is predicted
+constexpr std::size_t nearest = 5;             // told members that a prediction is made of
+constexpr double curiosity = 0.1;              // in logarithms of cost, per unit of distance from all asked before
+constexpr double least_weight = 0.3;           // of a dimension that seems not to matter, where 1 is the mean
+constexpr std::size_t most_anchors = 256;      // told members that predictions look at, so that an ask stays below a millisecond
 
 class LocalSearch : public Strategy {
   public:
-    LocalSearch(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed) : members_(std::move(members)), random_(seed) {
-        std::int64_t stride = space.product();
-        for (const auto& tunable : space.tunables()) {
-            sizes_.push_back((int)tunable.values.size());
-            stride /= sizes_.back();
-            strides_.push_back(stride);
-        }
-        weights_.assign(sizes_.size(), 1.0);
-        asked_.assign(members_.size(), false);
-        cost_.assign(members_.size(), std::numeric_limits<double>::quiet_NaN());
-        safe_ = find(space.index_of(space.safe()));
-        left_.resize(members_.size());
-        for (std::size_t i = 0; i < left_.size(); ++i) left_[i] = i;
+    LocalSearch(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed)
+        : geometry_(space, std::move(members)), safe_(geometry_.find(space.index_of(space.safe()))), random_(seed) {
+        asked_.assign(geometry_.size(), false);
+        cost_.assign(geometry_.size(), 0);
+        for (std::size_t member = 0; member < geometry_.size(); ++member) left_.push_back(member);
     }
+
     std::optional<std::int64_t> ask() override {
-        if (order_.size() == members_.size()) return std::nullopt;
-        std::size_t pick = 0;
-        if (order_.empty())
-            pick = safe_;
-        else if (order_.size() < initial)
-            pick = far();
-        else if (told_.empty() || random_.real() < random_share)
-            pick = any();
-        else
-            pick = guided();
-        asked_[pick] = true;
-        order_.push_back(pick);
-        return members_[pick];
+        if (order_.size() == geometry_.size()) return std::nullopt;
+        const std::size_t member = choose();
+        asked_[member] = true;
+        order_.push_back(member);
+        pending_.push_back(member);
+        return geometry_.index(member);
     }
+
     void tell(std::int64_t index, double cost) override {
-        const std::size_t m = find(index);
-        cost_[m] = std::isfinite(cost) ? std::log(cost) : std::numeric_limits<double>::infinity();
-        told_.push_back(m);
+        const std::size_t member = geometry_.find(index);
+        std::erase(pending_, member);
+        cost_[member] = std::isfinite(cost) ? std::log(std::max(cost, std::numeric_limits<double>::min())) : std::numeric_limits<double>::infinity();
+        told_.push_back(member);
         if (std::isfinite(cost)) {
-            worst_ = finite_.empty() ? cost_[m] : std::max(worst_, cost_[m]);
-            finite_.insert(std::upper_bound(finite_.begin(), finite_.end(), m, [&](std::size_t a, std::size_t b) { return cost_[a] < cost_[b]; }), m);
+            const auto faster = [this](std::size_t a, std::size_t b) { return cost_[a] < cost_[b]; };
+            ranking_.insert(std::upper_bound(ranking_.begin(), ranking_.end(), member, faster), member);
+            weigh_dimensions();
         }
-        learn();
+        choose_anchors();
     }
 
   private:
-    std::size_t find(std::int64_t index) const {
-        const auto it = std::lower_bound(members_.begin(), members_.end(), index);
-        return it != members_.end() && *it == index ? (std::size_t)(it - members_.begin()) : members_.size();
+    std::size_t choose() {
+        if (order_.empty()) return safe_;
+        if (order_.size() < space_filling) return far_from_all();
+        if (ranking_.empty() || random_.real() < wander) return anywhere();
+        return most_promising();
     }
-    int coordinate(std::size_t m, std::size_t d) const { return (int)(members_[m] / strides_[d] % sizes_[d]); }
-    double distance(std::size_t a, std::size_t b) const {
-        double sum = 0;
-        for (std::size_t d = 0; d < sizes_.size(); ++d) {
-            const int gap = std::abs(coordinate(a, d) - coordinate(b, d));
-            if (gap) sum += weights_[d] * (mismatch + (1 - mismatch) * gap / (sizes_[d] - 1.0));
-        }
-        return sum;
-    }
-    std::size_t any() {
-        // left_ is cleaned lazily
+
+    /// A random member that was not asked.
+    std::size_t anywhere() {
         while (true) {
-            const std::size_t i = random_.index(left_.size());
-            const std::size_t m = left_[i];
-            if (!asked_[m]) return m;
-            left_[i] = left_.back();
+            const std::size_t place = random_.index(left_.size());
+            const std::size_t member = left_[place];
+            if (!asked_[member]) return member;
+            left_[place] = left_.back();
             left_.pop_back();
         }
     }
-    std::size_t far() {
-        std::size_t best = 0;
-        double most = -1;
-        for (int t = 0; t < 16; ++t) {
-            const std::size_t m = any();
-            double d = 1e9;
-            for (auto o : order_) d = std::min(d, distance(m, o));
-            if (d > most) most = d, best = m;
-        }
-        return best;
-    }
-    void learn() {
-        // share of the variance that each tunable's values explain
-        if (finite_.size() < 6) return;
-        double mean = 0;
-        for (auto m : finite_) mean += cost_[m];
-        mean /= (double)finite_.size();
-        double total = 0;
-        for (std::size_t d = 0; d < sizes_.size(); ++d) {
-            std::vector<double> sum((std::size_t)sizes_[d]), n((std::size_t)sizes_[d]);
-            for (auto m : finite_) sum[(std::size_t)coordinate(m, d)] += cost_[m] - mean, n[(std::size_t)coordinate(m, d)] += 1;
-            double explained = 0;
-            for (std::size_t v = 0; v < sum.size(); ++v) explained += sum[v] * sum[v] / (n[v] + 1);
-            weights_[d] = std::sqrt(explained);
-            total += weights_[d];
-        }
-        const double floor = envd("LS_FLOOR", 0.3);
-        for (auto& w : weights_) w = total > 0 ? floor + (1 - floor) * w / total * (double)sizes_.size() : 1;
-    }
-    double score(std::size_t m) const {
-        near_.clear();
-        for (auto t : told_) near_.push_back({distance(m, t), t});
-        const std::size_t k = std::min(nearest, near_.size());
-        std::partial_sort(near_.begin(), near_.begin() + (long)k, near_.end());
-        double sum = 0, weight = 0;
-        for (std::size_t i = 0; i < k; ++i) {
-            const double w = 1 / std::pow(near_[i].first + 1e-3, power);
-            const double c = std::isfinite(cost_[near_[i].second]) ? cost_[near_[i].second] : worst_;
-            sum += w * c, weight += w;
-        }
-        double alone = near_[0].first;
-        for (std::size_t i = told_.size(); i < order_.size(); ++i) alone = std::min(alone, distance(m, order_[i]));
-        return sum / weight - bonus * alone;
-    }
-    void neighbours(std::size_t m, std::vector<std::size_t>& out) const {
-        for (std::size_t d = 0; d < sizes_.size(); ++d)
-            for (int v = 0; v < sizes_[d]; ++v) {
-                const int c = coordinate(m, d);
-                if (v == c) continue;
-                const std::size_t n = find(members_[m] + (v - c) * strides_[d]);
-                if (n != members_.size() && !asked_[n]) out.push_back(n);
+
+    std::size_t far_from_all() {
+        std::size_t best = anywhere();
+        double farthest = -1;
+        for (int draw = 0; draw < space_filling_draws; ++draw) {
+            const std::size_t member = anywhere();
+            const double distance = distance_to_nearest(member, order_);
+            if (distance > farthest) {
+                farthest = distance;
+                best = member;
             }
-    }
-    std::size_t two_step(std::size_t m) {
-        std::int64_t index = members_[m];
-        for (int s = 0; s < 2; ++s) {
-            const std::size_t d = random_.index(sizes_.size());
-            const int c = (int)(index / strides_[d] % sizes_[d]);
-            index += ((int)random_.below((std::uint64_t)sizes_[d]) - c) * strides_[d];
-        }
-        return find(index);
-    }
-    std::size_t guided() {
-        pool_.clear();
-        for (std::size_t e = 0; e < std::min(elites, finite_.size()); ++e) {
-            neighbours(finite_[e], pool_);
-            for (std::size_t i = 0; i < second_pool; ++i) {
-                const std::size_t n = two_step(finite_[e]);
-                if (n != members_.size() && !asked_[n]) pool_.push_back(n);
-            }
-        }
-        for (std::size_t i = 0; i < random_pool; ++i) pool_.push_back(any());
-        std::size_t best = pool_[0];
-        double lowest = 1e300;
-        for (auto m : pool_) {
-            const double s = score(m);
-            if (s < lowest) lowest = s, best = m;
         }
         return best;
     }
 
-    std::vector<std::int64_t> members_;
-    std::vector<int> sizes_;
-    std::vector<std::int64_t> strides_;
-    std::vector<double> weights_;
-    std::vector<bool> asked_;
-    std::vector<double> cost_;
-    std::vector<std::size_t> order_, told_, finite_, left_, pool_;
-    mutable std::vector<std::pair<double, std::size_t>> near_;
-    double worst_ = 0;
-    std::size_t safe_ = 0;
+    double distance_to_nearest(std::size_t member, const std::vector<std::size_t>& others) const {
+        double least = std::numeric_limits<double>::infinity();
+        for (const std::size_t other : others) least = std::min(least, geometry_.distance(member, other));
+        return least;
+    }
+
+    std::size_t most_promising() {
+        gather_pool();
+        std::size_t best = pool_.front();
+        double lowest = std::numeric_limits<double>::infinity();
+        for (const std::size_t member : pool_) {
+            const double score = predict(member);
+            if (score < lowest) {
+                lowest = score;
+                best = member;
+            }
+        }
+        return best;
+    }
+
+    /// Never empty: `anywhere` finds what is left when every neighbour was asked, which is how the search leaves a finished neighbourhood.
+    void gather_pool() {
+        pool_.clear();
+        for (std::size_t rank = 0; rank < std::min(centres, ranking_.size()); ++rank) {
+            geometry_.append_neighbours(ranking_[rank], pool_);
+            for (std::size_t draw = 0; draw < second_neighbours; ++draw) {
+                const std::size_t member = geometry_.random_second_neighbour(ranking_[rank], random_);
+                if (member != geometry_.size()) pool_.push_back(member);
+            }
+        }
+        std::erase_if(pool_, [this](std::size_t member) { return asked_[member]; });
+        for (std::size_t draw = 0; draw < elsewhere; ++draw) pool_.push_back(anywhere());
+    }
+
+    /// Expected logarithm of the cost, from the nearest members told by inverse square distance, less a bonus for what is far from all that is known
+    /// or pending (so that a window of asks does not crowd in one place).
+    double predict(std::size_t member) {
+        near_.clear();
+        for (const std::size_t anchor : anchors_) near_.emplace_back(geometry_.distance(member, anchor), anchor);
+        const std::size_t count = std::min(nearest, near_.size());
+        std::partial_sort(near_.begin(), near_.begin() + static_cast<std::ptrdiff_t>(count), near_.end());
+        double sum = 0;
+        double total = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto [distance, anchor] = near_[i];
+            const double weight = 1 / (distance * distance + 1e-6);
+            sum += weight * std::min(cost_[anchor], cost_[ranking_.back()]);  // a failure counts as the slowest
+            total += weight;
+        }
+        return sum / total - curiosity * std::min(near_.front().first, distance_to_nearest(member, pending_));
+    }
+
+    /// A dimension counts by the variance that its values explain in the costs told.
+    void weigh_dimensions() {
+        constexpr std::size_t fewest = 6;
+        if (ranking_.size() < fewest) return;
+        double mean = 0;
+        for (const std::size_t member : ranking_) mean += cost_[member] / static_cast<double>(ranking_.size());
+        std::vector<double> weights;
+        double total = 0;
+        for (std::size_t d = 0; d < geometry_.dimensions(); ++d) {
+            weights.push_back(std::sqrt(explained_variance(d, mean)));
+            total += weights.back();
+        }
+        if (total <= 0) return;
+        const double scale = (1 - least_weight) * static_cast<double>(weights.size()) / total;
+        for (double& weight : weights) weight = least_weight + scale * weight;
+        geometry_.weigh(weights);
+    }
+
+    double explained_variance(std::size_t dimension, double mean) const {
+        const auto values = static_cast<std::size_t>(geometry_.values(dimension));
+        std::vector<double> sums(values);
+        std::vector<int> counts(values);
+        for (const std::size_t member : ranking_) {
+            const auto value = static_cast<std::size_t>(geometry_.coordinate(member, dimension));
+            sums[value] += cost_[member] - mean;
+            ++counts[value];
+        }
+        double explained = 0;
+        for (std::size_t value = 0; value < values; ++value) explained += sums[value] * sums[value] / (counts[value] + 1);  // + 1: few count less
+        return explained;
+    }
+
+    /// All that was told, or else the best half and the latest half.
+    void choose_anchors() {
+        anchors_ = told_;
+        if (told_.size() <= most_anchors) return;
+        constexpr auto half = static_cast<std::ptrdiff_t>(most_anchors / 2);
+        anchors_.assign(told_.end() - half, told_.end());
+        anchors_.insert(anchors_.end(), ranking_.begin(), ranking_.begin() + std::min(half, std::ssize(ranking_)));
+    }
+
+    MemberGeometry geometry_;
+    std::size_t safe_;
     Random random_;
+    std::vector<bool> asked_;
+    std::vector<double> cost_;          ///< logarithms, of members told; infinite for failures
+    std::vector<std::size_t> order_;    ///< asked
+    std::vector<std::size_t> pending_;  ///< asked, not told
+    std::vector<std::size_t> told_;
+    std::vector<std::size_t> ranking_;  ///< told and measured, fastest first
+    std::vector<std::size_t> anchors_;
+    std::vector<std::size_t> left_;  ///< not asked; and some asked, which `anywhere` removes
+    std::vector<std::size_t> pool_;
+    std::vector<std::pair<double, std::size_t>> near_;
 };
 
 }  // namespace
