@@ -83,7 +83,7 @@ double parse_duration(std::string_view text) {
     while (at != end) {
         double number = 0;
         const auto [after, status] = std::from_chars(at, end, number, std::chars_format::fixed);
-        if (status != std::errc{} || number < 0) throw wrong;
+        if (status != std::errc{} || !std::isfinite(number) || number < 0) throw wrong;
         double unit = 1;
         at = after;
         if (at != end) {
@@ -133,7 +133,8 @@ std::string Table::text() const {
     std::vector<int> widths;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         widths.push_back(display_width(columns_[i].title));
-        for (const auto& cells : rows_) widths[i] = std::max(widths[i], display_width(cells[i]));
+        for (const auto& cells : rows_)
+            if (cells.size() > 1) widths[i] = std::max(widths[i], display_width(cells[i]));
     }
     const auto line = [&](const auto& cell) {
         std::string text;
@@ -148,7 +149,8 @@ std::string Table::text() const {
     for (const int width : widths) rules.emplace_back(static_cast<std::size_t>(width), '-');
     std::string text = line([&](std::size_t i) -> const std::string& { return columns_[i].title; });
     text += line([&](std::size_t i) -> const std::string& { return rules[i]; });
-    for (const auto& cells : rows_) text += line([&](std::size_t i) -> const std::string& { return cells[i]; });
+    for (const auto& cells : rows_)
+        text += cells.size() == 1 ? cells.front() + "\n" : line([&](std::size_t i) -> const std::string& { return cells[i]; });
     return text;
 }
 

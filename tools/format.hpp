@@ -50,8 +50,10 @@ class Table {
 
     explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-    /// Requires as many cells as there are columns.
+    /// Requires as many cells as there are columns, and more than one.
     void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+    /// A line of its own below the last row, which does not widen any column.
+    void note(std::string text) { rows_.push_back({std::move(text)}); }
     bool empty() const { return rows_.empty(); }
     std::string text() const;
 

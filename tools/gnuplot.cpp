@@ -1,63 +1,43 @@
 #include "tools/gnuplot.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "runtime/process.hpp"
+#include "runtime/temporary_folder.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
+#include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone::tools {
 namespace {
 
-// Text inside double quotes of a gnuplot script: quotes, backslashes and the enhanced mode's signs mean themselves; no line ends.
+// Text inside double quotes of a gnuplot script: quotes and backslashes mean themselves; no line ends.
 std::string quoted(const std::string& text) {
     std::string result = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') result += '\\';
-        if (c == '_' || c == '^' || c == '@' || c == '{' || c == '}' || c == '~' || c == '&') result += "\\\\";
         result += c == '\n' || c == '\r' ? ' ' : c;
     }
     return result + "\"";
 }
 
-// A file that is there as long as this object is.
-class TemporaryFile {
-  public:
-    explicit TemporaryFile(const std::string& text) : path_((std::filesystem::temp_directory_path() / "hone-plot-XXXXXX").string()) {
-        const int descriptor = mkstemp(path_.data());
-        const bool written = descriptor >= 0 && write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-        if (descriptor >= 0) close(descriptor);
-        if (!written) throw Error("--plot", path_ + " cannot be written", "set TMPDIR to a folder with room");
-    }
-    ~TemporaryFile() {
-        std::error_code ignored;
-        std::filesystem::remove(path_, ignored);
-    }
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
-
 }  // namespace
 
 std::string plot_script(const std::vector<Record>& records, const std::string& title, const std::filesystem::path& picture) {
     const auto height = std::max<std::size_t>(300, 160 + 40 * records.size());
-    std::string script = fmt::format("set terminal pngcairo size 1200,{} font \"sans,11\"\nset output {}\n", height, quoted(picture.string()));
+    std::string script =
+        fmt::format("set terminal pngcairo noenhanced size 1200,{} font \"sans,11\"\nset output {}\n", height, quoted(picture.string()));
     script += "set title " + quoted(title) + "\nset xlabel \"GB/s of compulsory traffic\"\nset xrange [0:*]\nset yrange [*:*] reverse\n";
     script += "set style fill solid 0.8\nset grid xtics\nset key bottom right\nset offsets 0,0,0.6,0.6\n$results << END\n";
     for (std::size_t i = 0; i < records.size(); ++i) {
         const double tuned = records[i].gigabytes_per_second();
         const double times = gain(records[i]);
-        script += fmt::format("{} {:.6g} {:.6g} {}\n", i, tuned, times > 0 ? tuned / times : 0, quoted(records[i].problem.key()));
+        script +=
+            fmt::format("{} {:.6g} {:.6g} {}\n", i, tuned, times > 0 ? tuned / times : 0, quoted(short_key(records[i].problem, built_in_families())));
     }
     return script +
            "END\nplot $results using 2:1:(0):2:($1-0.4):($1):ytic(4) with boxxyerror title \"tuned\", "
@@ -67,8 +47,10 @@ std::string plot_script(const std::vector<Record>& records, const std::string& t
 void draw(const std::string& script) {
     const std::string program = find_program("gnuplot");
     if (program.empty()) throw MissingError("--plot", "gnuplot is not on the PATH", "install it (Debian, Ubuntu: apt install gnuplot-nox)");
-    const TemporaryFile file(script);
-    const ProcessResult result = run_process({program, file.path()}, 60);
+    const TemporaryFolder folder;
+    const auto file = folder.path() / "plot.gp";
+    replace_file(file, script);
+    const ProcessResult result = run_process({program, file.string()}, 60);
     if (!result.ok()) throw Error("gnuplot", result.failure() + ": " + result.output, "look at the file that --plot names");
 }
 

@@ -116,6 +116,19 @@ Problem problem_of(const std::vector<std::string>& words, const Families& famili
     return std::move(problems.front());
 }
 
+std::string short_key(const Problem& problem, const Families& families) {
+    if (!is_family(problem.family(), families)) return problem.key();
+    const auto& parameters = families.of(problem).parameters;
+    std::vector<Assignment> told;
+    for (const auto& assignment : problem.parameters()) {
+        const bool is_default = std::any_of(parameters.begin(), parameters.end(), [&](const ProblemParameter& parameter) {
+            return parameter.name == assignment.name && parameter.fallback == to_string(assignment.value);
+        });
+        if (!is_default) told.push_back(assignment);
+    }
+    return problem.family() + " " + join(told, " ");
+}
+
 ProblemFilter::ProblemFilter(const std::vector<std::string>& arguments, const Families& families) {
     for (const auto& word : single_words(arguments)) {
         const std::size_t equals = word.find('=');

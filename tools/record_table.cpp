@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tools/format.hpp"
+#include "tools/problem_words.hpp"
 #include "tuning_db/json.hpp"
 
 namespace hone::tools {
@@ -38,14 +39,16 @@ std::string device_line(const DeviceFingerprint& device) {
     return text;
 }
 
-std::string record_table(const std::vector<Record>& records) {
+std::string record_table(const std::vector<Record>& records, const std::vector<std::string>& remarks) {
     constexpr auto right = Table::Align::right;
-    Table table(
-        {{"problem"}, {"step", right}, {"rate", right}, {"GB/s", right}, {"GFLOP/s", right}, {"of ceiling", right}, {"gain", right}, {"winner"}});
-    for (const auto& record : records) {
+    Table table({{"problem"}, {"step", right}, {"rate", right}, {"GB/s", right}, {"GFLOP/s", right}, {"of ceiling", right}, {"gain", right}});
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const Record& record = records[i];
         const double times = gain(record);
-        table.row({record.problem.key(), time_of(record.step), rate(record), significant(record.gigabytes_per_second()),
-                   significant(record.gigaflops()), ceiling_of(record), times > 0 ? fmt::format("{:.2f}x", times) : "-", record.config.key()});
+        table.row({short_key(record.problem, built_in_families()), time_of(record.step), rate(record), significant(record.gigabytes_per_second()),
+                   significant(record.gigaflops()), ceiling_of(record), times > 0 ? fmt::format("{:.2f}x", times) : "-"});
+        table.note("    " + record.config.key());
+        if (i < remarks.size() && !remarks[i].empty()) table.note("    " + remarks[i]);
     }
     return table.text();
 }
@@ -62,17 +65,20 @@ Json json_of(const Record& record) {
 std::string record_bars(const std::vector<Record>& records, int columns) {
     double fastest = 0;
     int widest = 0;
+    std::vector<std::string> names;
     for (const auto& record : records) {
         fastest = std::max(fastest, record.gigabytes_per_second());
-        widest = std::max(widest, display_width(record.problem.key()));
+        names.push_back(short_key(record.problem, built_in_families()));
+        widest = std::max(widest, display_width(names.back()));
     }
     const int width = std::clamp(columns - widest - 24, 10, 50);
     std::string text;
-    for (const auto& record : records) {
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const Record& record = records[i];
         const bool measured = record.ceiling_fraction > 0;
         const double fraction = measured ? record.ceiling_fraction : record.gigabytes_per_second() / fastest;
-        const std::string space(static_cast<std::size_t>(widest - display_width(record.problem.key())), ' ');
-        text += fmt::format("{}{}  {}  {}\n", record.problem.key(), space, bar(fraction, width),
+        const std::string space(static_cast<std::size_t>(widest - display_width(names[i])), ' ');
+        text += fmt::format("{}{}  {}  {}\n", names[i], space, bar(fraction, width),
                             measured ? ceiling_of(record) : significant(record.gigabytes_per_second()) + " GB/s");
     }
     return text;

@@ -8,9 +8,10 @@
 
 namespace hone::tools {
 
-/// Results of one device as a table, one line per problem: winner, time of a step, rates, part of the measured ceiling, gain over the safe
-/// configuration. Used by `show` and by the summary of `tune`, so that both say the same. What was not measured is "-".
-std::string record_table(const std::vector<Record>& records);
+/// Results of one device as a table: time of a step with its confidence, rates, part of the measured ceiling, gain over the safe configuration; below
+/// each problem its winner and, if there are any, `remarks`. Used by `show` and by the summary of `tune`, so that both say the same. What was
+/// not measured is "-".
+std::string record_table(const std::vector<Record>& records, const std::vector<std::string>& remarks = {});
 
 /// "NVIDIA H200 (sm_90, 132 units), driver 580.1, NVRTC 13.0".
 std::string device_line(const DeviceFingerprint& device);

@@ -3,41 +3,40 @@
 #include <fmt/format.h>
 
 #include "tools/format.hpp"
+#include "tools/problem_words.hpp"
 #include "tools/progress.hpp"
 #include "tools/record_table.hpp"
 
 namespace hone::tools {
 namespace {
 
-std::string search_table(const std::vector<TunedProblem>& problems) {
-    constexpr auto right = Table::Align::right;
-    Table table(
-        {{"search"}, {"evaluated", right}, {"of", right}, {"failed"}, {"time", right}, {"per candidate", right}, {"measuring", right}, {"strategy"}});
-    for (const auto& tuned : problems) {
-        if (tuned.already_tuned) continue;
-        const TuningProgress& run = tuned.result.progress;
-        const std::string failed = failures(run.counts);
-        table.row({tuned.problem.key(), fmt::format("{}", run.evaluations), grouped(run.members), failed.empty() ? "none" : failed,
-                   duration(run.elapsed), duration(run.seconds_per_candidate()), percent(run.measuring_share()),
-                   tuned.result.record ? tuned.result.record->strategy : "-"});
-    }
-    return table.empty() ? "" : "\n" + table.text();
+// What the search cost, in one line.
+std::string search_line(const TunedProblem& tuned) {
+    if (tuned.already_tuned) return "already tuned; --force tunes it again";
+    const TuningProgress& run = tuned.result.progress;
+    const std::string failed = failures(run.counts);
+    return fmt::format("{} of {} candidates by {} in {}, {} each; failed: {}; {} of the time measuring", run.evaluations, grouped(run.members),
+                       tuned.result.record->strategy, duration(run.elapsed), duration(run.seconds_per_candidate()), failed.empty() ? "none" : failed,
+                       percent(run.measuring_share()));
 }
 
 }  // namespace
 
 std::string tuning_summary(const std::vector<TunedProblem>& problems) {
     std::vector<Record> records;
-    std::string remarks;
-    for (const auto& [problem, result, already_tuned] : problems) {
-        if (result.record)
-            records.push_back(*result.record);
-        else
-            remarks += fmt::format("\nno result for {}: {}\n", problem.key(), result.why_none);
-        if (result.interrupted) remarks += fmt::format("\ninterrupted: {}; --resume goes on with it\n", problem.key());
-        if (already_tuned) remarks += fmt::format("\nalready tuned: {}; --force tunes it again\n", problem.key());
+    std::vector<std::string> remarks;
+    std::string rest;
+    for (const auto& tuned : problems) {
+        const std::string name = short_key(tuned.problem, built_in_families());
+        if (tuned.result.record) {
+            records.push_back(*tuned.result.record);
+            remarks.push_back(search_line(tuned));
+        } else if (!tuned.result.interrupted) {
+            rest += fmt::format("no result for {}: {}\n", name, tuned.result.why_none);
+        }
+        if (tuned.result.interrupted) rest += fmt::format("interrupted: {}; --resume goes on with it\n", name);
     }
-    return (records.empty() ? "" : record_table(records)) + search_table(problems) + remarks;
+    return (records.empty() ? "" : record_table(records, remarks)) + rest;
 }
 
 Json json_of(const TunedProblem& tuned) {

@@ -15,7 +15,7 @@ struct TunedProblem {
     bool already_tuned = false;  ///< passed over: `result.record` is the database's
 };
 
-/// The summary that `hone tune` ends with: winners, what the search cost, and problems without a result.
+/// The summary that `hone tune` ends with: winners with what their search cost, and problems without a result.
 std::string tuning_summary(const std::vector<TunedProblem>& problems);
 
 /// {"problem", "record" or null, "reason", "search": {...}} of one problem.

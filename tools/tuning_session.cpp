@@ -5,6 +5,7 @@
 
 #include "tools/format.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
 #include "tuning_db/database.hpp"
@@ -105,7 +106,7 @@ TunedProblem TuningSession::tune_next(const Problem& problem, int number) {
     ProgressState state;
     state.number = number;
     state.problems = static_cast<int>(settings_.problems.size());
-    state.problem = problem.key();
+    state.problem = short_key(problem, families_);
     state.counts = families_.of(problem).counts(problem);
     state.seconds = share_of_budget(number);
     state.evaluations = settings_.evaluations;

@@ -102,6 +102,14 @@ TEST(Format, AlignsTablesAlsoWithWideCharacters) {
     EXPECT_EQ(display_width("±"), 1);
 }
 
+TEST(Format, NotesOfATableWidenNothing) {
+    Table table({{"a"}, {"b"}});
+    table.row({"1", "2"});
+    table.note("  much longer than any cell");
+    table.row({"3", "4"});
+    EXPECT_EQ(table.text(), "a  b\n-  -\n1  2\n  much longer than any cell\n3  4\n");
+}
+
 TEST(Format, AlignsDefinitions) {
     EXPECT_EQ(definition_list({{"a", "first"}, {"long", "second"}}), "  a     first\n  long  second\n");
 }

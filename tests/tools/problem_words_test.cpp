@@ -64,6 +64,16 @@ TEST(ProblemWords, NamesTheNearest) {
     EXPECT_THAT(error_of([] { problem_of({"heat_3d", "order=1..2", "precision=f32", "n=5"}, families()); }), HasSubstr("2 problems"));
 }
 
+TEST(ProblemWords, LeavesDefaultsOutOfShortKeys) {
+    Family family = *families().begin();
+    family.parameters.push_back({"pitch", "", {}, 0, 100, true, "0"});
+    const Families with_default({family});
+    EXPECT_EQ(short_key(problem_of({"heat_3d", "order=1", "precision=f32", "n=5"}, with_default), with_default), "heat_3d order=1 precision=f32 n=5");
+    const Problem padded = problem_of({"heat_3d", "order=1", "precision=f32", "n=5", "pitch=8"}, with_default);
+    EXPECT_EQ(short_key(padded, with_default), padded.key());
+    EXPECT_EQ(short_key(padded, Families({})), padded.key());
+}
+
 TEST(ProblemFilter, ChoosesByFamilyListsAndRanges) {
     const auto problems =
         problems_of({"heat_3d", "order=1..4", "precision=f32,f64", "n=5", "wave_2d", "order=1", "precision=f32", "n=5"}, families());

@@ -1,0 +1,146 @@
+// The hone command as a user meets it: processes, exit codes, standard output and standard error, a terminal, Ctrl-C.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <sstream>
+
+#include "runtime/process.hpp"
+#include "tests/tools/hone_process.hpp"
+#include "tools/json.hpp"
+
+namespace hone::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using tools::Json;
+
+const std::vector<std::string> problem{"gauss_seidel_27", "stencil=constant", "precision=f32", "nx=20", "ny=18", "nz=16"};
+
+std::vector<std::string> with(std::vector<std::string> first, const std::vector<std::string>& rest) {
+    first.insert(first.end(), rest.begin(), rest.end());
+    return first;
+}
+
+std::vector<std::string> tune(const std::vector<std::string>& rest) {
+    return with(with({"tune"}, problem), with({"--device", "cpu"}, rest));
+}
+
+TEST(Hone, ExitCodesTellWhatHappened) {
+    const OwnFolders own;
+    EXPECT_EQ(HoneRun({"families"}).code, 0);
+    EXPECT_EQ(HoneRun({"show"}).code, 1);
+    EXPECT_EQ(HoneRun({"familes"}).code, 2);
+    EXPECT_EQ(HoneRun(with({"space", "--device", "cuda:977"}, problem)).code, 3);
+}
+
+TEST(Hone, JsonStandsAloneOnStandardOutput) {
+    const OwnFolders own;
+    for (const auto& arguments : std::vector<std::vector<std::string>>{{"devices", "--json"},
+                                                                       {"doctor", "--json"},
+                                                                       {"families", "--json"},
+                                                                       {"show", "--json"},
+                                                                       with({"space", "--device", "cpu", "--json"}, problem),
+                                                                       with({"lookup", "--device", "cpu", "--json"}, problem)}) {
+        const HoneRun run(arguments);
+        EXPECT_TRUE(Json::accept(run.out)) << arguments.front() << run.out;
+    }
+}
+
+TEST(Hone, SaysWhatToInstallWhereThereIsNoCompiler) {
+    const OwnFolders own;
+    const EnvironmentVariable compiler("HONE_CXX", "/nonexistent/compiler");
+    const HoneRun compile(with({"compile", "--target", "cpu"}, problem));
+    EXPECT_EQ(compile.code, 3) << compile.error;
+    EXPECT_EQ(HoneRun(tune({"--evaluations", "1"})).code, 3);
+    EXPECT_EQ(HoneRun({"doctor"}).code, 0);  // the plain loops still run
+}
+
+TEST(SlowHone, CompilesAndKeepsTheCode) {
+    const OwnFolders own;
+    const auto file = own.folder.path() / "kernel.so";
+    const HoneRun first(with({"compile", "--target", "cpu", "--json", "--output", file.string()}, problem));
+    ASSERT_EQ(first.code, 0) << first.error;
+    EXPECT_EQ(Json::parse(first.out)["kernels"][0]["from_cache"], false);
+    EXPECT_EQ(std::filesystem::file_size(file), Json::parse(first.out)["kernels"][0]["code_bytes"]);
+    EXPECT_EQ(Json::parse(HoneRun(with({"compile", "--target", "cpu", "--json"}, problem)).out)["kernels"][0]["from_cache"], true);
+}
+
+TEST(SlowHone, ReportsWhatNvrtcMadeOfAKernel) {
+    const OwnFolders own;
+    const HoneRun run({"compile", "dg_volume", "equation=maxwell_3d", "order=3", "precision=f64", "elements=100000", "--target", "cuda", "--arch",
+                       "sm_90", "--report", "--json"});
+    if (run.code == 3) GTEST_SKIP() << run.error;
+    ASSERT_EQ(run.code, 0) << run.error;
+    const Json entry = Json::parse(run.out)["kernels"][0]["entries"][0];
+    EXPECT_GT(entry["registers"], 0);
+    EXPECT_TRUE(entry.contains("spill_store_bytes"));
+}
+
+TEST(SlowHone, TunesShowsAndLooksUp) {
+    const OwnFolders own;
+    const HoneRun tuned(tune({"--evaluations", "3", "--samples", "6", "--seed", "5", "--json"}));
+    ASSERT_EQ(tuned.code, 0) << tuned.error;
+    const Json result = Json::parse(tuned.out)["results"][0];
+    EXPECT_EQ(result["search"]["evaluations"], 3);
+    EXPECT_THAT(tuned.error, Not(HasSubstr("\x1b")));  // plain lines where there is no terminal
+
+    const HoneRun shown({"show", "--json"});
+    ASSERT_EQ(shown.code, 0) << shown.error;
+    EXPECT_EQ(Json::parse(shown.out)["devices"][0]["records"][0], result["record"]);
+    EXPECT_THAT(HoneRun({"show"}).out, HasSubstr("gauss_seidel_27 stencil=constant precision=f32 nx=20 ny=18 nz=16"));
+
+    EXPECT_EQ(Json::parse(HoneRun(with({"lookup", "--device", "cpu", "--json"}, problem)).out)["matches"][0]["grade"], "exact");
+    const HoneRun nearest(
+        {"lookup", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=100", "ny=90", "nz=80", "--device", "cpu", "--json"});
+    EXPECT_EQ(nearest.code, 0);
+    EXPECT_EQ(Json::parse(nearest.out)["matches"][0]["grade"], "nearest_size");
+    EXPECT_EQ(HoneRun({"db", "validate", (own.folder.path() / "db").string()}).code, 0);
+}
+
+TEST(SlowHone, DrawsAPictureWithGnuplotOrSaysThatThereIsNone) {
+    const OwnFolders own;
+    ASSERT_EQ(HoneRun(tune({"--evaluations", "1", "--samples", "6"})).code, 0);
+    const auto picture = own.folder.path() / "a_picture.png";
+    const HoneRun drawn({"show", "--plot", picture.string()});
+    EXPECT_EQ(drawn.code, find_program("gnuplot").empty() ? 3 : 0) << drawn.error;
+    EXPECT_EQ(std::filesystem::exists(picture), drawn.code == 0);
+}
+
+TEST(SlowHone, RedrawsOneLineOnATerminal) {
+    const OwnFolders own;
+    HoneProcess process(tune({"--evaluations", "2", "--samples", "6"}), HoneProcess::Terminal::yes);
+    ASSERT_EQ(process.wait(), 0) << process.error();
+    EXPECT_THAT(process.error(), HasSubstr("\r1/1 ["));
+    EXPECT_THAT(process.error(), HasSubstr("\x1b[K"));
+    EXPECT_THAT(process.out(), Not(HasSubstr("\x1b")));
+}
+
+// Ctrl-C ends a long run early: what was found is stored, and --resume goes on without repeating what is done.
+TEST(SlowHone, KeepsEverythingWhenInterrupted) {
+    const OwnFolders own;
+    HoneProcess process(tune({"--budget", "10m", "--samples", "6"}));
+    ASSERT_TRUE(process.wait_for("GB/s", 120)) << process.error();
+    process.send(SIGINT);
+    ASSERT_EQ(process.wait(120), 4) << process.error();
+    EXPECT_THAT(process.error(), HasSubstr("--resume"));
+    EXPECT_EQ(Json::parse(HoneRun({"show", "--json"}).out)["devices"][0]["records"].size(), 1U);
+
+    const HoneRun resumed(tune({"--evaluations", "4", "--samples", "6", "--resume", "--json"}));
+    ASSERT_EQ(resumed.code, 0) << resumed.error;
+    EXPECT_GE(Json::parse(resumed.out)["results"][0]["search"]["replayed"], 1);
+}
+
+TEST(SlowHone, QuitsAtOnceWhenInterruptedTwice) {
+    const OwnFolders own;
+    HoneProcess process(tune({"--budget", "10m"}));
+    ASSERT_TRUE(process.wait_for("problem 1 of 1", 120)) << process.error();
+    process.send(SIGINT);
+    process.wait_for("stopping", 60);  // two signals sent at once may arrive as one
+    process.send(SIGINT);
+    EXPECT_EQ(process.wait(60), 4) << process.error();
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,86 @@
+#include "tools/record_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/families.hpp"
+#include "tools/gnuplot.hpp"
+#include "tools/tuning_report.hpp"
+
+namespace hone::tools {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Record example() {
+    Record record;
+    record.problem = built_in_families().parse_problem(built_in_families().begin()->example);
+    record.config = Config({{"block_x", std::int64_t{32}}});
+    record.device = {Target::cpu, "Example \"7\"", "x86-64-avx2", 8, "", "c++ 12"};
+    record.step = {0.5e-3, 0.49e-3, 0.51e-3, 0.48e-3, 40};
+    record.counts = {1e6, "updates", 53e6, 20e6};
+    record.safe_seconds = 1e-3;
+    record.ceiling_fraction = 0.8;
+    record.ceiling = "memory";
+    record.strategy = "random";
+    record.date = "2026-11-21T14:05:00Z";
+    return record;
+}
+
+TEST(RecordTable, ShowsTimeRatesCeilingGainAndWinner) {
+    const std::string text = record_table({example()}, {"found by luck"});
+    for (const char* part : {"500 us ±2.0 %", "2.00 G updates/s", "40.0", "106", "80.0 % of memory", "2.00x", "block_x=32", "found by luck"})
+        EXPECT_THAT(text, HasSubstr(part));
+}
+
+TEST(RecordTable, SaysWhatWasNotMeasured) {
+    Record record = example();
+    record.safe_seconds = 0;
+    record.ceiling_fraction = 0;
+    EXPECT_THAT(record_table({record}), Not(HasSubstr("inf")));
+    EXPECT_THAT(record_table({record}), Not(HasSubstr("0.00x")));
+    EXPECT_EQ(gain(record), 0);
+}
+
+TEST(RecordTable, JsonHasTheRatesOfTheRecord) {
+    const Json document = json_of(example());
+    EXPECT_DOUBLE_EQ(document["rates"]["gigabytes_per_second"], 40);
+    EXPECT_DOUBLE_EQ(document["rates"]["gain_over_safe"], 2);
+    EXPECT_EQ(document["configuration"]["block_x"], 32);
+}
+
+TEST(RecordTable, BarsFollowTheCeiling) {
+    Record half = example();
+    half.ceiling_fraction = 0.5;
+    EXPECT_THAT(record_bars({half}, 100), HasSubstr("##"));
+    EXPECT_THAT(record_bars({half}, 100), HasSubstr("50.0 % of memory"));
+}
+
+TEST(Gnuplot, QuotesWhateverANameHolds) {
+    const std::string script = plot_script({example()}, "a \"quoted\" \\ name\nwith a line", "picture.png");
+    EXPECT_THAT(script, HasSubstr("set title \"a \\\"quoted\\\" \\\\ name with a line\""));
+    EXPECT_THAT(script, HasSubstr("set output \"picture.png\""));
+}
+
+TEST(TuningReport, TellsWinnersCostsAndProblemsWithoutResult) {
+    TunedProblem won{example().problem, {}, false};
+    won.result.record = example();
+    won.result.progress.evaluations = 10;
+    won.result.progress.members = 1234;
+    won.result.progress.elapsed = 20;
+    won.result.progress.measure_seconds = 5;
+    won.result.progress.counts = {{Status::measured, 9}, {Status::timed_out, 1}};
+    TunedProblem lost{example().problem, {}, false};
+    lost.result.why_none = "the device is too small";
+    const std::string text = tuning_summary({won, lost});
+    for (const char* part : {"10 of 1 234 candidates by random in 20.0 s, 2.00 s each", "25.0 % of the time measuring", "the device is too small"})
+        EXPECT_THAT(text, HasSubstr(part));
+    EXPECT_THAT(text, HasSubstr("failed: 1 " + to_string(Status::timed_out)));
+    EXPECT_EQ(json_of(lost)["reason"], "the device is too small");
+    EXPECT_TRUE(json_of(lost)["record"].is_null());
+    EXPECT_EQ(json_of(won)["search"]["evaluations"], 10);
+}
+
+}  // namespace
+}  // namespace hone::tools
