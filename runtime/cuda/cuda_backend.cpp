@@ -348,6 +348,7 @@ std::vector<Device> cuda_devices(std::string& missing, const LibraryCandidates& 
         missing = nvrtc.missing + "; " + nvrtc.remedy;
     if (!driver.missing.empty() || !nvrtc.missing.empty()) return {};
     std::vector<Device> devices;
+    devices.reserve(static_cast<std::size_t>(count));
     for (int index = 0; index < count; ++index) devices.push_back(describe_device(driver, index, nvrtc.name));
     return devices;
 }

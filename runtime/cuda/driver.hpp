@@ -49,51 +49,53 @@ constexpr int function_max_dynamic_shared_bytes = 8;
 
 constexpr unsigned host_alloc_portable = 1;
 
-// function(member of Driver, symbol of libcuda, parameters). The suffix _v2 marks the 64-bit forms that cuda.h silently selects by macros.
-#define HONE_DRIVER_FUNCTIONS(function)                                                                                                             \
-    function(get_error_string, cuGetErrorString, (Result error, const char** text)) function(                                                       \
-        get_error_name, cuGetErrorName, (Result error, const char** text)) function(init, cuInit, (unsigned int flags))                             \
-        function(driver_get_version, cuDriverGetVersion, (int* version)) function(device_get, cuDeviceGet, (int* device, int ordinal)) function(    \
-            device_get_count, cuDeviceGetCount, (int* count)) function(device_get_name, cuDeviceGetName, (char* name, int length, int device))      \
-            function(device_get_pci_bus_id, cuDeviceGetPCIBusId, (char* id, int length, int device)) function(                                      \
-                device_total_memory, cuDeviceTotalMem_v2, (std::size_t * bytes, int device)) function(device_get_attribute, cuDeviceGetAttribute,   \
-                                                                                                      (int* value, int attribute, int device))      \
-                function(primary_context_retain, cuDevicePrimaryCtxRetain, (Context * *context, int device)) function(                              \
-                    primary_context_release, cuDevicePrimaryCtxRelease_v2,                                                                          \
-                    (int device)) function(context_get_current, cuCtxGetCurrent,                                                                    \
-                                           (Context * *context)) function(context_push, cuCtxPushCurrent_v2, (Context * context))                   \
-                    function(context_pop, cuCtxPopCurrent_v2, (Context * *context)) function(context_synchronise, cuCtxSynchronize, ())             \
-                        function(module_load_data, cuModuleLoadData, (LoadedCode * *code, const void* image)) function(                             \
-                            module_unload, cuModuleUnload, (LoadedCode * code))                                                                     \
-                            function(module_get_function, cuModuleGetFunction, (Function * *function, LoadedCode * code, const char* name))         \
-                                function(function_get_attribute, cuFuncGetAttribute, (int* value, int attribute, Function* function))               \
-                                    function(function_set_attribute, cuFuncSetAttribute, (Function * function, int attribute, int value)) function( \
-                                        launch_kernel, cuLaunchKernel,                                                                              \
-                                        (Function * function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,  \
-                                         unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, StreamHandle* stream,               \
-                                         void** arguments, void** extra))                                                                           \
-                                        function(memory_get_info, cuMemGetInfo_v2, (std::size_t * free_bytes, std::size_t * total_bytes))           \
-                                            function(memory_allocate, cuMemAlloc_v2, (DevicePointer * pointer, std::size_t bytes))                  \
-                                                function(memory_free, cuMemFree_v2, (DevicePointer pointer)) function(                              \
-                                                    host_allocate, cuMemHostAlloc, (void** pointer, std::size_t bytes, unsigned int flags))         \
-                                                    function(host_free, cuMemFreeHost, (void* pointer)) function(                                   \
-                                                        copy_async, cuMemcpyAsync,                                                                  \
-                                                        (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle * stream))           \
-                                                        function(fill_async, cuMemsetD8Async,                                                       \
-                                                                 (DevicePointer to, unsigned char byte, std::size_t bytes, StreamHandle* stream))   \
-                                                            function(stream_synchronise, cuStreamSynchronize, (StreamHandle * stream))              \
-                                                                function(event_create, cuEventCreate, (EventHandle * *event, unsigned int flags))   \
-                                                                    function(event_destroy, cuEventDestroy_v2, (EventHandle * event)) function(     \
-                                                                        event_record, cuEventRecord, (EventHandle * event, StreamHandle * stream))  \
-                                                                        function(event_synchronise, cuEventSynchronize, (EventHandle * event))      \
-                                                                            function(event_elapsed, cuEventElapsedTime,                             \
-                                                                                     (float* milliseconds, EventHandle* begin, EventHandle* end))
+// row(member of Driver, symbol of libcuda, parameters). The suffix _v2 marks the 64-bit forms that cuda.h silently selects by macros.
+// clang-format off
+#define HONE_DRIVER_FUNCTIONS(row)                                                                                                               \
+    row(get_error_string, cuGetErrorString, (Result error, const char** text))                                                                   \
+    row(get_error_name, cuGetErrorName, (Result error, const char** text))                                                                       \
+    row(init, cuInit, (unsigned int flags))                                                                                                      \
+    row(driver_get_version, cuDriverGetVersion, (int* version))                                                                                  \
+    row(device_get, cuDeviceGet, (int* device, int ordinal))                                                                                     \
+    row(device_get_count, cuDeviceGetCount, (int* count))                                                                                        \
+    row(device_get_name, cuDeviceGetName, (char* name, int length, int device))                                                                  \
+    row(device_get_pci_bus_id, cuDeviceGetPCIBusId, (char* id, int length, int device))                                                          \
+    row(device_total_memory, cuDeviceTotalMem_v2, (std::size_t* bytes, int device))                                                              \
+    row(device_get_attribute, cuDeviceGetAttribute, (int* value, int attribute, int device))                                                     \
+    row(primary_context_retain, cuDevicePrimaryCtxRetain, (Context** context, int device))                                                       \
+    row(primary_context_release, cuDevicePrimaryCtxRelease_v2, (int device))                                                                     \
+    row(context_get_current, cuCtxGetCurrent, (Context** context))                                                                               \
+    row(context_push, cuCtxPushCurrent_v2, (Context* context))                                                                                   \
+    row(context_pop, cuCtxPopCurrent_v2, (Context** context))                                                                                    \
+    row(context_synchronise, cuCtxSynchronize, ())                                                                                               \
+    row(module_load_data, cuModuleLoadData, (LoadedCode** code, const void* image))                                                              \
+    row(module_unload, cuModuleUnload, (LoadedCode* code))                                                                                       \
+    row(module_get_function, cuModuleGetFunction, (Function** function, LoadedCode* code, const char* name))                                     \
+    row(function_get_attribute, cuFuncGetAttribute, (int* value, int attribute, Function* function))                                             \
+    row(function_set_attribute, cuFuncSetAttribute, (Function* function, int attribute, int value))                                              \
+    row(launch_kernel, cuLaunchKernel, (Function* function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, \
+        unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, StreamHandle* stream, void** arguments, void** extra))            \
+    row(memory_get_info, cuMemGetInfo_v2, (std::size_t* free_bytes, std::size_t* total_bytes))                                                   \
+    row(memory_allocate, cuMemAlloc_v2, (DevicePointer* pointer, std::size_t bytes))                                                             \
+    row(memory_free, cuMemFree_v2, (DevicePointer pointer))                                                                                      \
+    row(host_allocate, cuMemHostAlloc, (void** pointer, std::size_t bytes, unsigned int flags))                                                  \
+    row(host_free, cuMemFreeHost, (void* pointer))                                                                                               \
+    row(copy_async, cuMemcpyAsync, (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle* stream))                              \
+    row(fill_async, cuMemsetD8Async, (DevicePointer to, unsigned char byte, std::size_t bytes, StreamHandle* stream))                            \
+    row(stream_synchronise, cuStreamSynchronize, (StreamHandle* stream))                                                                         \
+    row(event_create, cuEventCreate, (EventHandle** event, unsigned int flags))                                                                  \
+    row(event_destroy, cuEventDestroy_v2, (EventHandle* event))                                                                                  \
+    row(event_record, cuEventRecord, (EventHandle* event, StreamHandle* stream))                                                                 \
+    row(event_synchronise, cuEventSynchronize, (EventHandle* event))                                                                             \
+    row(event_elapsed, cuEventElapsedTime, (float* milliseconds, EventHandle* begin, EventHandle* end))
+// clang-format on
 
 /// The driver's functions, or what is missing.
 struct Driver {
     SharedLibrary library;
     std::string missing;  ///< empty when every function is there
     std::string remedy;
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration, no expression
 #define HONE_MEMBER(member, symbol, parameters) Result(*member) parameters = nullptr;
     HONE_DRIVER_FUNCTIONS(HONE_MEMBER)
 #undef HONE_MEMBER

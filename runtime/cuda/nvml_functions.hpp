@@ -10,18 +10,21 @@ constexpr int nvml_clock_sm = 1;
 constexpr int nvml_clock_memory = 2;
 constexpr int nvml_temperature_gpu = 0;
 
-#define HONE_NVML_FUNCTIONS(function)                                                                                                      \
-    function(init, nvmlInit_v2, int, ()) function(shut_down, nvmlShutdown, int, ())                                                        \
-        function(error_string, nvmlErrorString, const char*, (int result))                                                                 \
-            function(driver_version, nvmlSystemGetDriverVersion, int, (char* version, unsigned int length))                                \
-                function(device_by_pci_bus_id, nvmlDeviceGetHandleByPciBusId_v2, int, (const char* id, NvmlDevice** device))               \
-                    function(power, nvmlDeviceGetPowerUsage, int, (NvmlDevice * device, unsigned int* milliwatts))                         \
-                        function(clock, nvmlDeviceGetClockInfo, int, (NvmlDevice * device, int type, unsigned int* megahertz))             \
-                            function(temperature, nvmlDeviceGetTemperature, int, (NvmlDevice * device, int sensor, unsigned int* celsius)) \
-                                function(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, int,                                 \
-                                         (NvmlDevice * device, unsigned long long* reasons))
+// clang-format off
+#define HONE_NVML_FUNCTIONS(row)                                                                                             \
+    row(init, nvmlInit_v2, int, ())                                                                                          \
+    row(shut_down, nvmlShutdown, int, ())                                                                                    \
+    row(error_string, nvmlErrorString, const char*, (int result))                                                            \
+    row(driver_version, nvmlSystemGetDriverVersion, int, (char* version, unsigned int length))                               \
+    row(device_by_pci_bus_id, nvmlDeviceGetHandleByPciBusId_v2, int, (const char* id, NvmlDevice** device))                  \
+    row(power, nvmlDeviceGetPowerUsage, int, (NvmlDevice* device, unsigned int* milliwatts))                                 \
+    row(clock, nvmlDeviceGetClockInfo, int, (NvmlDevice* device, int type, unsigned int* megahertz))                         \
+    row(temperature, nvmlDeviceGetTemperature, int, (NvmlDevice* device, int sensor, unsigned int* celsius))                 \
+    row(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, int, (NvmlDevice* device, unsigned long long* reasons))
+// clang-format on
 
 struct Nvml {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration, no expression
 #define HONE_MEMBER(member, symbol, result, parameters) result(*member) parameters = nullptr;
     HONE_NVML_FUNCTIONS(HONE_MEMBER)
 #undef HONE_MEMBER

@@ -12,20 +12,22 @@ namespace hone::cuda {
 struct Program;
 
 constexpr int nvrtc_success = 0;
-constexpr int nvrtc_compilation_failed = 6;
 
-#define HONE_NVRTC_FUNCTIONS(function)                                                                                                    \
-    function(version, nvrtcVersion, int, (int* major, int* minor)) function(error_string, nvrtcGetErrorString, const char*, (int result)) \
-        function(architecture_count, nvrtcGetNumSupportedArchs, int, (int* count))                                                        \
-            function(architectures, nvrtcGetSupportedArchs, int, (int* architectures))                                                    \
-                function(create_program, nvrtcCreateProgram, int,                                                                         \
-                         (Program * *program, const char* text, const char* name, int headers, const char* const* header_texts,           \
-                          const char* const* header_names)) function(destroy_program, nvrtcDestroyProgram, int, (Program * *program))     \
-                    function(compile_program, nvrtcCompileProgram, int, (Program * program, int count, const char* const* options))       \
-                        function(cubin_size, nvrtcGetCUBINSize, int, (Program * program, std::size_t * bytes))                            \
-                            function(cubin, nvrtcGetCUBIN, int, (Program * program, char* bytes))                                         \
-                                function(log_size, nvrtcGetProgramLogSize, int, (Program * program, std::size_t * bytes))                 \
-                                    function(log, nvrtcGetProgramLog, int, (Program * program, char* text))
+// clang-format off
+#define HONE_NVRTC_FUNCTIONS(row)                                                                                     \
+    row(version, nvrtcVersion, int, (int* major, int* minor))                                                         \
+    row(error_string, nvrtcGetErrorString, const char*, (int result))                                                 \
+    row(architecture_count, nvrtcGetNumSupportedArchs, int, (int* count))                                             \
+    row(architectures, nvrtcGetSupportedArchs, int, (int* architectures))                                             \
+    row(create_program, nvrtcCreateProgram, int, (Program** program, const char* text, const char* name, int headers, \
+        const char* const* header_texts, const char* const* header_names))                                            \
+    row(destroy_program, nvrtcDestroyProgram, int, (Program** program))                                               \
+    row(compile_program, nvrtcCompileProgram, int, (Program* program, int count, const char* const* options))         \
+    row(cubin_size, nvrtcGetCUBINSize, int, (Program* program, std::size_t* bytes))                                   \
+    row(cubin, nvrtcGetCUBIN, int, (Program* program, char* bytes))                                                   \
+    row(log_size, nvrtcGetProgramLogSize, int, (Program* program, std::size_t* bytes))                                \
+    row(log, nvrtcGetProgramLog, int, (Program* program, char* text))
+// clang-format on
 
 /// NVRTC's functions, or what is missing.
 struct Nvrtc {
@@ -34,6 +36,7 @@ struct Nvrtc {
     std::string remedy;
     std::string name;                   ///< "NVRTC 13.0"
     std::vector<int> architectures_of;  ///< that it makes code for, ascending: 75, 80, ...
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration, no expression
 #define HONE_MEMBER(member, symbol, result, parameters) result(*member) parameters = nullptr;
     HONE_NVRTC_FUNCTIONS(HONE_MEMBER)
 #undef HONE_MEMBER

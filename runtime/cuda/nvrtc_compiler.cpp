@@ -85,6 +85,7 @@ class ProgramHandle {
 
     int compile(const std::vector<std::string>& options) {
         std::vector<const char*> pointers;
+        pointers.reserve(options.size());
         for (const auto& option : options) pointers.push_back(option.c_str());
         if (result_ == nvrtc_success) result_ = nvrtc_->compile_program(program_, static_cast<int>(pointers.size()), pointers.data());
         return result_;

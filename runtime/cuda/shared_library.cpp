@@ -40,6 +40,7 @@ std::vector<fs::path> toolkit_folders() {
 
 std::vector<std::string> in_folder(const fs::path& folder, const std::vector<std::string>& names) {
     std::vector<std::string> paths;
+    paths.reserve(names.size());
     for (const auto& name : names) paths.push_back((folder / name).string());
     return paths;
 }
