@@ -1,0 +1,60 @@
+#include "runtime/cuda/session.hpp"
+
+#include <fmt/format.h>
+
+#include "generator/error.hpp"
+
+namespace hone::cuda {
+namespace {
+
+// What the user can do about an error.
+const char* remedy_for(Result result) {
+    switch (result) {
+        case error_out_of_memory:
+            return "use a smaller problem, or free memory on the device";
+        case error_illegal_address:
+        case error_launch_failed:
+            return "the context is lost: start the process again, and find the access with compute-sanitizer";
+        case error_launch_timeout:
+            return "the context is lost: start the process again with a smaller problem, on a device without a display";
+        case error_launch_out_of_resources:
+            return "use fewer threads per block, or fewer registers per thread";
+        case error_invalid_image:
+        case error_no_binary_for_gpu:
+        case error_unsupported_ptx_version:
+            return "compile for this device's architecture with an NVRTC that is not newer than the driver";
+        default:
+            return "look the code up in the CUDA driver API's manual";
+    }
+}
+
+}  // namespace
+
+Session::Session(Driver driver, Device device) : driver_(std::move(driver)), device_(std::move(device)) {
+    check(driver_.device_get(&handle_, device_.index), "opening it");
+    check(driver_.primary_context_retain(&context_, handle_), "making its context");
+}
+
+Session::~Session() {
+    driver_.primary_context_release(handle_);
+}
+
+void Session::fail(Result result, const std::string& what) const {
+    throw Error(fmt::format("CUDA device {} ({})", device_.index, device_.fingerprint.name), fmt::format("{}: {}", what, driver_.text(result)),
+                remedy_for(result));
+}
+
+Current::Current(const Session& session) : session_(&session) {
+    Context* current = nullptr;
+    result_ = session.driver().context_get_current(&current);
+    if (result_ != success || current == session.context()) return;
+    result_ = session.driver().context_push(session.context());
+    pushed_ = result_ == success;
+}
+
+Current::~Current() {
+    Context* popped = nullptr;
+    if (pushed_) session_->driver().context_pop(&popped);
+}
+
+}  // namespace hone::cuda

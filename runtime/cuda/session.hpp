@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+
+#include "runtime/backend.hpp"
+#include "runtime/cuda/driver.hpp"
+
+namespace hone::cuda {
+
+/// The driver, a device and its primary context; shared by a backend and its modules, the last of which releases the context.
+class Session {
+  public:
+    /// Throws Error when the driver makes no context.
+    Session(Driver driver, Device device);
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    const Driver& driver() const { return driver_; }
+    const Device& device() const { return device_; }
+    Context* context() const { return context_; }
+
+    /// Throws Error, naming the device, `what` was done, CUDA's code and text, and a remedy, unless `result` is success.
+    void check(Result result, const std::string& what) const {
+        if (result != success) fail(result, what);
+    }
+    [[noreturn]] void fail(Result result, const std::string& what) const;
+
+  private:
+    Driver driver_;
+    Device device_;
+    int handle_ = 0;
+    Context* context_ = nullptr;
+};
+
+/// Makes the session's context current in this thread; at the end the thread has the one that it had.
+class Current {
+  public:
+    explicit Current(const Session& session);
+    ~Current();
+    Current(const Current&) = delete;
+    Current& operator=(const Current&) = delete;
+
+    /// For what must not throw.
+    bool ok() const { return result_ == success; }
+    void check() const { session_->check(result_, "making its context current"); }
+
+  private:
+    const Session* session_;
+    Result result_ = success;
+    bool pushed_ = false;
+};
+
+inline StreamHandle* handle_of(Stream stream) {
+    return static_cast<StreamHandle*>(stream.handle);
+}
+
+}  // namespace hone::cuda
