@@ -27,16 +27,14 @@ inline Family without_assembly(const Family& family) {
     result.kernel = [family](const Problem& problem, const Config& config, const Limits& limits) {
         KernelSource source = family.kernel(problem, config, limits);
         replace_body(source.text, "void multiply_add(", R"(    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-    double sum[4] = {c[0], c[1], c[2], c[3]};
-    for (int k = 0; k < 8; ++k)
-        for (int i = 0; i < 4; ++i) {
-            const int row = g + 8 * (i / 2), column = 2 * t + i % 2;
-            double from_a[4], from_b[2];
-            for (int j = 0; j < 4; ++j) from_a[j] = __shfl_sync(0xffffffffu, j % 2 == 0 ? a[j / 2].x : a[j / 2].y, row % 8 * 4 + k % 4);
-            for (int j = 0; j < 2; ++j) from_b[j] = __shfl_sync(0xffffffffu, j == 0 ? b.x : b.y, column * 4 + k % 4);
-            sum[i] += from_a[row / 8 + k / 4 * 2] * from_b[k / 4];
+    for (int k = 0; k < 8; ++k) {
+        double from_a[2], from_b[2];
+        for (int j = 0; j < 2; ++j) {
+            from_a[j] = __shfl_sync(0xffffffffu, j == 0 ? a[k / 4].x : a[k / 4].y, g * 4 + k % 4);
+            from_b[j] = __shfl_sync(0xffffffffu, k / 4 == 0 ? b.x : b.y, (2 * t + j) * 4 + k % 4);
         }
-    for (int i = 0; i < 4; ++i) c[i] = sum[i];
+        for (int i = 0; i < 4; ++i) c[i] += from_a[i / 2] * from_b[i % 2];
+    }
 )");
         replace_body(source.text, "double2 negated(", "    return make_double2(-b.x, -b.y);\n");
         // Copies arrive at once here; that a wait stands before the barrier in front of their use is seen by reading.
