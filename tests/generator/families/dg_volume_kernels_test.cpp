@@ -47,18 +47,16 @@ class DgVolumeKernels : public ::testing::Test {
         EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
     }
 
-    // Random CPU configurations of an order, every equation and precision, at sizes below, at and beyond a block.
-    void expect_cpu_configurations_verified(int order, int configurations) {
+    // A random CPU configuration of an order for every equation and precision, at sizes below, at and beyond a block.
+    void expect_cpu_configurations_verified(int order) {
         const Family& family = families().find("dg_volume");
         for (const char* equation : {"maxwell_3d", "acoustics_3d"})
             for (const char* precision : {"f32", "f64"}) {
                 const auto at = [&](int elements) {
                     return parse(fmt::format("equation={} order={} precision={} elements={}", equation, order, precision, elements));
                 };
-                std::vector<Config> members = test::sample_members(*backend_, family, at(1), configurations, random_());
-                members.erase(members.begin());  // the safe one has its own test
-                for (const Config& config : members)
-                    for (const int elements : {1, 2, 71}) expect_verified(*backend_, family, at(elements), config);
+                const Config config = test::sample_members(*backend_, family, at(1), 1, random_()).back();
+                for (const int elements : {1, 2, 71}) expect_verified(*backend_, family, at(elements), config);
             }
     }
 
@@ -90,13 +88,7 @@ TEST_F(DgVolumeKernels, SafeCpuConfigurationEqualsTheReference) {
 class DgVolumeCpuKernels : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(Orders, DgVolumeCpuKernels, ::testing::Range(1, 11));
 TEST_P(DgVolumeCpuKernels, EqualTheReference) {
-    expect_cpu_configurations_verified(GetParam(), 1);
-}
-
-class SlowDgVolumeCpuKernels : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(Orders, SlowDgVolumeCpuKernels, ::testing::Range(1, 11));
-TEST_P(SlowDgVolumeCpuKernels, EqualTheReferenceForMoreConfigurations) {
-    expect_cpu_configurations_verified(GetParam(), 3);
+    expect_cpu_configurations_verified(GetParam());
 }
 
 // One configuration of every form of CUDA kernel, so that no template is left out whatever the random ones are.
@@ -104,7 +96,7 @@ TEST_F(DgVolumeKernels, ElementMappingEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37", "mapping=element,operator=immediate,elements_per_block=32,unroll=4");
     expect_emulated("equation=maxwell_3d order=1 precision=f64 elements=37",
                     "mapping=element,operator=immediate,elements_per_block=32,unroll=1,form=cartesian,padding=0");
-    expect_emulated("equation=acoustics_3d order=3 precision=f32 elements=37", "mapping=element,operator=immediate,elements_per_block=32,unroll=4");
+    expect_emulated("equation=acoustics_3d order=2 precision=f32 elements=37", "mapping=element,operator=immediate,elements_per_block=32,unroll=4");
 }
 
 TEST_F(DgVolumeKernels, TileMappingEqualsTheReferenceInTheEmulator) {
@@ -124,15 +116,14 @@ TEST_F(DgVolumeKernels, MatrixUnitMappingEqualsTheReferenceInTheEmulator) {
 
 using SlowDgVolumeKernels = DgVolumeKernels;
 
+// A few of each kind, others at every run: what this leaves out today it finds tomorrow.
 TEST_F(SlowDgVolumeKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
     const Family family = test::emulated(test::without_assembly(dg_volume()), cuda_limits(90));
     for (const char* equation : {"maxwell_3d", "acoustics_3d"})
-        for (const char* precision : {"f32", "f64"})
-            for (int order = 1; order <= 6; ++order) {
-                const Problem problem = parse(fmt::format("equation={} order={} precision={} elements=13", equation, order, precision));
-                for (const auto& config : test::sample_members(*backend_, family, problem, 1, random_()))
-                    expect_verified(*backend_, family, problem, config);
-            }
+        for (const char* precision : {"f32", "f64"}) {
+            const Problem problem = parse(fmt::format("equation={} order={} precision={} elements=5", equation, 1 + random_() % 5, precision));
+            expect_verified(*backend_, family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+        }
 }
 
 // What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
@@ -151,7 +142,7 @@ TEST_F(SlowDgVolumeKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
         Representative{"maxwell_3d order=10 precision=f64", ""},
         Representative{"maxwell_3d order=7 precision=f32", "elements_per_block=16,elements_per_thread=2,unroll=4,operator=staged"},
         Representative{"maxwell_3d order=10 precision=f32", "elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,unroll=2"},
-        Representative{"acoustics_3d order=8 precision=f32", "elements_per_block=16,elements_per_thread=4,unroll=2,form=cartesian"},
+        Representative{"acoustics_3d order=8 precision=f32", "elements_per_block=16,elements_per_thread=2,unroll=2,form=cartesian"},
         Representative{"maxwell_3d order=4 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16,min_blocks=2"},
         Representative{"maxwell_3d order=10 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16"},
         Representative{"acoustics_3d order=7 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16,elements_per_thread=2"},
@@ -164,7 +155,8 @@ TEST_F(SlowDgVolumeKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
         } catch (const Error& error) {
             GTEST_SKIP() << error.what();
         }
-        for (const auto& [rest, text] : representatives) {
+        for (std::size_t i = 0; i < representatives.size(); i += architecture == 90 ? 1 : 3) {
+            const auto& [rest, text] = representatives[i];
             const Limits limits = cuda_limits(architecture);
             const Problem problem = parse(fmt::format("equation={} elements=1000", rest));
             if (architecture < 90 && std::string(text).find("mma") != std::string::npos) continue;  // the instruction came with sm_90
