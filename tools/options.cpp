@@ -60,7 +60,7 @@ void Options::parse(const std::vector<std::string>& arguments) const {
         const std::string name = "--" + entry.name;
         if (auto* const* text = std::get_if<std::string*>(&entry.target)) app.add_option(name, **text);
         if (auto* const* list = std::get_if<std::vector<std::string>*>(&entry.target)) app.add_option(name, **list)->allow_extra_args(false);
-        if (auto* const* flag = std::get_if<bool*>(&entry.target)) app.add_flag(name, **flag);
+        if (auto* const* flag = std::get_if<bool*>(&entry.target)) app.add_flag(name, **flag)->disable_flag_override();
         if (std::holds_alternative<Number>(entry.target)) {
             given.emplace_back(&entry, &numbers.emplace_back());
             app.add_option(name, numbers.back());

@@ -61,7 +61,7 @@ TEST(Commands, HelpTeachesWithExamples) {
         Options options(command.name);
         command.declare(options);
         for (const auto& name : options.names()) EXPECT_THAT(answer.out, HasSubstr(name));
-        if (!command.hidden) EXPECT_FALSE(command.examples.empty()) << command.name;
+        EXPECT_TRUE(command.hidden || !command.examples.empty()) << command.name;
         for (const auto& [line, explanation] : command.examples) EXPECT_THAT(answer.out, HasSubstr("hone " + line));
     }
 }
@@ -123,7 +123,7 @@ TEST(Commands, FamiliesListsParametersAsTextAndJson) {
 }
 
 TEST(Commands, SpaceCountsAddUp) {
-    for (const std::string& target : {"--target cpu", "--target cuda --arch sm_80", "--target cuda --arch sm_100"})
+    for (const std::string target : {"--target cpu", "--target cuda --arch sm_80", "--target cuda --arch sm_100"})
         for (const auto& problem : {stencil, volume}) {
             const Json document = Json::parse(ask(with("space", problem + " --json " + target)).out);
             const Json& space = document["spaces"].at(0);
@@ -158,7 +158,7 @@ TEST(Commands, SpaceExplainsAConfiguration) {
 }
 
 TEST(Commands, EmitPrintsTheSourceAndNothingElse) {
-    for (const std::string& target : {"--target cpu", "--target cuda --arch sm_90"}) {
+    for (const std::string target : {"--target cpu", "--target cuda --arch sm_90"}) {
         const Answer answer = ask(with("emit", volume + " " + target));
         EXPECT_EQ(answer.code, Exit::ok);
         EXPECT_EQ(answer.error, "");
