@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t warp = 32;
 constexpr std::int64_t widest_load = 16;  // bytes
 constexpr std::int64_t line_bytes = 128;
-constexpr std::int64_t pack_threads = 128;
+constexpr std::int64_t copy_threads = 128;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -29,7 +29,7 @@ struct Plan {
           colours_per_pass(config.integer("colours_per_pass")),
           block_x(config.integer("block_x")),
           block_y(config.integer("block_y")),
-          block_z(colours_per_pass == 2 ? config.integer("z_block") / 2 : 1),
+          block_z(colours_per_pass > 1 ? config.integer("z_block") / 2 : 1),
           z_block(config.integer("z_block")),
           points_per_thread(config.integer("points_per_thread")),
           min_blocks(config.integer("min_blocks")),
@@ -126,12 +126,11 @@ Block stencil_of_point(const Plan& plan, const std::string& x, const std::string
     return block.line("const Coefficients s{{stencil + ((z - 1) * wide(ny) + {} - 1) * pitch + {}, nz * wide(ny) * pitch}};", y, x);
 }
 
-Block parameters(const Plan& plan, const std::string& colours, bool packs = false) {
+// `table` declares the kernel's own array, `constant` is the argument that differs between launches.
+Block parameters(const std::string& table, const std::string& constant) {
     Block block;
-    block.line("real* u, const real* __restrict__ f, const real* __restrict__ stencil,{}", !plan.split ? ""
-                                                                                           : packs     ? " real* __restrict__ packed,"
-                                                                                                       : " const real* __restrict__ packed,");
-    return block.line("int nx, int ny, int nz, int pitch, int first, int last, int {}", colours);
+    block.line("real* u, const real* __restrict__ f, const real* __restrict__ stencil,{}", table.empty() ? "" : " " + table + ",");
+    return block.line("int nx, int ny, int nz, int pitch, int first, int last, int {}", constant);
 }
 
 // Aligned groups of words along a row: the widest loads that a thread's points allow.
@@ -187,7 +186,7 @@ void one_colour(const Plan& plan, const Block& head, KernelSource& source) {
     Holes holes{{"banner", head},
                 {"constants", constants(plan)},
                 {"coefficients", coefficient_access(plan)},
-                {"parameters", parameters(plan, "colour")},
+                {"parameters", parameters(plan.split ? "const real* __restrict__ packed" : "", "colour")},
                 {"stencil_of_block", stencil_of_block(plan)},
                 {"stencil_of_point", stencil_of_point(plan, "x_read", "y_read")}};
     const std::string form = plan.staging == "registers" ? "march" : plan.staging;
@@ -199,11 +198,26 @@ void one_colour(const Plan& plan, const Block& head, KernelSource& source) {
     for (int colour = 0; colour < 8; ++colour) source.step.push_back(launch(plan, "gauss_seidel_27", grid, colour));
 }
 
+// The lines of a template that others contain.
+Block lines(const std::string& text) {
+    Block block;
+    std::string_view rest = text;
+    while (!rest.empty()) {
+        const std::size_t end = rest.find('\n');
+        block.text(rest.substr(0, end));
+        rest.remove_prefix(end + 1);
+    }
+    return block;
+}
+
 void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
-    Holes holes{{"banner", head}, {"constants", constants(plan)}, {"groups", groups(plan)}, {"parameters", parameters(plan, "row_parity")}};
+    Holes holes{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters("", "row_parity")}};
     const bool variable = plan.grid.stencil == Stencil::variable;
-    if (!variable) {
+    if (variable) {
+        holes.emplace_back("groups", groups(plan));
+    } else {
         holes.emplace_back("coefficients", coefficient_access(plan));
+        holes.emplace_back("sums", lines(render("gauss_seidel_27_sums.cu", {{"groups", groups(plan)}})));
         holes.emplace_back("stencil_of_block", stencil_of_block(plan));
         holes.emplace_back("stencil_of_point", stencil_of_point(plan, "x", "y"));
     }
@@ -213,16 +227,44 @@ void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
     for (int row_parity = 0; row_parity < 4; ++row_parity) source.step.push_back(launch(plan, "gauss_seidel_27_rows", grid, row_parity));
 }
 
+Block stencils_of_rows(const Plan& plan) {
+    Block block;
+    if (plan.grid.stencil == Stencil::constant) return block.line("const Coefficients &s_earlier = s, &s_later = s;");
+    block.line("const Coefficients s_earlier{{stencil + ((z - 1) * wide(ny) + min(y, ny) - 1) * {}}};", row_stencil_words);
+    return block.line("const Coefficients s_later{{stencil + ((z - 1) * wide(ny) + min(y + 1, ny) - 1) * {}}};", row_stencil_words);
+}
+
+void four_colours(const Plan& plan, const Block& head, KernelSource& source) {
+    source.text = render("gauss_seidel_27_strips.cu", {{"banner", head},
+                                                       {"constants", constants(plan)},
+                                                       {"coefficients", coefficient_access(plan)},
+                                                       {"sums", lines(render("gauss_seidel_27_sums.cu", {{"groups", groups(plan)}}))},
+                                                       {"parameters", parameters("real* rims", "z_parity")},
+                                                       {"stencil_of_block", stencil_of_block(plan)},
+                                                       {"stencil_of_rows", stencils_of_rows(plan)}});
+    source.entries = {"save_rims", "gauss_seidel_27_strips"};
+    constexpr std::int64_t rim_rows = 3;
+    const std::int64_t strips = divide_up(divide_up(plan.grid.ny, 2), plan.block_y - 1);
+    source.tables.push_back({"rims", divide_up(plan.grid.nz, 2) * strips * rim_rows * plan.grid.pitch, {}});
+    for (int z_parity = 0; z_parity < 2; ++z_parity) {
+        Launch save = launch(plan, "save_rims", {divide_up(plan.grid.nx + 2, copy_threads), strips - 1, divide_up(plan.grid.nz, 2)}, z_parity);
+        save.block = {copy_threads, 1, 1};
+        save.range_per_block = 2;
+        if (strips > 1) source.step.push_back(save);
+        source.step.push_back(launch(plan, "gauss_seidel_27_strips", {1, strips, divide_up(plan.grid.nz, plan.z_block)}, z_parity));
+    }
+}
+
 // Adds the table of packed stencils and the entry that fills it.
 void pack(const Plan& plan, KernelSource& source) {
-    source.text += render("gauss_seidel_27_colour_split.cu", {{"parameters", parameters(plan, "colour", true)}});
+    source.text += render("gauss_seidel_27_colour_split.cu", {{"parameters", parameters("real* __restrict__ packed", "colour")}});
     source.tables.push_back({"packed", plan.packed_words(), {}});
     source.entries.emplace_back("pack_stencil");
     for (int colour = 0; colour < 8; ++colour) {
         Launch launch;
         launch.entry = "pack_stencil";
-        launch.grid = {divide_up(plan.packed_row(), pack_threads), divide_up(plan.grid.ny, 2), divide_up(plan.grid.nz, 2)};
-        launch.block = {pack_threads, 1, 1};
+        launch.grid = {divide_up(plan.packed_row(), copy_threads), divide_up(plan.grid.ny, 2), divide_up(plan.grid.nz, 2)};
+        launch.block = {copy_threads, 1, 1};
         launch.constants = {colour};
         source.prepare.push_back(launch);
     }
@@ -236,8 +278,10 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     KernelSource source = common_source(problem, Target::cuda);
     if (plan.colours_per_pass == 1)
         one_colour(plan, head, source);
-    else
+    else if (plan.colours_per_pass == 2)
         two_colours(plan, head, source);
+    else
+        four_colours(plan, head, source);
     if (plan.split) pack(plan, source);
     return source;
 }

@@ -26,11 +26,12 @@ std::vector<Value> stencil_places(Stencil stencil) {
 }
 
 std::vector<Tunable> cuda_tunables(Stencil stencil) {
-    return {{"colours_per_pass", "1: points of one colour; 2: whole rows, both colours of x in one pass", numbers({1, 2})},
+    return {{"colours_per_pass", "1: points of one colour; 2: whole rows, both colours of x; 4: strips of rows, all colours of a plane",
+             numbers({1, 2, 4})},
             {"staging", "how planes reach a thread: cached loads, a march with a plane in registers, or one with slices in shared memory",
              words({"cache", "registers", "shared"})},
             {"block_x", "threads along x", numbers({16, 32, 64, 128})},
-            {"block_y", "threads along y, each on rows of its own", numbers({1, 2, 4, 8})},
+            {"block_y", "threads along y, each on rows of its own", numbers({1, 2, 4, 8, 16})},
             {"z_block", "planes that a block covers: one after the other, or for whole rows with a warp for each", numbers({2, 4, 8, 16, 32, 64})},
             {"points_per_thread", "points along x of a thread in one slice", numbers({1, 2, 4})},
             {"stencil_in", "where the stencil is held; streaming: read-only loads that leave the caches to the grid", stencil_places(stencil)},
@@ -40,8 +41,13 @@ std::vector<Tunable> cuda_tunables(Stencil stencil) {
              stencil == Stencil::variable ? words({"natural", "colour_split"}) : words({"natural"})}};
 }
 
+// Whether threads own whole rows, both colours of x.
 bool rows(const Config& config) {
-    return config.integer("colours_per_pass") == 2;
+    return config.integer("colours_per_pass") > 1;
+}
+
+bool strips(const Config& config) {
+    return config.integer("colours_per_pass") == 4;
 }
 
 std::int64_t threads(const Config& config) {
@@ -55,16 +61,18 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     const bool variable = grid.stencil == Stencil::variable;
     std::int64_t values = 4;
     if (rows(config))
-        values += (variable ? 20 : 12) * points / 2;
+        values += (variable ? 20 : strips(config) ? 22 : 12) * points / 2;
     else if (config.word("staging") == "registers")
         values += 9 * (points + 1);
-    if (config.word("stencil_in") == "registers") values += coefficients;
+    if (config.word("stencil_in") == "registers")
+        values += strips(config) && grid.stencil == Stencil::semi_constant ? 2 * coefficients : coefficients;
     return addresses + values * bytes_per_word(grid.precision) / 4;
 }
 
 std::int64_t shared_bytes(const Grid& grid, const Config& config) {
     std::int64_t words = config.word("stencil_in") == "shared" ? coefficients : 0;
     if (config.word("staging") == "shared") words += 2 * (2 * config.integer("block_x") + 2) * (2 * config.integer("block_y") + 2);
+    if (strips(config)) words += 2 * threads(config) * config.integer("points_per_thread");
     return words * bytes_per_word(grid.precision);
 }
 
@@ -127,6 +135,12 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
                  const std::int64_t points = config.integer("points_per_thread");
                  if (!rows(config) || pitch % points == 0) return {};
                  return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
+             }},
+            {"strips",
+             [variable = grid.stencil == Stencil::variable](const Config& config) {
+                 if (strips(config) && variable) return rejected_when(true, "a variable stencil is read once with 2 colours per pass already");
+                 return rejected_when(strips(config) && config.integer("block_y") < 2,
+                                      "a strip's last warp repeats its neighbour's first row: block_y is 2 or more");
              }},
             {"rows_clamp",
              [](const Config& config) { return rejected_when(rows(config) && config.word("edges") != "clamped", "whole rows clamp their loads"); }},

@@ -120,7 +120,9 @@ constexpr std::array cuda_forms{"staging=cache,edges=guarded,points_per_thread=2
                                 "staging=shared,block_x=16,block_y=4,z_block=4",
                                 "staging=shared,edges=clamped,block_x=16,block_y=2,z_block=8",
                                 "colours_per_pass=2,edges=clamped,points_per_thread=2,block_x=32,block_y=2,z_block=4",
-                                "colours_per_pass=2,edges=clamped,points_per_thread=4,block_x=32,block_y=1,z_block=2"};
+                                "colours_per_pass=2,edges=clamped,points_per_thread=4,block_x=32,block_y=2,z_block=2",
+                                "colours_per_pass=4,edges=clamped,points_per_thread=2,block_x=32,block_y=4,z_block=4",
+                                "colours_per_pass=4,edges=clamped,points_per_thread=4,block_x=32,block_y=2,z_block=2"};
 
 using SlowGaussSeidel27Kernels = GaussSeidel27Kernels;
 
@@ -128,8 +130,10 @@ TEST_F(SlowGaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmu
     const Family family = test::emulated(gauss_seidel_27(), cuda_limits(90));
     for (const char* kind : {"constant", "semi_constant", "variable"}) {
         // More points along x than one step of a warp with two colours takes.
-        const Problem problem = parse(fmt::format("stencil={} precision={} nx=131 ny=5 nz=6", kind, random_() % 2 == 0 ? "f32" : "f64"));
-        for (const char* form : cuda_forms) expect_verified(family, problem, family.space(problem, {}).parse(form));
+        const Problem problem = parse(fmt::format("stencil={} precision={} nx=131 ny=9 nz=6", kind, random_() % 2 == 0 ? "f32" : "f64"));
+        const SearchSpace space = family.space(problem, {});
+        for (const char* form : cuda_forms)
+            if (!space.check(space.parse(form))) expect_verified(family, problem, space.parse(form));
     }
     const Problem variable = parse("stencil=variable precision=f32 nx=13 ny=7 nz=6");
     for (const char* form : {"layout=colour_split", "layout=colour_split,staging=registers", "layout=colour_split,staging=shared"})
@@ -140,7 +144,7 @@ TEST_F(SlowGaussSeidel27Kernels, RandomCudaConfigurationsEqualTheReferenceInTheE
     const Family family = test::emulated(gauss_seidel_27(), cuda_limits(90));
     for (const char* kind : {"constant", "semi_constant", "variable"})
         for (const char* precision : {"f32", "f64"})
-            for (int i = 0; i < 4; ++i) {
+            for (int i = 0; i < 2; ++i) {
                 const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, precision, sizes[random_() % sizes.size()]));
                 for (const auto& config : test::sample_members(*backend_, family, problem, 1, random_())) expect_verified(family, problem, config);
             }
@@ -150,7 +154,7 @@ TEST_F(SlowGaussSeidel27Kernels, RandomCpuConfigurationsEqualTheReference) {
     const Family& family = families().find("gauss_seidel_27");
     for (const char* kind : {"constant", "semi_constant", "variable"})
         for (const char* precision : {"f32", "f64"})
-            for (int i = 0; i < 3; ++i) {
+            for (int i = 0; i < 2; ++i) {
                 const auto n = [&] { return 1 + random_() % 40; };
                 const Problem problem = parse(fmt::format("stencil={} precision={} nx={} ny={} nz={}", kind, precision, n(), n(), n()));
                 for (const auto& config : test::sample_members(*backend_, family, problem, 2, random_())) expect_verified(family, problem, config);
@@ -176,6 +180,7 @@ TEST_F(SlowGaussSeidel27Kernels, RepresentativeCudaKernelsCompileWithoutSpilling
                     if (architecture != 90 && both != "constantf32" && both != "variablef64") continue;
                     const Problem problem = parse(fmt::format("stencil={} precision={} nx=512 ny=512 nz=512", kind, precision));
                     const SearchSpace space = family.space(problem, cuda_limits(architecture));
+                    if (space.check(space.parse(form))) continue;
                     const CompileOutcome outcome = compiler->compile(family.kernel(problem, space.parse(form), cuda_limits(architecture)));
                     ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
                     for (const auto& entry : outcome.code.resources)
