@@ -157,7 +157,7 @@ MergeCounts Database::merge_into(const fs::path& folder) const {
     for (const auto& [path, news] : of_file) {
         Database merged(*families_);
         std::string present;
-        if (fs::exists(path)) {
+        if (fs::symlink_status(path, status).type() != fs::file_type::not_found) {
             DatabaseFile file = read_database_file(path, *families_);
             for (const auto& record : file.records) merged.insert(record);
             present = std::move(file.text);

@@ -63,8 +63,9 @@ std::vector<std::filesystem::path> database_files(const std::filesystem::path& f
     namespace fs = std::filesystem;
     std::vector<fs::path> files;
     std::error_code status;
-    if (!fs::exists(folder, status)) return files;
-    if (!fs::is_directory(folder, status)) throw Error(folder.string(), "it is no folder", "name the folder that holds the database's files");
+    const auto kind = fs::status(folder, status).type();
+    if (kind == fs::file_type::not_found) return files;
+    if (kind != fs::file_type::directory) throw Error(folder.string(), "it is no folder", "name the folder that holds the database's files");
     for (const auto& entry : fs::directory_iterator(folder, status))
         if (entry.path().extension() == ".json" && !entry.path().filename().string().starts_with(".")) files.push_back(entry.path());
     if (status) throw Error(folder.string(), "it cannot be listed: " + status.message(), "check its permissions");

@@ -27,6 +27,14 @@ std::string beginning(std::string_view text) {
     return text.size() <= enough ? std::string(text) : std::string(text.substr(0, enough)) + "...";
 }
 
+// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..." from "syntax" on: the line is known better here.
+std::string_view reason_of(std::string_view message) {
+    if (const std::size_t tag = message.find("] "); tag != std::string_view::npos) message.remove_prefix(tag + 2);
+    const std::size_t place = message.starts_with("parse error at ") ? message.find(": ") : std::string_view::npos;
+    if (place != std::string_view::npos) message.remove_prefix(place + 2);
+    return message;
+}
+
 // Where the parser is. The newest character may be one that it only looked at, so a newline counts when the next character is taken.
 struct Position {
     int line = 1;
@@ -99,14 +107,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
         name_ = std::move(name);
         return true;
     }
-    bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
-        // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ...": the line of this file is known better here.
-        std::string_view text = error.what();
-        for (const std::string_view introduction : {"] ", "column "})
-            if (const std::size_t at = text.find(introduction); at != std::string_view::npos && at < 60) text.remove_prefix(at + introduction.size());
-        if (const std::size_t colon = text.find(": "); colon < 10) text.remove_prefix(colon + 2);
-        fail(beginning(text), mend);
-    }
+    bool parse_error(std::size_t, const std::string&, const Json::exception& error) override { fail(beginning(reason_of(error.what())), mend); }
 
   private:
     [[noreturn]] void fail(const std::string& found, const std::string& remedy) const {
@@ -203,14 +204,14 @@ JsonPlace JsonPlace::operator[](const std::string& member) const {
 }
 
 JsonPlace JsonPlace::operator[](std::size_t element) const {
-    return {node_->children.at(element), *file_, fmt::format("{}[{}]", path_, element)};
+    return {node_->children.at(element), file_, fmt::format("{}[{}]", path_, element)};
 }
 
 std::optional<JsonPlace> JsonPlace::find(const std::string& member) const {
     require(*this, JsonNode::Kind::object);
     const JsonNode* child = node_->find(member);
     if (child == nullptr) return std::nullopt;
-    return JsonPlace(*child, *file_, path_.empty() ? member : path_ + "." + member);
+    return JsonPlace(*child, file_, path_.empty() ? member : path_ + "." + member);
 }
 
 std::size_t JsonPlace::elements() const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,10 +37,10 @@ std::string write_json(const JsonNode& node);
 ///     const JsonPlace place(root, "nvidia_h200.json");
 ///     const double median = place["records"][0]["step_seconds"]["median"].number(1e-12, 1e7);
 ///
-/// Tree and file name must outlive it. Every member throws Error when the value is absent or of another kind.
+/// The tree must outlive it. Every member throws Error when the value is absent or of another kind.
 class JsonPlace {
   public:
-    JsonPlace(const JsonNode& node, const std::string& file) : node_(&node), file_(&file) {}
+    JsonPlace(const JsonNode& node, std::string file) : node_(&node), file_(std::make_shared<const std::string>(std::move(file))) {}
 
     JsonPlace operator[](const std::string& member) const;
     JsonPlace operator[](std::size_t element) const;
@@ -60,9 +61,10 @@ class JsonPlace {
     [[noreturn]] void fail(const std::string& found, const std::string& remedy) const;
 
   private:
-    JsonPlace(const JsonNode& node, const std::string& file, std::string path) : node_(&node), file_(&file), path_(std::move(path)) {}
+    JsonPlace(const JsonNode& node, std::shared_ptr<const std::string> file, std::string path)
+        : node_(&node), file_(std::move(file)), path_(std::move(path)) {}
     const JsonNode* node_;
-    const std::string* file_;
+    std::shared_ptr<const std::string> file_;  // shared with every place below
     std::string path_;
 };
 

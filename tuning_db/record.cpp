@@ -58,8 +58,9 @@ bool stands_before(const Record& a, const Record& b) {
 
 bool better(const Record& a, const Record& b) {
     if (a.verified() != b.verified()) return a.verified();
-    const auto newer = version_numbers(a.versions.hone) <=> version_numbers(b.versions.hone);
-    if (newer != 0) return newer > 0;
+    const auto a_version = version_numbers(a.versions.hone);
+    const auto b_version = version_numbers(b.versions.hone);
+    if (a_version != b_version) return a_version > b_version;
     const double a_step = time_step(a);
     const double b_step = time_step(b);
     if (a_step != b_step) return a_step < b_step;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -99,6 +100,15 @@ struct Subject {
         return database_file_text("nvidia_h200", records);
     }
 
+    // Nothing for a problem whose values are each in range, but do not go together (a row's pitch less than its length): nobody can ask for it.
+    std::optional<SearchSpace> space_of(const Problem& problem, const Limits& limits) const {
+        try {
+            return families.of(problem).space(problem, limits);
+        } catch (const Error&) {
+            return std::nullopt;
+        }
+    }
+
     // Every answer is a member, for problems and devices near and far from the records.
     void check_answers(RandomRecords& random, const Database& database) const {
         for (int i = 0; i < 20; ++i) {
@@ -107,8 +117,10 @@ struct Subject {
                                         : record(random).problem;
             constexpr std::array architectures{75, 80, 86, 90, 100, 120};
             const Limits limits = cuda_limits(architectures.at(static_cast<std::size_t>(random.below(std::ssize(architectures)))));
+            const std::optional<SearchSpace> space = space_of(problem, limits);
+            if (!space) continue;
             const Match match = database.best(problem, test::h200(), limits);
-            const auto rejection = families.of(problem).space(problem, limits).check(match.config);
+            const auto rejection = space->check(match.config);
             EXPECT_FALSE(rejection) << match.config.key() << " for " << problem.key() << ": " << rejection->reason;
         }
     }
