@@ -1,0 +1,113 @@
+// gauss_seidel_27: constant stencil, f32
+// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cpu --config colours_per_pass=8,y_block=256,z_block=16,vector_bytes=16
+// The same text serves every nx, ny, nz and pitch.
+// per update: 53 operations, 12 bytes (compulsory)
+#include <algorithm>
+#include <vector>
+
+using real = float;
+using wide = long long;  // a position in an array
+constexpr int z_block = 16;
+constexpr int vector_words = 4;
+
+namespace {
+
+// Coefficient k of point x of a row.
+struct Stencil {
+    real s[27];
+    real operator()(int k, int) const { return s[k]; }
+};
+
+inline Stencil stencil_of_row(const real* stencil, wide y, wide z, int ny, int nz, int pitch) {
+    (void)y, (void)z, (void)ny, (void)nz, (void)pitch;
+    Stencil row;
+    std::copy_n(stencil, 27, row.s);
+    return row;
+}
+
+// Both colours of a row, x counted from 1. All other rows keep their values meanwhile, so they are read once, and every loop runs over contiguous
+// words: what belongs to the other colour is computed too and not stored, which costs less than loads with a stride.
+// `rest` and `odd` are buffers of nx + 2 words.
+inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pitch, wide plane, real* __restrict rest, real* __restrict odd)
+{
+    // First colour, odd x: all neighbours are old.
+    odd[0] = u[0];
+    odd[nx + 1] = u[nx + 1];
+    #pragma omp simd simdlen(vector_words)
+    for (int x = 1; x <= nx; ++x) {
+        real sum = f[x];
+        sum = sum - s(0, x) * u[x - plane - pitch - 1] - s(1, x) * u[x - plane - pitch] - s(2, x) * u[x - plane - pitch + 1];
+        sum = sum - s(3, x) * u[x - plane - 1] - s(4, x) * u[x - plane] - s(5, x) * u[x - plane + 1];
+        sum = sum - s(6, x) * u[x - plane + pitch - 1] - s(7, x) * u[x - plane + pitch] - s(8, x) * u[x - plane + pitch + 1];
+        sum = sum - s(9, x) * u[x - pitch - 1] - s(10, x) * u[x - pitch] - s(11, x) * u[x - pitch + 1];
+        sum = sum - s(15, x) * u[x + pitch - 1] - s(16, x) * u[x + pitch] - s(17, x) * u[x + pitch + 1];
+        sum = sum - s(18, x) * u[x + plane - pitch - 1] - s(19, x) * u[x + plane - pitch] - s(20, x) * u[x + plane - pitch + 1];
+        sum = sum - s(21, x) * u[x + plane - 1] - s(22, x) * u[x + plane] - s(23, x) * u[x + plane + 1];
+        sum = sum - s(24, x) * u[x + plane + pitch - 1] - s(25, x) * u[x + plane + pitch] - s(26, x) * u[x + plane + pitch + 1];
+        rest[x] = sum;
+        odd[x] = (sum - s(12, x) * u[x - 1] - s(14, x) * u[x + 1]) * s(13, x);
+    }
+    // Second colour, even x: both neighbours in the row are new.
+    #pragma omp simd simdlen(vector_words)
+    for (int x = 1; x <= nx; ++x) {
+        const real even = (rest[x] - s(12, x) * odd[x - 1] - s(14, x) * odd[x + 1]) * s(13, x);
+        u[x] = x % 2 == 1 ? odd[x] : even;
+    }
+}
+
+// A grid with its arrays, and one thread's buffers. Rows and planes count from 0.
+struct Rows {
+    real* u;
+    const real* f;
+    const real* stencil;
+    int nx, ny, nz, pitch;
+    std::vector<real> rest = std::vector<real>(nx + 2), odd = std::vector<real>(nx + 2);
+
+    // Both colours of row y of plane z; nothing for a row beyond the grid.
+    void relax(int y, int z)
+    {
+        if (y < 0 || y >= ny) return;
+        const wide plane = wide(ny + 2) * pitch, row = (z + 1) * plane + (y + 1) * wide(pitch);
+        relax_row(u + row, f + row, stencil_of_row(stencil, y, z, ny, nz, pitch), nx, pitch, plane, rest.data(), odd.data());
+    }
+};
+
+// Plane z, and the plane below it as soon as its neighbours are done, in one walk along y: all four colours of a plane with two of its rows in
+// the caches. Row y of the first colours of plane z comes before row y - 1 of its last colours, which needs it. Two and three rows behind, plane
+// z - 1 finds new values in plane z; ahead of that it is still old, as plane z needs it.
+void relax_planes(Rows& rows, int z, bool this_plane, bool plane_below)
+{
+    constexpr int lag = 3;
+    for (int y = 0; y < rows.ny + lag; y += 2) {
+        if (this_plane) {
+            rows.relax(y, z);
+            rows.relax(y - 1, z);
+        }
+        if (plane_below) {
+            rows.relax(y - 2, z - 1);
+            rows.relax(y - 3, z - 1);
+        }
+    }
+}
+
+}  // namespace
+
+// All eight colours of the planes [first, last). Colours 0 to 3 lie in even planes, 4 to 7 in odd ones. A thread takes blocks of `z_block` planes; the
+// last odd plane of a block waits until the block above has its even planes.
+extern "C" void gauss_seidel_27(real* u, const real* f, const real* stencil, int nx, int ny, int nz, int pitch, int first, int last)
+{
+    const auto in_range = [=](int z) { return z >= first && z < last; };
+    const int even_first = first / 2 * 2, even_last = (last + 1) / 2 * 2;
+    #pragma omp parallel
+    {
+        Rows rows{u, f, stencil, nx, ny, nz, pitch};
+        #pragma omp for schedule(static)
+        for (int begin = even_first; begin < even_last; begin += z_block)
+            for (int z = begin; z < std::min(begin + z_block, even_last); z += 2) relax_planes(rows, z, in_range(z), z > begin && in_range(z - 1));
+        #pragma omp for schedule(static)
+        for (int begin = even_first; begin < even_last; begin += z_block) {
+            const int end = std::min(begin + z_block, even_last);
+            relax_planes(rows, end, false, in_range(end - 1));
+        }
+    }
+}
