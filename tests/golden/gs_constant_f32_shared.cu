@@ -41,8 +41,8 @@ __device__ __forceinline__ real layer_sum(const Slice& slice, int row, int colum
     return sum;
 }
 
-// One colour of the planes [first, last), by Strobl's march: a block takes one plane after the other into one of two slices in shared memory, in turns,
-// so that one barrier per slice suffices. A thread owns 2 x 2 points of a plane and updates the one that has the colour.
+// One colour of the planes [first, last), by Strobl's march: a block takes one plane after the other into one of two slices in shared memory,
+// in turns, so that one barrier per slice suffices. A thread owns 2 x 2 points of a plane and updates the one that has the colour.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil,
     int nx, int ny, int nz, int pitch, int first, int last, int colour

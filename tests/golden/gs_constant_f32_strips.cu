@@ -138,9 +138,13 @@ extern "C" __global__ void save_rims(
     }
 }
 
-// All four colours of every second plane of [first, last). A block owns a strip of whole rows in a plane (in each of its `block_z` planes), a warp two of
-// its rows, y with the earlier colours and y + 1 with the later ones, and walks along both: the later row one step behind, when the rows beside it
-// are new. The last warp computes the first row of the next strip once more, for its neighbour only. What a plane above or below holds serves both rows.
+// All four colours of every second plane of [first, last). A block owns a strip of whole rows in a plane (in each of its `block_z` planes), a warp
+// two of its rows, y with the earlier colours and y + 1 with the later ones, and walks along both: the later row one step behind, when the rows
+// beside it are new. The last warp computes the first row of the next strip once more, for its neighbour only. What is read of the planes above
+// and below serves both rows.
+//
+// Why the block may write what it reads: a later row is stored two steps behind the loads of the rows beside it, and a barrier keeps the block's
+// warps within one step of each other.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_strips(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* rims,
     int nx, int ny, int nz, int pitch, int first, int last, int z_parity

@@ -92,8 +92,8 @@ void relax_planes(Rows& rows, int z, bool this_plane, bool plane_below)
 
 }  // namespace
 
-// All eight colours of the planes [first, last). Colours 0 to 3 lie in even planes, 4 to 7 in odd ones. A thread takes blocks of `z_block` planes; the
-// last odd plane of a block waits until the block above has its even planes.
+// All eight colours of the planes [first, last). Colours 0 to 3 lie in even planes, 4 to 7 in odd ones. A thread takes blocks of `z_block`
+// planes; the last odd plane of a block waits until the block above has its even planes.
 extern "C" void gauss_seidel_27(real* u, const real* f, const real* stencil, int nx, int ny, int nz, int pitch, int first, int last)
 {
     const auto in_range = [=](int z) { return z >= first && z < last; };
