@@ -14,6 +14,7 @@ const std::vector<std::pair<std::string, std::string>> environment{
     {"HONE_DB", "folder of tuned results; default XDG_DATA_HOME/hone/db, else ~/.local/share/hone/db"},
     {"HONE_CACHE", "folder of compiled kernels; default XDG_CACHE_HOME/hone, else ~/.cache/hone"},
     {"HONE_CXX", "C++ compiler for CPU kernels; default the first of c++, g++, clang++ on the PATH"},
+    {"HONE_CUDA_LIBRARIES", "the one folder in which libcuda, libnvrtc and NVML are looked for; an empty one is a machine without CUDA"},
     {"OMP_NUM_THREADS", "threads of the cpu device"}};
 
 const std::vector<std::pair<std::string, std::string>> exit_codes{{"0", "done"},

@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "tools/format.hpp"
-#include "tools/interrupt.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
@@ -73,18 +72,17 @@ void TuningSession::keep(const Record& record) const {
 }
 
 TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) {
-    const InterruptGuard guard;
     double reported = now();
     bool told = false;
     TuningHooks hooks;
     hooks.interrupted = [&] {
-        if (guard.requested() && !told) {
+        if (guard_.requested() && !told) {
             printer_.clear();
             console_.message("stopping: the best so far is kept; Ctrl-C again quits at once\n");
             told = true;
         }
         if (!told) printer_.tick(state, state.run.elapsed + now() - reported);
-        return guard.requested();
+        return guard_.requested();
     };
     hooks.progress = [&](const TuningProgress& progress, const Candidate&, const Outcome&) {
         state.run = progress;

@@ -9,6 +9,7 @@
 #include "generator/families.hpp"
 #include "runtime/backend.hpp"
 #include "tools/command.hpp"
+#include "tools/interrupt.hpp"
 #include "tools/progress.hpp"
 #include "tools/tuning_report.hpp"
 #include "tuner/worker_evaluator.hpp"
@@ -57,6 +58,7 @@ class TuningSession {
     DiskCache cache_;
     std::unique_ptr<WorkerEvaluator> evaluator_;
     ProgressPrinter printer_;
+    InterruptGuard guard_;  // for as long as the session: Ctrl-C may also come between two problems
     Ceilings ceilings_;
     double began_ = 0;
     bool interrupted_ = false;

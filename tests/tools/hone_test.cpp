@@ -121,7 +121,7 @@ TEST(SlowHone, RedrawsOneLineOnATerminal) {
 TEST(SlowHone, KeepsEverythingWhenInterrupted) {
     const OwnFolders own;
     HoneProcess process(tune({"--budget", "10m", "--samples", "6"}));
-    ASSERT_TRUE(process.wait_for("GB/s", 120)) << process.error();
+    ASSERT_TRUE(process.wait_for("x safe", 120)) << process.error();
     process.send(SIGINT);
     ASSERT_EQ(process.wait(120), 4) << process.error();
     EXPECT_THAT(process.error(), HasSubstr("--resume"));
