@@ -16,8 +16,9 @@ namespace hone {
 class Evaluator {
   public:
     virtual ~Evaluator() = default;
-    /// Sets the problem up before its first candidate. Throws Error when it cannot be: the device is too small, say.
-    virtual void begin(const Problem& problem, std::uint64_t seed) = 0;
+    /// Sets the problem up before its first candidate. No sampling period is to last longer than `most_seconds`. Throws Error, here or at the first
+    /// candidate, when it cannot be set up: the device is too small, say.
+    virtual void begin(const Problem& problem, std::uint64_t seed, double most_seconds) = 0;
     /// `candidate` is to be evaluated soon, after those prepared before it: compile it ahead.
     virtual void prepare(const Candidate& candidate) = 0;
     /// Evaluates the candidate prepared longest ago. It may be dropped early when it is clearly slower than `incumbent` seconds a step (0: never).

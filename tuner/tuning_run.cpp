@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <deque>
+#include <limits>
 
 #include "generator/error.hpp"
 #include "runtime/sha256.hpp"
@@ -14,6 +15,7 @@ namespace hone {
 namespace {
 
 constexpr std::uint64_t default_seed = 1;
+constexpr double finals_share = 0.25;  // of the budget
 
 double system_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -124,10 +126,18 @@ class Run {
         start_ = now();
     }
 
-    /// Seconds that the finals will take, foreseen from the evaluations so far; at most a quarter of the budget.
+    /// Measurements in the finals, where the safe configuration takes part.
+    int final_measurements() const { return (options_.tuner.finalists + 1) * options_.tuner.final_rounds; }
+
+    /// No sampling period may last longer: the finals are to take at most a quarter of the budget.
+    double most_sampling_seconds() const {
+        return options_.seconds > 0 ? finals_share * options_.seconds / final_measurements() : std::numeric_limits<double>::infinity();
+    }
+
+    /// Seconds that the finals will take, foreseen from the evaluations so far.
     double reserve() const {
         const double mean = rounds_ == 0 ? 0 : (progress_.verify_seconds + progress_.measure_seconds) / rounds_;
-        return std::min(0.25 * options_.seconds, mean * (options_.tuner.finalists + 1) * options_.tuner.final_rounds);
+        return std::min(finals_share * options_.seconds, mean * final_measurements());
     }
 
     /// Nothing is spent before the safe configuration is known.
@@ -146,7 +156,7 @@ class Run {
         while (may_fetch()) {
             auto candidate = tuner_.next();
             if (!candidate) return;
-            if (!begun_) evaluator_.begin(problem_, description_.seed);
+            if (!begun_) evaluator_.begin(problem_, description_.seed, most_sampling_seconds());
             begun_ = true;
             evaluator_.prepare(*candidate);
             prepared_.push_back(std::move(*candidate));

@@ -62,7 +62,9 @@ void WorkerEvaluator::set_up() {
     ++setup_answers_due_;
 }
 
-void WorkerEvaluator::begin(const Problem& problem, std::uint64_t seed) {
+void WorkerEvaluator::begin(const Problem& problem, std::uint64_t seed, double most_seconds) {
+    sampling_ = settings_.sampling;
+    sampling_.most_seconds = std::min(sampling_.most_seconds, most_seconds);
     problem_ = problem.key();
     seed_ = seed;
     safe_step_ = 0;
@@ -140,7 +142,7 @@ double WorkerEvaluator::timeout() const {
     // two are needed for a sample. Slower than the safe configuration by a further factor of five is not worth waiting for.
     constexpr double steps = 60;
     constexpr double verifications = 5;
-    return settings_.grace + settings_.sampling.most_seconds + steps * safe_step_ + verifications * safe_verify_;
+    return settings_.grace + sampling_.most_seconds + steps * safe_step_ + verifications * safe_verify_;
 }
 
 std::optional<Outcome> WorkerEvaluator::evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) {
@@ -164,10 +166,10 @@ std::optional<Outcome> WorkerEvaluator::evaluate(const Candidate& candidate, dou
 
 std::optional<Outcome> WorkerEvaluator::measure(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) {
     worker_->send(fmt::format(R"({{"do": "evaluate", "config": {}, "incumbent": {}, "sampling": {}}})", json_string(candidate.config.key()),
-                              json_number(incumbent), to_json(settings_.sampling)));
+                              json_number(incumbent), to_json(sampling_)));
     const auto began = Clock::now();
     // Most candidates are measured within this time: rather than killing the worker, and setting the next one up, let it finish.
-    constexpr double patience = 2;
+    const double patience = 2 + 8 * safe_step_ + 2 * safe_verify_;
     const auto stop_soon = [&] { return stop && seconds_since(began) > patience && stop(); };
     std::string answer;
     const Wait wait = wait_for_answer(timeout(), !on_cpu(), stop_soon, answer);

@@ -41,7 +41,7 @@ class WorkerEvaluator : public Evaluator {
     explicit WorkerEvaluator(WorkerSettings settings);
     ~WorkerEvaluator() override;
 
-    void begin(const Problem& problem, std::uint64_t seed) override;
+    void begin(const Problem& problem, std::uint64_t seed, double most_seconds) override;
     void prepare(const Candidate& candidate) override;
     std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override;
     void abandon() override;
@@ -65,6 +65,7 @@ class WorkerEvaluator : public Evaluator {
     bool on_cpu() const { return settings_.device.limits.target == Target::cpu; }
 
     WorkerSettings settings_;
+    SamplingRule sampling_;  ///< of this problem
     CompilePool pool_;
     std::unique_ptr<ChildProcess> worker_;
     std::string problem_;

@@ -102,7 +102,7 @@ class SimulatedEvaluator : public Evaluator {
   public:
     explicit SimulatedEvaluator(const Landscape& landscape) : landscape_(landscape) {}
 
-    void begin(const Problem& /*problem*/, std::uint64_t /*seed*/) override { ++begun; }
+    void begin(const Problem& /*problem*/, std::uint64_t /*seed*/, double /*most_seconds*/) override { ++begun; }
     void prepare(const Candidate& candidate) override { prepared.push_back(candidate.index); }
     std::optional<Outcome> evaluate(const Candidate& candidate, double /*incumbent*/, const std::function<bool()>& stop) override {
         if (stop()) return std::nullopt;

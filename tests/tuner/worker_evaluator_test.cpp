@@ -53,7 +53,7 @@ class WorkerEvaluatorTest : public testing::Test {
 
 TEST_F(WorkerEvaluatorTest, MeasuresAndVerifiesTheSafeConfiguration) {
     WorkerEvaluator evaluator(settings);
-    evaluator.begin(problem, seed);
+    evaluator.begin(problem, seed, 1);
     const Outcome outcome = evaluate(evaluator, "");
     EXPECT_EQ(outcome.status, Status::measured) << outcome.reason << " seed " << seed;
     EXPECT_LE(outcome.verification_error, outcome.tolerance);
@@ -67,7 +67,7 @@ TEST_F(WorkerEvaluatorTest, MeasuresAndVerifiesTheSafeConfiguration) {
 TEST_F(WorkerEvaluatorTest, SurvivesEveryFaultAndSaysWhatItWas) {
     using testing::HasSubstr;
     WorkerEvaluator evaluator(settings);
-    evaluator.begin(problem, seed);
+    evaluator.begin(problem, seed, 1);
     ASSERT_EQ(evaluate(evaluator, "").status, Status::measured) << "seed " << seed;
     const Outcome wrong = evaluate(evaluator, "fault=wrong");
     EXPECT_EQ(wrong.status, Status::wrong);
@@ -89,23 +89,23 @@ TEST_F(WorkerEvaluatorTest, SurvivesEveryFaultAndSaysWhatItWas) {
 
 TEST_F(WorkerEvaluatorTest, ServesOneProblemAfterAnother) {
     WorkerEvaluator evaluator(settings);
-    evaluator.begin(problem, seed);
+    evaluator.begin(problem, seed, 1);
     EXPECT_EQ(evaluate(evaluator, "storage=table").status, Status::measured);
     problem = families.parse_problem("axpy precision=f32 n=333");
-    evaluator.begin(problem, seed + 1);
+    evaluator.begin(problem, seed + 1, 1);
     EXPECT_EQ(evaluate(evaluator, "storage=prepared").status, Status::measured) << "seed " << seed;
 }
 
 TEST_F(WorkerEvaluatorTest, StopsWhenAskedWhileACandidateHangs) {
     settings.grace = 600;
     WorkerEvaluator evaluator(settings);
-    evaluator.begin(problem, seed);
+    evaluator.begin(problem, seed, 1);
     ASSERT_EQ(evaluate(evaluator, "").status, Status::measured);
     const Candidate hanging = candidate("fault=hang");
     evaluator.prepare(hanging);
     EXPECT_FALSE(evaluator.evaluate(hanging, 0, [] { return true; }).has_value()) << "while it is compiled";
     const auto begin = std::chrono::steady_clock::now();
-    const auto stop = [begin] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(5); };
+    const auto stop = [begin] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(3); };
     EXPECT_FALSE(evaluator.evaluate(hanging, 0, stop).has_value()) << "while it runs";
     EXPECT_EQ(evaluate(evaluator, "storage=table").status, Status::measured) << "a new worker goes on";
 }
@@ -113,11 +113,11 @@ TEST_F(WorkerEvaluatorTest, StopsWhenAskedWhileACandidateHangs) {
 TEST_F(WorkerEvaluatorTest, AProgramThatIsNoWorkerIsAnError) {
     settings.command = {"/bin/false"};
     WorkerEvaluator evaluator(settings);
-    evaluator.begin(problem, seed);
+    evaluator.begin(problem, seed, 1);
     EXPECT_THROW(evaluate(evaluator, ""), Error);
     settings.command = {"/no/such/program"};
     WorkerEvaluator absent(settings);
-    EXPECT_THROW(absent.begin(problem, seed), Error);
+    EXPECT_THROW(absent.begin(problem, seed, 1), Error);
 }
 
 TEST_F(WorkerEvaluatorTest, AWholeRunRecordsEveryFault) {

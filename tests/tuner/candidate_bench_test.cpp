@@ -1,0 +1,82 @@
+#include "tuner/candidate_bench.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/support/axpy_family.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace hone {
+namespace {
+
+class CandidateBenchTest : public testing::Test {
+  protected:
+    test::TemporaryFolder folder;
+    DiskCache cache{folder.path() / "cache"};
+    std::unique_ptr<Backend> backend = make_backend("cpu", cache);
+    Families families = test::axpy_families({"none", "wrong"});
+    Problem problem = families.parse_problem("axpy precision=f64 n=1001");
+    Family family = families.of(problem);
+    std::uint64_t seed = std::random_device{}();
+
+    Config config(const std::string& text) const { return family.space(problem, backend->device().limits).parse(text); }
+};
+
+// The family works in place: every timed step adds to y. So the second verification only holds if the inputs are restored.
+TEST_F(CandidateBenchTest, EveryCandidateStartsFromTheSameInputs) {
+    CandidateBench bench(*backend, family, problem, seed);
+    for (const char* storage : {"literal", "table", "prepared", "literal"}) {
+        const Outcome outcome = bench.evaluate(config(std::string("storage=") + storage), 0, SamplingRule{});
+        EXPECT_EQ(outcome.status, Status::measured) << storage << ": " << outcome.reason << " seed " << seed;
+        EXPECT_LE(outcome.verification_error, outcome.tolerance) << storage << " seed " << seed;
+    }
+}
+
+TEST_F(CandidateBenchTest, WrongValuesAreNotTimed) {
+    CandidateBench bench(*backend, family, problem, seed);
+    const Outcome outcome = bench.evaluate(config("fault=wrong"), 0, SamplingRule{});
+    EXPECT_EQ(outcome.status, Status::wrong);
+    EXPECT_TRUE(outcome.samples.empty());
+    EXPECT_NEAR(outcome.verification_error, 1, 1e-6) << "seed " << seed;
+}
+
+TEST_F(CandidateBenchTest, AChangedInputIsWrongToo) {
+    const auto kernel = family.kernel;
+    family.kernel = [kernel](const Problem& of, const Config& with, const Limits& limits) {
+        KernelSource source = kernel(of, with, limits);
+        const std::string update = "y[i] += real(3) * x[i];";
+        source.text.replace(source.text.find(update), update.size(), "{ y[i] += real(3) * x[i]; const_cast<real*>(x)[i] += real(1); }");
+        return source;
+    };
+    CandidateBench bench(*backend, family, problem, seed);
+    const Outcome outcome = bench.evaluate(config(""), 0, SamplingRule{});
+    EXPECT_EQ(outcome.status, Status::wrong);
+    EXPECT_NE(outcome.reason.find("x differs"), std::string::npos) << outcome.reason;
+}
+
+TEST_F(CandidateBenchTest, AWordThatIsNotWrittenIsWrong) {
+    family.arrays = [](const Problem& of) {
+        const std::int64_t n = of.integer("n");
+        return std::vector<ArraySpec>{{"x", Access::in, n, "[n]", ""}, {"y", Access::out, n, "[n]", ""}};
+    };
+    CandidateBench bench(*backend, family, problem, seed);
+    // y += 3 x on a poisoned y stays NaN.
+    const Outcome outcome = bench.evaluate(config(""), 0, SamplingRule{});
+    EXPECT_EQ(outcome.status, Status::wrong);
+    EXPECT_EQ(outcome.verification_error, std::numeric_limits<double>::infinity());
+}
+
+TEST_F(CandidateBenchTest, APeriodHasAsManySamplesAsTheRuleSays) {
+    CandidateBench bench(*backend, family, problem, seed);
+    SamplingRule rule;
+    rule.period = 9;
+    rule.narrow = 0;
+    const Outcome outcome = bench.evaluate(config(""), 0, rule);
+    ASSERT_EQ(outcome.status, Status::measured) << outcome.reason;
+    EXPECT_LE(outcome.step.samples, 9 + 9 / 3) << "and the warm-up that is cut off";
+    EXPECT_GE(outcome.step.samples, rule.fewest);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,101 @@
+#include "tuner/compile_pool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/backend.hpp"
+#include "tests/support/axpy_family.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+
+class CompilePoolTest : public testing::Test {
+  protected:
+    CompilePoolTest() {
+        std::string missing;
+        const Device device = backends().back().devices(missing).front();
+        settings.command = {"/proc/self/exe", "worker"};
+        settings.limits = device.limits;
+        settings.cache = folder.path() / "cache";
+        settings.processes = 2;
+    }
+
+    static Config config(const std::string& text) {
+        const Family family = test::axpy_family({"none", "wrong", "crash", "hang", "launch_failure", "compile_failure"});
+        return family.space(Problem(), Limits()).parse(text);
+    }
+
+    static CompilePool::Result wait_for(CompilePool& pool, const Config& config) {
+        pool.add(config);
+        while (!pool.result(config)) {
+            pool.start();
+            ChildProcess::wait(pool.children(), 0.05);
+            pool.collect();
+        }
+        return *pool.result(config);
+    }
+
+    test::TemporaryFolder folder;
+    CompilePoolSettings settings;
+};
+
+TEST_F(CompilePoolTest, CompilesIntoTheCache) {
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    pool.add(config("storage=table"));
+    const CompilePool::Result first = wait_for(pool, config(""));
+    EXPECT_TRUE(first.ok) << first.failure;
+    EXPECT_GT(first.seconds, 0);
+    EXPECT_TRUE(wait_for(pool, config("storage=table")).ok);
+    EXPECT_FALSE(pool.busy());
+    pool.set_problem("axpy precision=f32 n=100");
+    EXPECT_FALSE(pool.result(config("")).has_value()) << "forgotten";
+    EXPECT_EQ(wait_for(pool, config("")).seconds, 0) << "from the cache";
+}
+
+TEST_F(CompilePoolTest, GivesTheCompilersReasonAndGoesOn) {
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    const CompilePool::Result result = wait_for(pool, config("fault=compile_failure"));
+    EXPECT_FALSE(result.ok);
+    EXPECT_THAT(result.failure, HasSubstr("this candidate does not compile"));
+    EXPECT_TRUE(wait_for(pool, config("")).ok);
+}
+
+TEST_F(CompilePoolTest, ACompilerThatHangsIsKilled) {
+    settings.command = {"/bin/sleep", "1000"};
+    settings.timeout = 0.01;
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    const CompilePool::Result result = wait_for(pool, config(""));
+    EXPECT_FALSE(result.ok);
+    EXPECT_THAT(result.failure, HasSubstr("the compiler was killed after"));
+}
+
+TEST_F(CompilePoolTest, ACompilerThatCrashesIsAFailure) {
+    settings.command = {"/bin/false"};
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    EXPECT_THAT(wait_for(pool, config("")).failure, HasSubstr("the compiler crashed: exit code 1"));
+}
+
+TEST_F(CompilePoolTest, CancellingEmptiesTheQueueAndGivesUpWhatRuns) {
+    settings.command = {"/bin/sleep", "1000"};
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    for (const char* storage : {"literal", "table", "prepared"}) pool.add(config(std::string("storage=") + storage));
+    pool.start();
+    EXPECT_EQ(pool.children().size(), 2U) << "as many as there are processes";
+    pool.cancel(false);
+    EXPECT_TRUE(pool.busy());
+    pool.cancel(true);
+    EXPECT_FALSE(pool.busy());
+    pool.start();
+    EXPECT_FALSE(pool.busy()) << "nothing is queued";
+}
+
+}  // namespace
+}  // namespace hone
