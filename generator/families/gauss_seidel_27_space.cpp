@@ -26,8 +26,9 @@ std::vector<Value> stencil_places(Stencil stencil) {
 }
 
 std::vector<Tunable> cuda_tunables(Stencil stencil) {
+    // A variable stencil is read once with two colours per pass already: four would save little.
     return {{"colours_per_pass", "1: points of one colour; 2: whole rows, both colours of x; 4: strips of rows, all colours of a plane",
-             numbers({1, 2, 4})},
+             stencil == Stencil::variable ? numbers({1, 2}) : numbers({1, 2, 4})},
             {"staging", "how planes reach a thread: cached loads, a march with a plane in registers, or one with slices in shared memory",
              words({"cache", "registers", "shared"})},
             {"block_x", "threads along x", numbers({16, 32, 64, 128})},
@@ -137,8 +138,7 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
                  return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
              }},
             {"strips",
-             [variable = grid.stencil == Stencil::variable](const Config& config) {
-                 if (strips(config) && variable) return rejected_when(true, "a variable stencil is read once with 2 colours per pass already");
+             [](const Config& config) {
                  return rejected_when(strips(config) && config.integer("block_y") < 2,
                                       "a strip's last warp repeats its neighbour's first row: block_y is 2 or more");
              }},
@@ -148,6 +148,12 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
              [](const Config& config) {
                  return rejected_when(!rows(config) && config.integer("points_per_thread") > 2,
                                       "points of one colour are two words apart: 4 in a thread make no load wider");
+             }},
+            {"marches_split",
+             [variable = grid.stencil == Stencil::variable](const Config& config) {
+                 return rejected_when(
+                     variable && config.word("staging") != "cache" && config.word("layout") == "natural",
+                     "saving loads of the grid is in vain while every second coefficient loaded goes unused: the layout is colour_split");
              }},
             {"points_in_shared_slices",
              [](const Config& config) {
