@@ -33,7 +33,8 @@ InterruptGuard::InterruptGuard() {
 }
 
 InterruptGuard::~InterruptGuard() {
-    install(SIG_DFL);
+    // After an interruption the process is about to end with its own code: a late second Ctrl-C must not change that.
+    if (!requested()) install(SIG_DFL);
 }
 
 bool InterruptGuard::requested() const {

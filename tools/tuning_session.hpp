@@ -52,13 +52,13 @@ class TuningSession {
     void keep(const Record& record) const;
     double share_of_budget(int number) const;
 
+    InterruptGuard guard_;  // first, so that it outlives the workers: Ctrl-C may come at any time
     TuneSettings settings_;
     Console& console_;
     const Families& families_ = built_in_families();
     DiskCache cache_;
     std::unique_ptr<WorkerEvaluator> evaluator_;
     ProgressPrinter printer_;
-    InterruptGuard guard_;  // for as long as the session: Ctrl-C may also come between two problems
     Ceilings ceilings_;
     double began_ = 0;
     bool interrupted_ = false;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "generator/families.hpp"
+#include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
 #include "tools/command.hpp"
 #include "tools/json.hpp"
@@ -13,21 +14,9 @@
 namespace hone::tools {
 namespace {
 
+using test::Answer;
+using test::ask;
 using testing::HasSubstr;
-
-struct Answer {
-    Exit code = Exit::ok;
-    std::string out;
-    std::string error;
-};
-
-Answer ask(const std::vector<std::string>& arguments) {
-    std::ostringstream out;
-    std::ostringstream error;
-    Console console{out, error};
-    const Exit code = run(arguments, console);
-    return {code, out.str(), error.str()};
-}
 
 std::vector<std::string> words_of(const std::string& text) {
     std::istringstream stream(text);
