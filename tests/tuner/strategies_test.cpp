@@ -122,5 +122,28 @@ TEST(LocalSearch, ComesFarNearerToTheOptimumThanRandomSearch) {
     }
 }
 
+// A form of kernel that hardly fits with anything else has few members, and may be the fastest: it is not left to chance whether it is met.
+TEST(LocalSearch, MeetsAFormThatFewMembersHave) {
+    const SearchSpace space(
+        {{"form", "", words({"common", "rare"})}, {"x", "", numbers({0, 1, 2, 3, 4, 5, 6, 7})}, {"y", "", numbers({0, 1, 2, 3, 4, 5, 6, 7})}},
+        {{"fits",
+          [](const Config& config) -> std::optional<std::string> {
+              if (config.word("form") == "common" || (config.integer("x") == 7 && config.integer("y") == 7)) return std::nullopt;
+              return "only with x=7,y=7";
+          }}},
+        {{"form", "common"}, {"x", 0}, {"y", 0}});
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const auto search = find_strategy("local_search").make(space, space.members(), seed);
+        bool met = false;
+        for (int i = 0; i < 8; ++i) {
+            const auto index = search->ask();
+            ASSERT_TRUE(index.has_value());
+            met = met || space.at(*index).word("form") == "rare";
+            search->tell(*index, 1.0);
+        }
+        EXPECT_TRUE(met) << "seed " << seed;
+    }
+}
+
 }  // namespace
 }  // namespace hone

@@ -14,6 +14,8 @@ namespace {
 // Numbers chosen by simulation on published, fully measured spaces of real kernels, with a window of 8; the optimum is flat in each.
 constexpr std::size_t space_filling = 8;       // asks before the first guided one
 constexpr int space_filling_draws = 16;        // the one farthest from all asked before is taken
+constexpr std::size_t rare = 16;               // a value that fewer than one member in so many has is looked at on purpose, ...
+constexpr int rare_draws = 3;                  // ... in so many members: it may be a form of kernel of its own, and the best
 constexpr std::size_t centres = 3;             // the best so many have their neighbours considered
 constexpr std::size_t second_neighbours = 20;  // of each centre, at random
 constexpr std::size_t elsewhere = 20;          // members considered wherever they lie
@@ -30,6 +32,7 @@ class LocalSearch : public Strategy {
         asked_.assign(geometry_.size(), false);
         cost_.assign(geometry_.size(), 0);
         for (std::size_t member = 0; member < geometry_.size(); ++member) left_.push_back(member);
+        draw_rare_values();
     }
 
     std::optional<std::int64_t> ask() override {
@@ -57,9 +60,27 @@ class LocalSearch : public Strategy {
   private:
     std::size_t choose() {
         if (order_.empty()) return safe_;
+        while (!rare_members_.empty()) {
+            const std::size_t member = rare_members_.back();
+            rare_members_.pop_back();
+            if (!asked_[member]) return member;
+        }
         if (order_.size() < space_filling) return far_from_all();
         if (ranking_.empty() || random_.real() < wander) return anywhere();
         return most_promising();
+    }
+
+    /// Random members with each rare value of each dimension, which neither filling the space nor a neighbour's step would soon meet.
+    void draw_rare_values() {
+        for (std::size_t dimension = 0; dimension < geometry_.dimensions(); ++dimension) {
+            std::vector<std::vector<std::size_t>> holders(static_cast<std::size_t>(geometry_.values(dimension)));
+            for (std::size_t member = 0; member < geometry_.size(); ++member)
+                holders[static_cast<std::size_t>(geometry_.coordinate(member, dimension))].push_back(member);
+            for (const auto& members : holders) {
+                if (members.empty() || members.size() * rare >= geometry_.size()) continue;
+                for (int draw = 0; draw < rare_draws; ++draw) rare_members_.push_back(members[random_.index(members.size())]);
+            }
+        }
     }
 
     /// A random member that was not asked.
@@ -190,7 +211,8 @@ class LocalSearch : public Strategy {
     std::vector<std::size_t> told_;
     std::vector<std::size_t> ranking_;  ///< told and measured, fastest first
     std::vector<std::size_t> anchors_;
-    std::vector<std::size_t> left_;  ///< not asked; and some asked, which `anywhere` removes
+    std::vector<std::size_t> rare_members_;  ///< to be asked after the safe one
+    std::vector<std::size_t> left_;          ///< not asked; and some asked, which `anywhere` removes
     std::vector<std::size_t> pool_;
     std::vector<std::pair<double, std::size_t>> near_;
 };
