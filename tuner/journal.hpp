@@ -29,7 +29,7 @@ std::string space_hash(const SearchSpace& space, const std::vector<std::int64_t>
 struct JournalEntry {
     enum class Kind {
         evaluation,  ///< `candidate` came to `outcome`
-        finish,      ///< the budget was spent: no new candidates, the finals began
+        finish,      ///< the budget was spent, so Tuner::finish was called
         done         ///< the run is complete
     };
     Kind kind = Kind::evaluation;

@@ -82,25 +82,35 @@ struct Tuner::State {
         if (!has_safe && !finalists.empty() && !entries[0].pool && entries[0].search.measured()) finalists.push_back(0);
         std::sort(finalists.begin(), finalists.end());
         finished = finalists.empty();
-        for (int round = 0; round < settings.final_rounds; ++round)
+        const int rounds = finalists.size() == 1 ? 1 : settings.final_rounds;
+        for (int round = 0; round < rounds; ++round)
             for (std::size_t i = 0; i < finalists.size(); ++i) {
                 const std::size_t turn = (i + static_cast<std::size_t>(round)) % finalists.size();
                 const std::int64_t index = entries[finalists[turn]].index;
                 chosen.push_back({index, space->at(index), true});
             }
-        if (chosen.empty()) finished = true;
+    }
+
+    /// Leaves one round to finalists that have none yet.
+    void shorten_finals() {
+        chosen.clear();
+        handed.clear();
+        for (const std::size_t finalist : finalists)
+            if (!entries[finalist].pool) chosen.push_back({entries[finalist].index, space->at(entries[finalist].index), true});
+        if (chosen.empty()) conclude();
+    }
+
+    void conclude() {
+        const bool survivor = std::any_of(finalists.begin(), finalists.end(), [&](std::size_t i) { return entries[i].pool->measured(); });
+        finished = survivor;
+        if (!survivor) begin_finals();
     }
 
     void report_finalist(const Candidate& candidate, const Outcome& outcome) {
         const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.index == candidate.index; });
         add_round(*entry, outcome);
         if (!outcome.measured()) std::erase_if(chosen, [&](const Candidate& c) { return c.index == candidate.index; });
-        if (!chosen.empty() || !handed.empty()) return;
-        const bool survivor = std::any_of(finalists.begin(), finalists.end(), [&](std::size_t i) { return entries[i].pool->measured(); });
-        if (survivor)
-            finished = true;
-        else
-            begin_finals();
+        if (chosen.empty() && handed.empty()) conclude();
     }
 
     const Entry* winner() const {
@@ -152,7 +162,8 @@ void Tuner::report(const Candidate& candidate, const Outcome& outcome) {
 }
 
 void Tuner::finish() {
-    if (state_->in_finals) return;
+    if (state_->finished) return;
+    if (state_->in_finals) return state_->shorten_finals();
     state_->chosen.clear();
     state_->handed.clear();
     state_->begin_finals();

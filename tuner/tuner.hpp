@@ -22,7 +22,7 @@ struct Candidate {
 struct TunerSettings {
     int window = 8;        ///< candidates chosen ahead of their reports, so that compilation keeps ahead of the device
     int finalists = 3;     ///< the best so many, and the safe configuration, are measured again in turn before one wins
-    int final_rounds = 3;  ///< how often
+    int final_rounds = 3;  ///< how often; a lone finalist once
     double tie = 0.01;     ///< medians closer than this, inside each other's noise, are a tie
 
     bool operator==(const TunerSettings&) const = default;
@@ -53,7 +53,8 @@ class Tuner {
     std::optional<Candidate> next();
     /// Throws Error when it is not the oldest candidate that is still to be reported.
     void report(const Candidate& candidate, const Outcome& outcome);
-    /// No new candidates from now on (the budget is spent): candidates that are not yet reported are dropped, the finals begin.
+    /// The budget is spent: candidates that are not yet reported are dropped, and the finals begin. Once they have begun: one round is enough for
+    /// each finalist.
     void finish();
     bool finals() const;  ///< they have begun
     bool done() const;    ///< the winner is settled

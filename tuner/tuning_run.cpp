@@ -110,6 +110,7 @@ class Run {
             before_ = entry.elapsed;
             if (entry.kind == JournalEntry::Kind::done) continue;
             if (entry.kind == JournalEntry::Kind::finish) {
+                shortened_ = tuner_.finals();
                 tuner_.finish();
                 continue;
             }
@@ -140,9 +141,10 @@ class Run {
         return std::min(finals_share * options_.seconds, mean * final_measurements());
     }
 
-    /// Nothing is spent before the safe configuration is known.
+    /// Nothing is spent before the safe configuration is known. Finals that take longer than foreseen are shortened once.
     bool spent() const {
-        if (tuner_.finals() || tuner_.evaluations() == 0) return false;
+        if (tuner_.finals()) return !shortened_ && options_.seconds > 0 && elapsed() >= options_.seconds;
+        if (tuner_.evaluations() == 0) return false;
         if (options_.evaluations > 0 && tuner_.evaluations() >= options_.evaluations) return true;
         return options_.seconds > 0 && elapsed() + reserve() >= options_.seconds;
     }
@@ -166,6 +168,7 @@ class Run {
     void step() {
         if (spent()) {
             append(JournalEntry::Kind::finish);
+            shortened_ = tuner_.finals();
             tuner_.finish();
             evaluator_.abandon();
             prepared_.clear();
@@ -223,9 +226,10 @@ class Run {
     TuningProgress progress_;
     std::deque<Candidate> prepared_;
     bool begun_ = false;
-    int rounds_ = 0;     ///< evaluations, finals counted
-    double before_ = 0;  ///< seconds that the journal tells of
-    double start_ = 0;   ///< of what comes after
+    bool shortened_ = false;  ///< the finals
+    int rounds_ = 0;          ///< evaluations, finals counted
+    double before_ = 0;       ///< seconds that the journal tells of
+    double start_ = 0;        ///< of what comes after
 };
 
 }  // namespace

@@ -122,6 +122,13 @@ TEST(Tuner, ATieGoesToTheEarlier) {
     EXPECT_EQ(noisy.best()->config.integer("t"), 5) << "10 % is not a tie, however wide the noise";
 }
 
+TEST(Tuner, ALoneFinalistIsMeasuredAgainOnce) {
+    const SearchSpace space = line(1);
+    Tuner tuner(space, find_strategy("exhaustive"), 1);
+    EXPECT_EQ(run(tuner, [](std::int64_t, int) { return measured(1); }).size(), 2U);
+    EXPECT_EQ(tuner.best()->outcome.step.samples, 7);
+}
+
 TEST(Tuner, AFailureInTheFinalsDisqualifies) {
     const SearchSpace space = line(10);
     Tuner tuner(space, find_strategy("exhaustive"), 1, {.finalists = 2});
@@ -162,6 +169,35 @@ TEST(Tuner, FinishDropsWhatIsOutstandingAndGoesToTheFinals) {
     ASSERT_TRUE(finalist);
     EXPECT_TRUE(finalist->finalist);
     EXPECT_EQ(tuner.evaluations(), 2);
+}
+
+TEST(Tuner, FinishInTheFinalsLeavesEachFinalistOneRound) {
+    const SearchSpace space = line(10);
+    Tuner tuner(space, find_strategy("exhaustive"), 1, {.finalists = 2, .final_rounds = 3});
+    std::vector<std::int64_t> finals;
+    while (const auto candidate = tuner.next()) {
+        tuner.report(*candidate, measured(100.0 - static_cast<double>(candidate->index)));
+        if (!candidate->finalist) continue;
+        finals.push_back(candidate->index);
+        if (finals.size() == 1) tuner.finish();
+    }
+    EXPECT_EQ(finals, (std::vector<std::int64_t>{0, 8, 9}));
+    EXPECT_TRUE(tuner.done());
+    EXPECT_EQ(tuner.best()->config.integer("t"), 9);
+}
+
+TEST(Tuner, FinishAfterTheFirstRoundOfTheFinalsIsDone) {
+    const SearchSpace space = line(10);
+    Tuner tuner(space, find_strategy("exhaustive"), 1, {.finalists = 2, .final_rounds = 3});
+    int finals = 0;
+    while (const auto candidate = tuner.next()) {
+        tuner.report(*candidate, measured(100.0 - static_cast<double>(candidate->index)));
+        finals += candidate->finalist ? 1 : 0;
+        if (finals == 4) tuner.finish();
+    }
+    EXPECT_EQ(finals, 4);
+    EXPECT_TRUE(tuner.done());
+    EXPECT_EQ(tuner.best()->config.integer("t"), 9);
 }
 
 TEST(Tuner, FinishBeforeAnyReportIsDone) {

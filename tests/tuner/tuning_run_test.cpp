@@ -88,6 +88,27 @@ TEST_F(TuningRunTest, ABudgetThatIsSpentAtOnceStillGivesTheSafeConfiguration) {
     EXPECT_EQ(result.progress.evaluations, 1);
 }
 
+TEST_F(TuningRunTest, FinalsThatTakeLongerThanForeseenAreShortened) {
+    class SlowFinals : public SimulatedEvaluator {
+      public:
+        using SimulatedEvaluator::SimulatedEvaluator;
+        std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override {
+            auto outcome = SimulatedEvaluator::evaluate(candidate, incumbent, stop);
+            if (outcome && candidate.finalist) seconds += 10;
+            return outcome;
+        }
+    };
+    SlowFinals evaluator(landscape);
+    TuningOptions options;
+    options.seconds = 2;
+    const TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
+    EXPECT_TRUE(result.record) << "seed " << seed;
+    EXPECT_FALSE(result.interrupted);
+    EXPECT_LT(result.progress.elapsed, 2 + 4 * 10.5) << "seed " << seed;
+    SlowFinals again(landscape);
+    EXPECT_EQ(test::digest(test::simulate(folder.path(), seed, true, again, options)), test::digest(result)) << "the journal tells the same";
+}
+
 TEST_F(TuningRunTest, AnInterruptedRunGoesOnToTheSameEnd) {
     TuningOptions options;
     options.evaluations = 60;
