@@ -122,7 +122,7 @@ std::string short_key(const Problem& problem, const Families& families) {
     std::vector<Assignment> told;
     for (const auto& assignment : problem.parameters()) {
         const bool is_default = std::any_of(parameters.begin(), parameters.end(), [&](const ProblemParameter& parameter) {
-            return parameter.name == assignment.name && parameter.fallback == to_string(assignment.value);
+            return parameter.extent && parameter.name == assignment.name && parameter.fallback == to_string(assignment.value);
         });
         if (!is_default) told.push_back(assignment);
     }

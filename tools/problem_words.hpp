@@ -19,7 +19,7 @@ std::vector<Problem> problems_of(const std::vector<std::string>& words, const Fa
 /// Exactly one problem; throws Error when the words mean several.
 Problem problem_of(const std::vector<std::string>& words, const Families& families);
 
-/// The key without the values that are the family's defaults, as people write it. Of an unknown family the whole key.
+/// The key without the sizes that are the family's defaults (a pitch that nobody chose). Of an unknown family the whole key.
 std::string short_key(const Problem& problem, const Families& families);
 
 /// A choice among problems: a family's name, or none for all, and values that must agree. Lists mean any of them.

@@ -33,7 +33,9 @@ int count_failures(const std::map<Status, int>& counts) {
 
 std::string time_left(const ProgressState& state) {
     const double left = seconds_left(state);
-    return state.run.finals ? "finals" : left < 0 ? duration(state.run.elapsed) + " so far" : duration(std::round(left)) + " left";
+    if (state.run.finals) return "finals";
+    if (left < 0) return duration(state.run.elapsed) + " so far";
+    return (left < 59.5 ? fmt::format("{:.0f} s", left) : duration(left)) + " left";
 }
 
 }  // namespace
