@@ -14,7 +14,7 @@ namespace {
 // Numbers chosen by simulation on published, fully measured spaces of real kernels, with a window of 8; the optimum is flat in each.
 constexpr std::size_t space_filling = 8;       // asks before the first guided one
 constexpr int space_filling_draws = 16;        // the one farthest from all asked before is taken
-constexpr std::size_t rare = 16;               // a value that fewer than one member in so many has is looked at on purpose, ...
+constexpr std::size_t rare = 4;                // a value with less than this part of its fair share of members is looked at on purpose, ...
 constexpr int rare_draws = 3;                  // ... in so many members: it may be a form of kernel of its own, and the best
 constexpr std::size_t centres = 3;             // the best so many have their neighbours considered
 constexpr std::size_t second_neighbours = 20;  // of each centre, at random
@@ -76,8 +76,9 @@ class LocalSearch : public Strategy {
             std::vector<std::vector<std::size_t>> holders(static_cast<std::size_t>(geometry_.values(dimension)));
             for (std::size_t member = 0; member < geometry_.size(); ++member)
                 holders[static_cast<std::size_t>(geometry_.coordinate(member, dimension))].push_back(member);
+            // Among equals a value has 1 / values of the members; in a long list of block sizes none is rare for that.
             for (const auto& members : holders) {
-                if (members.empty() || members.size() * rare >= geometry_.size()) continue;
+                if (members.empty() || members.size() * rare * holders.size() >= geometry_.size()) continue;
                 for (int draw = 0; draw < rare_draws; ++draw) rare_members_.push_back(members[random_.index(members.size())]);
             }
         }
