@@ -36,6 +36,8 @@ class ChildProcess {
     std::optional<std::string> take_line();
     /// The child has closed its output, and every line was taken: it has ended or is about to.
     bool closed() const { return ended_output_ && lines_.find('\n') == std::string::npos; }
+    /// The process's number, until it has ended.
+    pid_t pid() const { return pid_; }
     /// Kills the child if it still runs and waits for its end. How it ended, in a few words, with the last line that it complained with:
     /// "signal 11 (Segmentation fault)".
     std::string end();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/support/axpy_family.hpp"
+#include "tests/tuner/hanging_worker.hpp"
 #include "tests/tuner/simulated_run.hpp"
 #include "tuner/worker.hpp"
 
@@ -11,6 +12,7 @@ int main(int count, char** words) {
     const std::string role = count > 1 ? words[1] : "";
     if (role == "worker")
         return hone::worker_main(hone::test::axpy_families({"none", "wrong", "crash", "hang", "launch_failure", "compile_failure"}));
+    if (role == "hang" && count == 3) return hone::test::hang_main(words[2]);
     if (role == "simulate" && count == 4) return hone::test::simulate_main(words[2], words[3]);
     testing::InitGoogleTest(&count, words);
     return RUN_ALL_TESTS();

@@ -1,0 +1,109 @@
+#include "tuner/worker.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "tests/support/temporary_folder.hpp"
+#include "tests/tuner/hanging_worker.hpp"
+#include "tuner/child_process.hpp"
+#include "tuner/messages.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string next_line(ChildProcess& child) {
+    while (true) {
+        if (auto line = child.take_line()) return *line;
+        if (child.closed()) return "it ended: " + child.end();
+        ChildProcess* const children[] = {&child};
+        ChildProcess::wait(children, 1);
+    }
+}
+
+std::string open_request(const std::string& cache) {
+    return fmt::format(R"({{"do": "open", "device": "cpu", "cache": {}}})", json_string(cache));
+}
+
+std::string evaluate_request(const std::string& config) {
+    return fmt::format(R"({{"do": "evaluate", "config": {}, "incumbent": 0, "sampling": {}}})", json_string(config), to_json(SamplingRule{}));
+}
+
+const std::string problem_request = R"({"do": "problem", "problem": "axpy precision=f32 n=1000", "seed": "5"})";
+
+class WorkerTest : public testing::Test {
+  protected:
+    std::string ask(const std::string& request) {
+        worker.send(request);
+        return next_line(worker);
+    }
+
+    test::TemporaryFolder folder;
+    ChildProcess worker{{"/proc/self/exe", "worker"}};
+};
+
+TEST_F(WorkerTest, AnswersEveryRequestInItsTurn) {
+    EXPECT_EQ(ask(open_request(folder.path() / "cache")), "{}");
+    EXPECT_THAT(ask(problem_request), HasSubstr("seconds"));
+    EXPECT_THAT(ask(evaluate_request("")), HasSubstr(R"("status": "measured")"));
+    EXPECT_THAT(ask(evaluate_request("fault=wrong")), HasSubstr(R"("status": "wrong")"));
+}
+
+TEST_F(WorkerTest, AnswersWhatItCannotServeWithAnErrorAndGoesOn) {
+    EXPECT_THAT(ask("this is no JSON"), HasSubstr("error"));
+    EXPECT_THAT(ask("{}"), HasSubstr("error"));
+    EXPECT_THAT(ask(R"({"do": "dance"})"), HasSubstr("dance"));
+    EXPECT_THAT(ask(evaluate_request("")), HasSubstr("no problem on a device"));
+    EXPECT_THAT(ask(R"({"do": "compile", "config": ""})"), HasSubstr("no compiler"));
+    EXPECT_THAT(ask(R"({"do": "ceilings"})"), HasSubstr("no device"));
+    EXPECT_EQ(ask(open_request(folder.path() / "cache")), "{}");
+    EXPECT_THAT(ask(R"({"do": "problem", "problem": "axpi n=3", "seed": "5"})"), HasSubstr("did you mean axpy"));
+    EXPECT_THAT(ask(problem_request), Not(HasSubstr("error")));
+    EXPECT_THAT(ask(evaluate_request("unroll=3")), HasSubstr("error"));
+    EXPECT_THAT(ask(evaluate_request("unroll=2,fault=wrong")), HasSubstr("error")) << "not a member of the space";
+}
+
+/// Running: there, and not a zombie.
+bool runs(int process) {
+    std::ifstream file(fmt::format("/proc/{}/stat", process));
+    std::string number;
+    std::string name;
+    std::string state;
+    return (file >> number >> name >> state) && state != "Z" && state != "X";
+}
+
+TEST_F(WorkerTest, DiesWithItsParentEvenWhileACandidateHangs) {
+    ChildProcess parent({"/proc/self/exe", "hang", folder.path() / "cache"});
+    const int process = std::stoi(next_line(parent));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // until it is compiled
+    ASSERT_TRUE(runs(process));
+    parent.end();
+    for (int patience = 0; runs(process) && patience < 1000; ++patience) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_FALSE(runs(process));
+}
+
+}  // namespace
+
+int test::hang_main(const std::string& cache) {
+    ChildProcess worker({"/proc/self/exe", "worker"});
+    for (const std::string& request : {open_request(cache), problem_request, evaluate_request("fault=none")}) {
+        worker.send(request);
+        next_line(worker);
+    }
+    worker.send(evaluate_request("fault=hang"));
+    std::printf("%d\n", static_cast<int>(worker.pid()));
+    std::fflush(stdout);
+    next_line(worker);
+    return 1;
+}
+
+}  // namespace hone
