@@ -75,19 +75,19 @@ std::string bar(double fraction, int width) {
 }
 
 double parse_duration(std::string_view text) {
-    const Error wrong("duration", fmt::format("\"{}\" is not a time", text), "write it as 30s, 5m or 1h30m");
-    if (text.empty()) throw wrong;
+    const auto wrong = [&] { return Error("duration", fmt::format("\"{}\" is not a time", text), "write it as 30s, 5m or 1h30m"); };
+    if (text.empty()) throw wrong();
     double total = 0;
     const char* at = text.data();
     const char* const end = text.data() + text.size();
     while (at != end) {
         double number = 0;
         const auto [after, status] = std::from_chars(at, end, number, std::chars_format::fixed);
-        if (status != std::errc{} || !std::isfinite(number) || number < 0) throw wrong;
+        if (status != std::errc{} || !std::isfinite(number) || number < 0) throw wrong();
         double unit = 1;
         at = after;
         if (at != end) {
-            if (*at != 's' && *at != 'm' && *at != 'h') throw wrong;
+            if (*at != 's' && *at != 'm' && *at != 'h') throw wrong();
             unit = *at == 'h' ? 3600 : *at == 'm' ? 60 : 1;
             ++at;
         }
@@ -146,6 +146,7 @@ std::string Table::text() const {
         return trimmed(text) + "\n";
     };
     std::vector<std::string> rules;
+    rules.reserve(widths.size());
     for (const int width : widths) rules.emplace_back(static_cast<std::size_t>(width), '-');
     std::string text = line([&](std::size_t i) -> const std::string& { return columns_[i].title; });
     text += line([&](std::size_t i) -> const std::string& { return rules[i]; });
