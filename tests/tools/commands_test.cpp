@@ -181,7 +181,7 @@ TEST(Commands, DevicesAndDoctorAnswerInJson) {
     const Answer doctor = ask({"doctor", "--json"});
     EXPECT_EQ(doctor.code, Exit::ok);
     for (const auto& finding : Json::parse(doctor.out)["findings"])
-        EXPECT_TRUE(finding["found"] == true || finding["remedy"] != "") << finding["what"];
+        EXPECT_TRUE(finding["found"] == true || !finding["remedy"].get<std::string>().empty()) << finding["what"];
 }
 
 TEST(Commands, EmptyDatabaseIsAnAnswerWithoutResult) {
