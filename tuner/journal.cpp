@@ -62,7 +62,7 @@ std::string line_of(const JournalEntry& entry) {
 JournalEntry entry_of(const JsonPlace& place) {
     JournalEntry entry;
     entry.elapsed = place["elapsed"].number(0, most_seconds);
-    const std::string& event = place["event"].string(32);
+    const std::string event = place["event"].string(32);
     if (event == "finish" || event == "done") {
         entry.kind = event == "done" ? JournalEntry::Kind::done : JournalEntry::Kind::finish;
         return entry;
@@ -202,7 +202,7 @@ bool Journal::peek(const std::filesystem::path& file, RunDescription& descriptio
     if (lines.empty()) return false;
     return read_line(file, 0, lines[0], [&](const JsonPlace& place) {
         description.strategy = place["strategy"].string(longest);
-        const std::string& seed = place["seed"].string(32);
+        const std::string seed = place["seed"].string(32);
         char* end = nullptr;
         description.seed = std::strtoull(seed.c_str(), &end, 10);
         if (seed.empty() || *end != '\0') place["seed"].fail("is " + seed, "it must be a whole number in quotes");

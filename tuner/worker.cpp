@@ -33,7 +33,7 @@ class Session {
     explicit Session(const Families& families) : families_(families) {}
 
     std::string answer(const JsonPlace& request) {
-        const std::string& what = request["do"].string(32);
+        const std::string what = request["do"].string(32);
         if (what == "open") return open(request);
         if (what == "open_compiler") return open_compiler(request);
         if (what == "problem") return set_problem(request);
@@ -67,7 +67,7 @@ class Session {
         family_ = &families_.of(problem_);
         space_ = family_->space(problem_, limits_);
         if (backend_) {
-            const std::string& seed = request["seed"].string(32);
+            const std::string seed = request["seed"].string(32);
             bench_ = std::make_unique<CandidateBench>(*backend_, *family_, problem_, std::strtoull(seed.c_str(), nullptr, 10));
         }
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;

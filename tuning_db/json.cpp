@@ -75,7 +75,7 @@ std::vector<Assignment> read_assignments(const JsonPlace& place) {
 
 Problem read_problem(const JsonPlace& place, const Families& families) {
     place.only({"family", "parameters"});
-    const std::string& family = plain_word(place["family"], place["family"].string(longest_name));
+    const std::string family = plain_word(place["family"], place["family"].string(longest_name));
     std::vector<Assignment> parameters = read_assignments(place["parameters"]);
     if (!knows(families, family)) return {family, std::move(parameters), {}};
     try {
@@ -88,7 +88,7 @@ Problem read_problem(const JsonPlace& place, const Families& families) {
 DeviceFingerprint read_device(const JsonPlace& place) {
     place.only({"target", "name", "architecture", "units", "driver", "compiler"});
     DeviceFingerprint device;
-    const std::string& target = place["target"].string(longest_name);
+    const std::string target = place["target"].string(longest_name);
     if (target != to_string(Target::cpu) && target != to_string(Target::cuda)) place["target"].fail("is " + json_string(target), "use cuda or cpu");
     device.target = parse_target(target);
     device.name = place["name"].string(longest_text);
