@@ -9,6 +9,7 @@
 #include "generator/error.hpp"
 #include "runtime/backend.hpp"
 #include "tests/support/axpy_family.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuner/tuning_run.hpp"
 
@@ -66,6 +67,8 @@ TEST_F(WorkerEvaluatorTest, MeasuresAndVerifiesTheSafeConfiguration) {
 
 TEST_F(WorkerEvaluatorTest, SurvivesEveryFaultAndSaysWhatItWas) {
     using testing::HasSubstr;
+    // The address sanitizer would turn the candidate's segmentation fault into an ordinary exit of the worker.
+    const test::EnvironmentVariable sanitizer("ASAN_OPTIONS", "handle_segv=0");
     WorkerEvaluator evaluator(settings);
     evaluator.begin(problem, seed, 1);
     ASSERT_EQ(evaluate(evaluator, "").status, Status::measured) << "seed " << seed;

@@ -151,8 +151,9 @@ void mutate_and_read(const Subject& subject, int files) {
             EXPECT_TRUE(std::string(error.what()).starts_with(path.string())) << error.what();
         }
     }
-    // Both ways are exercised, or the mutations are too weak or too strong to show anything.
-    EXPECT_GT(accepted, files / 20);
+    // Both ways are exercised, or the mutations are too weak or too strong to show anything. About one file in twenty is accepted: the bound is far
+    // from what chance does to that.
+    EXPECT_GT(accepted, files / 100);
     EXPECT_GT(refused, files / 4);
 }
 
@@ -171,7 +172,7 @@ TEST(DatabaseMutation, NorDoThoseOfTheBuiltInFamilies) {
         made.config = space.at(random.below(space.product()));
         return made;
     };
-    mutate_and_read({built_in_families(), record}, 200);
+    mutate_and_read({built_in_families(), record}, 400);
 }
 
 }  // namespace
