@@ -17,6 +17,7 @@ const std::string& component(const std::vector<std::string>& names, int a, int i
 
 std::vector<Sum> unchanged(int fields) {
     std::vector<Sum> transform;
+    transform.reserve(static_cast<std::size_t>(fields));
     for (int f = 0; f < fields; ++f) transform.push_back({{1, "", f}});
     return transform;
 }

@@ -31,7 +31,7 @@ Violation register_violation(const Resources& needs, std::int64_t blocks, const 
 }
 
 Violation shared_violation(const Resources& needs, std::int64_t blocks, const Limits& limits) {
-    if (const auto violation = too_many(needs.shared_bytes, limits.shared_bytes_per_block, "bytes of shared memory")) return violation;
+    if (auto violation = too_many(needs.shared_bytes, limits.shared_bytes_per_block, "bytes of shared memory")) return violation;
     return too_many((needs.shared_bytes + reserved_shared_bytes) * blocks, limits.shared_bytes_per_multiprocessor,
                     "bytes of shared memory for min_blocks blocks");
 }
@@ -49,7 +49,7 @@ std::vector<Constraint> cuda_constraints(const Shape& shape, const Limits& limit
              return conflict.empty() ? std::nullopt : Violation(conflict);
          }},
         {"threads", with_resources([limits](const Resources& needs, std::int64_t blocks) -> Violation {
-             if (const auto violation = too_many(needs.threads, limits.max_threads_per_block, "threads per block")) return violation;
+             if (auto violation = too_many(needs.threads, limits.max_threads_per_block, "threads per block")) return violation;
              return too_many(needs.threads * blocks, limits.max_threads_per_multiprocessor, "threads for min_blocks blocks");
          })},
         {"shared memory", with_resources([limits](const Resources& needs, std::int64_t blocks) { return shared_violation(needs, blocks, limits); })},
