@@ -25,6 +25,8 @@ class Block {
     }
     /// Appends one line as it is: braces are not interpreted.
     Block& text(std::string_view text);
+    /// Appends the lines of a rendered template, each as it is.
+    Block& lines_of(std::string_view text);
     /// `head {`, and everything up to `close()` one step deeper.
     Block& open(std::string_view head);
     /// `}` followed by `tail`.

@@ -71,15 +71,7 @@ Block other_rows() {
 
 // The update of a row, which all forms share.
 Block row(const Grid& grid) {
-    Block block;
-    const std::string text = render("gauss_seidel_27_row.cpp", {{"stencil", stencil_access(grid)}, {"other_rows", other_rows()}});
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const std::size_t end = rest.find('\n');
-        block.text(rest.substr(0, end));
-        rest.remove_prefix(end + 1);
-    }
-    return block;
+    return Block().lines_of(render("gauss_seidel_27_row.cpp", {{"stencil", stencil_access(grid)}, {"other_rows", other_rows()}}));
 }
 
 }  // namespace

@@ -198,18 +198,6 @@ void one_colour(const Plan& plan, const Block& head, KernelSource& source) {
     for (int colour = 0; colour < 8; ++colour) source.step.push_back(launch(plan, "gauss_seidel_27", grid, colour));
 }
 
-// The lines of a template that others contain.
-Block lines(const std::string& text) {
-    Block block;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const std::size_t end = rest.find('\n');
-        block.text(rest.substr(0, end));
-        rest.remove_prefix(end + 1);
-    }
-    return block;
-}
-
 void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
     Holes holes{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters("", "row_parity")}};
     const bool variable = plan.grid.stencil == Stencil::variable;
@@ -217,7 +205,7 @@ void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
         holes.emplace_back("groups", groups(plan));
     } else {
         holes.emplace_back("coefficients", coefficient_access(plan));
-        holes.emplace_back("sums", lines(render("gauss_seidel_27_sums.cu", {{"groups", groups(plan)}})));
+        holes.emplace_back("sums", Block().lines_of(render("gauss_seidel_27_sums.cu", {{"groups", groups(plan)}})));
         holes.emplace_back("stencil_of_block", stencil_of_block(plan));
         holes.emplace_back("stencil_of_point", stencil_of_point(plan, "x", "y"));
     }
@@ -238,7 +226,7 @@ void four_colours(const Plan& plan, const Block& head, KernelSource& source) {
     source.text = render("gauss_seidel_27_strips.cu", {{"banner", head},
                                                        {"constants", constants(plan)},
                                                        {"coefficients", coefficient_access(plan)},
-                                                       {"sums", lines(render("gauss_seidel_27_sums.cu", {{"groups", groups(plan)}}))},
+                                                       {"sums", Block().lines_of(render("gauss_seidel_27_sums.cu", {{"groups", groups(plan)}}))},
                                                        {"parameters", parameters("real* rims", "z_parity")},
                                                        {"stencil_of_block", stencil_of_block(plan)},
                                                        {"stencil_of_rows", stencils_of_rows(plan)}});

@@ -29,6 +29,12 @@ TEST(Block, TextIsNotFormattedAndEmptyLinesStayEmpty) {
     EXPECT_EQ(block.lines(), (Lines{"f() {", "    int a[] = {0, 1};", "", "}"}));
 }
 
+TEST(Block, TakesTheLinesOfARenderedTemplate) {
+    Block block;
+    block.open("f()").lines_of("a;\n\n    b;\n").lines_of("c;").lines_of("").close();
+    EXPECT_EQ(block.lines(), (Lines{"f() {", "    a;", "", "        b;", "    c;", "}"}));
+}
+
 TEST(Block, StartsEmpty) {
     EXPECT_TRUE(Block().empty());
     EXPECT_FALSE(Block().text("").empty());
