@@ -52,30 +52,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return result;
 }
 
-// The child's process id, or an error number. `output` becomes its standard output and standard error.
-int start(std::vector<std::string> arguments, std::vector<std::string> environment, int output, pid_t& child) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    // A group of its own, so that a compiler dies with its passes. Signals that the caller ignores or blocks are the child's default again.
-    sigset_t all;
-    sigset_t none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    const int error = posix_spawn(&child, arguments.front().c_str(), &actions, &attributes, pointers(arguments).data(), pointers(environment).data());
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
 // Reads until every writer has closed its end; false when time runs out first.
 bool collect(int input, Clock::time_point begin, double timeout_seconds, std::string& output) {
     std::array<char, 1 << 14> buffer{};
@@ -104,6 +80,34 @@ bool reap(pid_t child, Clock::time_point begin, double timeout_seconds, int& sta
 
 }  // namespace
 
+int start_process(std::vector<std::string> arguments, const StandardStreams& streams, pid_t& child,
+                  const std::vector<std::pair<std::string, std::string>>& environment) {
+    std::vector<std::string> variables = changed_environment(environment);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    if (streams.input < 0)
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    else
+        posix_spawn_file_actions_adddup2(&actions, streams.input, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, streams.output, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, streams.errors, STDERR_FILENO);
+    // A group of its own, so that a compiler dies with its passes. Signals that the caller ignores or blocks are the child's default again.
+    sigset_t all;
+    sigset_t none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    const int error = posix_spawn(&child, arguments.front().c_str(), &actions, &attributes, pointers(arguments).data(), pointers(variables).data());
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
 std::string ProcessResult::failure() const {
     if (!started) return output;
     if (timed_out) return fmt::format("killed after {:.3g} s", seconds);
@@ -121,7 +125,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
         return result;
     }
     pid_t child = 0;
-    const int error = start(arguments, changed_environment(environment), pipe[1], child);
+    const int error = start_process(arguments, {-1, pipe[1], pipe[1]}, child, environment);
     ::close(pipe[1]);
     if (error != 0) {
         ::close(pipe[0]);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +21,18 @@ struct ProcessResult {
     /// Why it is not ok, in a few words: "killed after 120 s", "ended with exit code 1".
     std::string failure() const;
 };
+
+/// Descriptors that become a child's standard streams; no input: an empty one.
+struct StandardStreams {
+    int input = -1;
+    int output = -1;
+    int errors = -1;
+};
+
+/// Starts the program at the path `arguments[0]` without a shell, in a process group of its own, with the caller's environment changed by
+/// `environment`, and does not wait. 0 and the child's id, or an error number.
+int start_process(std::vector<std::string> arguments, const StandardStreams& streams, pid_t& child,
+                  const std::vector<std::pair<std::string, std::string>>& environment = {});
 
 /// Starts the program at the path `arguments[0]` without a shell, in a process group of its own, with an empty standard input and the caller's
 /// environment changed by `environment`, and waits. After `timeout_seconds` the whole group is killed.

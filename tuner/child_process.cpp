@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,8 +14,7 @@
 #include <utility>
 
 #include "generator/error.hpp"
-
-extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves its declaration to the program
+#include "runtime/process.hpp"
 
 namespace hone {
 namespace {
@@ -26,34 +24,6 @@ constexpr std::size_t most_complaints = 4096;  // bytes kept of the child's stan
 [[noreturn]] void fail(const std::string& program, int error) {
     throw Error("worker process " + program, fmt::format("cannot be started: {}", std::strerror(error)),
                 "check the limits on processes and open files (ulimit -u, ulimit -n)");
-}
-
-pid_t spawn(std::vector<std::string> command, int input_output, int errors) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&actions, input_output, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, input_output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-    sigset_t all;
-    sigset_t none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    std::vector<char*> arguments;
-    arguments.reserve(command.size() + 1);
-    for (auto& word : command) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    pid_t child = -1;
-    const int error = posix_spawn(&child, command.front().c_str(), &actions, &attributes, arguments.data(), environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) fail(command.front(), error);
-    return child;
 }
 
 /// Appends what is there; false at the end.
@@ -96,7 +66,7 @@ ChildProcess::ChildProcess(std::vector<std::string> command) {
         close(pipe[1]);
     };
     try {
-        pid_ = spawn(std::move(command), sockets[1], pipe[1]);
+        if (const int error = start_process(command, {sockets[1], sockets[1], pipe[1]}, pid_); error != 0) fail(command.front(), error);
     } catch (...) {
         release();
         close(socket_);
