@@ -24,7 +24,8 @@ struct ArraySpec {
 struct TableSpec {
     std::string name;
     std::int64_t words = 0;
-    std::vector<double> contents;  ///< `words` values, rounded to the problem's precision; or empty: filled by the prepare plan
+    std::vector<double> contents;  ///< `words` values, rounded to the problem's precision; or empty: filled by the prepare plan, or scratch
+    bool scratch = false;          ///< filled by every step itself before it reads it
 };
 
 /// A whole-number argument with the same value at every launch, e.g. nx.

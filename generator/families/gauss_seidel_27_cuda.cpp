@@ -233,7 +233,7 @@ void four_colours(const Plan& plan, const Block& head, KernelSource& source) {
     source.entries = {"save_rims", "gauss_seidel_27_strips"};
     constexpr std::int64_t rim_rows = 3;
     const std::int64_t strips = divide_up(divide_up(plan.grid.ny, 2), plan.block_y - 1);
-    source.tables.push_back({"rims", divide_up(plan.grid.nz, 2) * strips * rim_rows * plan.grid.pitch, {}});
+    source.tables.push_back({"rims", divide_up(plan.grid.nz, 2) * strips * rim_rows * plan.grid.pitch, {}, true});
     for (int z_parity = 0; z_parity < 2; ++z_parity) {
         Launch save = launch(plan, "save_rims", {divide_up(plan.grid.nx + 2, copy_threads), strips - 1, divide_up(plan.grid.nz, 2)}, z_parity);
         save.block = {copy_threads, 1, 1};
