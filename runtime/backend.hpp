@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,7 +38,26 @@ class Module {
     virtual void launch(int entry, const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, Stream stream, void** arguments) const = 0;
 };
 
-/// A device: memory, code, time. One implementation per target; used by one thread at a time except where it says so.
+/// Times a stretch of a stream's work without waiting for it, as often as wanted. Used by one thread; the backend must outlive it.
+///
+///     watch->start(stream);
+///     kernel.launch(arrays, stream);
+///     watch->stop(stream);
+///     ...                                           // much later, perhaps
+///     if (const auto seconds = watch->seconds()) ...
+class StopWatch {
+  public:
+    virtual ~StopWatch() = default;
+    virtual void start(Stream stream) = 0;
+    virtual void stop(Stream stream) = 0;
+    /// Seconds on the device between the last start and stop; nothing while the device has not passed both.
+    virtual std::optional<double> seconds() = 0;
+    /// The same, waiting for it.
+    virtual double wait() = 0;
+};
+
+/// A device: memory, code, time. One implementation per target. Thread-safe but for `seconds` and `largest_difference`, which one thread at a time
+/// may call.
 class Backend {
   public:
     virtual ~Backend() = default;
@@ -59,6 +79,7 @@ class Backend {
 
     /// Seconds that `work`, which queues launches on `stream`, takes on the device.
     virtual double seconds(Stream stream, const std::function<void()>& work) = 0;
+    virtual std::unique_ptr<StopWatch> make_stop_watch() = 0;
     /// Largest |a - b| of two device arrays, by the rule of `largest_difference` in generator/workload.hpp.
     virtual double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) = 0;
 };

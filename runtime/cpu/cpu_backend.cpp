@@ -62,6 +62,18 @@ class CpuModule : public Module {
     const HostEntry* entries_;
 };
 
+class CpuStopWatch : public StopWatch {
+  public:
+    void start(Stream) override { begin_ = std::chrono::steady_clock::now(); }
+    void stop(Stream) override { seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+    std::optional<double> seconds() override { return seconds_; }
+    double wait() override { return seconds_; }
+
+  private:
+    std::chrono::steady_clock::time_point begin_;
+    double seconds_ = 0;
+};
+
 class CpuBackend : public Backend {
   public:
     explicit CpuBackend(DiskCache& cache) : cache_(&cache), compiler_(make_host_compiler(cache)), device_(cpu_device(compiler_->version())) {}
@@ -109,6 +121,7 @@ class CpuBackend : public Backend {
         work();
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
+    std::unique_ptr<StopWatch> make_stop_watch() override { return std::make_unique<CpuStopWatch>(); }
     double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) override {
         return hone::largest_difference(a, b, words, precision);
     }

@@ -37,6 +37,62 @@ KernelSource comparison_source() {
     return source;
 }
 
+class CudaStopWatch : public StopWatch {
+  public:
+    explicit CudaStopWatch(std::shared_ptr<const Session> session) : session_(std::move(session)) {
+        const Current current(*session_);
+        current.check();
+        session_->check(driver().event_create(&begin_, 0), "making an event");
+        if (const Result result = driver().event_create(&end_, 0); result != success) {
+            driver().event_destroy(begin_);
+            session_->fail(result, "making an event");
+        }
+    }
+    ~CudaStopWatch() override {
+        const Current current(*session_);
+        if (!current.ok()) return;
+        driver().event_destroy(begin_);
+        driver().event_destroy(end_);
+    }
+    CudaStopWatch(const CudaStopWatch&) = delete;
+    CudaStopWatch& operator=(const CudaStopWatch&) = delete;
+
+    void start(Stream stream) override { record(begin_, stream, "starting the clock"); }
+    void stop(Stream stream) override { record(end_, stream, "stopping the clock"); }
+
+    std::optional<double> seconds() override {
+        const Current current(*session_);
+        current.check();
+        const Result result = driver().event_query(end_);
+        if (result == error_not_ready) return std::nullopt;
+        session_->check(result, "asking for timed work");
+        return elapsed();
+    }
+    double wait() override {
+        const Current current(*session_);
+        current.check();
+        session_->check(driver().event_synchronise(end_), "waiting for timed work");
+        return elapsed();
+    }
+
+  private:
+    const Driver& driver() const { return session_->driver(); }
+    void record(EventHandle* event, Stream stream, const char* what) {
+        const Current current(*session_);
+        current.check();
+        session_->check(driver().event_record(event, handle_of(stream)), what);
+    }
+    double elapsed() {
+        float milliseconds = 0;
+        session_->check(driver().event_elapsed(&milliseconds, begin_, end_), "reading the clock");
+        return static_cast<double>(milliseconds) * 1e-3;
+    }
+
+    std::shared_ptr<const Session> session_;
+    EventHandle* begin_ = nullptr;
+    EventHandle* end_ = nullptr;
+};
+
 class CudaBackend : public Backend {
   public:
     CudaBackend(Driver driver, Device device, std::unique_ptr<Compiler> compiler)
@@ -110,6 +166,8 @@ class CudaBackend : public Backend {
         current.check();
         session_->check(driver().stream_synchronise(handle_of(stream)), "waiting for queued work");
     }
+
+    std::unique_ptr<StopWatch> make_stop_watch() override { return std::make_unique<CudaStopWatch>(session_); }
 
     double seconds(Stream stream, const std::function<void()>& work) override {
         const Current current(*session_);

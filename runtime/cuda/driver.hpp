@@ -26,6 +26,7 @@ constexpr Result error_invalid_image = 200;
 constexpr Result error_no_binary_for_gpu = 209;
 constexpr Result error_unsupported_ptx_version = 222;
 constexpr Result error_not_found = 500;
+constexpr Result error_not_ready = 600;
 constexpr Result error_illegal_address = 700;
 constexpr Result error_launch_out_of_resources = 701;
 constexpr Result error_launch_timeout = 702;
@@ -87,6 +88,7 @@ constexpr unsigned host_alloc_portable = 1;
     row(event_destroy, cuEventDestroy_v2, (EventHandle* event))                                                                                  \
     row(event_record, cuEventRecord, (EventHandle* event, StreamHandle* stream))                                                                 \
     row(event_synchronise, cuEventSynchronize, (EventHandle* event))                                                                             \
+    row(event_query, cuEventQuery, (EventHandle* event))                                                                                         \
     row(event_elapsed, cuEventElapsedTime, (float* milliseconds, EventHandle* begin, EventHandle* end))
 // clang-format on
 

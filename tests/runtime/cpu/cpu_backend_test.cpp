@@ -65,6 +65,13 @@ TEST_F(CpuBackendTest, CopiesAndFillsEveryByteAndNoOther) {
 
 TEST_F(CpuBackendTest, MeasuresAtLeastTheTimeThatPassed) {
     EXPECT_GE(backend_->seconds({}, [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }), 0.02);
+    const auto watch = backend_->make_stop_watch();
+    watch->start({});
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    watch->stop({});
+    ASSERT_TRUE(watch->seconds().has_value());
+    EXPECT_GE(*watch->seconds(), 0.02);
+    EXPECT_EQ(watch->wait(), *watch->seconds());
 }
 
 TEST_F(CpuBackendTest, ComparesArraysByTheRuleOfWorkloads) {

@@ -285,6 +285,33 @@ TEST(CudaBackend, TimesWithTwoEventsThatItKeeps) {
     EXPECT_EQ(machine.state().pushes, 0);
 }
 
+TEST(CudaBackend, AStopWatchReadsWhatTheDeviceHasPassedWithoutWaiting) {
+    FakeMachine machine;
+    {
+        auto backend = machine.backend();
+        auto module = machine.module(*backend);
+        const int entry = module->entry("something");
+        const auto watch = backend->make_stop_watch();
+        for (int launches = 1; launches <= 3; ++launches) {
+            watch->start({});
+            for (int i = 0; i < launches; ++i) module->launch(entry, {1, 1, 1}, {1, 1, 1}, 0, {}, nullptr);
+            watch->stop({});
+            module->launch(entry, {1, 1, 1}, {1, 1, 1}, 0, {}, nullptr);  // not in its time
+            machine.state().failures["cuEventQuery"] = cuda::error_not_ready;
+            EXPECT_EQ(watch->seconds(), std::nullopt);
+            machine.state().failures.clear();
+            ASSERT_TRUE(watch->seconds().has_value());
+            EXPECT_NEAR(*watch->seconds(), launches, 1e-6);
+            EXPECT_NEAR(watch->wait(), launches, 1e-6);
+        }
+        EXPECT_EQ(machine.state().total_events, 2);
+        machine.state().failures["cuEventQuery"] = cuda::error_illegal_address;
+        EXPECT_THAT(error_of([&] { watch->seconds(); }), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
+    }
+    EXPECT_EQ(machine.state().events, 0);
+    EXPECT_EQ(machine.state().pushes, 0);
+}
+
 TEST(CudaBackend, ReportsAFaultWhenTheDeviceIsWaitedFor) {
     FakeMachine machine;
     {

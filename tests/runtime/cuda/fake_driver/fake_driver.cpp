@@ -373,6 +373,11 @@ EXPORTED int cuEventSynchronize(Event* event) {
     const int code = enter_in_context("cuEventSynchronize", true);
     return code != success ? code : event->time < 0 ? invalid_handle : success;
 }
+EXPORTED int cuEventQuery(Event* event) {
+    const std::lock_guard lock(mutex);
+    const int code = enter_in_context("cuEventQuery", true);
+    return code != success ? code : event->time < 0 ? invalid_handle : success;
+}
 EXPORTED int cuEventElapsedTime(float* milliseconds, Event* begin, Event* end) {
     const std::lock_guard lock(mutex);
     *milliseconds = static_cast<float>((end->time - begin->time) * 1e3);
