@@ -109,7 +109,7 @@ Ceilings measure_ceilings(Backend& backend) {
     const std::int64_t bytes = buffer_bytes(backend);
     DeviceArray from(backend, bytes);
     DeviceArray to(backend, bytes);
-    // Every byte 0x3e makes factor and summand of the chains 0.19 in f32 and 7e-9 in f64: the sums stay finite and normal, and the multipliers work
+    // Every byte 0x3e makes the operands of the chains 0.19 in f32 and 7e-9 in f64: the sums stay finite and normal, and the multipliers work
     // on more than zeros, which would spare power and so raise the clock.
     backend.fill(from.data(), 0x3e, bytes);
     backend.fill(to.data(), 0x3e, bytes);
