@@ -128,7 +128,8 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
     // The common case needs no list of candidates.
     if (const auto own = known_.by_subject.find(subject(problem, device, "")); own != known_.by_subject.end()) {
         const Record& record = known_.records[own->second];
-        if (may_answer(record, device) && !space.check(record.config)) return {Grade::exact, record.config, record};
+        const Config config = space.completed(record.config);
+        if (may_answer(record, device) && !space.check(config)) return {Grade::exact, config, record};
     }
     std::vector<Candidate> queue = candidates(problem, device);
     // A heap, because the first few decide, however many there are.
@@ -136,11 +137,42 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
     std::make_heap(queue.begin(), queue.end(), later);
     while (!queue.empty()) {
         const Candidate& candidate = queue.front();
-        if (!space.check(candidate.record->config)) return {candidate.grade, candidate.record->config, *candidate.record};
+        const Config config = space.completed(candidate.record->config);
+        if (!space.check(config)) return {candidate.grade, config, *candidate.record};
         std::pop_heap(queue.begin(), queue.end(), later);
         queue.pop_back();
     }
     return {Grade::none, space.safe(), std::nullopt};
+}
+
+Share Database::best_share(const Problem& problem, const DeviceSide& device, const DeviceSide& partner) const {
+    const Family& family = families_->of(problem);
+    const SearchSpace space = family.space(problem, device.limits);
+    const SearchSpace partner_space = family.space(problem, partner.limits);
+    const std::string key = device_key(device.fingerprint);
+    const std::string partner_key = device_key(partner.fingerprint);
+    Share best{Grade::none, 1, this->best(problem, device.fingerprint, device.limits).config,
+               this->best(problem, partner.fingerprint, partner.limits).config, std::nullopt};
+    double best_distance = 0;
+    const auto of_class = known_.by_class.find(problem.class_key());
+    if (of_class == known_.by_class.end()) return best;
+    for (const std::size_t index : of_class->second) {
+        const Record& record = known_.records[index];
+        if (!record.hybrid || !record.verified()) continue;
+        const std::string other = device_key(record.hybrid->partner);
+        const bool forwards = known_.devices[index] == key && other == partner_key;
+        if (!forwards && !(known_.devices[index] == partner_key && other == key)) continue;
+        const double distance = rounded_distance(extent_distance(problem, record.problem));
+        if (best.record && std::tie(best_distance, best.record->step.high) <= std::tie(distance, record.step.high)) continue;
+        const Config own = record.config;
+        const Config others = record.hybrid->partner_config;
+        const Share share{record.problem == problem ? Grade::exact : Grade::nearest_size, forwards ? record.hybrid->share : 1 - record.hybrid->share,
+                          space.completed(forwards ? own : others), partner_space.completed(forwards ? others : own), record};
+        if (space.check(share.config) || partner_space.check(share.partner_config)) continue;
+        best = share;
+        best_distance = distance;
+    }
+    return best;
 }
 
 MergeCounts Database::merge_into(const fs::path& folder) const {

@@ -24,6 +24,21 @@ struct Match {
     std::optional<Record> record;  ///< what it was taken from
 };
 
+/// How two devices should share every step of a problem.
+struct Share {
+    Grade grade = Grade::none;  ///< exact, nearest_size, or none: nothing is known about this pair
+    double share = 1;           ///< of the device that was named first, 0..1
+    Config config;              ///< that it should run
+    Config partner_config;
+    std::optional<Record> record;  ///< what it was taken from; its own device may be the one named second
+};
+
+/// A device with what it allows.
+struct DeviceSide {
+    DeviceFingerprint fingerprint;
+    Limits limits;
+};
+
 /// What became of the records that were merged into a folder.
 struct MergeCounts {
     int added = 0;     ///< the folder had none about the subject
@@ -64,6 +79,11 @@ class Database {
     /// least time relative to its ceiling goes first. A candidate that is not verified, or that the space at this problem's own extents and
     /// `limits` rejects, is passed over.
     Match best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const;
+
+    /// Best share of a problem between two devices, whichever of them the record names first: of the exact problem, else of the nearest size; among
+    /// several pairs of configurations the fastest verified one whose members both spaces have. With Grade::none the share is 1 and both
+    /// configurations are those of `best`.
+    Share best_share(const Problem& problem, const DeviceSide& device, const DeviceSide& partner) const;
 
     /// Merges this database's records into the folder's files, making the folder when absent: under the folder's lock all files are read again,
     /// merged, and those that change are replaced atomically. Several processes may do so at once. Throws Error before anything is

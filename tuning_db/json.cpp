@@ -5,72 +5,27 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "generator/error.hpp"
+#include "tuning_db/json_parts.hpp"
 #include "tuning_db/json_tree.hpp"
 
 namespace hone {
 namespace {
 
-// Bounds that no honest record reaches; they keep absurd values out of everything that computes with them.
-constexpr double shortest_step = 1e-12;   // seconds
-constexpr double longest_step = 1e7;      // four months
-constexpr double most_work = 1e30;        // updates, operations, bytes of one step
-constexpr double highest_fraction = 1e3;  // of a ceiling: caches may beat a memory ceiling
-constexpr std::int64_t most_samples = 1'000'000'000;
-constexpr std::size_t longest_name = 200;
-constexpr std::size_t longest_text = 2000;
+using namespace json_bounds;
 
 // Rates are written with six digits.
 constexpr double rate_rounding = 1e-5;
 
-constexpr std::array known_fields{"problem",      "configuration", "purpose", "device", "step_seconds", "counts",  "rates",
-                                  "verification", "safe_seconds",  "ceiling", "search", "date",         "versions"};
-
-std::string value_json(const Value& value) {
-    if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
-    return json_string(std::get<std::string>(value));
-}
-
-std::string assignments_json(const std::vector<Assignment>& assignments) {
-    std::string text;
-    for (const auto& assignment : assignments)
-        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", json_string(assignment.name), value_json(assignment.value));
-    return "{" + text + "}";
-}
+constexpr std::array known_fields{"problem",      "configuration", "purpose", "found",  "device", "step_seconds", "counts", "rates",
+                                  "verification", "safe_seconds",  "ceiling", "energy", "hybrid", "search",       "date",   "versions"};
 
 std::string rates_json(const Record& record) {
     const auto rounded = [](double rate) { return std::isfinite(rate) ? fmt::format("{:.6g}", rate) : json_number(rate); };
     return fmt::format(R"({{"gigabytes_per_second": {}, "gigaflops": {}, "gigaupdates_per_second": {}}})", rounded(record.gigabytes_per_second()),
                        rounded(record.gigaflops()), rounded(record.gigaupdates_per_second()));
-}
-
-// A name or word as it can stand in a key such as `block_x=32,block_y=8`.
-const std::string& plain_word(const JsonPlace& place, const std::string& word) {
-    const auto plain = [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               std::string_view("_-+.:/").find(c) != std::string_view::npos;
-    };
-    if (word.empty() || word.size() > longest_name || !std::all_of(word.begin(), word.end(), plain))
-        place.fail("is or has a name that is no plain word", "use letters, digits and _-+.:/ only");
-    return word;
-}
-
-std::vector<Assignment> read_assignments(const JsonPlace& place) {
-    std::vector<Assignment> assignments;
-    for (const auto& member : place.members()) {
-        const JsonPlace value = place[plain_word(place, member.name)];
-        if (member.kind == JsonNode::Kind::integer) {
-            assignments.push_back({member.name, member.integer});
-        } else if (member.kind == JsonNode::Kind::string) {
-            assignments.push_back({member.name, plain_word(value, member.text)});
-        } else {
-            value.fail("is neither a whole number nor a word", "a parameter has one of these");
-        }
-    }
-    return assignments;
 }
 
 Problem read_problem(const JsonPlace& place, const Families& families) {
@@ -83,41 +38,6 @@ Problem read_problem(const JsonPlace& place, const Families& families) {
     } catch (const Error& error) {
         place.fail(error.what(), "correct the problem or remove the record");
     }
-}
-
-DeviceFingerprint read_device(const JsonPlace& place) {
-    place.only({"target", "name", "architecture", "units", "driver", "compiler"});
-    DeviceFingerprint device;
-    const std::string target = place["target"].string(longest_name);
-    if (target != to_string(Target::cpu) && target != to_string(Target::cuda)) place["target"].fail("is " + json_string(target), "use cuda or cpu");
-    device.target = parse_target(target);
-    device.name = place["name"].string(longest_text);
-    device.architecture = place["architecture"].string(longest_name);
-    device.units = static_cast<int>(place["units"].integer(0, 1'000'000));
-    device.driver = place["driver"].string(longest_text);
-    device.compiler = place["compiler"].string(longest_text);
-    return device;
-}
-
-Statistics read_statistics(const JsonPlace& place) {
-    place.only({"median", "low", "high", "minimum", "samples"});
-    Statistics step;
-    step.median = place["median"].number(shortest_step, longest_step);
-    step.low = place["low"].number(shortest_step, step.median);
-    step.high = place["high"].number(step.median, longest_step);
-    step.minimum = place["minimum"].number(shortest_step, step.median);
-    step.samples = static_cast<int>(place["samples"].integer(1, most_samples));
-    return step;
-}
-
-Counts read_counts(const JsonPlace& place) {
-    place.only({"updates", "unit", "operations", "bytes"});
-    Counts counts;
-    counts.updates = place["updates"].number(0, most_work);
-    counts.unit = place["unit"].string(longest_name);
-    counts.operations = place["operations"].number(0, most_work);
-    counts.bytes = place["bytes"].number(0, most_work);
-    return counts;
 }
 
 void check_rate(const JsonPlace& place, double counted) {
@@ -154,6 +74,10 @@ const std::string& matching(const JsonPlace& place, const std::regex& pattern, c
 }
 
 void read_origin(const JsonPlace& place, Record& record) {
+    if (const auto found = place.find("found")) {
+        record.found = found->string(longest_name);
+        if (record.found != "offline" && record.found != "online") found->fail("is " + json_string(record.found), "use offline or online");
+    }
     const JsonPlace search = place["search"];
     search.only({"strategy", "evaluations"});
     record.strategy = search["strategy"].string(longest_name);
@@ -167,47 +91,23 @@ void read_origin(const JsonPlace& place, Record& record) {
     record.versions.source_hash = matching(versions["source_hash"], hash, "64 hexadecimal digits belong here, or nothing");
 }
 
+void read_hybrid_of(const JsonPlace& place, Record& record) {
+    const auto hybrid = place.find("hybrid");
+    if (hybrid) record.hybrid = read_hybrid(*hybrid);
+    if (hybrid.has_value() != (record.purpose == "hybrid"))
+        place.fail(hybrid ? "has a share, but is not of purpose hybrid" : "is of purpose hybrid, but has no share", "a shared step needs both");
+}
+
 bool is_known(const std::string& field) {
     return std::find(known_fields.begin(), known_fields.end(), field) != known_fields.end();
 }
 
 }  // namespace
 
-std::string json_string(std::string_view text) {
-    return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::string json_number(double number) {
-    return std::isfinite(number) ? fmt::format("{}", number) : "null";
-}
-
-std::string to_json(const Problem& problem) {
-    return fmt::format(R"({{"family": {}, "parameters": {}}})", json_string(problem.family()), assignments_json(problem.parameters()));
-}
-
-std::string to_json(const Config& config) {
-    return assignments_json(config.assignments());
-}
-
-std::string to_json(const DeviceFingerprint& device) {
-    return fmt::format(R"({{"target": "{}", "name": {}, "architecture": {}, "units": {}, "driver": {}, "compiler": {}}})", to_string(device.target),
-                       json_string(device.name), json_string(device.architecture), device.units, json_string(device.driver),
-                       json_string(device.compiler));
-}
-
-std::string to_json(const Statistics& step) {
-    return fmt::format(R"({{"median": {}, "low": {}, "high": {}, "minimum": {}, "samples": {}}})", json_number(step.median), json_number(step.low),
-                       json_number(step.high), json_number(step.minimum), step.samples);
-}
-
-std::string to_json(const Counts& counts) {
-    return fmt::format(R"({{"updates": {}, "unit": {}, "operations": {}, "bytes": {}}})", json_number(counts.updates), json_string(counts.unit),
-                       json_number(counts.operations), json_number(counts.bytes));
-}
-
 std::vector<std::pair<std::string, std::string>> record_fields(const Record& record) {
     std::vector<std::pair<std::string, std::string>> fields{{"problem", to_json(record.problem)}, {"configuration", to_json(record.config)}};
     if (!record.purpose.empty()) fields.emplace_back("purpose", json_string(record.purpose));
+    if (!record.found.empty()) fields.emplace_back("found", json_string(record.found));
     fields.emplace_back("device", to_json(record.device));
     fields.emplace_back("step_seconds", to_json(record.step));
     fields.emplace_back("counts", to_json(record.counts));
@@ -218,6 +118,8 @@ std::vector<std::pair<std::string, std::string>> record_fields(const Record& rec
     if (record.ceiling_fraction != 0)
         fields.emplace_back("ceiling",
                             fmt::format(R"({{"fraction": {}, "binding": {}}})", json_number(record.ceiling_fraction), json_string(record.ceiling)));
+    if (record.energy) fields.emplace_back("energy", to_json(*record.energy));
+    if (record.hybrid) fields.emplace_back("hybrid", to_json(*record.hybrid));
     fields.emplace_back("search", fmt::format(R"({{"strategy": {}, "evaluations": {}}})", json_string(record.strategy), record.evaluations));
     fields.emplace_back("date", json_string(record.date));
     fields.emplace_back(
@@ -249,6 +151,8 @@ Record read_record(const JsonPlace& place, const Families& families) {
     if (const auto purpose = place.find("purpose")) record.purpose = plain_word(*purpose, purpose->string(longest_name));
     if (const auto safe = place.find("safe_seconds")) record.safe_seconds = safe->number(shortest_step, longest_step);
     if (const auto ceiling = place.find("ceiling")) read_ceiling(*ceiling, record);
+    if (const auto energy = place.find("energy")) record.energy = read_energy(*energy);
+    read_hybrid_of(place, record);
     read_origin(place, record);
     for (const auto& member : place.members())
         if (!is_known(member.name)) record.further.emplace_back(member.name, write_json(member));

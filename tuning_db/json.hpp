@@ -19,6 +19,8 @@ std::string to_json(const Config& config);    ///< {"block_x": 32, ...}
 std::string to_json(const DeviceFingerprint& device);
 std::string to_json(const Statistics& step);
 std::string to_json(const Counts& counts);
+std::string to_json(const Energy& energy);
+std::string to_json(const Hybrid& hybrid);
 std::string to_json(const Record& record);
 /// The members of a record's object in their order: name, and value as JSON.
 std::vector<std::pair<std::string, std::string>> record_fields(const Record& record);

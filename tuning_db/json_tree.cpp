@@ -176,8 +176,8 @@ JsonNode* JsonNode::find(std::string_view member) {
     return found == children.end() ? nullptr : &*found;
 }
 
-JsonNode parse_json(std::string_view text, const std::string& file) {
-    Position position;
+JsonNode parse_json(std::string_view text, const std::string& file, int first_line) {
+    Position position{first_line};
     TreeBuilder builder(position, file);
     const CountingIterator begin(text.data(), &position);
     const CountingIterator end(text.data() + text.size(), &position);

@@ -26,8 +26,9 @@ struct JsonNode {
     JsonNode* find(std::string_view member);
 };
 
-/// Strict: one value, UTF-8, no member twice, at most 16 levels and 1.5 million values. Throws Error naming `file` and line.
-JsonNode parse_json(std::string_view text, const std::string& file);
+/// Strict: one value, UTF-8, no member twice, at most 16 levels and 1.5 million values. Throws Error naming `file` and line; `first_line` is the
+/// line of a larger file where `text` begins.
+JsonNode parse_json(std::string_view text, const std::string& file, int first_line = 1);
 
 /// On one line: `{"a": 1, "b": [2, 3]}`.
 std::string write_json(const JsonNode& node);

@@ -25,10 +25,24 @@ std::array<int, 3> version_numbers(std::string_view text) {
     return numbers;
 }
 
-// Number of the 1 % step of the logarithmic scale on which the time lies.
-double time_step(const Record& record) {
+// Upper bound of what was tuned for. Without the energy that it is about, a record comes last.
+double cost(const Record& record) {
+    const bool delay = record.purpose == "energy_delay";
+    if (!delay && record.purpose != "energy") return record.step.high;
+    if (!record.energy) return std::numeric_limits<double>::infinity();
+    return record.energy->joules.high * (delay ? record.step.high : 1);
+}
+
+// Number of the 1 % step of the logarithmic scale on which the cost lies.
+double cost_step(const Record& record) {
     constexpr double noise = 1.01;
-    return std::floor(std::log(record.step.high) / std::log(noise));
+    return std::floor(std::log(cost(record)) / std::log(noise));
+}
+
+// What a shared step is about beside problem, device and purpose.
+std::string pair(const Record& record) {
+    if (!record.hybrid) return "";
+    return "\n" + device_key(record.hybrid->partner) + "\n" + record.config.key() + "\n" + record.hybrid->partner_config.key();
 }
 
 bool parameters_before(const Problem& a, const Problem& b) {
@@ -45,7 +59,7 @@ std::string subject(const Problem& problem, const DeviceFingerprint& device, con
 }
 
 std::string subject(const Record& record) {
-    return subject(record.problem, record.device, record.purpose);
+    return subject(record.problem, record.device, record.purpose) + pair(record);
 }
 
 bool stands_before(const Record& a, const Record& b) {
@@ -53,7 +67,9 @@ bool stands_before(const Record& a, const Record& b) {
     if (parameters_before(a.problem, b.problem)) return true;
     if (parameters_before(b.problem, a.problem)) return false;
     if (a.purpose != b.purpose) return a.purpose < b.purpose;
-    return device_key(a.device) < device_key(b.device);
+    const std::string a_device = device_key(a.device);
+    const std::string b_device = device_key(b.device);
+    return a_device != b_device ? a_device < b_device : pair(a) < pair(b);
 }
 
 bool better(const Record& a, const Record& b) {
@@ -61,9 +77,9 @@ bool better(const Record& a, const Record& b) {
     const auto a_version = version_numbers(a.versions.hone);
     const auto b_version = version_numbers(b.versions.hone);
     if (a_version != b_version) return a_version > b_version;
-    const double a_step = time_step(a);
-    const double b_step = time_step(b);
-    if (a_step != b_step) return a_step < b_step;
+    const double a_cost = cost_step(a);
+    const double b_cost = cost_step(b);
+    if (a_cost != b_cost) return a_cost < b_cost;
     if (a.date != b.date) return a.date < b.date;
     if (a.step.median != b.step.median) return a.step.median < b.step.median;
     if (a.config != b.config) return a.config < b.config;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +33,44 @@ struct Versions {
     bool operator==(const Versions&) const = default;
 };
 
+/// Electrical energy of one time step, as a meter said it.
+struct Energy {
+    Statistics joules;              ///< of one time step
+    double watts = 0;               ///< mean while the steps ran
+    double idle_watts = 0;          ///< of the device doing nothing; 0: not measured
+    std::string source;             ///< the meter, a plain word: "nvml", "rapl"; of several devices together "nvml+rapl"
+    double samples_per_second = 0;  ///< how often the meter was read
+    double resolution_seconds = 0;  ///< the meter's shortest time between two values of its own; 0: not known
+    double resolution_watts = 0;    ///< least difference between two values of the meter; 0: not known
+
+    bool operator==(const Energy&) const = default;
+};
+
+/// Seconds of one step on a device that computes n units of the range: T = a + b n.
+struct AffineCost {
+    double a = 0;      ///< seconds, whatever the share: launch, transfer, start of threads
+    double b = 0;      ///< seconds per unit
+    double sigma = 0;  ///< of one period's time, as part of it
+    int samples = 0;   ///< periods that a and b come from
+
+    bool operator==(const AffineCost&) const = default;
+};
+
+/// How two devices share every time step. The record's own device computes `share` of the range, the partner the rest; `Record::step` is the time of
+/// both together.
+struct Hybrid {
+    DeviceFingerprint partner;
+    Config partner_config;
+    double share = 1;              ///< of the record's own device, 0..1
+    std::int64_t granularity = 1;  ///< units of the range (Family::range_unit) of which the share is a multiple
+    AffineCost own_cost;           ///< of the record's own device
+    AffineCost partner_cost;
+    double own_seconds = 0;      ///< median step of the own device alone, in the same run; 0: not measured
+    double partner_seconds = 0;  ///< of the partner alone
+
+    bool operator==(const Hybrid&) const = default;
+};
+
 /// One measured and verified fact: this configuration computes this problem on this device at this cost.
 struct Record {
     Problem problem;
@@ -51,6 +91,10 @@ struct Record {
     /// What was tuned for, where it was not the least time of one step on this device alone with warm caches: a word that later kinds of results
     /// choose ("cold", "energy", "hybrid"). Records of different purposes stand side by side; `Database::best` looks at those without one.
     std::string purpose;
+    /// How it was found: "offline" by `hone tune` and the like, "online" inside a running application; empty: not said.
+    std::string found;
+    std::optional<Energy> energy;  ///< of `config`, whatever was tuned for
+    std::optional<Hybrid> hybrid;  ///< of purpose "hybrid", and no other
     /// Fields that this program does not know, by name, as JSON text: kept as they are, so that nothing a newer program added is lost in a merge.
     std::vector<std::pair<std::string, std::string>> further;
 
@@ -62,7 +106,8 @@ struct Record {
     double gigaupdates_per_second() const { return counts.updates / step.median * 1e-9; }
 };
 
-/// What a record is about: device model, problem with its extents, purpose. A database keeps one record of each.
+/// What a record is about: device model, problem with its extents, purpose. A database keeps one record of each. A shared step is also about its
+/// two configurations and its partner, because the share that suits one pair of kernels says little about another.
 std::string subject(const Problem& problem, const DeviceFingerprint& device, const std::string& purpose);
 std::string subject(const Record& record);
 
@@ -73,8 +118,10 @@ bool stands_before(const Record& a, const Record& b);
 ///
 /// 1. verified within its tolerance before not verified;
 /// 2. measured with the newer version of hone, because an older one's source may be gone;
-/// 3. faster beyond the noise: the upper bounds of the medians' confidence intervals on a logarithmic grid of 1 %, so that a noisy measurement
-///    does not beat a precise one. (Overlap of intervals would not be transitive: then a merge's result would depend on its order.)
+/// 3. faster beyond the noise (of purpose "energy": less energy; "energy_delay": less energy times time): the upper bounds of the medians' confidence
+/// intervals on a
+///    logarithmic grid of 1 %, so that a noisy measurement does not beat a precise one. (Overlap of intervals would not be transitive: then a merge's
+///    result would depend on its order.)
 /// 4. a tie keeps the older, so that files change little; equal dates are decided by median, configuration and the remaining contents.
 bool better(const Record& a, const Record& b);
 

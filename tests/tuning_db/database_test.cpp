@@ -348,5 +348,53 @@ TEST(ConcurrentDatabase, ThreadsLookUpInOneAndMergeIntoOneFolder) {
     EXPECT_EQ(Database::load(folder.path(), two_families()).records().size(), std::size_t{threads * merges});
 }
 
+Record shared(const std::string& problem, double share, double seconds, const std::string& config = "unroll=2") {
+    const DeviceFingerprint host{Target::cpu, "AMD EPYC 9B14", "x86-64-avx512", 16, "", "g++ 12.2"};
+    Record record = test::make_record(problem, config, seconds);
+    record.purpose = "hybrid";
+    record.hybrid = Hybrid{host, test::make_record(problem, "unroll=1", seconds, host).config, share, 1, {}, {}, 0, 0};
+    return record;
+}
+
+TEST(DatabaseShare, IsThatOfTheFastestPairOfTheNearestSizeFromEitherSide) {
+    Database database(test::two_families());
+    const Problem problem = test::two_families().parse_problem("volume order=5 elements=1000");
+    const DeviceSide gpu{test::h200(), test::h200_limits()};
+    const Record first = shared("volume order=5 elements=1000", 0.9, 2e-3);
+    const DeviceSide host{first.hybrid->partner, cpu_limits()};
+    EXPECT_EQ(database.best_share(problem, gpu, host).grade, Grade::none);
+    EXPECT_EQ(database.best_share(problem, gpu, host).share, 1);
+    database.add(shared("volume order=5 elements=8000", 0.5, 1e-3));
+    EXPECT_EQ(database.best_share(problem, gpu, host).grade, Grade::nearest_size);
+    EXPECT_EQ(database.best_share(problem, gpu, host).share, 0.5);
+    database.add(first);
+    database.add(shared("volume order=5 elements=1000", 0.75, 1e-3, "unroll=3"));
+    EXPECT_EQ(database.records().size(), 3U) << "another configuration is another pair";
+    const Share share = database.best_share(problem, gpu, host);
+    EXPECT_EQ(share.grade, Grade::exact);
+    EXPECT_EQ(share.share, 0.75);
+    EXPECT_EQ(share.config.key(), "unroll=3");
+    EXPECT_EQ(share.partner_config.key(), "unroll=1");
+    const Share turned = database.best_share(problem, host, gpu);
+    EXPECT_EQ(turned.share, 0.25);
+    EXPECT_EQ(turned.config.key(), "unroll=1");
+    EXPECT_EQ(turned.partner_config.key(), "unroll=3");
+    EXPECT_EQ(database.best_share(problem, gpu, gpu).grade, Grade::none) << "another pair";
+    EXPECT_EQ(database.best(problem, gpu.fingerprint, gpu.limits).grade, Grade::none) << "a shared step says nothing about one device";
+}
+
+TEST(DatabaseShare, PassesOverWhatIsNotVerifiedOrNoMember) {
+    Database database(test::two_families());
+    const Problem problem = test::two_families().parse_problem("volume order=5 elements=1000");
+    Record wrong = shared("volume order=5 elements=1000", 0.9, 1e-4);
+    wrong.verification_error = 1;
+    database.add(wrong);
+    Record no_member = shared("volume order=5 elements=1000", 0.8, 1e-4);
+    no_member.hybrid->partner_config = Config({{"unroll", 9}});
+    database.add(no_member);
+    const DeviceSide gpu{test::h200(), test::h200_limits()};
+    EXPECT_EQ(database.best_share(problem, gpu, {wrong.hybrid->partner, cpu_limits()}).grade, Grade::none);
+}
+
 }  // namespace
 }  // namespace hone

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "generator/error.hpp"
@@ -17,7 +18,7 @@ TEST(Json, ARecordReadsBackTheSame) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     test::RandomRecords random(seed);
     for (int i = 0; i < 200; ++i) {
-        const Record record = random();
+        const Record record = i % 2 == 0 ? random() : random.shared();
         const std::string text = to_json(record);
         EXPECT_EQ(text.find('\n'), std::string::npos);
         const Record again = record_from_json(text, test::two_families(), "here");
@@ -26,8 +27,45 @@ TEST(Json, ARecordReadsBackTheSame) {
         EXPECT_EQ(again.device, record.device);
         EXPECT_EQ(again.step, record.step);
         EXPECT_EQ(again.versions, record.versions);
+        EXPECT_EQ(again.found, record.found);
+        EXPECT_EQ(again.energy, record.energy);
+        EXPECT_EQ(again.hybrid, record.hybrid);
+        EXPECT_TRUE(again.further.empty());
         EXPECT_EQ(to_json(again), text);
     }
+}
+
+TEST(Json, RefusesEnergiesAndSharesOutOfTheirRange) {
+    test::RandomRecords random(1);
+    const auto refused = [](const Record& record) {
+        EXPECT_THROW(record_from_json(to_json(record), test::two_families(), "here"), Error) << to_json(record);
+    };
+    const auto energy = [&](const std::function<void(Energy&)>& change) {
+        Record record = random();
+        record.energy = random.energy(1e-3);
+        EXPECT_NO_THROW(record_from_json(to_json(record), test::two_families(), "here"));
+        change(*record.energy);
+        refused(record);
+    };
+    energy([](Energy& e) { e.joules.median = 0; });
+    energy([](Energy& e) { e.joules.low = 2 * e.joules.median; });
+    energy([](Energy& e) { e.watts = -1; });
+    energy([](Energy& e) { e.source = "a meter"; });
+    energy([](Energy& e) { e.idle_watts = 1e9; });
+    energy([](Energy& e) { e.samples_per_second = std::nan(""); });
+    const auto hybrid = [&](const std::function<void(Record&)>& change) {
+        Record record = random.shared();
+        change(record);
+        refused(record);
+    };
+    hybrid([](Record& r) { r.hybrid->share = 1.01; });
+    hybrid([](Record& r) { r.hybrid->share = -0.01; });
+    hybrid([](Record& r) { r.hybrid->granularity = 0; });
+    hybrid([](Record& r) { r.hybrid->own_cost.b = -1e-9; });
+    hybrid([](Record& r) { r.hybrid->partner_cost.samples = -1; });
+    hybrid([](Record& r) { r.purpose = "energy"; });
+    hybrid([](Record& r) { r.hybrid.reset(); });
+    hybrid([](Record& r) { r.found = "somewhere"; });
 }
 
 TEST(Json, NumbersAreTheShortestThatReadBackTheSame) {

@@ -114,5 +114,47 @@ TEST(StandsBefore, SortsByFamilyThenByValueThenByPurpose) {
     EXPECT_NE(subject(cold), subject(base()));
 }
 
+Record with_joules(const char* purpose, double joules, double seconds) {
+    Record record = with_times(seconds, seconds, seconds);
+    record.purpose = purpose;
+    record.energy = Energy{{joules, joules, joules, joules, 40}, joules / seconds, 0, "nvml", 10, 0, 0};
+    return record;
+}
+
+TEST(Better, ComparesWhatWasTunedFor) {
+    expect_better(with_joules("", 3, 1e-3), with_joules("", 1, 2e-3));
+    expect_better(with_joules("energy", 1, 2e-3), with_joules("energy", 3, 1e-3));
+    expect_better(with_joules("energy_delay", 1, 2e-3), with_joules("energy_delay", 3, 1e-3));
+    expect_better(with_joules("energy_delay", 3, 1e-3), with_joules("energy_delay", 2, 2e-3));
+    Record unmetered = with_joules("energy", 1, 1e-4);
+    unmetered.energy.reset();
+    expect_better(with_joules("energy", 5, 1), unmetered);
+}
+
+TEST(Record, ASharedStepIsAboutTwoDevicesAndTwoConfigurations) {
+    test::RandomRecords random(1);
+    const Record record = random.shared();
+    EXPECT_EQ(subject(record), subject(record));
+    Record plain = record;
+    plain.purpose.clear();
+    plain.hybrid.reset();
+    EXPECT_NE(subject(plain), subject(record));
+    Record other_share = record;
+    other_share.hybrid->share = record.hybrid->share / 2;
+    EXPECT_EQ(subject(other_share), subject(record)) << "the share is the answer, not the question";
+    for (const auto& change : {+[](Record& r) { r.hybrid->partner.name = "another"; },
+                               +[](Record& r) {
+                                   r.config = Config({{"unroll", 9}});
+                               },
+                               +[](Record& r) {
+                                   r.hybrid->partner_config = Config({{"unroll", 9}});
+                               }}) {
+        Record changed = record;
+        change(changed);
+        EXPECT_NE(subject(changed), subject(record));
+        EXPECT_NE(stands_before(changed, record), stands_before(record, changed));
+    }
+}
+
 }  // namespace
 }  // namespace hone

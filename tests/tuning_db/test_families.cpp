@@ -131,6 +131,34 @@ Record RandomRecords::operator()() {
     record.evaluations = static_cast<int>(below(1000));
     record.date = fmt::format("2026-11-{:02}T14:05:{:02}Z", 1 + below(3), below(2));
     record.versions.hone = fmt::format("0.{}.0", 1 + below(2));
+    record.found = std::array{"", "offline", "online"}.at(static_cast<std::size_t>(below(3)));
+    if (below(2) == 0) record.energy = energy(median);
+    return record;
+}
+
+Energy RandomRecords::energy(double seconds) {
+    const double joules = uniform(100, 700) * seconds;
+    Energy energy{{joules, 0.99 * joules, 1.01 * joules, 0.98 * joules, 40}, joules / seconds, 0, "nvml", 10, 0, 0};
+    if (below(2) == 0) energy.idle_watts = uniform(1, 100);
+    if (below(2) == 0) energy.resolution_seconds = 0.1;
+    if (below(2) == 0) energy.resolution_watts = 0.001;
+    return energy;
+}
+
+Record RandomRecords::shared() {
+    Record record = (*this)();
+    const Record other = (*this)();
+    record.purpose = "hybrid";
+    record.hybrid = Hybrid{other.device,
+                           other.config,
+                           uniform(0, 1),
+                           1 + below(8),
+                           {uniform(0, 1e-5), uniform(1e-9, 1e-6), 0.01, 8},
+                           {uniform(0, 1e-5), uniform(1e-9, 1e-6), 0.02, 7},
+                           0,
+                           0};
+    if (below(2) == 0) record.hybrid->own_seconds = uniform(1e-4, 1e-3);
+    if (below(2) == 0) record.hybrid->partner_seconds = uniform(1e-4, 1e-3);
     return record;
 }
 

@@ -30,6 +30,9 @@ class RandomRecords {
   public:
     explicit RandomRecords(std::uint64_t seed) : engine_(seed) {}
     Record operator()();
+    /// One about a step that two devices share.
+    Record shared();
+    Energy energy(double seconds);
     std::int64_t below(std::int64_t bound);
     double uniform(double low, double high);
 

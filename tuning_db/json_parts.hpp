@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tuning_db/json_tree.hpp"
+#include "tuning_db/record.hpp"
+
+namespace hone {
+
+/// What a record's JSON consists of (tuning_db/json.hpp): the strict readers of its parts and the bounds that they keep.
+namespace json_bounds {
+
+/// Bounds that no honest record reaches; they keep absurd values out of everything that computes with them.
+inline constexpr double shortest_step = 1e-12;   // seconds
+inline constexpr double longest_step = 1e7;      // four months
+inline constexpr double most_work = 1e30;        // updates, operations, bytes of one step
+inline constexpr double highest_fraction = 1e3;  // of a ceiling: caches may beat a memory ceiling
+inline constexpr double least_joules = 1e-12;    // of one step
+inline constexpr double most_joules = 1e13;      // a megawatt for the longest step
+inline constexpr double most_watts = 1e6;
+inline constexpr std::int64_t most_samples = 1'000'000'000;
+inline constexpr std::size_t longest_name = 200;
+inline constexpr std::size_t longest_text = 2000;
+
+}  // namespace json_bounds
+
+/// A name or word as it can stand in a key such as `block_x=32,block_y=8`.
+const std::string& plain_word(const JsonPlace& place, const std::string& word);
+std::string assignments_json(const std::vector<Assignment>& assignments);
+std::vector<Assignment> read_assignments(const JsonPlace& place);
+
+DeviceFingerprint read_device(const JsonPlace& place);
+/// Of seconds, or of another quantity within its own bounds.
+Statistics read_statistics(const JsonPlace& place, double least = json_bounds::shortest_step, double most = json_bounds::longest_step);
+Counts read_counts(const JsonPlace& place);
+Energy read_energy(const JsonPlace& place);
+Hybrid read_hybrid(const JsonPlace& place);
+
+}  // namespace hone
