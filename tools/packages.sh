@@ -1,6 +1,6 @@
 # Sourced by tools/quickstart and tools/test: Debian and Ubuntu packages, asked for only when they are missing.
 
-build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev)
+build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev clang libclang-rt-dev clang-format-14 clang-tidy libomp-dev)
 
 is_installed() {

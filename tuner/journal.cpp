@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -17,6 +17,7 @@
 #include "tuner/messages.hpp"
 #include "tuning_db/file_store.hpp"
 #include "tuning_db/json.hpp"
+#include "tuning_db/json_parts.hpp"
 #include "tuning_db/json_tree.hpp"
 
 namespace hone {
@@ -31,6 +32,12 @@ std::string system_error() {
     return std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
 }
 
+std::string json_list(const std::vector<std::string>& words) {
+    std::string text;
+    for (const auto& word : words) text += (text.empty() ? "" : ", ") + json_string(word);
+    return "[" + text + "]";
+}
+
 /// What a run is, name by name, as JSON: written as the first line and compared on resumption.
 std::vector<std::pair<std::string, std::string>> fields(const RunDescription& run) {
     const TunerSettings& s = run.settings;
@@ -41,8 +48,11 @@ std::vector<std::pair<std::string, std::string>> fields(const RunDescription& ru
             {"version", json_string(run.version)},
             {"strategy", json_string(run.strategy)},
             {"seed", json_string(std::to_string(run.seed))},
-            {"settings", fmt::format(R"({{"window": {}, "finalists": {}, "final_rounds": {}, "tie": {}}})", s.window, s.finalists, s.final_rounds,
-                                     json_number(s.tie))}};
+            {"settings", fmt::format(R"({{"window": {}, "finalists": {}, "final_rounds": {}, "tie": {}, "most_final_rounds": {}, "retime": {}}})",
+                                     s.window, s.finalists, s.final_rounds, json_number(s.tie), s.most_final_rounds, s.retime)},
+            {"objective", json_string(run.objective)},
+            {"only", json_string(run.only)},
+            {"prior", json_list(run.prior)}};
 }
 
 std::string first_line(const RunDescription& run) {
@@ -56,7 +66,10 @@ std::string line_of(const JournalEntry& entry) {
     if (entry.kind == JournalEntry::Kind::finish) return fmt::format("{{\"event\": \"finish\", \"elapsed\": {}}}\n", elapsed);
     if (entry.kind == JournalEntry::Kind::done) return fmt::format("{{\"event\": \"done\", \"elapsed\": {}}}\n", elapsed);
     return fmt::format("{{\"event\": \"{}\", \"elapsed\": {}, \"index\": {}, \"config\": {}, \"outcome\": {}}}\n",
-                       entry.finalist ? "finalist" : "candidate", elapsed, entry.index, json_string(entry.config), to_json(entry.outcome));
+                       entry.finalist ? "finalist"
+                       : entry.again  ? "again"
+                                      : "candidate",
+                       elapsed, entry.index, json_string(entry.config), to_json(entry.outcome));
 }
 
 JournalEntry entry_of(const JsonPlace& place) {
@@ -67,8 +80,10 @@ JournalEntry entry_of(const JsonPlace& place) {
         entry.kind = event == "done" ? JournalEntry::Kind::done : JournalEntry::Kind::finish;
         return entry;
     }
-    if (event != "candidate" && event != "finalist") place["event"].fail("is \"" + event + "\"", "it must be candidate, finalist, finish or done");
     entry.finalist = event == "finalist";
+    entry.again = event == "again";
+    if (event != "candidate" && !entry.finalist && !entry.again)
+        place["event"].fail("is \"" + event + "\"", "it must be candidate, again, finalist, finish or done");
     entry.index = place["index"].integer(0, std::numeric_limits<std::int64_t>::max());
     entry.config = place["config"].string(longest);
     entry.outcome = read_outcome(place["outcome"]);
@@ -97,25 +112,71 @@ bool is_json(const std::string& line) {
 }
 
 /// The lines of a journal. A last one that has no end, or cannot be read, was cut while it was written and is left out.
-std::vector<std::string> readable_lines(const std::filesystem::path& file) {
-    const std::string text = read_file(file, most_bytes);
+std::vector<std::string> readable_lines(std::string_view text) {
     std::vector<std::string> lines;
     std::size_t begin = 0;
     for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-        lines.push_back(text.substr(begin, end - begin));
+        lines.emplace_back(text.substr(begin, end - begin));
         begin = end + 1;
     }
     if (!lines.empty() && !is_json(lines.back())) lines.pop_back();
     return lines;
 }
 
+std::vector<std::string> readable_lines(const std::filesystem::path& file) {
+    const std::string text = read_file(file, most_bytes);
+    return readable_lines(std::string_view(text));
+}
+
+void read_settings(const JsonPlace& place, TunerSettings& settings) {
+    const auto number = [&](const char* name, int& value) {
+        if (const auto found = place.find(name)) value = static_cast<int>(found->integer(0, std::numeric_limits<int>::max()));
+    };
+    number("window", settings.window);
+    number("finalists", settings.finalists);
+    number("final_rounds", settings.final_rounds);
+    number("most_final_rounds", settings.most_final_rounds);
+    number("retime", settings.retime);
+    if (const auto tie = place.find("tie")) settings.tie = tie->number(0, 1);
+}
+
+/// How a first line says that candidates are chosen.
+void read_search(const JsonPlace& place, RunDescription& run) {
+    run.strategy = place["strategy"].string(longest);
+    const std::string seed = place["seed"].string(32);
+    const char* const end = seed.data() + seed.size();
+    const auto [read, status] = std::from_chars(seed.data(), end, run.seed);
+    if (status != std::errc{} || read != end) place["seed"].fail("is " + json_string(seed), "it must be a whole number in quotes");
+    // Journals of older versions lack the rest.
+    if (const auto settings = place.find("settings")) read_settings(*settings, run.settings);
+    if (const auto objective = place.find("objective")) run.objective = objective->string(longest);
+    if (const auto only = place.find("only")) run.only = only->string(longest);
+    const auto prior = place.find("prior");
+    if (!prior) return;
+    run.prior.clear();
+    for (std::size_t i = 0; i < prior->elements(); ++i) run.prior.push_back((*prior)[i].string(longest));
+}
+
+RunDescription run_of(const JsonPlace& place) {
+    RunDescription run;
+    place["hone_journal"].integer(format_version, format_version);
+    run.problem = place["problem"].string(longest);
+    run.device = read_device(place["device"]);
+    run.space = place["space"].string(longest);
+    run.version = place["version"].string(longest);
+    read_search(place, run);
+    return run;
+}
+
 void check_same(const std::filesystem::path& file, const JsonPlace& place, const RunDescription& run) {
     for (const auto& [name, value] : fields(run)) {
-        const std::string found = write_json(place[name].node());
+        const auto present = place.find(name);  // journals of older versions lack some
+        const std::string found = present ? write_json(present->node()) : "not said";
         const std::string expected = write_json(parse_json(value, "the run"));
         if (found != expected)
-            throw Error("journal " + file.string(), fmt::format("it is of another run: its {} is {}, this run's is {}", name, found, expected),
-                        "give the options of that run, or tune again without --resume");
+            throw OtherRunError("journal " + file.string(),
+                                fmt::format("it is of another run: its {} is {}, this run's is {}", name, found, expected),
+                                "give the options of that run, or tune again without --resume");
     }
 }
 
@@ -166,6 +227,21 @@ Journal::~Journal() = default;
 Journal::Journal(Journal&&) noexcept = default;
 Journal& Journal::operator=(Journal&&) noexcept = default;
 
+JournalText parse_journal(std::string_view text, const std::string& where) {
+    const std::vector<std::string> lines = readable_lines(text);
+    if (lines.empty()) throw Error("journal " + where, "it has no line", "name a journal that 'hone tune' wrote");
+    JournalText journal{read_line(where, 0, lines[0], run_of), {}};
+    journal.entries.reserve(lines.size() - 1);
+    for (std::size_t i = 1; i < lines.size(); ++i) journal.entries.push_back(read_line(where, i, lines[i], entry_of));
+    return journal;
+}
+
+std::string journal_text(const JournalText& journal) {
+    std::string text = first_line(journal.run);
+    for (const auto& entry : journal.entries) text += line_of(entry);
+    return text;
+}
+
 Journal Journal::start(const std::filesystem::path& file, const RunDescription& description) {
     std::error_code error;
     if (std::filesystem::exists(file, error)) {
@@ -201,11 +277,7 @@ bool Journal::peek(const std::filesystem::path& file, RunDescription& descriptio
     const std::vector<std::string> lines = readable_lines(file);
     if (lines.empty()) return false;
     return read_line(file, 0, lines[0], [&](const JsonPlace& place) {
-        description.strategy = place["strategy"].string(longest);
-        const std::string seed = place["seed"].string(32);
-        char* end = nullptr;
-        description.seed = std::strtoull(seed.c_str(), &end, 10);
-        if (seed.empty() || *end != '\0') place["seed"].fail("is " + seed, "it must be a whole number in quotes");
+        read_search(place, description);
         return true;
     });
 }

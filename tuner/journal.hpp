@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "generator/error.hpp"
 #include "tuner/tuner.hpp"
 #include "tuning_db/device.hpp"
 
@@ -20,6 +22,15 @@ struct RunDescription {
     std::string strategy;
     std::uint64_t seed = 0;
     TunerSettings settings;
+    std::string objective = "time";
+    std::string only;                ///< members that may be chosen (tuner/restriction.hpp); empty: all
+    std::vector<std::string> prior;  ///< keys of the promising members, in their order
+};
+
+/// The journal that is there is of another run than the one to be resumed.
+class OtherRunError : public Error {
+  public:
+    using Error::Error;
 };
 
 /// SHA-256 of tunables, values, safe configuration and `members` (what the constraints leave), as 64 hexadecimal digits.
@@ -38,7 +49,20 @@ struct JournalEntry {
     bool finalist = false;
     std::string config;  ///< key, for people and as a check
     Outcome outcome;
+    bool again = false;  ///< see Candidate
 };
+
+/// What the text of a journal says.
+struct JournalText {
+    RunDescription run;
+    std::vector<JournalEntry> entries;
+};
+
+/// Reads a whole journal, as strictly as `Journal::resume`, without a file or a lock; `where` is for messages. A last line that was cut is left out.
+JournalText parse_journal(std::string_view text, const std::string& where);
+
+/// The inverse.
+std::string journal_text(const JournalText& journal);
 
 /// The journal of one tuning run: JSON lines, only ever appended to, each written at once and on the disk before the run goes on. However a run ends
 /// (`kill -9`, power), every finished evaluation is in it and a resumed run repeats at most the evaluations in flight.
@@ -53,10 +77,11 @@ class Journal {
   public:
     /// An empty journal. One that is there already is kept as `<name>.previous`.
     static Journal start(const std::filesystem::path& file, const RunDescription& description);
-    /// Goes on with the journal that is there, or starts one when there is none. Throws Error when it is of another problem, device, space, version,
-    /// strategy, seed or settings, naming both.
+    /// Goes on with the journal that is there, or starts one when there is none. Throws OtherRunError when it differs in anything of its description,
+    /// naming both.
     static Journal resume(const std::filesystem::path& file, const RunDescription& description);
-    /// Strategy and seed of the journal that is there, so that a run may go on with them; false when there is none.
+    /// What a run may take from the journal that is there, to go on with it: strategy, seed, settings, objective, restriction, promising members.
+    /// False, changing nothing, when there is none.
     static bool peek(const std::filesystem::path& file, RunDescription& description);
 
     ~Journal();

@@ -1,0 +1,117 @@
+#include "tuner/formats/journal_space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "generator/error.hpp"
+#include "tuner/formats/parameter_values.hpp"
+#include "tuner/journal.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone {
+namespace {
+
+// A value of a configuration's key as JSON: what reads as a number, as true or as false is that, anything else is a word.
+std::string written_of(const std::string& plain) {
+    if (std::holds_alternative<std::int64_t>(parse_value(plain)) || plain == "true" || plain == "false") return plain;
+    if (!plain.empty() && plain.find_first_not_of("0123456789.eE+-") == std::string::npos) {
+        try {
+            return write_json(parse_json(plain, "a value"));
+        } catch (const Error&) {
+            return json_string(plain);  // 1.2.3, say
+        }
+    }
+    return json_string(plain);
+}
+
+// Names and values of a key such as `block_x=32,staging=caches`.
+struct Key {
+    std::vector<std::string> names;
+    std::vector<std::string> written;
+};
+
+Key parse_key(std::string_view key, const std::string& where) {
+    Key parts;
+    while (!key.empty()) {
+        const std::string_view item = key.substr(0, key.find(','));
+        const std::size_t equals = item.find('=');
+        if (equals == std::string_view::npos) throw Error(where, fmt::format("\"{}\" is no name=value", item), "a configuration reads a=1,b=two");
+        parts.names.emplace_back(item.substr(0, equals));
+        parts.written.push_back(written_of(std::string(item.substr(equals + 1))));
+        key.remove_prefix(std::min(key.size(), item.size() + 1));
+    }
+    return parts;
+}
+
+// The same configuration must come out again.
+std::string key_of(const RecordedSpace& recorded, std::int64_t index) {
+    const std::vector<std::size_t> places = recorded.places(index);
+    std::string key;
+    for (std::size_t d = 0; d < places.size(); ++d) {
+        const auto& [name, written] = recorded.parameters()[d];
+        const std::string plain = plain_value(written[places[d]]);
+        if (name.find_first_of(",=") != std::string::npos || plain.find_first_of(",=") != std::string::npos ||
+            written_of(plain) != written[places[d]])
+            throw Error("journal",
+                        fmt::format("parameter {} has the value {}, which a configuration's key cannot hold", json_string(name), written[places[d]]),
+                        "keys read a=1,b=two, without quotes: keep it in its own format, or spell the value otherwise");
+        key += fmt::format("{}{}={}", key.empty() ? "" : ",", name, plain);
+    }
+    return key;
+}
+
+}  // namespace
+
+bool is_journal(std::string_view text) {
+    return text.starts_with("{\"hone_journal\"");
+}
+
+RecordedSpace parse_journal_space(std::string_view text, const std::string& file, const std::string& name) {
+    JournalText journal = parse_journal(text, file);
+    auto& entries = journal.entries;
+    const bool complete = !entries.empty() && entries.back().kind == JournalEntry::Kind::done;
+    std::erase_if(entries, [](const JournalEntry& entry) { return entry.kind != JournalEntry::Kind::evaluation || entry.finalist; });
+    std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
+    std::vector<std::string> names;
+    std::vector<RecordedRow> rows;
+    std::set<std::string> seen;
+    for (auto& entry : entries) {
+        if (!seen.insert(entry.config).second) continue;  // measured again later
+        const std::string where = fmt::format("{}: candidate {}", file, entry.config);
+        Key key = parse_key(entry.config, where);
+        if (rows.empty()) names = key.names;
+        if (key.names != names) throw Error(where, "it has other tunables than the first candidate", "a journal is of one space");
+        RecordedRow row{std::move(key.written), {}, where};
+        if (entry.outcome.measured()) row.configuration.cost = entry.outcome.step.median;
+        if (entry.outcome.measured() && !(row.configuration.cost > 0)) throw Error(where, "its median step is 0 s", "measure it again");
+        row.configuration.outcome = std::move(entry.outcome);
+        rows.push_back(std::move(row));
+    }
+    if (rows.empty()) throw Error("journal " + file, "no candidate was evaluated", "there is nothing to search");
+    std::vector<RecordedParameter> parameters = parameters_of(names, rows);
+    check_product(parameters, file);
+    auto configurations = indexed(parameters, std::move(rows));
+    return {{.name = name, .kernel = journal.run.problem, .device = journal.run.device.name, .objective = "time", .cut = !complete},
+            std::move(parameters),
+            std::move(configurations)};
+}
+
+std::string journal_text(const RecordedSpace& recorded) {
+    const RecordedTitle& title = recorded.title();
+    JournalText journal;
+    journal.run.problem = title.kernel + (title.problem_size.empty() ? "" : " problem_size=" + title.problem_size);
+    journal.run.device.name = title.device;
+    journal.run.space = space_hash(recorded.space(0), recorded.members());
+    journal.run.version = HONE_VERSION;
+    journal.run.strategy = "exhaustive";
+    for (const auto& configuration : recorded.configurations())
+        journal.entries.push_back(
+            {JournalEntry::Kind::evaluation, 0, configuration.index, false, key_of(recorded, configuration.index), configuration.outcome});
+    if (!title.cut) journal.entries.push_back({.kind = JournalEntry::Kind::done});
+    return journal_text(journal);
+}
+
+}  // namespace hone

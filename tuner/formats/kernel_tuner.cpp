@@ -1,0 +1,249 @@
+#include "tuner/formats/kernel_tuner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "generator/error.hpp"
+#include "tuner/formats/json_slices.hpp"
+#include "tuner/formats/parameter_values.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double milli = 1e3;          // milliseconds of a second
+constexpr double old_failure = 1e20;   // what old files write as the time of an invalid configuration
+constexpr double longest_time = 1e12;  // milliseconds; thirty years
+constexpr std::size_t longest_text = 1 << 16;
+constexpr const char* format = "a cache file of Kernel Tuner has device_name, kernel_name, tune_params_keys, tune_params and cache";
+
+constexpr std::array<std::pair<const char*, Status>, 3> failures{{
+    {"CompilationFailedConfig", Status::compile_failed},
+    {"RuntimeFailedConfig", Status::launch_failed},
+    {"InvalidConfig", Status::launch_failed},
+}};
+
+// The parts of a file, as they were found.
+struct Parts {
+    RecordedTitle title;
+    std::vector<std::string> names;
+    std::vector<RecordedParameter> parameters;  ///< in the order of tune_params
+    std::string_view cache;
+    int cache_line = 0;
+};
+
+std::string text_or_empty(const JsonPlace& place) {
+    return place.is_null() ? "" : place.string(longest_text);
+}
+
+std::vector<std::string> read_names(const JsonPlace& place) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < place.elements(); ++i) names.push_back(place[i].string(longest_text));
+    return names;
+}
+
+std::vector<RecordedParameter> read_parameters(const JsonPlace& place) {
+    std::vector<RecordedParameter> parameters;
+    for (const auto& member : place.members()) {
+        RecordedParameter parameter{member.name, {}};
+        const JsonPlace values = place[member.name];
+        for (std::size_t i = 0; i < values.elements(); ++i) {
+            std::string written = written_value(values[i]);
+            // A list that names a value twice means it once.
+            if (!ValuePositions(parameter).find(written)) parameter.written.push_back(std::move(written));
+        }
+        parameters.push_back(std::move(parameter));
+    }
+    return parameters;
+}
+
+void read_part(Parts& parts, const std::string& name, std::string_view text, int line, const std::string& file) {
+    if (name == "cache") {
+        parts.cache = text;
+        parts.cache_line = line;
+        return;
+    }
+    const JsonNode node = parse_json(text, file, line);
+    const JsonPlace place(node, file);
+    if (name == "device_name") parts.title.device = text_or_empty(place);
+    if (name == "kernel_name") parts.title.kernel = text_or_empty(place);
+    if (name == "problem_size") parts.title.problem_size = write_json(node);
+    if (name == "objective") parts.title.objective = text_or_empty(place);
+    if (name == "tune_params_keys") parts.names = read_names(place);
+    if (name == "tune_params") parts.parameters = read_parameters(place);
+}
+
+// The parameters in the order of the keys.
+std::vector<RecordedParameter> ordered(const Parts& parts, const std::string& file) {
+    std::vector<RecordedParameter> parameters;
+    std::set<std::string> seen;
+    for (const auto& name : parts.names) {
+        const auto found =
+            std::find_if(parts.parameters.begin(), parts.parameters.end(), [&](const auto& parameter) { return parameter.name == name; });
+        if (found == parts.parameters.end())
+            throw Error(file, "tune_params has no " + name + ", which tune_params_keys names", "add its list of values");
+        if (!seen.insert(name).second) throw Error(file, "tune_params_keys names " + name + " twice", "remove one");
+        parameters.push_back(*found);
+    }
+    for (const auto& parameter : parts.parameters)
+        if (!seen.contains(parameter.name))
+            throw Error(file, "tune_params_keys does not name " + parameter.name + ", which tune_params has", "add it");
+    return parameters;
+}
+
+Parts read_parts(std::string_view text, const std::string& file) {
+    Parts parts;
+    JsonSlices members(text, file, '{', 1);
+    std::set<std::string> seen;
+    while (members.next(true)) {
+        if (!seen.insert(members.name()).second)
+            throw Error(fmt::format("{}:{}", file, members.line()), members.name() + " stands twice", "remove one");
+        read_part(parts, members.name(), members.text(), members.line(), file);
+    }
+    parts.title.cut = members.cut();
+    if (!members.cut() && members.rest().find_first_not_of(" \t\r\n") != std::string_view::npos)
+        throw Error(file, "something follows the closing brace", "remove it");
+    if (parts.cache.empty()) throw Error(file, "it has no \"cache\"", format);
+    if (parts.names.empty()) throw Error(file, "it has no \"tune_params_keys\"", format);
+    return parts;
+}
+
+double milliseconds(const JsonPlace& place, const char* name) {
+    const auto found = place.find(name);
+    return found && !found->is_null() ? found->number(0, longest_time) / milli : 0;
+}
+
+std::vector<double> read_times(const JsonPlace& entry) {
+    std::vector<double> samples;
+    if (const auto times = entry.find("times"))
+        for (std::size_t i = 0; i < times->elements(); ++i) samples.push_back((*times)[i].number(0, longest_time) / milli);
+    return samples;
+}
+
+Outcome invalid(const JsonPlace& time) {
+    if (time.node().kind != JsonNode::Kind::string) return failure(Status::launch_failed, fmt::format("time is {}", time.node().text));
+    const std::string& word = time.string(longest_text);
+    for (const auto& [known, status] : failures)
+        if (word == known) return failure(status, word);
+    time.fail("is " + json_string(word), "an invalid configuration has CompilationFailedConfig, RuntimeFailedConfig or InvalidConfig as its time");
+}
+
+RecordedConfiguration read_outcome_of(const JsonPlace& entry) {
+    RecordedConfiguration configuration;
+    const JsonPlace time = entry["time"];
+    const bool number = time.node().kind == JsonNode::Kind::integer || time.node().kind == JsonNode::Kind::real;
+    if (number && time.node().real < old_failure) {
+        configuration.cost = time.number(std::numeric_limits<double>::min(), longest_time) / milli;
+        configuration.outcome = measurement(configuration.cost, read_times(entry));
+    } else {
+        configuration.outcome = invalid(time);
+    }
+    configuration.outcome.compile_seconds = milliseconds(entry, "compile_time");
+    configuration.outcome.verify_seconds = milliseconds(entry, "verification_time");
+    configuration.outcome.measure_seconds = milliseconds(entry, "benchmark_time");
+    return configuration;
+}
+
+// Whether the key holds these values. One that is spelt otherwise but equal (1.0 for 1) is as good.
+bool is_key_of(const std::string& key, const std::vector<std::string>& written) {
+    std::string expected;
+    for (const auto& value : written) expected += (expected.empty() ? "" : ",") + python_value(value);
+    if (key == expected) return true;
+    std::string_view rest = key;
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        const std::string part(rest.substr(0, rest.find(',')));
+        if ((part.size() == rest.size()) != (i + 1 == written.size())) return false;
+        if (part != python_value(written[i]) && !ValuePositions({"", {part}}).find(written[i])) return false;
+        rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    }
+    return true;
+}
+
+std::vector<RecordedRow> read_cache(const Parts& parts, const std::vector<RecordedParameter>& parameters, const std::string& file) {
+    std::vector<RecordedRow> rows;
+    JsonSlices entries(parts.cache, file, '{', parts.cache_line);
+    while (entries.next()) {
+        const JsonNode node = parse_json(entries.text(), file, entries.line());
+        const JsonPlace entry(node, file);
+        RecordedRow row;
+        for (const auto& parameter : parameters) row.written.push_back(written_value(entry[parameter.name]));
+        if (!is_key_of(entries.name(), row.written))
+            entry.fail("does not have the values of its key " + json_string(entries.name()), "correct either");
+        row.configuration = read_outcome_of(entry);
+        row.where = entry.where();
+        rows.push_back(std::move(row));
+    }
+    if (rows.empty()) throw Error(fmt::format("{}:{}", file, parts.cache_line), "the cache is empty", "there is nothing to search");
+    return rows;
+}
+
+// The format's time is the mean of the times. The cost stands for it where it is that but for rounding, so that files come back unchanged.
+std::string time_json(const RecordedConfiguration& configuration) {
+    constexpr double rounding = 1e-9;
+    const auto& samples = configuration.outcome.samples;
+    const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+    return milliseconds_json(std::abs(mean - configuration.cost) <= rounding * configuration.cost ? configuration.cost : mean);
+}
+
+std::string failure_word(const Outcome& outcome) {
+    for (const auto& [word, status] : failures)
+        if (outcome.reason == word) return word;
+    return outcome.status == Status::compile_failed ? "CompilationFailedConfig" : "RuntimeFailedConfig";
+}
+
+std::string entry_text(const RecordedSpace& recorded, const RecordedConfiguration& configuration, const std::vector<std::size_t>& places) {
+    std::string key;
+    std::string values;
+    for (std::size_t d = 0; d < places.size(); ++d) {
+        const auto& [name, written] = recorded.parameters()[d];
+        key += (d == 0 ? "" : ",") + python_value(written[places[d]]);
+        values += fmt::format("{}: {}, ", json_string(name), written[places[d]]);
+    }
+    const Outcome& outcome = configuration.outcome;
+    std::string text = fmt::format("{}: {{{}\"time\": {}", json_string(key), values,
+                                   outcome.measured() ? time_json(configuration) : json_string(failure_word(outcome)));
+    if (outcome.measured()) {
+        text += ", \"times\": [";
+        for (const double& sample : outcome.samples) text += (&sample == outcome.samples.data() ? "" : ", ") + milliseconds_json(sample);
+        text += "]";
+    }
+    return text + fmt::format(R"(, "compile_time": {}, "verification_time": {}, "benchmark_time": {}}})", milliseconds_json(outcome.compile_seconds),
+                              milliseconds_json(outcome.verify_seconds), milliseconds_json(outcome.measure_seconds));
+}
+
+}  // namespace
+
+RecordedSpace parse_kernel_tuner(std::string_view text, const std::string& file, const std::string& name) {
+    Parts parts = read_parts(text, file);
+    const std::vector<RecordedParameter> parameters = ordered(parts, file);
+    check_product(parameters, file);
+    parts.title.name = name;
+    auto configurations = indexed(parameters, read_cache(parts, parameters, file));
+    return {std::move(parts.title), parameters, std::move(configurations)};
+}
+
+std::string kernel_tuner_text(const RecordedSpace& recorded) {
+    const RecordedTitle& title = recorded.title();
+    std::string names;
+    std::string lists;
+    for (const auto& [name, written] : recorded.parameters()) {
+        names += (names.empty() ? "" : ", ") + json_string(name);
+        lists += fmt::format("{}{}: [{}]", lists.empty() ? "" : ", ", json_string(name), fmt::join(written, ", "));
+    }
+    std::string text = fmt::format(
+        "{{\"device_name\": {},\n\"kernel_name\": {},\n\"problem_size\": {},\n\"tune_params_keys\": [{}],\n\"tune_params\": {{{}}},\n"
+        "\"objective\": \"time\",\n\"cache\": {{",
+        json_string(title.device), json_string(title.kernel), title.problem_size.empty() ? "null" : title.problem_size, names, lists);
+    for (const auto& configuration : recorded.configurations())
+        text += fmt::format("{}\n{}", &configuration == recorded.configurations().data() ? "" : ",",
+                            entry_text(recorded, configuration, recorded.places(configuration.index)));
+    return text + "}\n}\n";
+}
+
+}  // namespace hone

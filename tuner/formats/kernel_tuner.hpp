@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tuner/recorded_space.hpp"
+
+namespace hone {
+
+// The cache file of Kernel Tuner (https://github.com/KernelTuner/kernel_tuner, Apache 2.0): one JSON object with device_name, kernel_name,
+// problem_size, tune_params_keys, tune_params and cache, an object from the values, joined by commas in the order of tune_params_keys, to what the
+// configuration came to. Times are milliseconds. A word in place of the time, or 1e20 in old files, says that the configuration is invalid.
+
+/// Closing braces may be missing, and the last entry be cut, when the run was. Throws Error naming `file`, line and place.
+RecordedSpace parse_kernel_tuner(std::string_view text, const std::string& file, const std::string& name);
+
+/// `time` is the mean of `times`, as the format has it. Times that were not recorded are 0.
+std::string kernel_tuner_text(const RecordedSpace& recorded);
+
+}  // namespace hone

@@ -1,0 +1,157 @@
+#include "tuner/formats/parameter_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <set>
+
+#include "generator/error.hpp"
+#include "tuner/statistics.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t largest_product = std::int64_t{1} << 62;
+
+bool is_word(const std::string& written) {
+    return written.starts_with('"');
+}
+
+// A number's value, with true and false as 1 and 0; nothing for a word.
+std::optional<double> number_of(const std::string& written) {
+    if (is_word(written)) return std::nullopt;
+    if (written == "true") return 1;
+    if (written == "false") return 0;
+    return std::strtod(written.c_str(), nullptr);
+}
+
+// The same text for equal values. Whole numbers stay as they are: not all of them are doubles.
+std::string canonical(const std::string& written) {
+    if (std::holds_alternative<std::int64_t>(parse_value(written))) return written;
+    const auto number = number_of(written);
+    return number ? fmt::format("{}", *number) : written;
+}
+
+bool is_whole(const std::string& written) {
+    return std::holds_alternative<std::int64_t>(parse_value(written));
+}
+
+}  // namespace
+
+std::string written_value(const JsonPlace& place) {
+    switch (place.node().kind) {
+        case JsonNode::Kind::null:
+        case JsonNode::Kind::array:
+        case JsonNode::Kind::object:
+            place.fail("is no single value", "a parameter's value is a number, true, false or a word");
+        default:
+            return write_json(place.node());
+    }
+}
+
+std::string plain_value(const std::string& written) {
+    return is_word(written) ? parse_json(written, "a value").text : written;
+}
+
+std::string python_value(const std::string& written) {
+    if (written == "true") return "True";
+    if (written == "false") return "False";
+    return plain_value(written);
+}
+
+ValuePositions::ValuePositions(const RecordedParameter& parameter) {
+    for (std::size_t i = 0; i < parameter.written.size(); ++i) positions_.try_emplace(canonical(parameter.written[i]), i);
+}
+
+std::optional<std::size_t> ValuePositions::find(const std::string& written) const {
+    const auto found = positions_.find(canonical(written));
+    return found == positions_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void check_product(const std::vector<RecordedParameter>& parameters, const std::string& where) {
+    if (parameters.empty()) throw Error(where, "it has no parameters", "a search space has at least one");
+    std::int64_t product = 1;
+    for (const auto& parameter : parameters) {
+        const auto count = static_cast<std::int64_t>(parameter.written.size());
+        if (count == 0) throw Error(where, "parameter " + parameter.name + " has no values", "give it at least one");
+        if (parameter.written.size() > most_values_of_a_tunable)
+            throw Error(where, fmt::format("parameter {} has {} values", parameter.name, count),
+                        fmt::format("at most {} can be searched", most_values_of_a_tunable));
+        if (product > largest_product / count) throw Error(where, "the product of all values passes 2^62", "leave some parameters out");
+        product *= count;
+    }
+}
+
+Tunable tunable_of(const RecordedParameter& parameter) {
+    Tunable tunable{parameter.name, "", {}};
+    const bool whole = std::all_of(parameter.written.begin(), parameter.written.end(), is_whole);
+    std::set<std::string> seen;
+    for (const auto& written : parameter.written) {
+        std::string plain = plain_value(written);
+        if (!seen.insert(plain).second) throw Error("parameter " + parameter.name, "two of its values read " + plain, "spell them apart");
+        tunable.values.push_back(whole ? parse_value(plain) : Value(std::move(plain)));
+    }
+    return tunable;
+}
+
+std::vector<RecordedParameter> parameters_of(const std::vector<std::string>& names, const std::vector<RecordedRow>& rows) {
+    std::vector<RecordedParameter> parameters;
+    for (std::size_t d = 0; d < names.size(); ++d) {
+        RecordedParameter parameter{names[d], {}};
+        std::set<std::string> seen;
+        for (const auto& row : rows)
+            if (seen.insert(canonical(row.written[d])).second) parameter.written.push_back(row.written[d]);
+        if (std::none_of(parameter.written.begin(), parameter.written.end(), is_word))
+            std::stable_sort(parameter.written.begin(), parameter.written.end(),
+                             [](const std::string& a, const std::string& b) { return *number_of(a) < *number_of(b); });
+        parameters.push_back(std::move(parameter));
+    }
+    return parameters;
+}
+
+std::vector<RecordedConfiguration> indexed(const std::vector<RecordedParameter>& parameters, std::vector<RecordedRow> rows) {
+    const std::vector<ValuePositions> positions(parameters.begin(), parameters.end());
+    std::vector<RecordedConfiguration> configurations;
+    configurations.reserve(rows.size());
+    for (auto& row : rows) {
+        std::int64_t index = 0;
+        for (std::size_t d = 0; d < parameters.size(); ++d) {
+            const auto position = positions[d].find(row.written[d]);
+            if (!position)
+                throw Error(row.where, fmt::format("{} is {}", parameters[d].name, plain_value(row.written[d])),
+                            "it is not among the parameter's values");
+            index = index * static_cast<std::int64_t>(parameters[d].written.size()) + static_cast<std::int64_t>(*position);
+        }
+        row.configuration.index = index;
+        configurations.push_back(std::move(row.configuration));
+    }
+    return configurations;
+}
+
+Outcome failure(Status status, std::string reason) {
+    Outcome outcome;
+    outcome.status = status;
+    outcome.reason = std::move(reason);
+    return outcome;
+}
+
+Outcome measurement(double seconds, std::vector<double> samples) {
+    Outcome outcome;
+    if (samples.empty()) samples = {seconds};
+    outcome.step = summarise(samples);
+    outcome.samples = std::move(samples);
+    return outcome;
+}
+
+std::string milliseconds_json(double seconds) {
+    const double product = seconds * 1e3;
+    for (const double candidate : {product, std::nextafter(product, 0.0), std::nextafter(product, std::numeric_limits<double>::max())})
+        if (candidate / 1e3 == seconds) return json_number(candidate);
+    return json_number(product);
+}
+
+}  // namespace hone

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/search_space.hpp"
+#include "tuner/outcome.hpp"
+
+namespace hone {
+
+/// A parameter of a recorded space, with its values as its file wrote them: 16, 0.5, true, "float4". Another file can say exactly the same.
+struct RecordedParameter {
+    std::string name;
+    std::vector<std::string> written;  ///< JSON
+};
+
+/// One configuration with what it came to.
+struct RecordedConfiguration {
+    std::int64_t index = 0;                                 ///< in the space
+    double cost = std::numeric_limits<double>::infinity();  ///< seconds, as a replay tells it; infinity: invalid, and the outcome says why
+    Outcome outcome;
+};
+
+/// What a recorded space is about.
+struct RecordedTitle {
+    std::string name;          ///< short: of the file, without its ending
+    std::string kernel;        ///< its name, or the problem's key
+    std::string device;        ///< may be empty
+    std::string problem_size;  ///< JSON; may be empty
+    std::string objective;     ///< what the file calls its times
+    bool cut = false;          ///< the run was cut: configurations may be missing
+};
+
+/// A search space that was measured, wholly or as far as its run came: what a simulation replays.
+///
+///     const RecordedSpace recorded = read_recorded_space("pnpoly.json.gz");
+///     const SearchSpace space = recorded.space(seed);
+///     auto search = find_strategy("random").make(space, recorded.members(), seed);
+///     while (auto index = search->ask()) search->tell(*index, recorded.cost(*index));
+///
+/// Its members are the configurations that were tried, valid or not. Whatever is not in the file broke a constraint: it was never tried and costs
+/// nothing. A tunable holds numbers when all its values are whole; otherwise every value is a word, spelt as in the file (0.5, true, float4).
+class RecordedSpace {
+  public:
+    /// Throws Error when a configuration stands twice, when none is valid, or when the product of all values passes 2^62.
+    RecordedSpace(RecordedTitle title, std::vector<RecordedParameter> parameters, std::vector<RecordedConfiguration> configurations);
+
+    const RecordedTitle& title() const { return title_; }
+    const std::vector<RecordedParameter>& parameters() const { return parameters_; }
+    const std::vector<Tunable>& tunables() const { return tunables_; }
+    /// By index, ascending.
+    const std::vector<RecordedConfiguration>& configurations() const { return configurations_; }
+    /// Their indices.
+    const std::vector<std::int64_t>& members() const { return *members_; }
+
+    /// Throws Error for an index that is no member's.
+    const RecordedConfiguration& at(std::int64_t index) const;
+    double cost(std::int64_t index) const { return at(index).cost; }
+    /// Of each parameter, which of its values the configuration has.
+    std::vector<std::size_t> places(std::int64_t index) const;
+    /// All costs, ascending; those of invalid configurations, infinity, at the end.
+    const std::vector<double>& costs() const { return costs_; }
+    double optimum() const { return costs_.front(); }
+    /// How many are valid.
+    std::int64_t valid() const { return valid_; }
+
+    /// The space with a safe configuration, from which strategies start, drawn from the valid members by `seed`: no file says which one it was.
+    SearchSpace space(std::uint64_t seed) const;
+
+  private:
+    RecordedTitle title_;
+    std::vector<RecordedParameter> parameters_;
+    std::vector<Tunable> tunables_;
+    std::vector<RecordedConfiguration> configurations_;
+    std::shared_ptr<const std::vector<std::int64_t>> members_;
+    std::vector<double> costs_;
+    std::int64_t valid_ = 0;
+};
+
+/// Reads a cache file of Kernel Tuner, T4 results or a journal of hone, gzipped or not, told apart by their contents. Throws Error naming file,
+/// line and place.
+RecordedSpace read_recorded_space(const std::filesystem::path& file);
+/// The same for a text; `file` is for messages.
+RecordedSpace parse_recorded_space(std::string_view text, const std::string& file);
+
+}  // namespace hone
