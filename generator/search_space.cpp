@@ -34,6 +34,16 @@ SearchSpace::SearchSpace(std::vector<Tunable> tunables, std::vector<Constraint> 
         throw Error("safe configuration " + safe_.key(), rejection->constraint + ": " + rejection->reason, "mend the family's search space");
 }
 
+SearchSpace SearchSpace::of_members(std::vector<Tunable> tunables, std::shared_ptr<const std::vector<std::int64_t>> members, std::int64_t safe) {
+    if (!std::binary_search(members->begin(), members->end(), safe))
+        throw Error("safe configuration", fmt::format("number {} is not among the members", safe), "choose one of them");
+    SearchSpace space;
+    space.tunables_ = std::move(tunables);
+    space.listed_ = std::move(members);
+    space.safe_ = space.at(safe);
+    return space;
+}
+
 std::int64_t SearchSpace::product() const {
     std::int64_t count = 1;
     for (const auto& tunable : tunables_) count *= static_cast<std::int64_t>(tunable.values.size());
@@ -78,10 +88,27 @@ std::optional<Rejection> SearchSpace::check(const Config& config) const {
     }
     for (const auto& constraint : constraints_)
         if (auto reason = constraint.violation(config)) return Rejection{constraint.name, std::move(*reason)};
+    if (listed_ && !std::binary_search(listed_->begin(), listed_->end(), index_of(config))) return Rejection{"listed", "it is not among the members"};
     return std::nullopt;
 }
 
+Config SearchSpace::completed(const Config& config) const {
+    const auto& given = config.assignments();
+    if (given.size() >= tunables_.size()) return config;
+    std::vector<Assignment> assignments;
+    assignments.reserve(tunables_.size());
+    std::size_t used = 0;
+    for (const auto& tunable : tunables_) {
+        if (used < given.size() && given[used].name == tunable.name)
+            assignments.push_back(given[used++]);
+        else if (tunable.former)
+            assignments.push_back({tunable.name, *tunable.former});
+    }
+    return used == given.size() ? Config(std::move(assignments)) : config;
+}
+
 std::vector<std::int64_t> SearchSpace::members() const {
+    if (listed_) return *listed_;
     std::vector<std::int64_t> indices;
     const std::int64_t count = product();
     for (std::int64_t index = 0; index < count; ++index)

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ struct Tunable {
     std::string name;
     std::string help;
     std::vector<Value> values;
+    std::optional<Value> former = {};  ///< how kernels were before this tunable existed: what a configuration without it means
 };
 
 /// A rule that is decided before anything is compiled.
@@ -41,6 +43,10 @@ class SearchSpace {
     /// `safe` runs on every device and at every size. Throws Error when it is not a member of the space.
     SearchSpace(std::vector<Tunable> tunables, std::vector<Constraint> constraints, std::vector<Assignment> safe);
 
+    /// The space of exactly these members (indices, ascending), however sparse they lie in the product: what was measured, say. `safe` is one of
+    /// them. Neither `check` nor `members` walks the product then. Throws Error when `safe` is none.
+    static SearchSpace of_members(std::vector<Tunable> tunables, std::shared_ptr<const std::vector<std::int64_t>> members, std::int64_t safe);
+
     const std::vector<Tunable>& tunables() const { return tunables_; }
     const std::vector<Constraint>& constraints() const { return constraints_; }
     const Config& safe() const { return safe_; }
@@ -56,6 +62,10 @@ class SearchSpace {
     /// rejection too, so whatever comes from a file or a command line is safe to check here.
     std::optional<Rejection> check(const Config& config) const;
 
+    /// A configuration from before some tunables existed, with their `former` values put in: what a record or journal of an older hone means today.
+    /// The result may still be no member; any other configuration comes back as it is.
+    Config completed(const Config& config) const;
+
     /// Indices of all members, ascending.
     std::vector<std::int64_t> members() const;
 
@@ -66,6 +76,7 @@ class SearchSpace {
   private:
     std::vector<Tunable> tunables_;
     std::vector<Constraint> constraints_;
+    std::shared_ptr<const std::vector<std::int64_t>> listed_;  ///< all members, where they were given as a list
     Config safe_;
 };
 

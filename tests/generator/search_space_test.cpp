@@ -52,6 +52,31 @@ TEST(SearchSpace, ARejectionHasTheRuleAndTheReason) {
     EXPECT_THAT(rejection->reason, HasSubstr("512 threads"));
 }
 
+TEST(SearchSpace, AConfigurationFromBeforeATunableMeansItsFormerValue) {
+    const SearchSpace old = sample_space();
+    std::vector<Tunable> tunables = old.tunables();
+    tunables.insert(tunables.begin() + 1, {"unroll", "columns per trip", numbers({1, 2, 4}), Value(std::int64_t{2})});
+    tunables.push_back({"binding", "of threads", words({"none", "close"}), Value("none")});
+    const SearchSpace space(tunables, old.constraints(),
+                            {{"block_x", 32}, {"unroll", 1}, {"block_y", 4}, {"staging", "caches"}, {"binding", "close"}});
+    for (const std::int64_t index : old.members()) {
+        const Config config = old.at(index);
+        EXPECT_EQ(space.check(config).value_or(Rejection{}).constraint, "complete") << "as it stands it is no member";
+        const Config completed = space.completed(config);
+        EXPECT_FALSE(space.check(completed)) << completed.key();
+        EXPECT_EQ(completed.integer("unroll"), 2);
+        EXPECT_EQ(completed.word("binding"), "none");
+        EXPECT_EQ(completed.word("staging"), config.word("staging"));
+    }
+    const Config whole = space.safe();
+    EXPECT_EQ(space.completed(whole), whole);
+    // Nothing is made up for a tunable that was always there, nor is what the space does not know left out.
+    const Config lacking({{"block_x", 32}, {"block_y", 4}});
+    EXPECT_TRUE(space.check(space.completed(lacking)));
+    const Config foreign({{"block_x", 32}, {"colour", 3}, {"block_y", 4}, {"staging", "caches"}});
+    EXPECT_EQ(space.completed(foreign), foreign);
+}
+
 TEST(SearchSpace, WhatComesFromAFileIsCheckedValueByValue) {
     const SearchSpace space = sample_space();
     const Assignment x{"block_x", std::int64_t{32}};
@@ -99,6 +124,18 @@ TEST(SearchSpace, ASafeConfigurationOutsideTheSpaceIsAnError) {
     const Constraint never{"never", [](const Config&) { return std::optional<std::string>("no"); }};
     EXPECT_THROW(SearchSpace({unroll}, {never}, {{"unroll", std::int64_t{1}}}), Error);
     EXPECT_NO_THROW(SearchSpace({unroll}, {}, {{"unroll", std::int64_t{1}}}));
+}
+
+TEST(SearchSpace, AListOfMembersIsASpaceOfItsOwn) {
+    const auto members = std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{2, 5, 11, 23});
+    const SearchSpace space = SearchSpace::of_members(sample_space().tunables(), members, 11);
+    EXPECT_EQ(space.members(), *members);
+    EXPECT_EQ(space.product(), 24);
+    EXPECT_EQ(space.index_of(space.safe()), 11);
+    for (std::int64_t index = 0; index < space.product(); ++index)
+        EXPECT_EQ(space.check(space.at(index)).has_value(), !std::binary_search(members->begin(), members->end(), index)) << index;
+    EXPECT_TRUE(space.check(Config({{"block_x", std::int64_t{48}}})).has_value());
+    EXPECT_THROW(SearchSpace::of_members(sample_space().tunables(), members, 12), Error);
 }
 
 }  // namespace
