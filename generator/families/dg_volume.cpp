@@ -13,6 +13,16 @@ int number(const Config& config, std::string_view name) {
     return static_cast<int>(config.integer(name));
 }
 
+Tunable fields_per_pass(const Shape& shape) {
+    const std::int64_t all = shape.fields;
+    return {"fields_per_pass", "fields that the loop over the operator's columns works on at a time: all, or those of one curl",
+            shape.maxwell() ? numbers({all, 3}) : numbers({all}), Value(all)};
+}
+
+const Algebra& pass_algebra(const Shape& shape, const Config& config) {
+    return number(config, "fields_per_pass") == shape.fields ? algebra(shape.equation, config.word("form")) : one_curl(config.word("form"));
+}
+
 std::vector<ArraySpec> arrays(const Problem& problem) {
     const Shape shape(problem);
     const std::string layout = fmt::format("[elements][{}][{}]", shape.fields, shape.nodes);
@@ -29,10 +39,11 @@ Counts counts(const Problem& problem) {
     return {elements, "elements", operations * elements, (2.0 * shape.words() + 9) * shape.bytes() * elements};
 }
 
-double executed_operations(const Problem& problem, const Algebra& algebra, double pairs) {
+double executed_operations(const Problem& problem, const Config& config, double pairs) {
     const Shape shape(problem);
+    const Algebra& form = algebra(shape.equation, config.word("form"));
     const double per_element =
-        2.0 * static_cast<double>(algebra.products.size()) * pairs + static_cast<double>(algebra.operations_per_node()) * shape.nodes;
+        2.0 * static_cast<double>(form.products.size()) * pairs + static_cast<double>(form.operations_per_node()) * shape.nodes;
     return per_element * static_cast<double>(shape.elements);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace hone::dg {
 namespace {
@@ -87,6 +88,19 @@ Algebra acoustics(bool covariant) {
     return result;
 }
 
+// Fields and accumulators 0 to 2 and 0 to half of `both` are the first pass's, so that its indices hold for either.
+Algebra first_curl(const Algebra& both) {
+    Algebra result = both;
+    result.fields.resize(3);
+    result.transform.resize(3);
+    result.accumulators = both.accumulators / 2;
+    std::erase_if(result.products, [&](const Product& product) { return product.accumulator >= result.accumulators; });
+    result.combine.assign(both.combine.begin() + 3, both.combine.end());
+    result.combine_scale = "scale";
+    result.pass_scale = both.combine_scale.empty() ? "real(1)" : both.combine_scale;
+    return result;
+}
+
 }  // namespace
 
 bool Algebra::transforms() const {
@@ -101,8 +115,15 @@ int Algebra::operations_per_node() const {
     return operations;
 }
 
-Algebra algebra(const std::string& equation, const std::string& form) {
-    return equation == "maxwell_3d" ? maxwell(form == "covariant") : acoustics(form == "covariant");
+const Algebra& algebra(const std::string& equation, const std::string& form) {
+    static const std::array maxwells{maxwell(false), maxwell(true)};
+    static const std::array acoustic{acoustics(false), acoustics(true)};
+    return (equation == "maxwell_3d" ? maxwells : acoustic)[form == "covariant" ? 1 : 0];
+}
+
+const Algebra& one_curl(const std::string& form) {
+    static const std::array curls{first_curl(algebra("maxwell_3d", "cartesian")), first_curl(algebra("maxwell_3d", "covariant"))};
+    return curls[form == "covariant" ? 1 : 0];
 }
 
 Block name_factors(const Algebra& algebra) {
@@ -110,6 +131,12 @@ Block name_factors(const Algebra& algebra) {
     for (std::size_t i = 0; i < algebra.factors.size(); ++i) line += fmt::format("{}{} = own[{}]", i == 0 ? "" : ", ", algebra.factors[i], i);
     Block block;
     block.text("const real " + line + ";");
+    return block;
+}
+
+Block name_combine_factors(const Algebra& algebra) {
+    Block block = name_factors(algebra);
+    if (!algebra.pass_scale.empty()) block.line("const real scale = pass == 0 ? {0} : -{0};  // dE/dt = curl H, dH/dt = -curl E", algebra.pass_scale);
     return block;
 }
 

@@ -40,6 +40,7 @@ struct Algebra {
     int accumulators = 0;
     std::vector<Sum> combine;   ///< right-hand side of each field = sum of factor * accumulator
     std::string combine_scale;  ///< a factor common to all of `combine`, or empty
+    std::string pass_scale;     ///< one curl at a time: what `scale`, the combine_scale, is in the first pass; it is the negative in the second
     bool tangents = false;      ///< the factors are tangents divided by J, and J; otherwise the gradients of r, s, t
 
     int field_count() const { return static_cast<int>(fields.size()); }
@@ -49,14 +50,21 @@ struct Algebra {
     int operations_per_node() const;
 };
 
-/// `form` is "cartesian" or "covariant".
-Algebra algebra(const std::string& equation, const std::string& form);
+/// `form` is "cartesian" or "covariant". The result is kept for good.
+const Algebra& algebra(const std::string& equation, const std::string& form);
+
+/// maxwell_3d, one curl at a time: the algebra of 3 fields, the same for both passes. Pass 0 takes H, fields 0 to 2, to the right-hand sides of E;
+/// pass 1 takes E, fields 3 to 5, to those of H, with the other sign. The kernel counts `pass`.
+const Algebra& one_curl(const std::string& form);
 
 /// Declares the metric factors of an element from its nine gradients `g[0..8]`, into `factor[..]`.
 Block element_factors(const Algebra& algebra, const std::string& factor);
 
 /// Names the metric factors that `own` points at: `const real rx = own[0], ...;`.
 Block name_factors(const Algebra& algebra);
+
+/// The same in front of the combination, with the `scale` of the pass.
+Block name_combine_factors(const Algebra& algebra);
 
 /// The expression of a sum, e.g. `rx * u + ry * v`; `operand` writes operand number i.
 template <typename Operand>

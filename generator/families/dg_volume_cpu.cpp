@@ -31,7 +31,7 @@ using Violation = std::optional<std::string>;
 
 Violation spill_violation(const Shape& shape, const Config& config, const Limits& limits) {
     const Tile tile(shape, config);
-    const Algebra form = algebra(shape.equation, config.word("form"));
+    const Algebra& form = pass_algebra(shape, config);
     const int registers_per_vector = (tile.lanes * shape.bytes() + limits.vector_bytes - 1) / limits.vector_bytes;
     const int needed = form.accumulators * tile.vectors_per_tile * tile.elements_per_tile * registers_per_vector;
     // AVX-512 and SVE have 32 vector registers, the others 16; twice that many accumulators still beat reloading operands.
@@ -53,6 +53,7 @@ Block constants(const Shape& shape, const Algebra& form, const Tile& tile) {
     block.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
     block.line("constexpr int nodes = {}, fields = {}, factors = {}, accumulators = {};", shape.nodes, shape.fields, form.factor_count(),
                form.accumulators);
+    block.line("constexpr int fields_per_pass = {}, passes = fields / fields_per_pass;", form.field_count());
     block.line("constexpr int lanes = {}, vectors_per_tile = {}, nodes_per_tile = {};", tile.lanes, tile.vectors_per_tile, tile.nodes_per_tile);
     block.line("constexpr int elements_per_tile = {}, elements_per_block = {};", tile.elements_per_tile, tile.elements_per_block);
     block.line("constexpr int row = {};  // nodes of one field in the block's buffer, padded to a cache line", tile.row);
@@ -110,6 +111,7 @@ SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
     const bool f32 = shape.precision == Precision::f32;
     std::vector<Tunable> tunables{
         {"form", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t", words({"covariant", "cartesian"})},
+        fields_per_pass(shape),
         {"lanes", "neighbouring nodes in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
         {"vectors_per_tile", "vectors of nodes accumulated at a time", numbers({1, 2, 4})},
         {"elements_per_tile", "elements accumulated at a time", numbers({1, 2, 4})},
@@ -122,6 +124,7 @@ SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
     };
     const std::int64_t lanes = 16 / shape.bytes();
     std::vector<Assignment> safe{{"form", "covariant"},
+                                 {"fields_per_pass", std::int64_t{shape.fields}},
                                  {"lanes", lanes},
                                  {"vectors_per_tile", std::int64_t{1}},
                                  {"elements_per_tile", std::int64_t{1}},
@@ -133,18 +136,19 @@ SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
 KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits&) {
     const Shape shape(problem);
     const Tile tile(shape, config);
-    const Algebra form = algebra(shape.equation, config.word("form"));
-    const double executed = executed_operations(problem, form, static_cast<double>(tile.nodes_padded) * shape.nodes);
+    const Algebra& form = pass_algebra(shape, config);
+    const Algebra& whole = algebra(shape.equation, config.word("form"));
+    const double executed = executed_operations(problem, config, static_cast<double>(tile.nodes_padded) * shape.nodes);
     Block unroll;
     unroll.line("#pragma GCC unroll {}", number(config, "unroll"));
     const Holes holes{{"banner", banner(problem, config, Target::cpu, executed)},
                       {"constants", constants(shape, form, tile)},
-                      {"name_load_factors", name_load_factors(form)},
-                      {"transform", transform(form)},
+                      {"name_load_factors", name_load_factors(whole)},
+                      {"transform", transform(whole)},
                       {"element_factors", element_factors(form, "own")},
                       {"unroll", unroll},
                       {"products", products(form)},
-                      {"name_factors", name_factors(form)},
+                      {"name_combine_factors", name_combine_factors(form)},
                       {"combine", combine(form)}};
     KernelSource source = make_source(problem, Target::cpu, render("dg_volume.cpp", holes), executed);
     source.tables.push_back(table(shape, tile));

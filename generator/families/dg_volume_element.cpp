@@ -14,8 +14,6 @@
 namespace hone::dg {
 namespace {
 
-constexpr int highest_order = 4;
-
 struct Staging {
     int elements_per_block;
     int copy_width;   // values per load and store of memory
@@ -36,11 +34,13 @@ struct Staging {
 };
 
 bool applies(const Shape& shape, const Limits&) {
-    return shape.order <= highest_order;
+    return shape.order <= highest_low_order;
 }
 
 std::string conflict(const Shape& shape, const Config& config) {
     const int width = number(config, "unroll");
+    if (number(config, "fields_per_pass") != shape.fields)
+        return fmt::format("mapping=element gives each half of an element's fields to a thread of its own: fields_per_pass={}", shape.fields);
     if (config.word("operator") != "immediate") return "mapping=element holds the operator with operator=immediate";
     if (number(config, "nodes_per_thread") != 1 || number(config, "elements_per_thread") != 1)
         return "mapping=element has one element per thread: nodes_per_thread=1, elements_per_thread=1";
@@ -84,7 +84,7 @@ int nonzeros(const SquareMatrix& matrix) {
 
 Resources resources(const Shape& shape, const Config& config) {
     const Staging staging(shape, config);
-    const Algebra form = algebra(shape.equation, config.word("form"));
+    const Algebra& form = algebra(shape.equation, config.word("form"));
     Resources result;
     result.threads = staging.threads();
     result.shared_bytes = static_cast<std::int64_t>(shape.bytes()) * staging.elements_per_block * (staging.row + 9);
@@ -210,9 +210,9 @@ Block differentiate(const Shape& shape, const Algebra& form, const Staging& stag
 
 KernelSource kernel(const Problem& problem, const Config& config, const Limits&) {
     const Shape shape(problem);
-    const Algebra form = algebra(shape.equation, config.word("form"));
+    const Algebra& form = algebra(shape.equation, config.word("form"));
     const Staging staging(shape, config);
-    const double executed = executed_operations(problem, form, nonzeros(shape.reference().derivative[0]));
+    const double executed = executed_operations(problem, config, nonzeros(shape.reference().derivative[0]));
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
                       {"constants", constants(shape, form, staging, config)},
                       {"element_factors", element_factors(form, "own")},

@@ -11,6 +11,9 @@
 
 namespace hone::dg {
 
+/// Up to here memory sets the limit on every device, and a whole operator fits a thread's registers or code.
+constexpr int highest_low_order = 4;
+
 /// What one block of threads takes, estimated before anything is compiled.
 struct Resources {
     std::int64_t threads = 0;
@@ -45,14 +48,18 @@ constexpr int round_up(int value, int multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 int number(const Config& config, std::string_view name);
+/// How many fields the loop over the operator's columns works on at a time: all, or for maxwell_3d those of one curl.
+Tunable fields_per_pass(const Shape& shape);
+/// The algebra of one pass.
+const Algebra& pass_algebra(const Shape& shape, const Config& config);
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
 /// Transformed fields of node m of element e, from `value[i][..]` into `field`, the layout in shared memory of the mappings tile and mma.
 Block transform_into_field(const Algebra& algebra);
 /// Opening comment: problem, command that emits this text, counts.
 Block banner(const Problem& problem, const Config& config, Target target, double executed_operations);
-/// Operations that a form executes in one step when `products_per_pair` multiply-adds are done for each of `pairs` (node, column) pairs.
-double executed_operations(const Problem& problem, const Algebra& algebra, double pairs);
+/// Operations that a configuration's form executes in one step when each product is done for `pairs` pairs of node and column.
+double executed_operations(const Problem& problem, const Config& config, double pairs);
 /// A source with everything but text, tables and launches filled in.
 KernelSource make_source(const Problem& problem, Target target, std::string text, double executed);
 /// One launch over blocks of `elements_per_block`.

@@ -37,8 +37,8 @@ struct Tiling {
         row = (number(config, "padding") == 1 && steps % 2 == 0 ? steps + 1 : steps) * step_columns;
         batch = 4;
         const int accumulated = form.accumulators * columns * 4;
-        const int operands = 2 * 3 * 4 + 2 * shape.fields;                            // this step's and the next step's operator, this step's fields
-        registers = 2 * std::max(accumulated + operands, batch * shape.fields) + 30;  // a negative, addresses, indices and loop counters
+        const int operands = 2 * 3 * 4 + 2 * form.field_count();  // this step's and the next step's operator, this step's fields
+        registers = 2 * std::max(accumulated + operands, batch * form.field_count()) + 30;  // a negative, addresses, indices and loop counters
         warps = best_warps(number(config, "min_blocks"));
     }
     int tasks() const { return node_tiles * column_groups; }
@@ -63,18 +63,20 @@ bool applies(const Shape& shape, const Limits& limits) {
 std::string conflict(const Shape&, const Config& config) {
     if (config.word("operator") != "global") return "mapping=mma reads the operator with operator=global";
     if (number(config, "nodes_per_thread") != 1) return "mapping=mma has tiles of 16 nodes: nodes_per_thread=1";
-    if (number(config, "elements_per_thread") > 2) return "mapping=mma has room for 2 groups of 8 elements";
+    const int groups = number(config, "fields_per_pass") == 3 ? 4 : 2;
+    if (number(config, "elements_per_thread") > groups) return fmt::format("mapping=mma has room for {} groups of 8 elements", groups);
     if (number(config, "elements_per_block") % (tile_elements * number(config, "elements_per_thread")) != 0)
         return fmt::format("mapping=mma needs a multiple of {} elements per block", tile_elements * number(config, "elements_per_thread"));
     return "";
 }
 
 Resources resources(const Shape& shape, const Config& config) {
-    const Algebra form = algebra(shape.equation, config.word("form"));
+    const Algebra& form = pass_algebra(shape, config);
     const Tiling tiling(shape, form, config);
     Resources result;
     result.threads = tiling.threads();
-    result.shared_bytes = static_cast<std::int64_t>(shape.bytes()) * tiling.elements_per_block * (shape.fields * tiling.row + form.factor_count());
+    result.shared_bytes =
+        static_cast<std::int64_t>(shape.bytes()) * tiling.elements_per_block * (form.field_count() * tiling.row + form.factor_count());
     result.registers = tiling.registers;
     result.code = static_cast<std::int64_t>(form.products.size()) * tiling.columns * number(config, "unroll");
     return result;
@@ -85,6 +87,7 @@ Block constants(const Shape& shape, const Algebra& form, const Tiling& tiling, c
     block.text("using real = double;");
     block.line("constexpr int nodes = {}, fields = {}, factors = {}, accumulators = {};", shape.nodes, shape.fields, form.factor_count(),
                form.accumulators);
+    block.line("constexpr int fields_per_pass = {}, passes = fields / fields_per_pass;", form.field_count());
     block.line("constexpr int elements_per_block = {}, warps = {}, threads_per_block = {}, blocks_per_multiprocessor = {};",
                tiling.elements_per_block, tiling.warps, tiling.threads(), number(config, "min_blocks"));
     block.line("constexpr int columns = {};  // groups of 8 elements per warp", tiling.columns);
@@ -132,10 +135,10 @@ TableSpec table(const Shape& shape, const Tiling& tiling) {
 
 KernelSource kernel(const Problem& problem, const Config& config, const Limits&) {
     const Shape shape(problem);
-    const Algebra form = algebra(shape.equation, config.word("form"));
+    const Algebra& form = pass_algebra(shape, config);
     const Tiling tiling(shape, form, config);
     const double pairs = static_cast<double>(tiling.node_tiles) * tile_nodes * tiling.steps * step_columns;
-    const double executed = executed_operations(problem, form, pairs);
+    const double executed = executed_operations(problem, config, pairs);
     Block unroll;
     unroll.line("#pragma unroll {}", number(config, "unroll"));
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
@@ -144,7 +147,7 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
                       {"transform", transform_into_field(form)},
                       {"unroll", unroll},
                       {"products", products(form)},
-                      {"name_factors", name_factors(form)},
+                      {"name_combine_factors", name_combine_factors(form)},
                       {"combine", combine(form)}};
     KernelSource source = make_source(problem, Target::cuda, render("dg_volume_mma.cu", holes), executed);
     source.tables.push_back(table(shape, tiling));

@@ -68,20 +68,22 @@ const std::vector<Mapping>& cuda_mappings() {
 
 SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
-    const bool low = shape.order <= 4;
+    const bool low = shape.order <= highest_low_order;
     std::vector<std::string> names;
     for (const Mapping& mapping : cuda_mappings())
         if (mapping.applies(shape, limits)) names.push_back(mapping.name);
-    std::vector<std::string> residencies{"global", "shared", "staged"};
-    if (low) residencies.back() = "immediate";
+    const std::vector<Value> residencies = low ? words({"global", "shared", "immediate", "registers"}) : words({"global", "shared", "staged"});
     std::vector<Tunable> tunables{
         {"mapping", "element: a thread per element; tile: a thread per tile of nodes x elements; mma: a warp per tile of the matrix units",
          words(names)},
         {"form", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t", words({"covariant", "cartesian"})},
+        fields_per_pass(shape),
         {"elements_per_block", "elements that a block of threads handles", low ? numbers({8, 16, 32, 64, 128}) : numbers({4, 8, 16, 32})},
         {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates at a time", low ? numbers({1, 2, 4}) : numbers({1, 2, 4, 8})},
-        {"elements_per_thread", "elements per thread; mma: groups of 8 elements per warp", low ? numbers({1, 2}) : numbers({1, 2, 4})},
-        {"operator", "where Dr, Ds, Dt are held: read-only loads, shared memory, staged through it in chunks, or immediates", words(residencies)},
+        {"elements_per_thread", "elements per thread; mma: groups of 8 elements per warp", numbers({1, 2, 4})},
+        {"operator",
+         "where Dr, Ds, Dt are held: read-only loads, shared memory, staged through it in chunks, immediates, or each thread's rows in registers",
+         residencies},
         {"unroll", "columns of the operator per trip of the inner loop; element: values per copy from and to memory", numbers({1, 2, 4})},
         {"padding", "1: rows in shared memory are lengthened so that neighbouring elements lie in different banks", numbers({0, 1})},
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})},
@@ -90,6 +92,7 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
     const std::int64_t nodes = shape.order <= 3 ? 1 : 4;
     std::vector<Assignment> safe{{"mapping", "tile"},
                                  {"form", "covariant"},
+                                 {"fields_per_pass", std::int64_t{shape.fields}},
                                  {"elements_per_block", elements},
                                  {"nodes_per_thread", nodes},
                                  {"elements_per_thread", std::int64_t{1}},

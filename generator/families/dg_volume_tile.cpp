@@ -5,7 +5,8 @@
 #include "generator/families/dg_volume_mappings.hpp"
 
 // Mapping `tile`: a register tile of nodes x elements per thread, operator and fields streamed past it. The work horse from order 4 on, and
-// in its smallest form (one node, one element) the safe configuration at every order.
+// in its smallest form (one node, one element) the safe configuration at every order. With operator=registers a thread keeps the rows of its node
+// and takes its elements one after the other.
 
 namespace hone::dg {
 namespace {
@@ -15,7 +16,8 @@ constexpr int staged_columns = 8;  // columns of the operator that a staged chun
 // How a configuration cuts the block into warps and lanes.
 struct Tile {
     int nodes_per_thread, elements_per_thread, elements_per_block;
-    int group;  // neighbouring nodes of a thread: one 16-byte load of the operator
+    int elements_per_trip;  // accumulated at a time
+    int group;              // neighbouring nodes of a thread: one 16-byte load of the operator
     int unroll;
     int node_lanes, element_lanes, warps_along_nodes, warps_along_elements;
     int nodes_padded;  // columns of the operator's table
@@ -27,9 +29,11 @@ struct Tile {
         : nodes_per_thread(number(config, "nodes_per_thread")),
           elements_per_thread(number(config, "elements_per_thread")),
           elements_per_block(number(config, "elements_per_block")),
+          elements_per_trip(elements_per_thread),
           group(std::min(nodes_per_thread, shape.vector_width())),
           unroll(number(config, "unroll")),
           residency(config.word("operator")) {
+        if (in_registers()) elements_per_trip = 1;
         const int groups = (shape.nodes + nodes_per_thread - 1) / nodes_per_thread;
         // Lanes along nodes: the count that idles fewest, 8 when equal (a warp then loads 8 operator and 4 field vectors at a time).
         node_lanes = 8;
@@ -45,6 +49,7 @@ struct Tile {
         // An odd number of 16-byte vectors keeps neighbouring elements in different banks.
         row = (number(config, "padding") == 1 && vectors % 2 == 0 ? vectors + 1 : vectors) * width;
     }
+    bool in_registers() const { return residency == "registers"; }
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int threads() const { return 32 * warps_along_nodes * warps_along_elements; }
     int loads_per_thread() const { return (elements_per_block * row + threads() - 1) / threads(); }
@@ -62,6 +67,13 @@ struct Tile {
 
 std::string conflict(const Shape& shape, const Config& config) {
     if (config.word("operator") == "immediate") return "coefficients as immediates belong to mapping=element";
+    const int elements_per_thread = number(config, "elements_per_thread");
+    if (config.word("operator") == "registers") {
+        if (number(config, "nodes_per_thread") != 1) return "operator=registers holds the rows of one node: nodes_per_thread=1";
+        if (elements_per_thread == 1) return "rows in registers serve several elements: elements_per_thread is 2 or more";
+    } else if (shape.order <= highest_low_order && elements_per_thread > 2) {
+        return "at low orders memory sets the limit: tiles of more than 2 elements only idle threads";
+    }
     if (number(config, "elements_per_block") % number(config, "elements_per_thread") != 0)
         return "elements_per_thread does not divide elements_per_block";
     const Tile tile(shape, config);
@@ -72,17 +84,18 @@ std::string conflict(const Shape& shape, const Config& config) {
 
 Resources resources(const Shape& shape, const Config& config) {
     const Tile tile(shape, config);
-    const Algebra form = algebra(shape.equation, config.word("form"));
+    const Algebra& form = pass_algebra(shape, config);
     Resources result;
     result.threads = tile.threads();
     result.shared_bytes = static_cast<std::int64_t>(shape.bytes()) *
-                          (shape.fields * tile.elements_per_block * tile.row + tile.factor_words(form) + tile.operator_words_shared());
+                          (form.field_count() * tile.elements_per_block * tile.row + tile.factor_words(form) + tile.operator_words_shared());
     const int words = shape.bytes() / 4;
-    const int live = form.accumulators * tile.nodes_per_thread * tile.elements_per_thread + shape.fields * tile.elements_per_thread * tile.unroll +
-                     3 * tile.nodes_per_thread;
-    const int staging = tile.loads_per_thread() * shape.fields;
+    const int live = form.accumulators * tile.nodes_per_thread * tile.elements_per_trip + form.field_count() * tile.elements_per_trip * tile.unroll +
+                     3 * (tile.in_registers() ? tile.inner : tile.nodes_per_thread);
+    const int staging = tile.loads_per_thread() * form.field_count();
     result.registers = words * std::max(live, staging) + 24;  // addresses, indices and loop counters
-    result.code = static_cast<std::int64_t>(form.products.size()) * tile.nodes_per_thread * tile.elements_per_thread * tile.unroll;
+    result.code = static_cast<std::int64_t>(form.products.size()) * tile.nodes_per_thread * tile.elements_per_trip *
+                  (tile.in_registers() ? tile.inner : tile.unroll);
     return result;
 }
 
@@ -92,8 +105,10 @@ Block constants(const Shape& shape, const Algebra& form, const Tile& tile, const
     block.line("using real = {};", real);
     block.line("constexpr int nodes = {}, fields = {}, factors = {}, accumulators = {};", shape.nodes, shape.fields, form.factor_count(),
                form.accumulators);
+    block.line("constexpr int fields_per_pass = {}, passes = fields / fields_per_pass;", form.field_count());
     block.line("constexpr int elements_per_block = {}, nodes_per_thread = {}, elements_per_thread = {};", tile.elements_per_block,
                tile.nodes_per_thread, tile.elements_per_thread);
+    block.line("constexpr int elements_per_trip = {}, trips = elements_per_thread / elements_per_trip;", tile.elements_per_trip);
     block.line("constexpr int element_groups = {};  // elements_per_block / elements_per_thread", tile.element_groups());
     block.line("constexpr int node_lanes = {}, element_lanes = {}, warps_along_nodes = {}, threads_per_block = {};", tile.node_lanes,
                tile.element_lanes, tile.warps_along_nodes, tile.threads());
@@ -133,12 +148,9 @@ Block operator_copy(const Tile& tile) {
 
 Block operator_place(const Tile& tile, const Algebra& form) {
     Block block;
-    if (tile.residency == "global") return block;
+    if (tile.operator_words_shared() == 0) return block;
     block.line("real* const operator_here = factor + {};", tile.factor_words(form));
-    if (tile.residency == "staged") {
-        block.text("copy_chunk(operator_here, D);");
-        return block;
-    }
+    if (tile.residency == "staged") return block;
     block.open("for (int i = threadIdx.x * vector_width; i < inner * operator_column; i += threads_per_block * vector_width)");
     block.text("real vector[vector_width];");
     block.text("load(vector, D + i);");
@@ -148,18 +160,37 @@ Block operator_place(const Tile& tile, const Algebra& form) {
     return block;
 }
 
-// One trip: `unroll` columns of the fields, then for each column the operator's coefficients and all products.
+// What each pass needs of the operator before it starts.
+Block operator_start(const Tile& tile) {
+    Block block;
+    if (tile.residency == "staged") block.text("copy_chunk(operator_here, D);");
+    return block;
+}
+
+// The rows of the thread's node, for all its elements.
+Block operator_rows(const Tile& tile) {
+    Block block;
+    if (!tile.in_registers()) return block;
+    block.text("real own_rows[inner][4];");
+    block.text("#pragma unroll");
+    block.text("for (int m = 0; m < inner; ++m) load(own_rows[m], D + m * operator_column + node * 4);");
+    return block;
+}
+
+// `unroll` columns of the fields, then for each column the operator's coefficients and all products.
 Block columns(const Tile& tile, const Algebra& form, const std::string& source) {
     Block block;
-    block.text("real u[fields][elements_per_thread][unroll];");
+    block.text("real u[fields_per_pass][elements_per_trip][unroll];");
     block.text("#pragma unroll");
-    block.text("for (int f = 0; f < fields; ++f)");
+    block.text("for (int f = 0; f < fields_per_pass; ++f)");
     block.text("    #pragma unroll");
-    block.text("    for (int c = 0; c < elements_per_thread; ++c)");
+    block.text("    for (int c = 0; c < elements_per_trip; ++c)");
     block.text("        load(u[f][c], field + (f * elements_per_block + element + c * element_groups) * row + m);");
     block.text("#pragma unroll");
     block.open("for (int j = 0; j < unroll; ++j)");
-    if (tile.packed()) {
+    if (tile.in_registers()) {
+        block.text("const real d[3][1][1] = {{{own_rows[m + j][0]}}, {{own_rows[m + j][1]}}, {{own_rows[m + j][2]}}};");
+    } else if (tile.packed()) {
         block.text("real packed[4];");
         block.line("load(packed, {} * operator_column + node * 4);", source);
         block.text("const real d[3][1][1] = {{{packed[0]}}, {{packed[1]}}, {{packed[2]}}};");
@@ -174,7 +205,7 @@ Block columns(const Tile& tile, const Algebra& form, const std::string& source) 
     block.text("#pragma unroll");
     block.text("for (int r = 0; r < nodes_per_thread; ++r)");
     block.text("    #pragma unroll");
-    block.open("    for (int c = 0; c < elements_per_thread; ++c)");
+    block.open("    for (int c = 0; c < elements_per_trip; ++c)");
     for (const Product& product : form.products)
         block.line("    sum[{}][r][c] {} d[{}][r / group][r % group] * u[{}][c][j];", product.accumulator,
                    product.sign > 0 ? "+=" : "-=", product.derivative, product.field);
@@ -186,6 +217,7 @@ Block columns(const Tile& tile, const Algebra& form, const std::string& source) 
 Block differentiate(const Tile& tile, const Algebra& form) {
     Block block;
     if (tile.residency != "staged") {
+        if (tile.in_registers()) block.text("#pragma unroll");
         block.open("for (int m = 0; m < inner; m += unroll)");
         block.append(columns(tile, form, tile.residency == "global" ? "D + (m + j)" : "operator_here + (m + j)"));
         block.close();
@@ -231,16 +263,18 @@ TableSpec table(const Shape& shape, const Tile& tile) {
 KernelSource kernel(const Problem& problem, const Config& config, const Limits&) {
     const Shape shape(problem);
     const Tile tile(shape, config);
-    const Algebra form = algebra(shape.equation, config.word("form"));
-    const double executed = executed_operations(problem, form, static_cast<double>(tile.nodes_padded) * tile.inner);
+    const Algebra& form = pass_algebra(shape, config);
+    const double executed = executed_operations(problem, config, static_cast<double>(tile.nodes_padded) * tile.inner);
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
                       {"constants", constants(shape, form, tile, config)},
                       {"operator_copy", operator_copy(tile)},
                       {"operator_place", operator_place(tile, form)},
+                      {"operator_start", operator_start(tile)},
                       {"element_factors", element_factors(form, "own")},
                       {"transform", transform_into_field(form)},
+                      {"operator_rows", operator_rows(tile)},
                       {"differentiate", differentiate(tile, form)},
-                      {"name_factors", name_factors(form)},
+                      {"name_combine_factors", name_combine_factors(form)},
                       {"combine", combine(form)}};
     KernelSource source = make_source(problem, Target::cuda, render("dg_volume_tile.cu", holes), executed);
     source.tables.push_back(table(shape, tile));

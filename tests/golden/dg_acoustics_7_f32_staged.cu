@@ -1,10 +1,12 @@
 // dg_volume: acoustics_3d, order 7, f32
-// hone emit dg_volume equation=acoustics_3d order=7 precision=f32 elements=100000 --target cuda --config mapping=tile,form=covariant,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,operator=staged,unroll=2,padding=1,min_blocks=1
+// hone emit dg_volume equation=acoustics_3d order=7 precision=f32 elements=100000 --target cuda --config mapping=tile,form=covariant,fields_per_pass=4,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,operator=staged,unroll=2,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 349440 operations, 3876 bytes (compulsory); this form executes 187920 operations
 using real = float;
 constexpr int nodes = 120, fields = 4, factors = 9, accumulators = 4;
+constexpr int fields_per_pass = 4, passes = fields / fields_per_pass;
 constexpr int elements_per_block = 16, nodes_per_thread = 4, elements_per_thread = 2;
+constexpr int elements_per_trip = 2, trips = elements_per_thread / elements_per_trip;
 constexpr int element_groups = 8;  // elements_per_block / elements_per_thread
 constexpr int node_lanes = 8, element_lanes = 4, warps_along_nodes = 4, threads_per_block = 256;
 constexpr int blocks_per_multiprocessor = 1;
@@ -46,112 +48,122 @@ __device__ __forceinline__ void wait_for_chunk() {
 }
 
 // A block handles `elements_per_block` elements. A warp is `node_lanes` x `element_lanes` threads; thread (n, e) of it accumulates
-// `nodes_per_thread` nodes of `elements_per_thread` elements in registers, so that every operand loaded is used several times.
+// `nodes_per_thread` nodes of `elements_per_trip` elements in registers, so that every operand loaded is used several times.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* __restrict__ rhs, const real* __restrict__ D, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
-    real* const field = reinterpret_cast<real*>(shared_memory);           // [fields][elements_per_block][row]: first the fields, then rhs
-    real* const factor = field + fields * elements_per_block * row;       // [elements_per_block][factors]
+    real* const field = reinterpret_cast<real*>(shared_memory);               // [fields_per_pass][elements_per_block][row]: first the fields, then rhs
+    real* const factor = field + fields_per_pass * elements_per_block * row;  // [elements_per_block][factors]
     real* const operator_here = factor + 144;
-    copy_chunk(operator_here, D);
 
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
-
-    // Every value is read from memory once, all loads of a thread in flight together.
-    real value[loads_per_thread][fields];
-    #pragma unroll
-    for (int i = 0; i < loads_per_thread; ++i) {
-        const int e = (threadIdx.x + i * threads_per_block) / row;
-        const int m = (threadIdx.x + i * threads_per_block) % row;
-        const real* const source = q + (size_t(block_first + e) * fields) * nodes + m;
-        #pragma unroll
-        for (int f = 0; f < fields; ++f) value[i][f] = e < present && m < nodes ? source[f * nodes] : real(0);
-    }
-    for (int e = threadIdx.x; e < present; e += threads_per_block) {
-        const real* const g = geometry + size_t(block_first + e) * 9;
-        real* const own = factor + e * factors;
-        for (int i = 0; i < factors; ++i) own[i] = g[i];
-    }
-    __syncthreads();
-    #pragma unroll
-    for (int i = 0; i < loads_per_thread; ++i) {
-        const int e = (threadIdx.x + i * threads_per_block) / row;
-        const int m = (threadIdx.x + i * threads_per_block) % row;
-        if (e < elements_per_block) {
-            const real* const own = factor + (e < present ? e : 0) * factors;
-            const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6], ty = own[7], tz = own[8];
-            field[(0 * elements_per_block + e) * row + m] = value[i][0];
-            field[(1 * elements_per_block + e) * row + m] = rx * value[i][1] + ry * value[i][2] + rz * value[i][3];
-            field[(2 * elements_per_block + e) * row + m] = sx * value[i][1] + sy * value[i][2] + sz * value[i][3];
-            field[(3 * elements_per_block + e) * row + m] = tx * value[i][1] + ty * value[i][2] + tz * value[i][3];
-        }
-    }
-    __syncthreads();
-
-    // Differentiate along r, s, t.
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
     const int node = warp % warps_along_nodes * (node_lanes * nodes_per_thread) + lane % node_lanes * group;
-    const int element = warp / warps_along_nodes * element_lanes + lane / node_lanes;
-    real sum[accumulators][nodes_per_thread][elements_per_thread] = {};
-    // The next chunk of the operator arrives while this one is used; one barrier per chunk.
-    for (int start = 0; start < inner; start += chunk) {
-        const real* const now = operator_here + start / chunk % 2 * (chunk * operator_column);
-        wait_for_chunk();
-        __syncthreads();
-        if (start + chunk < inner) copy_chunk(operator_here + (start / chunk + 1) % 2 * (chunk * operator_column), D + (start + chunk) * operator_column);
-        #pragma unroll
-        for (int m = start; m < start + chunk; m += unroll) {
-            real u[fields][elements_per_thread][unroll];
-            #pragma unroll
-            for (int f = 0; f < fields; ++f)
-                #pragma unroll
-                for (int c = 0; c < elements_per_thread; ++c)
-                    load(u[f][c], field + (f * elements_per_block + element + c * element_groups) * row + m);
-            #pragma unroll
-            for (int j = 0; j < unroll; ++j) {
-                real d[3][nodes_per_thread / group][group];
-                #pragma unroll
-                for (int a = 0; a < 3; ++a)
-                    #pragma unroll
-                    for (int r = 0; r < nodes_per_thread / group; ++r)
-                        load(d[a][r], now + (m + j - start) * operator_column + a * nodes_padded + node + r * (node_lanes * group));
-                #pragma unroll
-                for (int r = 0; r < nodes_per_thread; ++r)
-                    #pragma unroll
-                    for (int c = 0; c < elements_per_thread; ++c) {
-                        sum[1][r][c] += d[0][r / group][r % group] * u[0][c][j];
-                        sum[0][r][c] += d[0][r / group][r % group] * u[1][c][j];
-                        sum[2][r][c] += d[1][r / group][r % group] * u[0][c][j];
-                        sum[0][r][c] += d[1][r / group][r % group] * u[2][c][j];
-                        sum[3][r][c] += d[2][r / group][r % group] * u[0][c][j];
-                        sum[0][r][c] += d[2][r / group][r % group] * u[3][c][j];
-                    }
-                }
-        }
-    }
 
-    // Combine the derivatives with the metric factors; shared memory then holds the right-hand sides.
-    __syncthreads();
-    #pragma unroll
-    for (int c = 0; c < elements_per_thread; ++c) {
-        const int e = element + c * element_groups;
-        const real* const own = factor + (e < present ? e : 0) * factors;
-        const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6], ty = own[7], tz = own[8];
+    #pragma unroll 1
+    for (int pass = 0; pass < passes; ++pass) {
+        copy_chunk(operator_here, D);
+        // Every value is read from memory once, all loads of a thread in flight together.
+        real value[loads_per_thread][fields_per_pass];
         #pragma unroll
-        for (int r = 0; r < nodes_per_thread; ++r) {
-            const int n = node + r / group * (node_lanes * group) + r % group;
-            if (n < nodes) {
-                field[(0 * elements_per_block + e) * row + n] = -sum[0][r][c];
-                field[(1 * elements_per_block + e) * row + n] = -rx * sum[1][r][c] - sx * sum[2][r][c] - tx * sum[3][r][c];
-                field[(2 * elements_per_block + e) * row + n] = -ry * sum[1][r][c] - sy * sum[2][r][c] - ty * sum[3][r][c];
-                field[(3 * elements_per_block + e) * row + n] = -rz * sum[1][r][c] - sz * sum[2][r][c] - tz * sum[3][r][c];
+        for (int i = 0; i < loads_per_thread; ++i) {
+            const int e = (threadIdx.x + i * threads_per_block) / row;
+            const int m = (threadIdx.x + i * threads_per_block) % row;
+            const real* const source = q + (size_t(block_first + e) * fields + pass * fields_per_pass) * nodes + m;
+            #pragma unroll
+            for (int f = 0; f < fields_per_pass; ++f) value[i][f] = e < present && m < nodes ? source[f * nodes] : real(0);
+        }
+        for (int e = threadIdx.x; e < present && pass == 0; e += threads_per_block) {
+            const real* const g = geometry + size_t(block_first + e) * 9;
+            real* const own = factor + e * factors;
+            for (int i = 0; i < factors; ++i) own[i] = g[i];
+        }
+        __syncthreads();
+        #pragma unroll
+        for (int i = 0; i < loads_per_thread; ++i) {
+            const int e = (threadIdx.x + i * threads_per_block) / row;
+            const int m = (threadIdx.x + i * threads_per_block) % row;
+            if (e < elements_per_block) {
+                const real* const own = factor + (e < present ? e : 0) * factors;
+                const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6], ty = own[7], tz = own[8];
+                field[(0 * elements_per_block + e) * row + m] = value[i][0];
+                field[(1 * elements_per_block + e) * row + m] = rx * value[i][1] + ry * value[i][2] + rz * value[i][3];
+                field[(2 * elements_per_block + e) * row + m] = sx * value[i][1] + sy * value[i][2] + sz * value[i][3];
+                field[(3 * elements_per_block + e) * row + m] = tx * value[i][1] + ty * value[i][2] + tz * value[i][3];
             }
         }
+        __syncthreads();
+
+        #pragma unroll 1
+        for (int trip = 0; trip < trips; ++trip) {
+            // Differentiate along r, s, t.
+            const int element = warp / warps_along_nodes * element_lanes + lane / node_lanes + trip * elements_per_trip * element_groups;
+            real sum[accumulators][nodes_per_thread][elements_per_trip] = {};
+            // The next chunk of the operator arrives while this one is used; one barrier per chunk.
+            for (int start = 0; start < inner; start += chunk) {
+                const real* const now = operator_here + start / chunk % 2 * (chunk * operator_column);
+                wait_for_chunk();
+                __syncthreads();
+                if (start + chunk < inner) copy_chunk(operator_here + (start / chunk + 1) % 2 * (chunk * operator_column), D + (start + chunk) * operator_column);
+                #pragma unroll
+                for (int m = start; m < start + chunk; m += unroll) {
+                    real u[fields_per_pass][elements_per_trip][unroll];
+                    #pragma unroll
+                    for (int f = 0; f < fields_per_pass; ++f)
+                        #pragma unroll
+                        for (int c = 0; c < elements_per_trip; ++c)
+                            load(u[f][c], field + (f * elements_per_block + element + c * element_groups) * row + m);
+                    #pragma unroll
+                    for (int j = 0; j < unroll; ++j) {
+                        real d[3][nodes_per_thread / group][group];
+                        #pragma unroll
+                        for (int a = 0; a < 3; ++a)
+                            #pragma unroll
+                            for (int r = 0; r < nodes_per_thread / group; ++r)
+                                load(d[a][r], now + (m + j - start) * operator_column + a * nodes_padded + node + r * (node_lanes * group));
+                        #pragma unroll
+                        for (int r = 0; r < nodes_per_thread; ++r)
+                            #pragma unroll
+                            for (int c = 0; c < elements_per_trip; ++c) {
+                                sum[1][r][c] += d[0][r / group][r % group] * u[0][c][j];
+                                sum[0][r][c] += d[0][r / group][r % group] * u[1][c][j];
+                                sum[2][r][c] += d[1][r / group][r % group] * u[0][c][j];
+                                sum[0][r][c] += d[1][r / group][r % group] * u[2][c][j];
+                                sum[3][r][c] += d[2][r / group][r % group] * u[0][c][j];
+                                sum[0][r][c] += d[2][r / group][r % group] * u[3][c][j];
+                            }
+                        }
+                }
+            }
+
+            // Combine the derivatives with the metric factors; shared memory then holds these elements' right-hand sides.
+            __syncthreads();
+            #pragma unroll
+            for (int c = 0; c < elements_per_trip; ++c) {
+                const int e = element + c * element_groups;
+                const real* const own = factor + (e < present ? e : 0) * factors;
+                const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6], ty = own[7], tz = own[8];
+                #pragma unroll
+                for (int r = 0; r < nodes_per_thread; ++r) {
+                    const int n = node + r / group * (node_lanes * group) + r % group;
+                    if (n < nodes) {
+                        field[(0 * elements_per_block + e) * row + n] = -sum[0][r][c];
+                        field[(1 * elements_per_block + e) * row + n] = -rx * sum[1][r][c] - sx * sum[2][r][c] - tx * sum[3][r][c];
+                        field[(2 * elements_per_block + e) * row + n] = -ry * sum[1][r][c] - sy * sum[2][r][c] - ty * sum[3][r][c];
+                        field[(3 * elements_per_block + e) * row + n] = -rz * sum[1][r][c] - sz * sum[2][r][c] - tz * sum[3][r][c];
+                    }
+                }
+            }
+        }
+        __syncthreads();
+        // Of two passes, the first makes the right-hand sides of the last fields.
+        constexpr int words = fields_per_pass * nodes;
+        real* const target = rhs + (size_t(block_first) * fields + (passes - 1 - pass) * fields_per_pass) * nodes;
+        for (int i = threadIdx.x; i < present * words; i += threads_per_block) {
+            const int e = i / words, word = i % words;
+            target[e * (fields * nodes) + word] = field[(word / nodes * elements_per_block + e) * row + word % nodes];
+        }
     }
-    __syncthreads();
-    real* const target = rhs + size_t(block_first) * (fields * nodes);
-    for (int i = threadIdx.x; i < present * fields * nodes; i += threads_per_block)
-        target[i] = field[(i / nodes % fields * elements_per_block + i / (fields * nodes)) * row + i % nodes];
 }

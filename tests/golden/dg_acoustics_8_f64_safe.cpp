@@ -1,9 +1,10 @@
 // dg_volume: acoustics_3d, order 8, f64
-// hone emit dg_volume equation=acoustics_3d order=8 precision=f64 elements=100000 --target cpu --config form=covariant,lanes=2,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,unroll=1
+// hone emit dg_volume equation=acoustics_3d order=8 precision=f64 elements=100000 --target cpu --config form=covariant,fields_per_pass=4,lanes=2,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,unroll=1
 // The same text serves any number of elements.
 // per element: 658680 operations, 10632 bytes (compulsory); this form executes 333630 operations
 using real = double;
 constexpr int nodes = 165, fields = 4, factors = 9, accumulators = 4;
+constexpr int fields_per_pass = 4, passes = fields / fields_per_pass;
 constexpr int lanes = 2, vectors_per_tile = 1, nodes_per_tile = 2;
 constexpr int elements_per_tile = 1, elements_per_block = 8;
 constexpr int row = 168;  // nodes of one field in the block's buffer, padded to a cache line
@@ -43,43 +44,46 @@ static inline void load_factors(const real* __restrict geometry, real* __restric
 // Right-hand sides of `elements_per_tile` elements from `e` on, at the nodes from `n` on: vectors of nodes times broadcast field values,
 // accumulated in registers.
 static inline void tile(const real* __restrict field, const real* __restrict factor, const real* __restrict D, real* __restrict rhs, int e, int n, int present) {
-    vector sum[accumulators][vectors_per_tile][elements_per_tile] = {};
-    const real* column = D + n * (3 * nodes);
-    #pragma GCC unroll 1
-    for (int m = 0; m < nodes; ++m, column += 3 * nodes_per_tile) {
-        vector d[3][vectors_per_tile];
-        for (int a = 0; a < 3; ++a)
-            for (int r = 0; r < vectors_per_tile; ++r) d[a][r] = load(column + (a * vectors_per_tile + r) * lanes);
-        for (int c = 0; c < elements_per_tile; ++c) {
-            const real* const u = field + (e + c) * (fields * row) + m;
-            for (int r = 0; r < vectors_per_tile; ++r) {
-                sum[1][r][c] += d[0][r] * u[0 * row];
-                sum[0][r][c] += d[0][r] * u[1 * row];
-                sum[2][r][c] += d[1][r] * u[0 * row];
-                sum[0][r][c] += d[1][r] * u[2 * row];
-                sum[3][r][c] += d[2][r] * u[0 * row];
-                sum[0][r][c] += d[2][r] * u[3 * row];
+    // Of two passes, the first makes the right-hand sides of the last fields.
+    for (int pass = 0; pass < passes; ++pass) {
+        vector sum[accumulators][vectors_per_tile][elements_per_tile] = {};
+        const real* column = D + n * (3 * nodes);
+        #pragma GCC unroll 1
+        for (int m = 0; m < nodes; ++m, column += 3 * nodes_per_tile) {
+            vector d[3][vectors_per_tile];
+            for (int a = 0; a < 3; ++a)
+                for (int r = 0; r < vectors_per_tile; ++r) d[a][r] = load(column + (a * vectors_per_tile + r) * lanes);
+            for (int c = 0; c < elements_per_tile; ++c) {
+                const real* const u = field + ((e + c) * fields + pass * fields_per_pass) * row + m;
+                for (int r = 0; r < vectors_per_tile; ++r) {
+                    sum[1][r][c] += d[0][r] * u[0 * row];
+                    sum[0][r][c] += d[0][r] * u[1 * row];
+                    sum[2][r][c] += d[1][r] * u[0 * row];
+                    sum[0][r][c] += d[1][r] * u[2 * row];
+                    sum[3][r][c] += d[2][r] * u[0 * row];
+                    sum[0][r][c] += d[2][r] * u[3 * row];
+                }
             }
         }
-    }
-    for (int c = 0; c < elements_per_tile && e + c < present; ++c) {
-        const real* const own = factor + (e + c) * factors;
-        real* const target = rhs + (e + c) * (fields * nodes);
-        const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6], ty = own[7], tz = own[8];
-        for (int r = 0; r < vectors_per_tile; ++r) {
-            const int start = n + r * lanes;
-            const int count = nodes - start;
-            if (count <= 0) break;
-            vector out[fields];
-            out[0] = -sum[0][r][c];
-            out[1] = -rx * sum[1][r][c] - sx * sum[2][r][c] - tx * sum[3][r][c];
-            out[2] = -ry * sum[1][r][c] - sy * sum[2][r][c] - ty * sum[3][r][c];
-            out[3] = -rz * sum[1][r][c] - sz * sum[2][r][c] - tz * sum[3][r][c];
-            for (int f = 0; f < fields; ++f) {
-                if (count >= lanes)
-                    *reinterpret_cast<unaligned_vector*>(target + f * nodes + start) = out[f];
-                else
-                    for (int l = 0; l < count; ++l) target[f * nodes + start + l] = out[f][l];
+        for (int c = 0; c < elements_per_tile && e + c < present; ++c) {
+            const real* const own = factor + (e + c) * factors;
+            real* const target = rhs + ((e + c) * fields + (passes - 1 - pass) * fields_per_pass) * nodes;
+            const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6], ty = own[7], tz = own[8];
+            for (int r = 0; r < vectors_per_tile; ++r) {
+                const int start = n + r * lanes;
+                const int count = nodes - start;
+                if (count <= 0) break;
+                vector out[fields_per_pass];
+                out[0] = -sum[0][r][c];
+                out[1] = -rx * sum[1][r][c] - sx * sum[2][r][c] - tx * sum[3][r][c];
+                out[2] = -ry * sum[1][r][c] - sy * sum[2][r][c] - ty * sum[3][r][c];
+                out[3] = -rz * sum[1][r][c] - sz * sum[2][r][c] - tz * sum[3][r][c];
+                for (int f = 0; f < fields_per_pass; ++f) {
+                    if (count >= lanes)
+                        *reinterpret_cast<unaligned_vector*>(target + f * nodes + start) = out[f];
+                    else
+                        for (int l = 0; l < count; ++l) target[f * nodes + start + l] = out[f][l];
+                }
             }
         }
     }

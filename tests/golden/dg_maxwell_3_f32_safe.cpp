@@ -1,9 +1,10 @@
 // dg_volume: maxwell_3d, order 3, f32
-// hone emit dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --target cpu --config form=covariant,lanes=4,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,unroll=1
+// hone emit dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --target cpu --config form=covariant,fields_per_pass=6,lanes=4,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,unroll=1
 // The same text serves any number of elements.
 // per element: 15720 operations, 996 bytes (compulsory); this form executes 10920 operations
 using real = float;
 constexpr int nodes = 20, fields = 6, factors = 10, accumulators = 6;
+constexpr int fields_per_pass = 6, passes = fields / fields_per_pass;
 constexpr int lanes = 4, vectors_per_tile = 1, nodes_per_tile = 4;
 constexpr int elements_per_tile = 1, elements_per_block = 8;
 constexpr int row = 32;  // nodes of one field in the block's buffer, padded to a cache line
@@ -51,51 +52,54 @@ static inline void load_factors(const real* __restrict geometry, real* __restric
 // Right-hand sides of `elements_per_tile` elements from `e` on, at the nodes from `n` on: vectors of nodes times broadcast field values,
 // accumulated in registers.
 static inline void tile(const real* __restrict field, const real* __restrict factor, const real* __restrict D, real* __restrict rhs, int e, int n, int present) {
-    vector sum[accumulators][vectors_per_tile][elements_per_tile] = {};
-    const real* column = D + n * (3 * nodes);
-    #pragma GCC unroll 1
-    for (int m = 0; m < nodes; ++m, column += 3 * nodes_per_tile) {
-        vector d[3][vectors_per_tile];
-        for (int a = 0; a < 3; ++a)
-            for (int r = 0; r < vectors_per_tile; ++r) d[a][r] = load(column + (a * vectors_per_tile + r) * lanes);
-        for (int c = 0; c < elements_per_tile; ++c) {
-            const real* const u = field + (e + c) * (fields * row) + m;
-            for (int r = 0; r < vectors_per_tile; ++r) {
-                sum[0][r][c] += d[1][r] * u[2 * row];
-                sum[0][r][c] -= d[2][r] * u[1 * row];
-                sum[1][r][c] += d[2][r] * u[0 * row];
-                sum[1][r][c] -= d[0][r] * u[2 * row];
-                sum[2][r][c] += d[0][r] * u[1 * row];
-                sum[2][r][c] -= d[1][r] * u[0 * row];
-                sum[3][r][c] += d[1][r] * u[5 * row];
-                sum[3][r][c] -= d[2][r] * u[4 * row];
-                sum[4][r][c] += d[2][r] * u[3 * row];
-                sum[4][r][c] -= d[0][r] * u[5 * row];
-                sum[5][r][c] += d[0][r] * u[4 * row];
-                sum[5][r][c] -= d[1][r] * u[3 * row];
+    // Of two passes, the first makes the right-hand sides of the last fields.
+    for (int pass = 0; pass < passes; ++pass) {
+        vector sum[accumulators][vectors_per_tile][elements_per_tile] = {};
+        const real* column = D + n * (3 * nodes);
+        #pragma GCC unroll 1
+        for (int m = 0; m < nodes; ++m, column += 3 * nodes_per_tile) {
+            vector d[3][vectors_per_tile];
+            for (int a = 0; a < 3; ++a)
+                for (int r = 0; r < vectors_per_tile; ++r) d[a][r] = load(column + (a * vectors_per_tile + r) * lanes);
+            for (int c = 0; c < elements_per_tile; ++c) {
+                const real* const u = field + ((e + c) * fields + pass * fields_per_pass) * row + m;
+                for (int r = 0; r < vectors_per_tile; ++r) {
+                    sum[0][r][c] += d[1][r] * u[2 * row];
+                    sum[0][r][c] -= d[2][r] * u[1 * row];
+                    sum[1][r][c] += d[2][r] * u[0 * row];
+                    sum[1][r][c] -= d[0][r] * u[2 * row];
+                    sum[2][r][c] += d[0][r] * u[1 * row];
+                    sum[2][r][c] -= d[1][r] * u[0 * row];
+                    sum[3][r][c] += d[1][r] * u[5 * row];
+                    sum[3][r][c] -= d[2][r] * u[4 * row];
+                    sum[4][r][c] += d[2][r] * u[3 * row];
+                    sum[4][r][c] -= d[0][r] * u[5 * row];
+                    sum[5][r][c] += d[0][r] * u[4 * row];
+                    sum[5][r][c] -= d[1][r] * u[3 * row];
+                }
             }
         }
-    }
-    for (int c = 0; c < elements_per_tile && e + c < present; ++c) {
-        const real* const own = factor + (e + c) * factors;
-        real* const target = rhs + (e + c) * (fields * nodes);
-        const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
-        for (int r = 0; r < vectors_per_tile; ++r) {
-            const int start = n + r * lanes;
-            const int count = nodes - start;
-            if (count <= 0) break;
-            vector out[fields];
-            out[0] = J * (-xr * sum[3][r][c] - xs * sum[4][r][c] - xt * sum[5][r][c]);
-            out[1] = J * (-yr * sum[3][r][c] - ys * sum[4][r][c] - yt * sum[5][r][c]);
-            out[2] = J * (-zr * sum[3][r][c] - zs * sum[4][r][c] - zt * sum[5][r][c]);
-            out[3] = J * (xr * sum[0][r][c] + xs * sum[1][r][c] + xt * sum[2][r][c]);
-            out[4] = J * (yr * sum[0][r][c] + ys * sum[1][r][c] + yt * sum[2][r][c]);
-            out[5] = J * (zr * sum[0][r][c] + zs * sum[1][r][c] + zt * sum[2][r][c]);
-            for (int f = 0; f < fields; ++f) {
-                if (count >= lanes)
-                    *reinterpret_cast<unaligned_vector*>(target + f * nodes + start) = out[f];
-                else
-                    for (int l = 0; l < count; ++l) target[f * nodes + start + l] = out[f][l];
+        for (int c = 0; c < elements_per_tile && e + c < present; ++c) {
+            const real* const own = factor + (e + c) * factors;
+            real* const target = rhs + ((e + c) * fields + (passes - 1 - pass) * fields_per_pass) * nodes;
+            const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
+            for (int r = 0; r < vectors_per_tile; ++r) {
+                const int start = n + r * lanes;
+                const int count = nodes - start;
+                if (count <= 0) break;
+                vector out[fields_per_pass];
+                out[0] = J * (-xr * sum[3][r][c] - xs * sum[4][r][c] - xt * sum[5][r][c]);
+                out[1] = J * (-yr * sum[3][r][c] - ys * sum[4][r][c] - yt * sum[5][r][c]);
+                out[2] = J * (-zr * sum[3][r][c] - zs * sum[4][r][c] - zt * sum[5][r][c]);
+                out[3] = J * (xr * sum[0][r][c] + xs * sum[1][r][c] + xt * sum[2][r][c]);
+                out[4] = J * (yr * sum[0][r][c] + ys * sum[1][r][c] + yt * sum[2][r][c]);
+                out[5] = J * (zr * sum[0][r][c] + zs * sum[1][r][c] + zt * sum[2][r][c]);
+                for (int f = 0; f < fields_per_pass; ++f) {
+                    if (count >= lanes)
+                        *reinterpret_cast<unaligned_vector*>(target + f * nodes + start) = out[f];
+                    else
+                        for (int l = 0; l < count; ++l) target[f * nodes + start + l] = out[f][l];
+                }
             }
         }
     }

@@ -1,9 +1,10 @@
 // dg_volume: maxwell_3d, order 5, f64
-// hone emit dg_volume equation=maxwell_3d order=5 precision=f64 elements=100000 --target cuda --config mapping=mma,form=covariant,elements_per_block=16,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,padding=1,min_blocks=1
+// hone emit dg_volume equation=maxwell_3d order=5 precision=f64 elements=100000 --target cuda --config mapping=mma,form=covariant,fields_per_pass=6,elements_per_block=16,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 116592 operations, 5448 bytes (compulsory); this form executes 89712 operations
 using real = double;
 constexpr int nodes = 56, fields = 6, factors = 10, accumulators = 6;
+constexpr int fields_per_pass = 6, passes = fields / fields_per_pass;
 constexpr int elements_per_block = 16, warps = 8, threads_per_block = 256, blocks_per_multiprocessor = 1;
 constexpr int columns = 1;  // groups of 8 elements per warp
 constexpr int node_tiles = 4, column_groups = 2;
@@ -30,8 +31,8 @@ __device__ __forceinline__ double2 negated(double2 b) {
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* __restrict__ rhs, const real* __restrict__ D, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
-    real* const field = reinterpret_cast<real*>(shared_memory);      // [fields][elements_per_block][row]
-    real* const factor = field + fields * elements_per_block * row;  // [elements_per_block][factors]
+    real* const field = reinterpret_cast<real*>(shared_memory);               // [fields_per_pass][elements_per_block][row]
+    real* const factor = field + fields_per_pass * elements_per_block * row;  // [elements_per_block][factors]
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
 
@@ -46,96 +47,99 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
         }
         own[9] = real(1) / (g[0] * own[0] + g[1] * own[1] + g[2] * own[2]);
     }
-    __syncthreads();
-
-    // Every value is read from memory once, `batch` nodes of a thread in flight together.
-    for (int start = threadIdx.x; start < elements_per_block * row; start += batch * threads_per_block) {
-        real value[batch][fields];
-        #pragma unroll
-        for (int i = 0; i < batch; ++i) {
-            const int e = (start + i * threads_per_block) / row;
-            const int m = (start + i * threads_per_block) % row;
-            const real* const source = q + (size_t(block_first + e) * fields) * nodes + m;
-            #pragma unroll
-            for (int f = 0; f < fields; ++f) value[i][f] = e < present && m < nodes ? source[f * nodes] : real(0);
-        }
-        #pragma unroll
-        for (int i = 0; i < batch; ++i) {
-            const int e = (start + i * threads_per_block) / row;
-            const int m = (start + i * threads_per_block) % row;
-            if (e < elements_per_block) {
-                const real* const own = factor + (e < present ? e : 0) * factors;
-                const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
-                field[(0 * elements_per_block + e) * row + m] = xr * value[i][0] + yr * value[i][1] + zr * value[i][2];
-                field[(1 * elements_per_block + e) * row + m] = xs * value[i][0] + ys * value[i][1] + zs * value[i][2];
-                field[(2 * elements_per_block + e) * row + m] = xt * value[i][0] + yt * value[i][1] + zt * value[i][2];
-                field[(3 * elements_per_block + e) * row + m] = xr * value[i][3] + yr * value[i][4] + zr * value[i][5];
-                field[(4 * elements_per_block + e) * row + m] = xs * value[i][3] + ys * value[i][4] + zs * value[i][5];
-                field[(5 * elements_per_block + e) * row + m] = xt * value[i][3] + yt * value[i][4] + zt * value[i][5];
-            }
-        }
-    }
-    __syncthreads();
-
     const int lane = threadIdx.x % 32;
-    for (int task = threadIdx.x / 32; task < node_tiles * column_groups; task += warps) {
-        const int tile = task / column_groups;
-        const int element = task % column_groups * (columns * 8);
+    #pragma unroll 1
+    for (int pass = 0; pass < passes; ++pass) {
+        __syncthreads();  // the factors are there, and before the second pass nobody needs the first one's fields any more
 
-        // Differentiate along r, s, t; the operator's next coefficients arrive meanwhile.
-        real sum[accumulators][columns][4] = {};
-        const double2* operator_here = reinterpret_cast<const double2*>(D) + size_t(tile) * (steps * 6 * 32) + lane;
-        const real* column = field + (element + lane / 4) * row + lane % 4 * 2;
-        double2 next[3][2];
-        #pragma unroll
-        for (int i = 0; i < 6; ++i) next[i / 2][i % 2] = operator_here[i * 32];
-        #pragma unroll 1
-        for (int step = 0; step < steps; ++step) {
-            double2 d[3][2];
+        // Every value is read from memory once, `batch` nodes of a thread in flight together.
+        for (int start = threadIdx.x; start < elements_per_block * row; start += batch * threads_per_block) {
+            real value[batch][fields_per_pass];
             #pragma unroll
-            for (int i = 0; i < 6; ++i) d[i / 2][i % 2] = next[i / 2][i % 2];
-            operator_here += step + 1 < steps ? 6 * 32 : 0;
-            #pragma unroll
-            for (int i = 0; i < 6; ++i) next[i / 2][i % 2] = operator_here[i * 32];
-            #pragma unroll
-            for (int c = 0; c < columns; ++c) {
-                double2 u[fields];
+            for (int i = 0; i < batch; ++i) {
+                const int e = (start + i * threads_per_block) / row;
+                const int m = (start + i * threads_per_block) % row;
+                const real* const source = q + (size_t(block_first + e) * fields + pass * fields_per_pass) * nodes + m;
                 #pragma unroll
-                for (int f = 0; f < fields; ++f) u[f] = *reinterpret_cast<const double2*>(column + (f * elements_per_block + c * 8) * row);
-                multiply_add(sum[0][c], d[1], u[2]);
-                multiply_add(sum[0][c], d[2], negated(u[1]));
-                multiply_add(sum[1][c], d[2], u[0]);
-                multiply_add(sum[1][c], d[0], negated(u[2]));
-                multiply_add(sum[2][c], d[0], u[1]);
-                multiply_add(sum[2][c], d[1], negated(u[0]));
-                multiply_add(sum[3][c], d[1], u[5]);
-                multiply_add(sum[3][c], d[2], negated(u[4]));
-                multiply_add(sum[4][c], d[2], u[3]);
-                multiply_add(sum[4][c], d[0], negated(u[5]));
-                multiply_add(sum[5][c], d[0], u[4]);
-                multiply_add(sum[5][c], d[1], negated(u[3]));
+                for (int f = 0; f < fields_per_pass; ++f) value[i][f] = e < present && m < nodes ? source[f * nodes] : real(0);
             }
-            column += 8;
-        }
-
-        // Combine the derivatives with the metric factors: a lane holds nodes lane / 4 and + 8 of elements lane % 4 * 2 and + 1.
-        #pragma unroll
-        for (int c = 0; c < columns; ++c)
             #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const int n = tile * 16 + lane / 4 + i / 2 * 8;
-                const int e = element + c * 8 + lane % 4 * 2 + i % 2;
-                if (n < nodes && e < present) {
-                    const real* const own = factor + e * factors;
-                    real* const target = rhs + (size_t(block_first + e) * fields) * nodes + n;
+            for (int i = 0; i < batch; ++i) {
+                const int e = (start + i * threads_per_block) / row;
+                const int m = (start + i * threads_per_block) % row;
+                if (e < elements_per_block) {
+                    const real* const own = factor + (e < present ? e : 0) * factors;
                     const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
-                    target[0 * nodes] = J * (-xr * sum[3][c][i] - xs * sum[4][c][i] - xt * sum[5][c][i]);
-                    target[1 * nodes] = J * (-yr * sum[3][c][i] - ys * sum[4][c][i] - yt * sum[5][c][i]);
-                    target[2 * nodes] = J * (-zr * sum[3][c][i] - zs * sum[4][c][i] - zt * sum[5][c][i]);
-                    target[3 * nodes] = J * (xr * sum[0][c][i] + xs * sum[1][c][i] + xt * sum[2][c][i]);
-                    target[4 * nodes] = J * (yr * sum[0][c][i] + ys * sum[1][c][i] + yt * sum[2][c][i]);
-                    target[5 * nodes] = J * (zr * sum[0][c][i] + zs * sum[1][c][i] + zt * sum[2][c][i]);
+                    field[(0 * elements_per_block + e) * row + m] = xr * value[i][0] + yr * value[i][1] + zr * value[i][2];
+                    field[(1 * elements_per_block + e) * row + m] = xs * value[i][0] + ys * value[i][1] + zs * value[i][2];
+                    field[(2 * elements_per_block + e) * row + m] = xt * value[i][0] + yt * value[i][1] + zt * value[i][2];
+                    field[(3 * elements_per_block + e) * row + m] = xr * value[i][3] + yr * value[i][4] + zr * value[i][5];
+                    field[(4 * elements_per_block + e) * row + m] = xs * value[i][3] + ys * value[i][4] + zs * value[i][5];
+                    field[(5 * elements_per_block + e) * row + m] = xt * value[i][3] + yt * value[i][4] + zt * value[i][5];
                 }
             }
+        }
+        __syncthreads();
+
+        for (int task = threadIdx.x / 32; task < node_tiles * column_groups; task += warps) {
+            const int tile = task / column_groups;
+            const int element = task % column_groups * (columns * 8);
+
+            // Differentiate along r, s, t; the operator's next coefficients arrive meanwhile.
+            real sum[accumulators][columns][4] = {};
+            const double2* operator_here = reinterpret_cast<const double2*>(D) + size_t(tile) * (steps * 6 * 32) + lane;
+            const real* column = field + (element + lane / 4) * row + lane % 4 * 2;
+            double2 next[3][2];
+            #pragma unroll
+            for (int i = 0; i < 6; ++i) next[i / 2][i % 2] = operator_here[i * 32];
+            #pragma unroll 1
+            for (int step = 0; step < steps; ++step) {
+                double2 d[3][2];
+                #pragma unroll
+                for (int i = 0; i < 6; ++i) d[i / 2][i % 2] = next[i / 2][i % 2];
+                operator_here += step + 1 < steps ? 6 * 32 : 0;
+                #pragma unroll
+                for (int i = 0; i < 6; ++i) next[i / 2][i % 2] = operator_here[i * 32];
+                #pragma unroll
+                for (int c = 0; c < columns; ++c) {
+                    double2 u[fields_per_pass];
+                    #pragma unroll
+                    for (int f = 0; f < fields_per_pass; ++f) u[f] = *reinterpret_cast<const double2*>(column + (f * elements_per_block + c * 8) * row);
+                    multiply_add(sum[0][c], d[1], u[2]);
+                    multiply_add(sum[0][c], d[2], negated(u[1]));
+                    multiply_add(sum[1][c], d[2], u[0]);
+                    multiply_add(sum[1][c], d[0], negated(u[2]));
+                    multiply_add(sum[2][c], d[0], u[1]);
+                    multiply_add(sum[2][c], d[1], negated(u[0]));
+                    multiply_add(sum[3][c], d[1], u[5]);
+                    multiply_add(sum[3][c], d[2], negated(u[4]));
+                    multiply_add(sum[4][c], d[2], u[3]);
+                    multiply_add(sum[4][c], d[0], negated(u[5]));
+                    multiply_add(sum[5][c], d[0], u[4]);
+                    multiply_add(sum[5][c], d[1], negated(u[3]));
+                }
+                column += 8;
+            }
+
+            // Combine the derivatives with the metric factors: a lane holds nodes lane / 4 and + 8 of elements lane % 4 * 2 and + 1.
+            #pragma unroll
+            for (int c = 0; c < columns; ++c)
+                #pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    const int n = tile * 16 + lane / 4 + i / 2 * 8;
+                    const int e = element + c * 8 + lane % 4 * 2 + i % 2;
+                    if (n < nodes && e < present) {
+                        const real* const own = factor + e * factors;
+                        real* const target = rhs + (size_t(block_first + e) * fields + (passes - 1 - pass) * fields_per_pass) * nodes + n;
+                        const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
+                        target[0 * nodes] = J * (-xr * sum[3][c][i] - xs * sum[4][c][i] - xt * sum[5][c][i]);
+                        target[1 * nodes] = J * (-yr * sum[3][c][i] - ys * sum[4][c][i] - yt * sum[5][c][i]);
+                        target[2 * nodes] = J * (-zr * sum[3][c][i] - zs * sum[4][c][i] - zt * sum[5][c][i]);
+                        target[3 * nodes] = J * (xr * sum[0][c][i] + xs * sum[1][c][i] + xt * sum[2][c][i]);
+                        target[4 * nodes] = J * (yr * sum[0][c][i] + ys * sum[1][c][i] + yt * sum[2][c][i]);
+                        target[5 * nodes] = J * (zr * sum[0][c][i] + zs * sum[1][c][i] + zt * sum[2][c][i]);
+                    }
+                }
+        }
     }
 }

@@ -106,11 +106,41 @@ TEST_F(DgVolumeKernels, TileMappingEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=acoustics_3d order=5 precision=f32 elements=9",
                     "form=cartesian,elements_per_block=8,nodes_per_thread=8,unroll=2,operator=staged,padding=0");
     expect_emulated("equation=maxwell_3d order=5 precision=f64 elements=9", "elements_per_block=8,nodes_per_thread=2,unroll=2,operator=staged");
+    // The same with the curls one after the other: each pass brings its own fields, and its operator where that is staged.
+    expect_emulated("equation=maxwell_3d order=5 precision=f32 elements=9",
+                    "fields_per_pass=3,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,operator=staged");
+    expect_emulated("equation=maxwell_3d order=3 precision=f64 elements=21",
+                    "fields_per_pass=3,elements_per_block=16,form=cartesian,operator=shared");
+}
+
+// A few of each order that has room for rows in registers, others at every run.
+class DgVolumeRegisters : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, DgVolumeRegisters, ::testing::Range(1, 5));
+TEST_P(DgVolumeRegisters, RowsInRegistersEqualTheReferenceInTheEmulator) {
+    const Family family = test::emulated(test::without_assembly(dg_volume()), cuda_limits(90));
+    const bool maxwell = random_() % 2 == 0;
+    const bool f64 = GetParam() < 4 && random_() % 2 == 0;  // f64 rows of order 4 need more registers than a thread has
+    const Problem problem =
+        parse(fmt::format("equation={} order={} precision={} elements=37", maxwell ? "maxwell_3d" : "acoustics_3d", GetParam(), f64 ? "f64" : "f32"));
+    const Config config =
+        family.space(problem, {})
+            .parse(
+                fmt::format("operator=registers,nodes_per_thread=1,elements_per_block=16,elements_per_thread={},unroll={},fields_per_pass={},form={}",
+                            random_() % 2 == 0 ? 2 : 4, random_() % 2 == 0 ? 1 : 2,
+                            !maxwell             ? 4
+                            : random_() % 2 == 0 ? 6
+                                                 : 3,
+                            f64 ? "covariant" : "cartesian"));
+    const auto rejection = family.space(problem, {}).check(config);
+    ASSERT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
+    expect_verified(*backend_, family, problem, config);
 }
 
 TEST_F(DgVolumeKernels, MatrixUnitMappingEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=4 precision=f64 elements=11",
                     "mapping=mma,nodes_per_thread=1,elements_per_block=16,elements_per_thread=2,unroll=2");
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 elements=37",
+                    "mapping=mma,nodes_per_thread=1,fields_per_pass=3,elements_per_block=32,elements_per_thread=4");
     expect_emulated("equation=acoustics_3d order=4 precision=f64 elements=11", "mapping=mma,nodes_per_thread=1,elements_per_block=16,form=cartesian");
 }
 
@@ -140,6 +170,15 @@ TEST_F(SlowDgVolumeKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
         Representative{"maxwell_3d order=3 precision=f64", "mapping=element,operator=immediate,elements_per_block=32,unroll=2"},
         Representative{"maxwell_3d order=2 precision=f32", ""},
         Representative{"maxwell_3d order=10 precision=f64", ""},
+        Representative{"maxwell_3d order=3 precision=f32", "operator=registers,elements_per_block=32,elements_per_thread=4,unroll=4,min_blocks=2"},
+        Representative{"acoustics_3d order=2 precision=f64", "operator=registers,elements_per_block=64,elements_per_thread=4,unroll=2"},
+        Representative{"maxwell_3d order=4 precision=f32", "operator=registers,nodes_per_thread=1,elements_per_block=16,elements_per_thread=2"},
+        Representative{"maxwell_3d order=3 precision=f64",
+                       "operator=registers,fields_per_pass=3,elements_per_block=32,elements_per_thread=4,form=cartesian"},
+        Representative{"maxwell_3d order=8 precision=f32",
+                       "fields_per_pass=3,elements_per_block=32,nodes_per_thread=8,elements_per_thread=4,operator=staged"},
+        Representative{"maxwell_3d order=7 precision=f64",
+                       "mapping=mma,nodes_per_thread=1,fields_per_pass=3,elements_per_block=32,elements_per_thread=4"},
         Representative{"maxwell_3d order=7 precision=f32", "elements_per_block=16,elements_per_thread=2,unroll=4,operator=staged"},
         Representative{"maxwell_3d order=10 precision=f32", "elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,unroll=2"},
         Representative{"acoustics_3d order=8 precision=f32", "elements_per_block=16,elements_per_thread=2,unroll=2,form=cartesian"},
