@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/families/acoustics_staggered_grid.hpp"
+#include "generator/render.hpp"
+
+namespace hone::acoustics {
+namespace {
+
+constexpr std::int64_t widest_load = 16;  // bytes
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
+// What a problem and a configuration decide, and every block asks.
+struct Plan {
+    Grid grid;
+    std::int64_t block_x, block_y, march, points;
+    bool in_registers;
+
+    Plan(const Problem& problem, const Config& config)
+        : grid(problem),
+          block_x(config.integer("block_x")),
+          block_y(config.integer("block_y")),
+          march(config.integer("march")),
+          points(config.integer("points_per_thread")),
+          in_registers(config.word("staging") == "registers") {}
+};
+
+Block constants(const Plan& plan, const Config& config) {
+    const Grid& grid = plan.grid;
+    const std::int64_t group_bytes = std::min(plan.points * grid.word(), widest_load);
+    const std::string vector_words = group_bytes == grid.word() ? "" : std::to_string(group_bytes / grid.word());
+    Block block;
+    block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
+    block.line("using vector = {}{};  // a load", grid.precision == Precision::f32 ? "float" : "double", vector_words);
+    block.line("using wide = long long;  // a position in an array");
+    block.line("constexpr int dimension = {}, half = {};  // half: M, half the order in space", grid.dimension, grid.half);
+    block.line("constexpr int ghost = {}, left = {};  // rows (and planes) before the first cell, and words of its row", grid.ghost(), grid.left());
+    block.line("constexpr bool array_media = {};", grid.array_media);
+    block.line("constexpr int block_x = {}, block_y = {}, threads_per_block = block_x * block_y, min_blocks = {};", plan.block_x, plan.block_y,
+               config.integer("min_blocks"));
+    block.line("constexpr int march = {};  // layers that a block takes one after the other", plan.march);
+    block.line("constexpr int points = {}, group_alignment = {};  // cells of a row that a thread takes at a time", plan.points, group_bytes);
+    block.line("constexpr int layers_per_trip = {};", config.integer("unroll"));
+    block.line("constexpr bool in_registers = {};  // what is needed of the layers around stays in registers", plan.in_registers);
+    block.line("constexpr bool ahead = {};         // a layer is read while the one before is computed", config.integer("ahead") == 1);
+    block.line("constexpr bool streaming_stores = {};", config.word("stores") == "streaming");
+    return block;
+}
+
+// The thread's cells: `count` of them in its row, layers [layer_first, layer_last) by `layer_step`; `at` is the position of the first.
+Block place(const Plan& plan) {
+    const Grid& grid = plan.grid;
+    const bool rows = grid.dimension == 2;
+    Block block;
+    block.line("const int x = (blockIdx.x * block_x + threadIdx.x) * points;");
+    block.line("const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again");
+    if (rows) {
+        block.line("const int count = nx - x;  // cells of the thread, if there are less");
+        block.line("const int layer_stride = pitch;");
+        block.line("const int block_first = first + blockIdx.y * march;");
+        block.line("const int layer_first = block_first + threadIdx.y, layer_last = min(block_first + march, last);");
+        block.line("constexpr int layer_step = block_y;");
+        block.line("wide at = wide(layer_first + ghost) * pitch + left + x_read;");
+    } else {
+        block.line("const int y = blockIdx.y * block_y + threadIdx.y;");
+        block.line("const int count = y < ny ? nx - x : 0;  // cells of the thread, if there are less");
+        block.line("const int layer_stride = (ny + 2 * ghost) * pitch;");
+        block.line("const int layer_first = first + blockIdx.z * march, layer_last = min(layer_first + march, last);");
+        block.line("constexpr int layer_step = 1;");
+        block.line("wide at = wide(layer_first + ghost) * layer_stride + (min(y, ny - 1) + ghost) * pitch + left + x_read;");
+    }
+    const bool velocity = grid.kind == Kind::velocity;
+    const char* const slow = rows ? "v" : "w";
+    block.line("{}real* __restrict__ const along = {};  // velocity along the march", velocity ? "" : "const ", slow);
+    if (grid.kind == Kind::step) block.line("real* __restrict__ const along_next = {}_next;", slow);
+    if (grid.kind == Kind::pressure) return block;
+    block.line("const real *b_x = {}, *b_along = {};", grid.array_media ? "bx" : "b", grid.array_media ? (rows ? "by" : "bz") : "b");
+    return block.line("const real* b_y = {};", grid.array_media ? "by" : "b");
+}
+
+}  // namespace
+
+KernelSource cuda_kernel(const Problem& problem, const Config& config) {
+    const Plan plan(problem, config);
+    const Grid& grid = plan.grid;
+    KernelSource source = common_source(problem, Target::cuda);
+    Block kernel;
+    kernel.lines_of(render("acoustics_staggered_" + problem.word("kernel") + ".cu", {{"parameters", parameters(problem)}, {"place", place(plan)}}));
+    source.text = render("acoustics_staggered.cu", {{"banner", banner(problem, config, Target::cuda)},
+                                                    {"constants", constants(plan, config)},
+                                                    {"weight", weight_function(grid, "__device__ __forceinline__ ")},
+                                                    {"kernel", kernel}});
+    Launch launch;
+    launch.entry = source.entries.front();
+    launch.block = {plan.block_x, plan.block_y, 1};
+    launch.grid = {divide_up(grid.nx, plan.block_x * plan.points), grid.dimension == 2 ? 1 : divide_up(grid.ny, plan.block_y), 1};
+    launch.range_axis = grid.dimension - 1;
+    launch.grid[static_cast<std::size_t>(launch.range_axis)] = divide_up(grid.layers(), plan.march);
+    launch.range_per_block = plan.march;
+    source.step = {launch};
+    return source;
+}
+
+}  // namespace hone::acoustics

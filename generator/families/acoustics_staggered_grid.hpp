@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/block.hpp"
+#include "generator/family.hpp"
+
+namespace hone::acoustics {
+
+enum class Kind { pressure, velocity, step };
+
+/// A problem of the family, with its layout. Throws Error for a 2D problem with planes, a pitch that is too short, and arrays that no machine holds.
+struct Grid {
+    explicit Grid(const Problem& problem);
+
+    Kind kind;
+    int dimension;
+    int half;  ///< M: half the order
+    bool array_media;
+    Precision precision;
+    std::int64_t nx, ny, nz;
+    std::int64_t pitch;  ///< words from one row to the next
+
+    std::int64_t word() const { return bytes_per_word(precision); }
+    std::int64_t left() const { return 128 / word(); }  ///< words of a row before its first cell
+    std::int64_t ghost() const { return 2 * half; }     ///< rows and planes around the cells
+    std::int64_t plane() const { return (ny + 2 * ghost()) * pitch; }
+    std::int64_t words() const { return dimension == 2 ? plane() : (nz + 2 * ghost()) * plane(); }
+    std::int64_t points() const { return nx * ny * nz; }
+    std::int64_t layers() const { return dimension == 2 ? ny : nz; }                ///< length of the range
+    std::int64_t layer_stride() const { return dimension == 2 ? pitch : plane(); }  ///< words from one layer to the next
+    /// Of a cell, or of a ghost of it.
+    std::int64_t position(std::int64_t x, std::int64_t y, std::int64_t z) const {
+        return (dimension == 2 ? 0 : (z + ghost()) * plane()) + (y + ghost()) * pitch + left() + x;
+    }
+};
+
+/// c_1 ... c_M. They follow from making the difference exact for polynomials of degree 2 M.
+std::vector<double> weights(int half);
+
+/// The velocities' names in order of axes, {"u", "v"} or {"u", "v", "w"}; their media are "bx", "by", "bz".
+std::vector<std::string> velocities(const Grid& grid);
+
+/// How far beyond the cells an array is read, along one axis at a time.
+struct Reach {
+    std::array<int, 3> before{}, after{};
+};
+
+/// One array of a problem, and what of it is read.
+struct Field {
+    ArraySpec array;
+    Reach reach;          ///< of an array that is read
+    bool scalar = false;  ///< one word
+};
+std::vector<Field> fields(const Problem& problem);
+
+/// Parts of the family, each in the file of its name.
+SearchSpace space(const Problem& problem, const Limits& limits);
+KernelSource cuda_kernel(const Problem& problem, const Config& config);
+KernelSource cpu_kernel(const Problem& problem, const Config& config);
+void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
+Workload workload(const Problem& problem, std::uint64_t seed);
+
+std::vector<ArraySpec> arrays(const Problem& problem);
+Counts counts(const Problem& problem);
+
+/// What both targets' sources have in common: arrays, scalars, operations.
+KernelSource common_source(const Problem& problem, Target target);
+/// The comment at the head of an emitted kernel, the same for all extents.
+Block banner(const Problem& problem, const Config& config, Target target);
+/// Parameters of an entry point, in the order of the arrays.
+Block parameters(const Problem& problem);
+/// constexpr real weight(int m): c_m, for a number that the compiler knows.
+Block weight_function(const Grid& grid, const std::string& qualifiers);
+
+}  // namespace hone::acoustics

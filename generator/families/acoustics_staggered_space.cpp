@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/families/acoustics_staggered_grid.hpp"
+
+namespace hone::acoustics {
+namespace {
+
+using Reason = std::optional<std::string>;
+
+Reason rejected_when(bool condition, const char* reason) {
+    return condition ? Reason(reason) : Reason();
+}
+
+std::int64_t threads(const Config& config) {
+    return config.integer("block_x") * config.integer("block_y");
+}
+
+bool in_registers(const Config& config) {
+    return config.word("staging") == "registers";
+}
+
+// Words of a row from `before` a thread's points to `after` behind them, in whole groups.
+std::int64_t span(std::int64_t points, std::int64_t before, std::int64_t after) {
+    return (before + points - 1) / points * points + points + (after + points - 1) / points * points;
+}
+
+// About how many 32-bit registers a thread needs.
+std::int64_t registers(const Grid& grid, const Config& config) {
+    constexpr std::int64_t addresses = 24;
+    const std::int64_t points = config.integer("points_per_thread"), m = grid.half;
+    const std::int64_t row = grid.kind == Kind::step ? span(points, 2 * m - 1, 2 * m - 1) + (grid.array_media ? 2 : 1) * span(points, m - 1, m)
+                                                     : span(points, m, m) + points;
+    std::int64_t values = row + points;
+    if (config.integer("ahead") == 1) values += row;
+    if (in_registers(config)) values += (grid.kind == Kind::step ? 4 : 2) * m * points;
+    return addresses + values * grid.word() / 4;
+}
+
+std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits) {
+    return {{"threads_per_block",
+             [=](const Config& config) -> Reason {
+                 if (threads(config) <= limits.max_threads_per_block) return {};
+                 return fmt::format("{} threads in a block, the device allows {}", threads(config), limits.max_threads_per_block);
+             }},
+            {"resident_threads",
+             [=](const Config& config) -> Reason {
+                 const std::int64_t resident = threads(config) * config.integer("min_blocks");
+                 if (resident <= limits.max_threads_per_multiprocessor) return {};
+                 return fmt::format("{} threads on a multiprocessor, the device holds {}", resident, limits.max_threads_per_multiprocessor);
+             }},
+            {"registers",
+             [=](const Config& config) -> Reason {
+                 const std::int64_t available = limits.registers_per_multiprocessor / (threads(config) * config.integer("min_blocks"));
+                 const std::int64_t needed = registers(grid, config);
+                 if (needed <= std::min<std::int64_t>(available, limits.max_registers_per_thread)) return {};
+                 return fmt::format("about {} registers per thread are needed, {} can be had", needed, available);
+             }},
+            {"small_blocks",
+             [](const Config& config) {
+                 return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
+             }},
+            {"aligned_points",
+             [pitch = grid.pitch](const Config& config) -> Reason {
+                 const std::int64_t points = config.integer("points_per_thread");
+                 if (pitch % points == 0) return {};
+                 return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
+             }},
+            {"one_march",
+             [rows = grid.dimension == 2](const Config& config) {
+                 return rejected_when(rows && in_registers(config) && config.integer("block_y") > 1,
+                                      "in 2D a march along y with values in registers has one row of threads: block_y is 1");
+             }},
+            {"rows_of_a_march",
+             [rows = grid.dimension == 2](const Config& config) {
+                 return rejected_when(rows && config.integer("march") < config.integer("block_y"),
+                                      "a block marches over the rows of its threads at least");
+             }},
+            {"long_march",
+             [half = grid.half](const Config& config) {
+                 return rejected_when(in_registers(config) && config.integer("march") < 2 * half,
+                                      "filling the registers takes longer than the march: it has 2 M layers or more");
+             }},
+            {"unrolled_march", [](const Config& config) {
+                 return rejected_when(config.integer("unroll") > config.integer("march"), "more layers per trip than the march has");
+             }}};
+}
+
+SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
+    std::vector<Tunable> tunables{
+        {"staging", "how the layers around reach a thread: cached loads, or registers along a march", words({"cache", "registers"})},
+        {"block_x", "threads along x", numbers({32, 64, 128, 256})},
+        {"block_y", "threads along y", numbers({1, 2, 4, 8, 16})},
+        {"march", "layers (rows in 2D, planes in 3D) that a block takes one after the other", numbers({1, 4, 8, 16, 32, 64, 128, 256, 512, 1024})},
+        {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4})},
+        {"ahead", "layers that are read before they are needed", numbers({0, 1})},
+        {"unroll", "layers per trip of the march's loop", numbers({1, 2, 4, 8, 16})},
+        {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
+        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})}};
+    std::vector<Assignment> safe{{"staging", "cache"}, {"block_x", 32}, {"block_y", 8},      {"march", 8},     {"points_per_thread", 1},
+                                 {"ahead", 0},         {"unroll", 1},   {"stores", "plain"}, {"min_blocks", 1}};
+    return {std::move(tunables), cuda_constraints(grid, limits), std::move(safe)};
+}
+
+// Words that a thread of the CPU's step keeps: 2 M layers of faces, those along y around its rows, and two rows.
+std::int64_t buffered_words(const Grid& grid, const Config& config) {
+    const std::int64_t rows = config.integer("y_block"), side_rows = grid.dimension == 3 ? rows + 2 * grid.half - 1 : 0;
+    return (2 * grid.half * rows + side_rows + 2) * config.integer("x_block");
+}
+
+std::vector<Constraint> cpu_constraints(const Grid& grid, const Limits& limits) {
+    constexpr std::int64_t caches = 8;  // times the second cache: beyond that the step is two sweeps again, with a detour
+    return {{"vector_width",
+             [limits](const Config& config) -> Reason {
+                 if (config.integer("vector_bytes") <= limits.vector_bytes) return {};
+                 return fmt::format("vectors of {} bytes, the processor's have {}", config.integer("vector_bytes"), limits.vector_bytes);
+             }},
+            {"buffers", [grid, limits](const Config& config) -> Reason {
+                 const std::int64_t bytes = buffered_words(grid, config) * grid.word();
+                 if (grid.kind != Kind::step || bytes <= caches * limits.cache_bytes) return {};
+                 return fmt::format("{} bytes for a thread's new velocities, the second cache has {}", bytes, limits.cache_bytes);
+             }}};
+}
+
+SearchSpace cpu_space(const Grid& grid, const Limits& limits) {
+    const bool step = grid.kind == Kind::step;
+    std::vector<Tunable> tunables{
+        {"x_block", "cells along x that a thread takes at a time", numbers({128, 256, 512, 1024, 2048, 4096, 65536})},
+        {"y_block", "rows that a thread takes in every plane, in 3D", grid.dimension == 3 ? numbers({4, 8, 16, 32, 64, 65536}) : numbers({1})},
+        {"march", "layers (rows in 2D, planes in 3D) that a thread takes one after the other; 0: an equal share for each",
+         numbers({0, 16, 32, 64, 128, 256})},
+        {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})}};
+    if (step) tunables.push_back({"stores", "streaming: what is written goes past the caches", words({"plain", "streaming"})});
+    std::vector<Assignment> safe{{"x_block", 512}, {"y_block", grid.dimension == 3 ? 16 : 1}, {"march", 0}, {"vector_bytes", 16}};
+    if (step) safe.push_back({"stores", "plain"});
+    return {std::move(tunables), cpu_constraints(grid, limits), std::move(safe)};
+}
+
+}  // namespace
+
+SearchSpace space(const Problem& problem, const Limits& limits) {
+    const Grid grid(problem);
+    return limits.target == Target::cuda ? cuda_space(grid, limits) : cpu_space(grid, limits);
+}
+
+}  // namespace hone::acoustics

@@ -1,0 +1,193 @@
+// Compiled kernels of acoustics_staggered against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for
+// the resources that they take. There are too many combinations for every run: each draws its own, and says which.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "generator/families/acoustics_staggered.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/library.hpp"
+#include "tests/generator/families/acoustics_staggered_oracle.hpp"
+#include "tests/support/emulator.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/verify.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::array kernels{"pressure", "velocity", "step"};
+constexpr std::array rows_2d{"nx=1 ny=1", "nx=1 ny=29", "nx=131 ny=1", "nx=67 ny=41", "nx=300 ny=19 pitch=389"};
+constexpr std::array planes_3d{"nx=1 ny=1 nz=11", "nx=37 ny=1 nz=3", "nx=13 ny=11 nz=17", "nx=66 ny=5 nz=6 pitch=131"};
+
+const Families& families() {
+    static const Families table({acoustics_staggered()});
+    return table;
+}
+
+Problem parse(const std::string& rest) {
+    return families().parse_problem("acoustics_staggered " + rest);
+}
+
+class AcousticsStaggeredKernels : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    std::uint64_t draw(std::uint64_t count) { return random_() % count; }
+    // The rest of a problem: everything that is compiled in.
+    std::string draw_kind(const char* kernel, int dimension) {
+        constexpr std::array orders{4, 8, 16};
+        return fmt::format("kernel={} dimension={} order={} media={} precision={}", kernel, dimension, orders[draw(3)],
+                           draw(2) == 0 ? "scalar" : "array", draw(2) == 0 ? "f32" : "f64");
+    }
+    std::string draw_size(int dimension) { return dimension == 2 ? rows_2d[draw(rows_2d.size())] : planes_3d[draw(planes_3d.size())]; }
+
+    // One step over everything, and one over a range that begins and ends anywhere.
+    void expect_verified(const Family& family, const Problem& problem, const Config& config) {
+        const std::uint64_t seed = random_();
+        const test::Verification whole = test::verify(*backend_, family, problem, config, seed);
+        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
+        const auto layers = static_cast<std::uint64_t>(family.range(problem));
+        const std::uint64_t first = draw(layers), last = first + 1 + draw(layers - first);
+        const test::Verification part =
+            test::verify(*backend_, family, problem, config, seed, static_cast<std::int64_t>(first), static_cast<std::int64_t>(last));
+        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+    }
+
+    test::TemporaryFolder folder_;
+    DiskCache cache_{folder_.path() / "cache"};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    std::mt19937_64 random_{std::random_device{}()};
+};
+
+TEST_F(AcousticsStaggeredKernels, SafeCpuKernelsEqualTheReferenceAtEverySize) {
+    const Family& family = families().find("acoustics_staggered");
+    for (const char* kernel : kernels) {
+        const std::string rows = draw_kind(kernel, 2), planes = draw_kind(kernel, 3);
+        for (const auto& [kind, sizes] :
+             {std::pair{rows, std::span<const char* const>(rows_2d)}, std::pair{planes, std::span<const char* const>(planes_3d)}})
+            for (const char* size : sizes) {
+                const Problem problem = parse(kind + " " + size);
+                expect_verified(family, problem, family.space(problem, backend_->device().limits).safe());
+            }
+    }
+}
+
+TEST_F(AcousticsStaggeredKernels, ResultsDoNotDependOnTheNumberOfThreads) {
+    const Family& family = families().find("acoustics_staggered");
+    const Problem problem = parse("kernel=step dimension=2 order=8 media=array precision=f32 nx=700 ny=23");
+    Match match;
+    match.config = family.space(problem, backend_->device().limits).parse("x_block=512,march=0,stores=streaming");
+    const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
+    const std::uint64_t seed = random_();
+    const int usual = omp_get_max_threads();
+    std::vector<HostArray> alone;
+    for (const int threads : {1, 2, 3, 40}) {
+        omp_set_num_threads(threads);
+        Workload workload = family.workload(problem, seed);
+        std::vector<void*> arrays;
+        for (auto& array : workload.arrays) arrays.push_back(array.data());
+        kernel.launch(arrays);
+        if (threads == 1) alone = std::move(workload.arrays);
+        for (std::size_t i = 0; threads > 1 && i < alone.size(); ++i)
+            EXPECT_EQ(std::memcmp(alone[i].data(), workload.arrays[i].data(), static_cast<std::size_t>(alone[i].bytes())), 0)
+                << threads << " threads, array " << i << ", seed " << seed;
+    }
+    omp_set_num_threads(usual);
+}
+
+TEST_F(AcousticsStaggeredKernels, CpuKernelsKeepTheDiscreteStandingWave) {
+    const Family& family = families().find("acoustics_staggered");
+    for (const int dimension : {2, 3}) {
+        const std::string size = fmt::format("media=array precision=f64 nx=12 ny=12 nz={}", dimension == 3 ? 12 : 1);
+        const Problem problem = parse(fmt::format("kernel=step dimension={} order=8 {}", dimension, size));
+        Match match;
+        match.config = family.space(problem, backend_->device().limits).safe();
+        const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
+        test::RigidBox box(problem);
+        constexpr double courant = 0.4;
+        constexpr int steps = 100;
+        box.kappa.assign(box.kappa.size(), courant);
+        for (auto& b : box.b) b.assign(b.size(), courant);
+        const test::StandingWave wave(box, acoustics::weights(4), courant);
+        wave.set(box, 0);
+        for (int step = 0; step < steps; ++step)
+            box.advance(problem, [&](const Problem&, const std::vector<void*>& arrays) { kernel.launch(arrays); });
+        EXPECT_LT(wave.error(box, steps), 2e-13) << dimension << "D";
+    }
+}
+
+using SlowAcousticsStaggeredKernels = AcousticsStaggeredKernels;
+
+TEST_F(SlowAcousticsStaggeredKernels, RandomCpuConfigurationsEqualTheReference) {
+    const Family& family = families().find("acoustics_staggered");
+    for (const char* kernel : kernels)
+        for (const int dimension : {2, 3}) {
+            const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
+            expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+        }
+}
+
+// A member of every form, so that no template is left out whatever the random ones are.
+struct Form {
+    const char* kernel;
+    int dimension;
+    const char* config;
+};
+constexpr std::array forms{Form{"pressure", 2, "staging=registers,block_x=64,block_y=1,march=32"},
+                           Form{"pressure", 3, "staging=registers,block_x=32,block_y=4,march=32,ahead=1"},
+                           Form{"velocity", 2, "staging=registers,block_x=64,block_y=1,march=32,ahead=1"},
+                           Form{"velocity", 3, "staging=registers,block_x=32,block_y=2,march=16"},
+                           Form{"step", 2, "staging=registers,block_x=64,block_y=1,march=32,ahead=1"},
+                           Form{"step", 3, "staging=registers,block_x=32,block_y=2,march=16"},
+                           Form{"step", 2, "staging=cache,block_x=32,block_y=2,march=4"}};
+
+TEST_F(SlowAcousticsStaggeredKernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
+    const Family family = test::emulated(acoustics_staggered(), cuda_limits(90));
+    for (const Form& form : forms) {
+        const Problem problem = parse(draw_kind(form.kernel, form.dimension) + (form.dimension == 2 ? " nx=133 ny=37" : " nx=67 ny=7 nz=19"));
+        expect_verified(family, problem, family.space(problem, {}).parse(form.config));
+    }
+}
+
+TEST_F(SlowAcousticsStaggeredKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
+    const Family family = test::emulated(acoustics_staggered(), cuda_limits(90));
+    for (const char* kernel : kernels) {
+        const int dimension = 2 + static_cast<int>(draw(2));
+        const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
+        expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+    }
+}
+
+// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+TEST_F(SlowAcousticsStaggeredKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
+    constexpr int few_bytes = 64;
+    const Family& family = families().find("acoustics_staggered");
+    std::unique_ptr<Compiler> compiler;
+    try {
+        compiler = make_nvrtc_compiler("sm_90", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    for (const Form& form : forms)
+        for (const char* points : {"1", "2", "4"}) {
+            const Problem problem = parse(draw_kind(form.kernel, form.dimension) + (form.dimension == 2 ? " nx=512 ny=512" : " nx=64 ny=64 nz=64"));
+            const SearchSpace space = family.space(problem, cuda_limits(90));
+            const Config config = space.parse(fmt::format("{},points_per_thread={}", form.config, points));
+            if (space.check(config)) continue;
+            const CompileOutcome outcome = compiler->compile(family.kernel(problem, config, cuda_limits(90)));
+            ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
+            for (const auto& entry : outcome.code.resources) EXPECT_LE(entry.spill_store_bytes, few_bytes) << problem.key() << ' ' << config.key();
+        }
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,296 @@
+#include "generator/families/acoustics_staggered.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "generator/random_words.hpp"
+#include "tests/generator/families/acoustics_staggered_oracle.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::array kernels{"pressure", "velocity", "step"};
+constexpr std::array orders{4, 8, 16};
+
+const Families& families() {
+    static const Families table({acoustics_staggered()});
+    return table;
+}
+
+Problem problem(const std::string& kernel, int dimension, int order, const std::string& rest) {
+    return families().parse_problem(fmt::format("acoustics_staggered kernel={} dimension={} order={} {}", kernel, dimension, order, rest));
+}
+
+// The three kernels of one scheme, stepped by the family's plain loops.
+struct Scheme {
+    Problem velocity, pressure, step;
+
+    Scheme(int dimension, int order, const std::string& rest)
+        : velocity(problem("velocity", dimension, order, rest)),
+          pressure(problem("pressure", dimension, order, rest)),
+          step(problem("step", dimension, order, rest)) {}
+    void advance(test::RigidBox& box, bool fused) const {
+        const Family family = acoustics_staggered();
+        const auto plain = [&](const Problem& p, const std::vector<void*>& arrays) { family.reference(p, arrays, 0, family.range(p)); };
+        if (fused)
+            box.advance(step, plain);
+        else
+            box.advance(velocity, pressure, plain);
+    }
+};
+
+std::string cube(int dimension, int n, const char* media = "scalar") {
+    return fmt::format("media={} precision=f64 nx={} ny={} nz={}", media, n, n, dimension == 3 ? n : 1);
+}
+
+double stable_courant(int dimension, int order) {
+    double sum = 0;
+    for (const double weight : acoustics::weights(order / 2)) sum += std::abs(weight);
+    return 1 / (std::sqrt(dimension) * sum);
+}
+
+void set_media(test::RigidBox& box, double value) {
+    box.kappa.assign(box.kappa.size(), value);
+    for (auto& b : box.b) b.assign(b.size(), value);
+}
+
+TEST(AcousticsStaggered, WeightsAreThePublishedOnes) {
+    EXPECT_DOUBLE_EQ(acoustics::weights(2)[0], 9.0 / 8);
+    EXPECT_DOUBLE_EQ(acoustics::weights(2)[1], -1.0 / 24);
+    EXPECT_DOUBLE_EQ(acoustics::weights(4)[3], -5.0 / 7168);
+    EXPECT_DOUBLE_EQ(acoustics::weights(8)[7], -143.0 / 167772160);
+    EXPECT_NEAR(stable_courant(1, 4), 0.857143, 1e-6);
+    EXPECT_NEAR(stable_courant(2, 8), 0.549717, 1e-6);
+    EXPECT_NEAR(stable_courant(3, 16), 0.421306, 1e-6);
+}
+
+// The order in space shows in the discrete wave number alone; 2-16 is at rounding for shorter steps.
+TEST(AcousticsStaggered, TheDiscreteWaveNumberConvergesWithItsOrder) {
+    for (const int order : orders) {
+        const auto error = [&](double n) {
+            const double k = 2 * M_PI;
+            return std::abs(test::StandingWave::discrete_wave_number(acoustics::weights(order / 2), k, 1 / n) - k) / k;
+        };
+        EXPECT_NEAR(std::log(error(12) / error(16)) / std::log(16.0 / 12), order, 0.06 * order) << "2-" << order;
+    }
+}
+
+TEST(AcousticsStaggered, TheReferenceKeepsTheDiscreteStandingWave) {
+    for (const int dimension : {2, 3})
+        for (const int order : orders)
+            for (const bool fused : {false, true}) {
+                const int n = dimension == 2 ? 14 : 6;
+                const int steps = dimension == 2 ? 100 : 20;
+                const Scheme scheme(dimension, order, cube(dimension, n));
+                test::RigidBox box(scheme.step);
+                const double courant = 0.9 * stable_courant(dimension, order);
+                set_media(box, courant);
+                const test::StandingWave wave(box, acoustics::weights(order / 2), courant);
+                wave.set(box, 0);
+                for (int step = 0; step < steps; ++step) scheme.advance(box, fused);
+                EXPECT_LT(wave.error(box, steps), 2e-13) << dimension << "D, 2-" << order << (fused ? ", fused" : ", two sweeps");
+            }
+}
+
+double largest(const test::RigidBox& box) {
+    double value = 0;
+    box.for_cells([&](const auto&, std::size_t at) { value = std::max(value, std::isfinite(box.p[at]) ? std::abs(box.p[at]) : INFINITY); });
+    return value;
+}
+
+TEST(AcousticsStaggered, RandomDataStayBoundedUpToTheStabilityLimitOnly) {
+    const std::uint64_t seed = std::random_device{}();
+    for (const int order : orders)
+        for (const double part : {0.999, 1.01}) {
+            const Scheme scheme(2, order, cube(2, 8));
+            test::RigidBox box(scheme.step);
+            set_media(box, part * stable_courant(2, order));
+            box.for_cells([&](const auto&, std::size_t at) { box.p[at] = random_word(seed, static_cast<std::int64_t>(at)); });
+            for (int step = 0; step < 2000; ++step) scheme.advance(box, false);
+            if (part < 1)
+                EXPECT_LT(largest(box), 100) << "2-" << order << ", seed " << seed;
+            else
+                EXPECT_GT(largest(box), 1e6) << "2-" << order << ", seed " << seed;
+        }
+}
+
+// Half of sum p^2 / kappa + sum u(t + dt/2) u(t - dt/2) / b stays, because the differences of pressures and velocities are adjoint. The walls' own
+// faces hold no energy.
+TEST(AcousticsStaggered, HeterogeneousMediaConserveTheDiscreteEnergy) {
+    const std::uint64_t seed = std::random_device{}();
+    for (const int dimension : {2, 3})
+        for (const int order : orders)
+            for (const bool fused : {false, true}) {
+                const Scheme scheme(dimension, order, cube(dimension, dimension == 2 ? 9 : 5, "array"));
+                test::RigidBox box(scheme.step);
+                const auto random = [&](std::int64_t n, std::size_t at) {
+                    return random_word(mixed(seed + static_cast<std::uint64_t>(n)), static_cast<std::int64_t>(at));
+                };
+                box.for_cells([&](const auto&, std::size_t at) {
+                    box.p[at] = random(0, at);
+                    box.kappa[at] = 0.2 + 0.1 * random(1, at);
+                    for (std::size_t axis = 0; axis < box.axes(); ++axis)
+                        box.b[axis][at] = 0.2 + 0.1 * random(2 + static_cast<std::int64_t>(axis), at);
+                });
+                box.mirror_media();
+                const auto energy = [&] {
+                    auto before = box.velocity;
+                    const std::vector<double> p = box.p;
+                    scheme.advance(box, fused);
+                    double sum = 0;
+                    box.for_cells([&](const auto& cell, std::size_t at) {
+                        sum += p[at] * p[at] / box.kappa[at];
+                        for (std::size_t axis = 0; axis < box.axes(); ++axis)
+                            if (cell[axis] > 0) sum += before[axis][at] * box.velocity[axis][at] / box.b[axis][at];
+                    });
+                    return sum / 2;
+                };
+                const double start = energy();
+                double drift = 0;
+                for (int step = 0; step < 30; ++step) drift = std::max(drift, std::abs(energy() - start) / start);
+                EXPECT_LT(drift, 1e-12) << dimension << "D, 2-" << order << (fused ? ", fused" : ", two sweeps") << ", seed " << seed;
+            }
+}
+
+TEST(AcousticsStaggered, ArraysHaveGhostsOfTheOrderAndRowsOnALine) {
+    const Family family = acoustics_staggered();
+    const auto words = [&](int dimension, int order, const std::string& rest) {
+        return family.arrays(problem("step", dimension, order, rest))[0].words;
+    };
+    EXPECT_EQ(words(2, 4, "precision=f32 nx=32 ny=5"), 13 * 96);
+    EXPECT_EQ(words(2, 4, "precision=f32 nx=33 ny=5"), 13 * 128);
+    EXPECT_EQ(words(2, 16, "precision=f64 nx=1 ny=1"), 33 * 48);
+    EXPECT_EQ(words(3, 8, "precision=f64 nx=16 ny=3 nz=2"), 18 * 19 * 48);
+    EXPECT_EQ(words(2, 4, "precision=f32 nx=32 ny=5 pitch=97"), 13 * 97);
+    EXPECT_THROW(words(2, 4, "precision=f32 nx=32 ny=5 pitch=95"), Error);
+    EXPECT_THROW(words(2, 4, "precision=f32 nx=32 ny=5 nz=2"), Error);
+    EXPECT_THROW(words(3, 4, "precision=f32 nx=65536 ny=65536 nz=2"), Error);
+    EXPECT_THROW(words(3, 4, "precision=f64 nx=8192 ny=8192 nz=8192"), Error);
+}
+
+TEST(AcousticsStaggered, CountsCompulsoryWork) {
+    const Family family = acoustics_staggered();
+    struct Row {
+        const char* kernel;
+        int dimension, order, words, operations;
+    };
+    for (const Row& row : {Row{"pressure", 2, 4, 5, 13}, Row{"pressure", 2, 16, 5, 49}, Row{"pressure", 3, 8, 6, 37}, Row{"velocity", 2, 4, 7, 14},
+                           Row{"velocity", 3, 4, 10, 21}, Row{"step", 2, 8, 9, 51}, Row{"step", 2, 16, 9, 99}, Row{"step", 3, 4, 12, 40}}) {
+        const double points = row.dimension == 2 ? 30 : 60;
+        const Problem p = problem(row.kernel, row.dimension, row.order, fmt::format("precision=f64 nx=10 ny=3 nz={}", row.dimension - 1));
+        EXPECT_EQ(family.counts(p).bytes, 8 * row.words * points) << p.key();
+        EXPECT_EQ(family.counts(p).operations, row.operations * points) << p.key();
+    }
+    const Problem scalar = problem("step", 2, 4, "media=scalar precision=f32 nx=10 ny=3");
+    EXPECT_EQ(family.counts(scalar).bytes, 4 * (6 * 30 + 2));
+}
+
+std::vector<Problem> small_problems() {
+    std::vector<Problem> all;
+    for (const char* kernel : kernels)
+        for (const int dimension : {2, 3})
+            for (const int order : orders)
+                for (const char* rest : {"media=array precision=f32 nx=1 ny=1", "media=scalar precision=f64 nx=37 ny=3 pitch=71"})
+                    all.push_back(problem(kernel, dimension, order, rest));
+    return all;
+}
+
+TEST(AcousticsStaggered, EveryConstraintRejectsSomethingAndSaysWhy) {
+    const Family family = acoustics_staggered();
+    for (const auto& limits : {cpu_limits(), cuda_limits(90)}) {
+        std::set<std::string> rules;
+        std::set<std::string> used;
+        for (const auto& p : {problem("step", 2, 16, "precision=f64 nx=37 ny=3 pitch=71"), problem("step", 3, 4, "precision=f32 nx=9 ny=9 nz=9")}) {
+            const SearchSpace space = family.space(p, limits);
+            for (const auto& constraint : space.constraints()) rules.insert(constraint.name);
+            std::int64_t members = 0;
+            // A stride prime to all numbers of values draws every value of every tunable.
+            for (std::int64_t index = 0; index < space.product(); index += limits.target == Target::cpu ? 1 : 41) {
+                const Config config = space.at(index);
+                if (!space.check(config)) ++members;
+                for (const auto& constraint : space.constraints())
+                    if (const auto reason = constraint.violation(config)) {
+                        used.insert(constraint.name);
+                        EXPECT_GT(reason->size(), 10U) << constraint.name;
+                    }
+            }
+            EXPECT_GT(members, 1);
+        }
+        EXPECT_EQ(used, rules);
+    }
+}
+
+TEST(AcousticsStaggered, EveryFormHasMembersForEveryProblem) {
+    const Family family = acoustics_staggered();
+    for (const auto& p : small_problems())
+        for (const int architecture : {75, 90}) {
+            const SearchSpace space = family.space(p, cuda_limits(architecture));
+            std::set<std::string> forms;
+            for (std::int64_t index = 0; index < space.product(); index += 41) {
+                const Config config = space.at(index);
+                if (!forms.contains(config.word("staging")) && !space.check(config)) forms.insert(config.word("staging"));
+            }
+            EXPECT_EQ(forms.size(), space.tunables()[0].values.size()) << p.key() << " on sm_" << architecture;
+        }
+}
+
+TEST(AcousticsStaggered, WorkloadsAreFreshDeterministicAndPoisoned) {
+    const Family family = acoustics_staggered();
+    const std::uint64_t seed = std::random_device{}();
+    for (const auto& p : small_problems()) {
+        const Workload workload = family.workload(p, seed);
+        const Workload again = family.workload(p, seed);
+        const Workload other = family.workload(p, seed + 1);
+        const std::vector<ArraySpec> arrays = family.arrays(p);
+        for (std::size_t i = 0; i < arrays.size(); ++i) {
+            EXPECT_EQ(largest_difference(workload.arrays[i], again.arrays[i]), 0) << p.key() << ", seed " << seed;
+            if (arrays[i].access != Access::out) {
+                EXPECT_GT(largest_difference(workload.arrays[i], other.arrays[i]), 0) << p.key() << ", seed " << seed;
+            }
+            ASSERT_EQ(workload.expected[i].words() != 0, arrays[i].access != Access::in) << arrays[i].name;
+            if (arrays[i].access == Access::in) continue;
+            // Every cell changes by far more than the tolerance; nothing else does.
+            EXPECT_GT(largest_difference(workload.arrays[i], workload.expected[i]), 1000 * workload.tolerance) << p.key() << ' ' << arrays[i].name;
+            if (arrays[i].access == Access::inout) {
+                EXPECT_TRUE(std::isfinite(largest_difference(workload.arrays[i], workload.expected[i]))) << p.key() << ' ' << arrays[i].name;
+            }
+        }
+    }
+}
+
+TEST(AcousticsStaggered, ARangeStepsItsLayersOnly) {
+    const Family family = acoustics_staggered();
+    for (const char* kernel : kernels)
+        for (const int dimension : {2, 3}) {
+            const Problem p = problem(kernel, dimension, 4, fmt::format("precision=f64 nx=5 ny=7 nz={}", dimension == 2 ? 1 : 6));
+            const acoustics::Grid grid(p);
+            Workload workload = family.workload(p, 7);
+            Workload stepped = family.workload(p, 7);
+            std::vector<void*> pointers;
+            for (auto& array : stepped.arrays) pointers.push_back(array.data());
+            family.reference(p, pointers, 2, 4);
+            const std::vector<ArraySpec> arrays = family.arrays(p);
+            for (std::size_t i = 0; i < arrays.size(); ++i) {
+                std::int64_t changed = 0;
+                for (std::int64_t word = 0; word < arrays[i].words; ++word) {
+                    const double before = workload.arrays[i].values<double>()[static_cast<std::size_t>(word)];
+                    const double now = stepped.arrays[i].values<double>()[static_cast<std::size_t>(word)];
+                    if (now == before || (std::isnan(now) && std::isnan(before))) continue;
+                    ++changed;
+                    const std::int64_t layer = word / grid.layer_stride() - grid.ghost();
+                    EXPECT_TRUE(layer == 2 || layer == 3) << arrays[i].name;
+                }
+                EXPECT_EQ(changed, arrays[i].access == Access::in ? 0 : 2 * grid.points() / grid.layers()) << p.key() << ' ' << arrays[i].name;
+            }
+        }
+}
+
+}  // namespace
+}  // namespace hone
