@@ -15,6 +15,19 @@
 
 namespace hone {
 
+/// How a step over a part of the range relates to the whole step, so that two devices can share it. The owner of units [first, last) launches
+/// [first - extra_below, last + extra_above), cut to the whole range; then its own units hold what the whole step gives, provided that before the
+/// step the units [first - halo_below, last + halo_above) of every array hold what they hold in the whole.
+struct Partition {
+    std::int64_t granularity = 1;  ///< parts begin at multiples of it
+    std::int64_t extra_below = 0;  ///< units of the neighbour that a part computes too, because its own need their new values
+    std::int64_t extra_above = 0;
+    std::int64_t halo_below = 0;  ///< units of the neighbour, counted from the interface, whose old values a part reads
+    std::int64_t halo_above = 0;
+
+    bool operator==(const Partition&) const = default;
+};
+
 /// A kernel family: everything hone knows about one kind of computation. One row of the table in families.cpp; plain functions of values.
 struct Family {
     std::string name;
@@ -26,6 +39,8 @@ struct Family {
     std::string range_unit;  ///< what `first` and `last` count: "planes", "elements"
     /// Length of the whole range.
     std::function<std::int64_t(const Problem&)> range;
+    /// How a step can be shared. Empty: it cannot, because every part needs all of the others, say.
+    std::function<Partition(const Problem&)> partition;
     /// Arrays of the application, in argument order.
     std::function<std::vector<ArraySpec>(const Problem&)> arrays;
     /// Candidates on a device. The safe configuration must run at every size.

@@ -11,6 +11,17 @@ namespace hone {
 
 enum class Access { in, out, inout };
 
+/// Which words of an array belong to which unit of a family's range. Unit i has, for every block o, the words
+/// [offset + o * block_stride + i * words_per_unit, + words_per_unit). Words of no unit (boundary layers) are never written by a step.
+struct Slices {
+    std::int64_t words_per_unit = 0;  ///< 0: not divided; every part of the range reads all of it
+    std::int64_t offset = 0;
+    std::int64_t blocks = 1;
+    std::int64_t block_stride = 0;
+
+    bool operator==(const Slices&) const = default;
+};
+
 /// An array that the application owns, in the layout that the *problem* states.
 struct ArraySpec {
     std::string name;
@@ -18,6 +29,7 @@ struct ArraySpec {
     std::int64_t words = 0;  ///< length, in values of the problem's precision
     std::string shape;       ///< slowest index first, e.g. "[nz+2][ny+2][pitch]"
     std::string help;
+    Slices slices = {};
 };
 
 /// An array that belongs to the kernel: operator tables, packed stencils, scratch. Allocated and filled once per binding.

@@ -26,9 +26,9 @@ const Algebra& pass_algebra(const Shape& shape, const Config& config) {
 std::vector<ArraySpec> arrays(const Problem& problem) {
     const Shape shape(problem);
     const std::string layout = fmt::format("[elements][{}][{}]", shape.fields, shape.nodes);
-    return {{"q", Access::in, shape.elements * shape.words(), layout, "fields at the nodes"},
-            {"geometry", Access::in, shape.elements * 9, "[elements][9]", "rx, ry, rz, sx, sy, sz, tx, ty, tz of each element"},
-            {"rhs", Access::out, shape.elements * shape.words(), layout, "volume right-hand side at the nodes"}};
+    return {{"q", Access::in, shape.elements * shape.words(), layout, "fields at the nodes", {shape.words()}},
+            {"geometry", Access::in, shape.elements * 9, "[elements][9]", "rx, ry, rz, sx, sy, sz, tx, ty, tz of each element", {9}},
+            {"rhs", Access::out, shape.elements * shape.words(), layout, "volume right-hand side at the nodes", {shape.words()}}};
 }
 
 Counts counts(const Problem& problem) {
@@ -117,6 +117,7 @@ Family dg_volume() {
                          {"elements", "number of tetrahedra", {}, 1, std::int64_t{1} << 27, true, ""}};
     family.range_unit = "elements";
     family.range = [](const Problem& problem) { return problem.integer("elements"); };
+    family.partition = [](const Problem&) { return Partition{}; };  // an element's right-hand side depends on that element alone
     family.arrays = dg::arrays;
     family.space = dg::space;
     family.kernel = dg::kernel;

@@ -56,11 +56,25 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
     const Grid grid(problem);
     const std::string field = "[nz+2][ny+2][pitch]";
     ArraySpec coefficient_array{"stencil", Access::in, grid.stencil_words(), "[27]", "coefficients; the reciprocal of the centre's in place 13"};
-    if (grid.stencil == Stencil::semi_constant) coefficient_array.shape = "[nz][ny][32]";
-    if (grid.stencil == Stencil::variable) coefficient_array.shape = "[27][nz][ny][pitch]";
-    return {{"u", Access::inout, grid.field_words(), field, "unknown, with one layer of boundary values around it"},
-            {"f", Access::in, grid.field_words(), field, "right-hand side, read at interior points only"},
+    const Slices planes{.words_per_unit = grid.plane(), .offset = grid.plane()};
+    if (grid.stencil == Stencil::semi_constant) {
+        coefficient_array.shape = "[nz][ny][32]";
+        coefficient_array.slices = {.words_per_unit = grid.ny * row_stencil_words};
+    }
+    if (grid.stencil == Stencil::variable) {
+        coefficient_array.shape = "[27][nz][ny][pitch]";
+        const std::int64_t plane = grid.ny * grid.pitch;
+        coefficient_array.slices = {.words_per_unit = plane, .blocks = coefficients, .block_stride = grid.nz * plane};
+    }
+    return {{"u", Access::inout, grid.field_words(), field, "unknown, with one layer of boundary values around it", planes},
+            {"f", Access::in, grid.field_words(), field, "right-hand side, read at interior points only", planes},
             coefficient_array};
+}
+
+// The colours of even planes come first. A part that begins with an even plane needs of the plane below its old values alone; one that ends with an
+// odd plane needs the new values of the even plane above, and computes them too, from old values of that plane and the next.
+Partition partition(const Problem&) {
+    return {.granularity = 2, .extra_above = 1, .halo_below = 1, .halo_above = 2};
 }
 
 Counts counts(const Problem& problem) {
@@ -130,6 +144,7 @@ Family gauss_seidel_27() {
         {"pitch", "words from one row to the next; 0: nx + 2, rounded up to 128 bytes", {}, 0, 2 * largest_extent, true, "0"}};
     family.range_unit = "planes";
     family.range = [](const Problem& problem) { return problem.integer("nz"); };
+    family.partition = partition;
     family.arrays = arrays;
     family.space = space;
     family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {

@@ -38,6 +38,7 @@ void reference(const Problem& problem, std::span<void* const> arrays, std::int64
 Workload workload(const Problem& problem, std::uint64_t seed);
 
 std::vector<ArraySpec> arrays(const Problem& problem);
+Partition partition(const Problem& problem);
 Counts counts(const Problem& problem);
 
 /// What both targets' sources have in common: arrays, scalars nx ny nz pitch, operations.

@@ -1,0 +1,306 @@
+#include "runtime/hybrid_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+
+#include "generator/error.hpp"
+#include "runtime/hybrid_thread.hpp"
+
+namespace hone {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Copies between a GPU and the application's memory, which is not page-locked, go through page-locked memory in pieces of this size.
+constexpr std::int64_t stage_bytes = std::int64_t{4} << 20;
+
+double since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+struct Units {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+
+    bool empty() const { return first >= last; }
+};
+
+// A device with its arrays.
+struct Side {
+    Backend* backend = nullptr;
+    std::shared_ptr<const Kernel> kernel;
+    bool in_place = false;
+    bool on_host = false;  ///< its memory is the host's
+    std::vector<void*> arrays;
+    std::vector<DeviceArray> copies;
+    std::unique_ptr<BoundKernel> bound;
+    std::unique_ptr<StopWatch> watch;
+
+    void start(const Units& launched) {
+        watch->start({});
+        bound->launch(launched.first, launched.last);
+        watch->stop({});
+    }
+};
+
+// Page-locked memory of a GPU's backend.
+class Stage {
+  public:
+    explicit Stage(Backend& backend) : backend_(&backend), data_(backend.allocate_pinned(stage_bytes)) {}
+    ~Stage() { backend_->free_pinned(data_); }
+    Stage(const Stage&) = delete;
+    Stage& operator=(const Stage&) = delete;
+    void* data() const { return data_; }
+
+  private:
+    Backend* backend_;
+    void* data_;
+};
+
+void* at(void* array, std::int64_t bytes) {
+    return static_cast<char*>(array) + bytes;
+}
+
+}  // namespace
+
+struct HybridKernel::State {
+    Partition partition;
+    std::int64_t range = 0;
+    std::int64_t units = 0;     ///< of the first device
+    std::int64_t computed = 0;  ///< the same, in the last step: who has the results that no step reads
+    std::vector<ArraySpec> specs;
+    std::int64_t word = 0;  ///< bytes
+    std::vector<void*> host;
+    std::array<Side, 2> sides;
+    std::unique_ptr<Stage> stage;
+    std::unique_ptr<HybridThread> thread;
+    Transfers exchanged;
+    Transfers moved;
+
+    Units owned(std::size_t side, std::int64_t split) const { return side == 0 ? Units{0, split} : Units{split, range}; }
+    Units launched(std::size_t side) const {
+        const Units own = owned(side, units);
+        if (own.empty()) return own;
+        return {std::max<std::int64_t>(0, own.first - partition.extra_below), std::min(range, own.last + partition.extra_above)};
+    }
+
+    void make_side(std::size_t index, const HybridSide& given, std::span<void* const> arrays, bool in_place);
+    void upload(Side& side);
+    void copy(const Side& from, const Side& to, void* target, const void* source, std::int64_t bytes);
+    std::int64_t transfer(std::size_t from, std::size_t to, const Units& part);
+    void exchange();
+    void check(std::int64_t wanted) const;
+};
+
+void HybridKernel::State::make_side(std::size_t index, const HybridSide& given, std::span<void* const> arrays, bool in_place) {
+    Side& side = sides.at(index);
+    side.backend = given.backend;
+    side.kernel = given.kernel;
+    side.on_host = given.backend->device().limits.target == Target::cpu;
+    side.in_place = in_place;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        if (!in_place) side.copies.emplace_back(*side.backend, specs[i].words * word);
+        side.arrays.push_back(in_place ? arrays[i] : side.copies.back().data());
+    }
+    side.watch = side.backend->make_stop_watch();
+    upload(side);
+    side.bound = std::make_unique<BoundKernel>(side.kernel, side.arrays);
+    side.backend->synchronise();
+    if (!side.on_host && !stage) stage = std::make_unique<Stage>(*side.backend);
+}
+
+void HybridKernel::State::upload(Side& side) {
+    if (side.in_place) return;
+    for (std::size_t i = 0; i < specs.size(); ++i) side.backend->copy(side.arrays[i], host[i], specs[i].words * word);
+    side.backend->synchronise();
+}
+
+// From one device's memory to the other's, or to or from the host's.
+void HybridKernel::State::copy(const Side& from, const Side& to, void* target, const void* source, std::int64_t bytes) {
+    if (from.on_host && to.on_host) {
+        std::memcpy(target, source, static_cast<std::size_t>(bytes));
+        return;
+    }
+    for (std::int64_t done = 0; done < bytes; done += stage_bytes) {
+        const std::int64_t piece = std::min(stage_bytes, bytes - done);
+        const void* piece_of_source = static_cast<const char*>(source) + done;
+        if (from.on_host) {
+            std::memcpy(stage->data(), piece_of_source, static_cast<std::size_t>(piece));
+        } else {
+            from.backend->copy(stage->data(), piece_of_source, piece);
+            from.backend->synchronise();
+        }
+        if (to.on_host) {
+            std::memcpy(at(target, done), stage->data(), static_cast<std::size_t>(piece));
+        } else {
+            to.backend->copy(at(target, done), stage->data(), piece);
+            to.backend->synchronise();
+        }
+    }
+}
+
+// Values of some units of all arrays that steps both read and write. Returns the bytes.
+std::int64_t HybridKernel::State::transfer(std::size_t from, std::size_t to, const Units& part) {
+    const Units units_there{std::max<std::int64_t>(0, part.first), std::min(range, part.last)};
+    if (units_there.empty()) return 0;
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        if (specs[i].access != Access::inout) continue;
+        const Slices& slices = specs[i].slices;
+        const std::int64_t bytes = (units_there.last - units_there.first) * slices.words_per_unit * word;
+        for (std::int64_t block = 0; block < slices.blocks; ++block) {
+            const std::int64_t offset = (slices.offset + block * slices.block_stride + units_there.first * slices.words_per_unit) * word;
+            copy(sides.at(from), sides.at(to), at(sides.at(to).arrays[i], offset), at(sides.at(from).arrays[i], offset), bytes);
+            total += bytes;
+        }
+    }
+    return total;
+}
+
+void HybridKernel::State::exchange() {
+    if (units == 0 || units == range) return;
+    const auto begin = Clock::now();
+    // What one device computed for itself beyond the interface gives way to what its owner has.
+    const std::int64_t bytes = transfer(1, 0, {units, units + partition.halo_above}) + transfer(0, 1, {units - partition.halo_below, units});
+    exchanged.bytes += bytes;
+    exchanged.seconds += since(begin);
+}
+
+void HybridKernel::State::check(std::int64_t wanted) const {
+    if (0 <= wanted && (wanted == range || (wanted < range && wanted % partition.granularity == 0))) return;
+    throw Error("shared step", fmt::format("{} units for the first device", wanted),
+                fmt::format("use multiples of {} up to {}, or {}", partition.granularity, range, range));
+}
+
+HybridKernel::HybridKernel(const Family& family, const HybridSide& first, const HybridSide& second, std::span<void* const> arrays, std::int64_t units)
+    : state_(std::make_unique<State>()) {
+    const Problem& problem = first.kernel->problem();
+    const std::string where = "shared step of " + problem.key();
+    if (second.kernel->problem() != problem)
+        throw Error(where, "the other kernel computes " + second.kernel->problem().key(), "give both one problem");
+    if (!family.partition) throw Error(where, "a step of " + family.name + " cannot be divided", "use one device");
+    State& state = *state_;
+    state.partition = family.partition(problem);
+    state.range = first.kernel->range();
+    state.specs = family.arrays(problem);
+    state.word = bytes_per_word(problem.precision());
+    state.host.assign(arrays.begin(), arrays.end());
+    if (arrays.size() != state.specs.size()) throw Error(where, fmt::format("{} arrays", arrays.size()), fmt::format("give {}", state.specs.size()));
+    for (const auto& spec : state.specs)
+        if (spec.access != Access::in && spec.slices.words_per_unit == 0)
+            throw Error(where, "array " + spec.name + " is written and belongs to no part", "state its slices in the family");
+    state.check(units);
+    state.units = units;
+    state.computed = units;
+    const auto on_host = [](const HybridSide& side) { return side.backend->device().limits.target == Target::cpu; };
+    const bool second_in_place = on_host(second);
+    state.make_side(0, first, arrays, on_host(first) && !second_in_place);
+    state.make_side(1, second, arrays, second_in_place);
+    if (on_host(first) && second_in_place) state.thread = std::make_unique<HybridThread>();
+}
+
+HybridKernel::~HybridKernel() = default;
+HybridKernel::HybridKernel(HybridKernel&&) noexcept = default;
+HybridKernel& HybridKernel::operator=(HybridKernel&&) noexcept = default;
+
+std::int64_t HybridKernel::range() const {
+    return state_->range;
+}
+std::int64_t HybridKernel::granularity() const {
+    return state_->partition.granularity;
+}
+std::int64_t HybridKernel::units() const {
+    return state_->units;
+}
+const Transfers& HybridKernel::exchanged() const {
+    return state_->exchanged;
+}
+const Transfers& HybridKernel::moved() const {
+    return state_->moved;
+}
+
+std::int64_t HybridKernel::bytes_per_unit() const {
+    std::int64_t words = 0;
+    for (const auto& spec : state_->specs)
+        if (spec.access == Access::inout) words += spec.slices.blocks * spec.slices.words_per_unit;
+    return words * state_->word;
+}
+
+HybridStep HybridKernel::step() {
+    State& state = *state_;
+    const auto begin = Clock::now();
+    const std::array<Units, 2> parts{state.launched(0), state.launched(1)};
+    const auto start = [&](std::size_t side) {
+        if (!parts.at(side).empty()) state.sides.at(side).start(parts.at(side));
+    };
+    // A processor that has a thread of its own, and GPUs, work while the caller's thread does the rest.
+    const bool apart = state.thread && !parts[0].empty() && !parts[1].empty();
+    if (apart) state.thread->begin([&] { start(0); });
+    for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
+        if (!state.sides.at(side).on_host) start(side);
+    try {
+        for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
+            if (state.sides.at(side).on_host && !(apart && side == 0)) start(side);
+    } catch (...) {
+        if (apart) state.thread->wait();
+        throw;
+    }
+    if (apart) state.thread->end();
+    HybridStep times;
+    if (!parts[0].empty()) times.first = state.sides[0].watch->wait();
+    if (!parts[1].empty()) times.second = state.sides[1].watch->wait();
+    const double before = state.exchanged.seconds;
+    state.exchange();
+    state.computed = state.units;
+    times.exchange = state.exchanged.seconds - before;
+    times.step = since(begin);
+    return times;
+}
+
+void HybridKernel::set_units(std::int64_t units) {
+    State& state = *state_;
+    state.check(units);
+    const auto begin = Clock::now();
+    const std::int64_t old = state.units;
+    std::int64_t bytes = 0;
+    // With what the gaining device will read beyond the new interface; the losing one has all that it needs.
+    if (units > old) bytes = state.transfer(1, 0, {old, units + state.partition.halo_above});
+    if (units < old) bytes = state.transfer(0, 1, {units - state.partition.halo_below, old});
+    state.units = units;
+    state.moved.bytes += bytes;
+    state.moved.seconds += since(begin);
+}
+
+void HybridKernel::gather() {
+    State& state = *state_;
+    for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {
+        Side& side = state.sides.at(index);
+        if (side.in_place) continue;
+        for (std::size_t i = 0; i < state.specs.size(); ++i) {
+            const ArraySpec& spec = state.specs[i];
+            if (spec.access == Access::in) continue;
+            const Units own = state.owned(index, spec.access == Access::out ? state.computed : state.units);
+            if (own.empty()) continue;
+            for (std::int64_t block = 0; block < spec.slices.blocks; ++block) {
+                const std::int64_t offset = spec.slices.offset + block * spec.slices.block_stride + own.first * spec.slices.words_per_unit;
+                side.backend->copy(at(state.host[i], offset * state.word), at(side.arrays[i], offset * state.word),
+                                   (own.last - own.first) * spec.slices.words_per_unit * state.word);
+            }
+        }
+        side.backend->synchronise();
+    }
+}
+
+void HybridKernel::scatter() {
+    for (Side& side : state_->sides) {
+        state_->upload(side);
+        side.bound->prepare();
+        side.backend->synchronise();
+    }
+}
+
+}  // namespace hone
