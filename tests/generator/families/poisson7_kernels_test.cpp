@@ -1,0 +1,181 @@
+// Compiled kernels of poisson7 against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the resources
+// that they take.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "generator/families/poisson7.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/library.hpp"
+#include "tests/support/emulator.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/verify.hpp"
+
+namespace hone {
+namespace {
+
+const Families& families() {
+    static const Families table({poisson7()});
+    return table;
+}
+
+Problem parse(const std::string& rest) {
+    return families().parse_problem("poisson7 " + rest);
+}
+
+constexpr std::array kernels{"apply", "apply_dot", "direction", "residual"};
+constexpr std::array coefficients{"scalar", "axis", "face"};
+constexpr std::array boundaries{"periodic", "dirichlet", "neumann"};
+
+// One configuration of every form, so that no part of the template is left out whatever the random ones are.
+constexpr std::array cuda_forms{"staging=caches,rows_per_thread=2,load_bytes=8,block_x=32,block_y=2",
+                                "staging=registers,load_bytes=8,block_x=32,block_y=4,z_block=8,once=streaming",
+                                "staging=registers,load_bytes=16,block_x=64,block_y=2,z_block=16,rows_per_thread=2,planes_ahead=2",
+                                "staging=shared,load_bytes=8,block_x=32,block_y=2,z_block=8,rows_per_thread=4",
+                                "staging=shared,load_bytes=16,block_x=16,block_y=4,z_block=16,planes_ahead=2,once=streaming"};
+
+class Poisson7Kernels : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    // One step over everything, and one over a range that begins and ends anywhere.
+    void expect_verified(const Family& family, const Problem& problem, const Config& config) {
+        const std::uint64_t seed = random_();
+        const test::Verification whole = test::verify(*backend_, family, problem, config, seed);
+        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
+        const std::int64_t planes = family.range(problem);
+        const std::int64_t first = draw(planes);
+        const std::int64_t last = first + 1 + draw(planes - first);
+        const test::Verification part = test::verify(*backend_, family, problem, config, seed, first, last);
+        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+    }
+
+    std::int64_t draw(std::int64_t below) { return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below)); }
+    const char* precision() { return draw(2) == 0 ? "f32" : "f64"; }
+
+    Config member(const Family& family, const Problem& problem) { return test::sample_members(*backend_, family, problem, 1, random_()).back(); }
+
+    // All arrays after three steps, byte for byte.
+    std::vector<HostArray> stepped(const Family& family, const Problem& problem, const Config& config, std::uint64_t seed) {
+        Match match;
+        match.config = config;
+        const auto kernel = std::make_shared<const Kernel>(*backend_, family, problem, match, backend_->device().limits);
+        Workload workload = family.workload(problem, seed);
+        std::vector<void*> pointers;
+        for (auto& array : workload.arrays) pointers.push_back(array.data());
+        const BoundKernel bound(kernel, pointers);
+        for (int step = 0; step < 3; ++step) bound.launch();
+        return std::move(workload.arrays);
+    }
+
+    static bool same_bytes(const std::vector<HostArray>& a, const std::vector<HostArray>& b) {
+        for (std::size_t i = 0; i < a.size(); ++i)
+            if (std::memcmp(a[i].data(), b[i].data(), static_cast<std::size_t>(a[i].bytes())) != 0) return false;
+        return a.size() == b.size();
+    }
+
+    test::TemporaryFolder folder_;
+    DiskCache cache_{folder_.path() / "cache"};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    std::mt19937_64 random_{std::random_device{}()};
+};
+
+constexpr std::array sizes{"nx=1 ny=1 nz=1", "nx=1 ny=1 nz=19", "nx=2 ny=6 nz=2", "nx=37 ny=1 nz=3", "nx=13 ny=17 nz=11", "nx=66 ny=5 nz=9 pitch=71"};
+
+// Kernels and coefficients in full, with a boundary and a precision each that change from run to run.
+TEST_F(Poisson7Kernels, CpuKernelsEqualTheReferenceAtEverySize) {
+    const Family& family = families().find("poisson7");
+    std::size_t boundary = random_() % boundaries.size();
+    for (const char* kernel : kernels)
+        for (const char* kind : coefficients) {
+            const std::string text = fmt::format("kernel={} coefficients={} boundary={} precision={} ", kernel, kind,
+                                                 boundaries[++boundary % boundaries.size()], precision());
+            const Config config = member(family, parse(text + sizes[4]));
+            for (const char* size : sizes) expect_verified(family, parse(text + size), config);
+        }
+}
+
+// Ten configurations of the processor, one and two threads, and three of CUDA: not a digit differs.
+TEST_F(Poisson7Kernels, NoDigitDependsOnTheConfiguration) {
+    const Family& family = families().find("poisson7");
+    const Family cuda = test::emulated(poisson7(), cuda_limits(90));
+    const int usual = omp_get_max_threads();
+    for (const char* kernel : {"direction", "residual"}) {
+        const Problem problem = parse(fmt::format("kernel={} coefficients=axis boundary={} precision={} nx=67 ny=11 nz=21", kernel,
+                                                  boundaries[random_() % boundaries.size()], precision()));
+        const std::uint64_t seed = random_();
+        const std::vector<HostArray> usual_answer = stepped(family, problem, family.space(problem, backend_->device().limits).safe(), seed);
+        for (const auto& config : test::sample_members(*backend_, family, problem, kernel == kernels[2] ? 5 : 3, random_()))
+            for (const int threads : {1, 2}) {
+                omp_set_num_threads(threads);
+                EXPECT_TRUE(same_bytes(usual_answer, stepped(family, problem, config, seed)))
+                    << problem.key() << ' ' << config.key() << ", " << threads << " threads, seed " << seed;
+            }
+        omp_set_num_threads(usual);
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+        const bool fused = true;
+#else
+        const bool fused = __builtin_cpu_supports("fma") != 0;
+#endif
+        if (!fused) continue;  // the processor rounds twice where a GPU rounds once
+        const SearchSpace space = cuda.space(problem, {});
+        EXPECT_TRUE(same_bytes(usual_answer, stepped(cuda, problem, space.parse(cuda_forms[1 + random_() % 4]), seed))) << problem.key() << seed;
+    }
+}
+
+using SlowPoisson7Kernels = Poisson7Kernels;
+
+TEST_F(SlowPoisson7Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
+    const Family family = test::emulated(poisson7(), cuda_limits(90));
+    std::size_t number = random_();
+    for (const char* form : cuda_forms)
+        for (const char* kernel : {"apply_dot", "direction", "residual"}) {
+            ++number;
+            const Problem problem = parse(fmt::format("kernel={} coefficients={} boundary={} precision={} nx=133 ny=9 nz=10", kernel,
+                                                      coefficients[number % 3], boundaries[number / 3 % 3], precision()));
+            expect_verified(family, problem, family.space(problem, {}).parse(form));
+        }
+}
+
+TEST_F(SlowPoisson7Kernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
+    const Family family = test::emulated(poisson7(), cuda_limits(90));
+    for (const char* kernel : kernels) {
+        const Problem problem = parse(fmt::format("kernel={} coefficients={} boundary={} precision={} {}", kernel, coefficients[random_() % 3],
+                                                  boundaries[random_() % 3], precision(), sizes[random_() % sizes.size()]));
+        for (const auto& config : test::sample_members(*backend_, family, problem, 1, random_())) expect_verified(family, problem, config);
+    }
+}
+
+// What the register rule promises: a kernel within it does not live on spills.
+TEST_F(SlowPoisson7Kernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
+    std::unique_ptr<Compiler> compiler;
+    try {
+        compiler = make_nvrtc_compiler("sm_90", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const Family& family = families().find("poisson7");
+    const Limits limits = cuda_limits(90);
+    for (const char* kernel : kernels)
+        for (const char* form : cuda_forms) {
+            const Problem problem = parse(fmt::format("kernel={} coefficients={} boundary={} precision={} nx=512 ny=512 nz=512", kernel,
+                                                      coefficients[random_() % 3], boundaries[random_() % 3], precision()));
+            const Config config = family.space(problem, limits).parse(form);
+            const CompileOutcome outcome = compiler->compile(family.kernel(problem, config, limits));
+            ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
+            for (const auto& entry : outcome.code.resources)
+                EXPECT_EQ(entry.spill_store_bytes, 0) << problem.key() << ' ' << config.key() << ' ' << entry.entry;
+        }
+}
+
+}  // namespace
+}  // namespace hone
