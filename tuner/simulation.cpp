@@ -1,0 +1,228 @@
+#include "tuner/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <ctime>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_set>
+
+#include "generator/error.hpp"
+#include "tuner/tuner.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Processor time of this thread: wall time would count whoever else is on the machine.
+double thread_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// What the tuner is told: the recorded cost, as if measured once.
+Outcome replayed(const RecordedConfiguration& recorded) {
+    Outcome outcome;
+    outcome.status = recorded.outcome.status;
+    if (!std::isfinite(recorded.cost)) {
+        outcome.reason = recorded.outcome.reason;
+        return outcome;
+    }
+    outcome.step = {recorded.cost, recorded.cost, recorded.cost, recorded.cost, 1};
+    outcome.samples = {recorded.cost};
+    return outcome;
+}
+
+// After `evaluations`, or as far as the repetition came.
+double best_at(const std::vector<double>& best, std::int64_t evaluations) {
+    if (best.empty() || evaluations < 1) return infinity;
+    return best[static_cast<std::size_t>(std::min<std::int64_t>(evaluations, std::ssize(best)) - 1)];
+}
+
+}  // namespace
+
+std::uint64_t repetition_seed(std::uint64_t seed, int repetition) {
+    // SplitMix64 (S. Vigna, public domain): neighbouring seeds give unrelated numbers.
+    std::uint64_t z = seed + 0x9e3779b97f4a7c15U * (static_cast<std::uint64_t>(repetition) + 1);
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+}
+
+std::vector<double> replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std::uint64_t seed, int evaluations, int window) {
+    const SearchSpace space = recorded.space(seed);
+    TunerSettings settings;
+    settings.window = window;
+    Tuner tuner(space, strategy, seed, settings);
+    std::deque<Candidate> pending;
+    std::unordered_set<std::int64_t> asked;
+    std::vector<double> best;
+    while (std::ssize(best) < evaluations) {
+        for (auto candidate = tuner.next(); candidate && !candidate->finalist; candidate = tuner.next()) {
+            if (!asked.insert(candidate->index).second)
+                throw Error("strategy " + strategy.name, "it asked for " + candidate->config.key() + " a second time", "mend the strategy");
+            pending.push_back(*std::move(candidate));
+        }
+        if (pending.empty()) break;  // every member was asked
+        const RecordedConfiguration& configuration = recorded.at(pending.front().index);
+        tuner.report(pending.front(), replayed(configuration));
+        pending.pop_front();
+        best.push_back(best.empty() ? configuration.cost : std::min(best.back(), configuration.cost));
+    }
+    return best;
+}
+
+Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy, const SimulationSettings& settings,
+                    const std::function<bool(int)>& go_on) {
+    const auto repetitions = static_cast<std::size_t>(settings.repetitions);
+    std::vector<std::optional<std::vector<double>>> best(repetitions);
+    std::vector<double> seconds(repetitions);
+    std::atomic<std::size_t> next = 0;
+    std::atomic<bool> stopped = false;
+    std::mutex mutex;
+    int done = 0;
+    std::exception_ptr failure;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < repetitions && !stopped; i = next++) {
+            try {
+                const double begin = thread_seconds();
+                best[i] = replay(recorded, strategy, repetition_seed(settings.seed, static_cast<int>(i)), settings.evaluations, settings.window);
+                seconds[i] = thread_seconds() - begin;
+            } catch (...) {
+                const std::lock_guard lock(mutex);
+                failure = std::current_exception();
+                stopped = true;
+                return;
+            }
+            const std::lock_guard lock(mutex);
+            if (go_on && !go_on(++done)) stopped = true;
+        }
+    };
+    const unsigned available = settings.threads > 0 ? static_cast<unsigned>(settings.threads) : std::max(1U, std::thread::hardware_concurrency());
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 1; i < std::min<std::size_t>(available, repetitions); ++i) threads.emplace_back(work);
+        work();
+    }
+    if (failure) std::rethrow_exception(failure);
+    Simulation simulation{strategy.name, {}, 0};
+    for (std::size_t i = 0; i < repetitions; ++i) {
+        if (!best[i]) continue;
+        simulation.seconds += seconds[i];
+        simulation.best.push_back(*std::move(best[i]));
+    }
+    simulation.seconds /= static_cast<double>(std::max<std::size_t>(1, simulation.best.size()));
+    return simulation;
+}
+
+RandomBaseline::RandomBaseline(const RecordedSpace& recorded) : costs_(recorded.costs()) {
+    const auto valid = static_cast<std::size_t>(recorded.valid());
+    median_ = valid % 2 == 1 ? costs_[valid / 2] : 0.5 * (costs_[valid / 2 - 1] + costs_[valid / 2]);
+    worst_ = costs_[valid - 1];
+}
+
+// The i-th best of n is the best of k draws with probability C(n - 1 - i, k - 1) / C(n, k); each follows from the one before.
+template <typename Value>
+double RandomBaseline::expected(std::int64_t draws, Value value) const {
+    constexpr double negligible = 1e-18;
+    const auto n = static_cast<double>(costs_.size());
+    const double k = std::min(static_cast<double>(draws), n);
+    if (k < 1) return value(infinity);
+    double probability = k / n;
+    double sum = 0;
+    for (std::size_t i = 0; i < costs_.size() && probability > negligible; ++i) {
+        sum += probability * value(costs_[i]);
+        const double rest = n - 1 - static_cast<double>(i);
+        probability *= rest < 1 ? 0 : std::max(0.0, rest - k + 1) / rest;
+    }
+    return sum;
+}
+
+double RandomBaseline::cost(std::int64_t draws) const {
+    return expected(draws, [&](double cost) { return std::min(cost, worst_); });
+}
+
+double RandomBaseline::fraction(std::int64_t draws) const {
+    return expected(draws, [&](double cost) { return optimum() / cost; });
+}
+
+double RandomBaseline::draws_to(double part) const {
+    const auto good = std::upper_bound(costs_.begin(), costs_.end(), optimum() * (1 + part)) - costs_.begin();
+    return static_cast<double>(costs_.size() + 1) / static_cast<double>(good + 1);
+}
+
+std::int64_t RandomBaseline::draws_to_cover(double part) const {
+    const double goal = median_ - part * (median_ - optimum());
+    std::int64_t low = 1;
+    std::int64_t high = std::ssize(costs_);
+    while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (cost(middle) <= goal)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+double fraction_of_optimum(const Simulation& simulation, double optimum, std::int64_t evaluations) {
+    double sum = 0;
+    for (const auto& best : simulation.best) sum += optimum / best_at(best, evaluations);
+    return sum / static_cast<double>(simulation.best.size());
+}
+
+double mean_best(const Simulation& simulation, const RandomBaseline& baseline, std::int64_t evaluations) {
+    double sum = 0;
+    for (const auto& best : simulation.best) sum += std::min(baseline.worst(), best_at(best, evaluations));
+    return sum / static_cast<double>(simulation.best.size());
+}
+
+double percentile(const Simulation& simulation, double part, std::int64_t evaluations) {
+    std::vector<double> costs;
+    costs.reserve(simulation.best.size());
+    for (const auto& best : simulation.best) costs.push_back(best_at(best, evaluations));
+    std::sort(costs.begin(), costs.end());
+    return costs[static_cast<std::size_t>(std::lround(part * static_cast<double>(costs.size() - 1)))];
+}
+
+double evaluations_to(const Simulation& simulation, double optimum, double part) {
+    std::vector<double> counts;
+    counts.reserve(simulation.best.size());
+    for (const auto& best : simulation.best) {
+        const auto reached = std::find_if(best.begin(), best.end(), [&](double cost) { return cost <= optimum * (1 + part); });
+        counts.push_back(reached == best.end() ? infinity : static_cast<double>(reached - best.begin() + 1));
+    }
+    std::sort(counts.begin(), counts.end());
+    return counts[counts.size() / 2];
+}
+
+Score score(const Simulation& simulation, const RandomBaseline& baseline) {
+    std::int64_t simulated = 0;
+    for (const auto& best : simulation.best) simulated = std::max<std::int64_t>(simulated, std::ssize(best));
+    Score result;
+    result.first = std::min(baseline.draws_to_cover(0.5), std::max<std::int64_t>(simulated, 1));
+    result.last = std::clamp(baseline.draws_to_cover(0.95), result.first, std::max<std::int64_t>(simulated, result.first));
+    int budgets = 0;
+    for (std::int64_t t = result.first; t <= result.last; ++t) {
+        const double random = baseline.cost(t);
+        if (!(random > baseline.optimum())) break;  // it cannot be told apart any more
+        result.value += (random - mean_best(simulation, baseline, t)) / (random - baseline.optimum());
+        ++budgets;
+    }
+    if (budgets > 0) result.value /= budgets;
+    return result;
+}
+
+int evaluations_for_score(const RandomBaseline& baseline, int evaluations, int most) {
+    return static_cast<int>(std::clamp<std::int64_t>(baseline.draws_to_cover(0.95), evaluations, std::max(evaluations, most)));
+}
+
+}  // namespace hone

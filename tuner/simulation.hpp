@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tuner/recorded_space.hpp"
+#include "tuner/strategy.hpp"
+
+namespace hone {
+
+struct SimulationSettings {
+    int repetitions = 100;   ///< fewer say little: the community asks for 100
+    int evaluations = 400;   ///< of each repetition, all distinct
+    std::uint64_t seed = 1;  ///< repetition r of every strategy has the same seed and starting point
+    int window = 1;          ///< candidates chosen ahead of their costs (TunerSettings::window); 1 is how searches are compared
+    int threads = 0;         ///< repetitions side by side; 0: as many as the machine has. The results do not depend on it
+};
+
+/// What one strategy did on one space.
+struct Simulation {
+    std::string strategy;
+    /// [repetition][evaluation - 1]: best cost so far; infinity until something valid was met. A search that ended sooner keeps its last.
+    std::vector<std::vector<double>> best;
+    double seconds = 0;  ///< processor time of a repetition, in the mean: what the search itself costs
+};
+
+/// Replays a strategy. Every repetition builds its own space, with a starting point of its own, its own Tuner and its own Strategy, so that nothing
+/// is handed down from one to the next. The Tuner is the state machine that tunes kernels, fed with recorded costs.
+///
+/// `go_on` is called with the number of repetitions done, from any thread, one at a time; once it says no, those not yet begun are left out of the
+/// result. Throws Error when a strategy asks for something twice or for what is no member.
+Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy, const SimulationSettings& settings,
+                    const std::function<bool(int)>& go_on = {});
+
+/// One repetition: the best cost after each evaluation, at most `evaluations`.
+std::vector<double> replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std::uint64_t seed, int evaluations, int window = 1);
+
+/// Seed of a repetition.
+std::uint64_t repetition_seed(std::uint64_t seed, int repetition);
+
+/// Random search without replacement, exactly: no simulation, but the distribution of the best of k draws, from the sorted costs. Invalid
+/// configurations count as draws. Where all draws are invalid, the best is the worst valid cost.
+class RandomBaseline {
+  public:
+    explicit RandomBaseline(const RecordedSpace& recorded);
+
+    /// Expected best cost, and expected fraction of the optimum (optimum over best; 0 while all is invalid), of so many draws.
+    double cost(std::int64_t draws) const;
+    double fraction(std::int64_t draws) const;
+    /// Expected number of draws until the best is within `part` of the optimum: 0.05 for 5 %.
+    double draws_to(double part) const;
+    /// The first budget at which the expected best has covered this part of the way from the median to the optimum: 0.5, 0.95.
+    std::int64_t draws_to_cover(double part) const;
+
+    double optimum() const { return costs_.front(); }
+    double median() const { return median_; }
+    double worst() const { return worst_; }  ///< of the valid ones
+
+  private:
+    template <typename Value>
+    double expected(std::int64_t draws, Value value) const;
+    std::vector<double> costs_;
+    double median_ = 0;  ///< of the valid ones
+    double worst_ = 0;
+};
+
+/// Mean over the repetitions of optimum over best, after so many evaluations; 1 is perfect, what is still infinite counts as 0.
+double fraction_of_optimum(const Simulation& simulation, double optimum, std::int64_t evaluations);
+
+/// Mean best cost over the repetitions.
+double mean_best(const Simulation& simulation, const RandomBaseline& baseline, std::int64_t evaluations);
+
+/// The `part` (0.1: the best tenth) of repetitions has at most this cost.
+double percentile(const Simulation& simulation, double part, std::int64_t evaluations);
+
+/// Evaluations until the best is within `part` of the optimum: the median over the repetitions; infinity when most do not come so far.
+double evaluations_to(const Simulation& simulation, double optimum, double part);
+
+/// The score of the autotuning community: P(t) = (baseline(t) - f(t)) / (baseline(t) - optimum), f being the mean best cost, averaged over the
+/// budgets from where random search has covered half of the way from the median to the optimum to where it has covered 95 %. 0 is random search,
+/// 1 the optimum at once. Source: F.-J. Willemsen et al., A methodology for comparing optimization algorithms for auto-tuning, FGCS 159 (2024).
+struct Score {
+    double value = 0;
+    std::int64_t first = 1;  ///< the budgets that it is over
+    std::int64_t last = 1;   ///< no more than were simulated
+};
+Score score(const Simulation& simulation, const RandomBaseline& baseline);
+
+/// As many evaluations as the score needs, but at least `evaluations` and at most `most`.
+int evaluations_for_score(const RandomBaseline& baseline, int evaluations, int most);
+
+}  // namespace hone
