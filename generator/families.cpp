@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "generator/error.hpp"
+#include "generator/families/acoustics_staggered.hpp"
 #include "generator/families/dg_volume.hpp"
 #include "generator/families/gauss_seidel_27.hpp"
+#include "generator/families/poisson7.hpp"
 
 namespace hone {
 namespace {
@@ -150,7 +152,7 @@ std::vector<Problem> Families::parse_problems(std::string_view text) const {
 }
 
 const Families& built_in_families() {
-    static const Families families({gauss_seidel_27(), dg_volume()});
+    static const Families families({gauss_seidel_27(), dg_volume(), acoustics_staggered(), poisson7()});
     return families;
 }
 
