@@ -70,7 +70,8 @@ struct Counts {
 /// What a family makes of a problem and a configuration: source text, and how to run it.
 ///
 /// Every entry point is `extern "C"` and has the same arguments in this order:
-/// the arrays, the tables (pointers), the scalars, `first`, `last` (the range), the constants of its launch (all `int`).
+/// the arrays, the tables (pointers), the arrays taken by value (a struct of the array's words each), the scalars, `first`, `last` (the range), the
+/// constants of its launch (all `int`).
 struct KernelSource {
     std::string text;
     Target target = Target::cpu;
@@ -78,8 +79,11 @@ struct KernelSource {
     std::vector<std::string> entries;
     std::vector<ArraySpec> arrays;
     std::vector<TableSpec> tables;
+    /// Numbers of small arrays that entries also take by value: copied once per binding and by `prepare`, they travel with every launch, and a
+    /// multiply-add on a CUDA device takes such words straight from constant memory.
+    std::vector<int> by_value;
     std::vector<ScalarSpec> scalars;
-    std::vector<Launch> prepare;     ///< fills the tables from the arrays; run once per binding and after such an array changed
+    std::vector<Launch> prepare;     ///< fills the tables from the arrays; run once per binding and after an array that is kept so changed
     std::vector<Launch> step;        ///< one time step
     double executed_operations = 0;  ///< operations that this form really executes in one step
 };

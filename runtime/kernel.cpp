@@ -49,12 +49,22 @@ std::int64_t whole_range(const Family& family, const Problem& problem) {
     return range;
 }
 
+// CUDA takes 4096 bytes of arguments with every driver; pointers and integers need some of them.
+constexpr std::int64_t most_bytes_by_value = 2048;
+
+std::int64_t bytes_by_value(const KernelSource& source, int array) {
+    const ArraySpec& spec = source.arrays.at(static_cast<std::size_t>(array));
+    const std::int64_t bytes = spec.words * bytes_per_word(source.precision);
+    if (bytes <= most_bytes_by_value) return bytes;
+    throw Error("array " + spec.name, fmt::format("{} bytes by value", bytes), fmt::format("take at most {} that way", most_bytes_by_value));
+}
+
 // What every launch takes beside the arrays and the range.
 std::size_t most_of_a_launch(const KernelSource& source) {
     std::size_t constants = 0;
     for (const auto* plan : {&source.prepare, &source.step})
         for (const auto& launch : *plan) constants = std::max(constants, launch.constants.size());
-    return source.arrays.size() + source.tables.size() + source.scalars.size() + 2 + constants;
+    return source.arrays.size() + source.tables.size() + source.by_value.size() + source.scalars.size() + 2 + constants;
 }
 
 }  // namespace
@@ -92,6 +102,8 @@ struct Kernel::State {
             tables.push_back(constant ? constant_tables.back().data() : nullptr);
             needs_binding = needs_binding || !constant;
         }
+        for (const int array : source.by_value) bytes_by_value(source, array);
+        needs_binding = needs_binding || !source.by_value.empty();
     }
 
     void check_arrays(std::size_t count) const {
@@ -107,8 +119,8 @@ struct Kernel::State {
     }
 
     // Requires checked arrays and range.
-    void run(const std::vector<PlannedLaunch>& plan, std::span<void* const> arrays, std::span<void* const> own_tables, std::int64_t first,
-             std::int64_t last, Stream stream) const {
+    void run(const std::vector<PlannedLaunch>& plan, std::span<void* const> arrays, std::span<void* const> own_tables,
+             std::span<const std::vector<double>> values, std::int64_t first, std::int64_t last, Stream stream) const {
         if (first == last) return;
         if (reference) {
             reference(problem, arrays, first, last);
@@ -120,6 +132,7 @@ struct Kernel::State {
         const auto add = [&](const void* value) { arguments[count++] = const_cast<void*>(value); };  // NOLINT(cppcoreguidelines-pro-type-const-cast)
         for (const auto& array : arrays) add(&array);
         for (const auto& table : own_tables) add(&table);
+        for (const auto& value : values) add(value.data());
         for (const auto& scalar : source.scalars) add(&scalar.value);
         const int range_first = static_cast<int>(first);
         const int range_last = static_cast<int>(last);
@@ -185,14 +198,15 @@ void Kernel::launch(std::span<void* const> arrays, std::int64_t first, std::int6
     if (state.needs_binding)
         throw Error("launch of " + state.problem.key(), "this kernel makes tables of its own from the arrays",
                     "bind it once: hone::BoundKernel bound(kernel, arrays)");
-    state.run(state.step, arrays, state.tables, first, last, stream);
+    state.run(state.step, arrays, state.tables, {}, first, last, stream);
 }
 
 struct BoundKernel::State {
     std::shared_ptr<const Kernel> kernel;
     std::vector<void*> arrays;
     std::vector<DeviceArray> own_tables;
-    std::vector<void*> tables;  ///< all, in the order of the source
+    std::vector<void*> tables;                ///< all, in the order of the source
+    std::vector<std::vector<double>> values;  ///< bytes of the arrays taken by value, aligned for either precision
 };
 
 BoundKernel::BoundKernel(std::shared_ptr<const Kernel> kernel, std::span<void* const> arrays, Stream stream) : state_(std::make_unique<State>()) {
@@ -208,6 +222,8 @@ BoundKernel::BoundKernel(std::shared_ptr<const Kernel> kernel, std::span<void* c
         of.backend->fill(table.data(), poison, table.bytes(), stream);
         state_->tables[i] = table.data();
     }
+    for (const int array : of.source.by_value)
+        state_->values.emplace_back((static_cast<std::size_t>(bytes_by_value(of.source, array)) + sizeof(double) - 1) / sizeof(double));
     state_->kernel = std::move(kernel);
     prepare(stream);
 }
@@ -222,7 +238,12 @@ const Kernel& BoundKernel::kernel() const {
 
 void BoundKernel::prepare(Stream stream) {
     const Kernel::State& of = *state_->kernel->state_;
-    if (!of.prepare.empty()) of.run(of.prepare, state_->arrays, state_->tables, 0, of.range, stream);
+    for (std::size_t i = 0; i < state_->values.size(); ++i) {
+        const int array = of.source.by_value[i];
+        of.backend->copy(state_->values[i].data(), state_->arrays[static_cast<std::size_t>(array)], bytes_by_value(of.source, array), stream);
+    }
+    if (!state_->values.empty()) of.backend->synchronise(stream);
+    if (!of.prepare.empty()) of.run(of.prepare, state_->arrays, state_->tables, state_->values, 0, of.range, stream);
 }
 
 void BoundKernel::launch(Stream stream) const {
@@ -232,7 +253,7 @@ void BoundKernel::launch(Stream stream) const {
 void BoundKernel::launch(std::int64_t first, std::int64_t last, Stream stream) const {
     const Kernel::State& of = *state_->kernel->state_;
     of.check_range(first, last);
-    of.run(of.step, state_->arrays, state_->tables, first, last, stream);
+    of.run(of.step, state_->arrays, state_->tables, state_->values, first, last, stream);
 }
 
 }  // namespace hone

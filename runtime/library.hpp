@@ -32,7 +32,7 @@ class Kernel {
     const KernelSource& source() const;
     std::int64_t range() const;  ///< length of the whole range
     bool is_reference() const;   ///< the built-in loops run because nothing can be compiled
-    /// The kernel has tables that it makes from the arrays, or scratch: `bind` it to arrays, plain `launch` is refused.
+    /// The kernel has tables that it makes from the arrays, takes one by value, or has scratch: `bind` it to arrays, plain `launch` is refused.
     bool needs_binding() const;
 
     /// One time step over the whole range, or over [first, last). `arrays` are device pointers in the order of `source().arrays` (host pointers on
@@ -48,20 +48,21 @@ class Kernel {
     std::shared_ptr<const State> state_;
 };
 
-/// A kernel with the application's arrays and with the tables that it makes from them (packed stencils, scratch). Works for every kernel.
+/// A kernel with the application's arrays and with what it makes from them (packed stencils, copies that it takes by value, scratch). Works for every
+/// kernel.
 ///
 ///     hone::BoundKernel step(kernel, std::array<void*, 3>{u, f, stencil});
 ///     for (int i = 0; i < 100; ++i) step.launch();
 class BoundKernel {
   public:
-    /// Allocates the tables and queues `prepare`. Keeps the pointers, not the span. Throws Error as Kernel::launch does.
+    /// Allocates the tables and does `prepare`. Keeps the pointers, not the span. Throws Error as Kernel::launch does.
     BoundKernel(std::shared_ptr<const Kernel> kernel, std::span<void* const> arrays, Stream stream = {});
     ~BoundKernel();
     BoundKernel(BoundKernel&&) noexcept;
     BoundKernel& operator=(BoundKernel&&) noexcept;
 
     const Kernel& kernel() const;
-    /// Makes the tables again, after an array that they come from has changed.
+    /// Makes them again, after an array that they come from has changed. Waits for the stream where something is taken by value.
     void prepare(Stream stream = {});
     /// One time step over the whole range, or over [first, last).
     void launch(Stream stream = {}) const;

@@ -84,7 +84,10 @@ Block coefficient_access(const Plan& plan) {
     const bool variable = plan.grid.stencil == Stencil::variable;
     block.line("// A point's stencil. s[13] is the reciprocal of the centre coefficient.");
     block.open("struct Coefficients");
-    if (plan.stencil_in == "registers") {
+    if (plan.stencil_in == "by_value") {
+        block.line("real value[27];");
+        block.line("__device__ __forceinline__ real operator[](int k) const {{ return value[k]; }}");
+    } else if (plan.stencil_in == "registers") {
         block.line("real value[27];");
         block.text("");
         block.open("explicit __device__ __forceinline__ Coefficients(const real* from)");
@@ -106,7 +109,7 @@ Block coefficient_access(const Plan& plan) {
 
 Block stencil_of_block(const Plan& plan) {
     Block block;
-    if (plan.grid.stencil != Stencil::constant) return block;
+    if (plan.grid.stencil != Stencil::constant || plan.stencil_in == "by_value") return block;
     if (plan.stencil_in == "shared") {
         block.line("__shared__ real shared_stencil[27];");
         block.line("const int thread = threadIdx.x + block_x * (threadIdx.y + block_y * threadIdx.z);");
@@ -127,9 +130,10 @@ Block stencil_of_point(const Plan& plan, const std::string& x, const std::string
 }
 
 // `table` declares the kernel's own array, `constant` is the argument that differs between launches.
-Block parameters(const std::string& table, const std::string& constant) {
+Block parameters(const Plan& plan, const std::string& table, const std::string& constant) {
     Block block;
     block.line("real* u, const real* __restrict__ f, const real* __restrict__ stencil,{}", table.empty() ? "" : " " + table + ",");
+    if (plan.stencil_in == "by_value") block.line("const __grid_constant__ Coefficients s,");
     return block.line("int nx, int ny, int nz, int pitch, int first, int last, int {}", constant);
 }
 
@@ -186,7 +190,7 @@ void one_colour(const Plan& plan, const Block& head, KernelSource& source) {
     Holes holes{{"banner", head},
                 {"constants", constants(plan)},
                 {"coefficients", coefficient_access(plan)},
-                {"parameters", parameters(plan.split ? "const real* __restrict__ packed" : "", "colour")},
+                {"parameters", parameters(plan, plan.split ? "const real* __restrict__ packed" : "", "colour")},
                 {"stencil_of_block", stencil_of_block(plan)},
                 {"stencil_of_point", stencil_of_point(plan, "x_read", "y_read")}};
     const std::string form = plan.staging == "registers" ? "march" : plan.staging;
@@ -199,7 +203,7 @@ void one_colour(const Plan& plan, const Block& head, KernelSource& source) {
 }
 
 void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
-    Holes holes{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters("", "row_parity")}};
+    Holes holes{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters(plan, "", "row_parity")}};
     const bool variable = plan.grid.stencil == Stencil::variable;
     if (variable) {
         holes.emplace_back("groups", groups(plan));
@@ -227,7 +231,7 @@ void four_colours(const Plan& plan, const Block& head, KernelSource& source) {
                                                        {"constants", constants(plan)},
                                                        {"coefficients", coefficient_access(plan)},
                                                        {"sums", Block().lines_of(render("gauss_seidel_27_sums.cu", {{"groups", groups(plan)}}))},
-                                                       {"parameters", parameters("real* rims", "z_parity")},
+                                                       {"parameters", parameters(plan, "real* rims", "z_parity")},
                                                        {"stencil_of_block", stencil_of_block(plan)},
                                                        {"stencil_of_rows", stencils_of_rows(plan)}});
     source.entries = {"save_rims", "gauss_seidel_27_strips"};
@@ -245,7 +249,7 @@ void four_colours(const Plan& plan, const Block& head, KernelSource& source) {
 
 // Adds the table of packed stencils and the entry that fills it.
 void pack(const Plan& plan, KernelSource& source) {
-    source.text += render("gauss_seidel_27_colour_split.cu", {{"parameters", parameters("real* __restrict__ packed", "colour")}});
+    source.text += render("gauss_seidel_27_colour_split.cu", {{"parameters", parameters(plan, "real* __restrict__ packed", "colour")}});
     source.tables.push_back({"packed", plan.packed_words(), {}});
     source.entries.emplace_back("pack_stencil");
     for (int colour = 0; colour < 8; ++colour) {
@@ -271,6 +275,8 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     else
         four_colours(plan, head, source);
     if (plan.split) pack(plan, source);
+    constexpr int stencil_array = 2;
+    if (plan.stencil_in == "by_value") source.by_value = {stencil_array};
     return source;
 }
 

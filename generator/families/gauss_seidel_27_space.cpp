@@ -16,7 +16,7 @@ constexpr std::int64_t whole_planes = 256;
 std::vector<Value> stencil_places(Stencil stencil) {
     switch (stencil) {
         case Stencil::constant:
-            return words({"registers", "shared", "read_only"});
+            return words({"registers", "shared", "read_only", "by_value"});
         case Stencil::semi_constant:
             return words({"registers", "read_only"});
         case Stencil::variable:
@@ -27,19 +27,23 @@ std::vector<Value> stencil_places(Stencil stencil) {
 
 std::vector<Tunable> cuda_tunables(Stencil stencil) {
     // A variable stencil is read once with two colours per pass already: four would save little.
-    return {{"colours_per_pass", "1: points of one colour; 2: whole rows, both colours of x; 4: strips of rows, all colours of a plane",
-             stencil == Stencil::variable ? numbers({1, 2}) : numbers({1, 2, 4})},
-            {"staging", "how planes reach a thread: cached loads, a march with a plane in registers, or one with slices in shared memory",
-             words({"cache", "registers", "shared"})},
-            {"block_x", "threads along x", numbers({16, 32, 64, 128})},
-            {"block_y", "threads along y, each on rows of its own", numbers({1, 2, 4, 8, 16})},
-            {"z_block", "planes that a block covers: one after the other, or for whole rows with a warp for each", numbers({2, 4, 8, 16, 32, 64})},
-            {"points_per_thread", "points along x of a thread in one slice", numbers({1, 2, 4})},
-            {"stencil_in", "where the stencil is held; streaming: read-only loads that leave the caches to the grid", stencil_places(stencil)},
-            {"edges", "threads beyond the grid have no loads, or repeat the last point's", words({"guarded", "clamped"})},
-            {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})},
-            {"layout", "of a variable stencil: as it is, or packed colour by colour in a table of the kernel",
-             stencil == Stencil::variable ? words({"natural", "colour_split"}) : words({"natural"})}};
+    return {
+        {"colours_per_pass", "1: points of one colour; 2: whole rows, both colours of x; 4: strips of rows, all colours of a plane",
+         stencil == Stencil::variable ? numbers({1, 2}) : numbers({1, 2, 4})},
+        {"staging", "how planes reach a thread: cached loads, a march with a plane in registers, or one with slices in shared memory",
+         words({"cache", "registers", "shared"})},
+        {"block_x", "threads along x", numbers({16, 32, 64, 128})},
+        {"block_y", "threads along y, each on rows of its own", numbers({1, 2, 4, 8, 16})},
+        {"z_block", "planes that a block covers: one after the other, or for whole rows with a warp for each", numbers({2, 4, 8, 16, 32, 64})},
+        {"points_per_thread", "points along x of a thread in one slice", numbers({1, 2, 4})},
+        {"stencil_in",
+         "where the stencil is held; streaming: read-only loads that leave the caches to the grid; by_value: in the arguments of the launch, which "
+         "lie in constant memory",
+         stencil_places(stencil)},
+        {"edges", "threads beyond the grid have no loads, or repeat the last point's", words({"guarded", "clamped"})},
+        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})},
+        {"layout", "of a variable stencil: as it is, or packed colour by colour in a table of the kernel",
+         stencil == Stencil::variable ? words({"natural", "colour_split"}) : words({"natural"})}};
 }
 
 // Whether threads own whole rows, both colours of x.

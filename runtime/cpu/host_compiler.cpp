@@ -230,8 +230,8 @@ std::string with_entry_table(const KernelSource& source) {
                 throw Error("kernel source, entry " + launch.entry, "its launches differ in their number of constants",
                             "mend the family's launch plan");
         }
-    // The arrays, the tables, the scalars, and the range.
-    const std::size_t common = source.arrays.size() + source.tables.size() + source.scalars.size() + 2;
+    // The arrays, the tables, the arrays by value, the scalars, and the range.
+    const std::size_t common = source.arrays.size() + source.tables.size() + source.by_value.size() + source.scalars.size() + 2;
     std::string text = source.text + std::string(entry_table_head);
     for (const auto& [entry, count] : constants)
         text += fmt::format("    {{\"{0}\", [](void** arguments) {{ hone_launch::call<{1}>({0}, arguments); }}}},\n", entry, common + count);

@@ -105,6 +105,11 @@ void expect_consistent(const Family& family, const Problem& problem, const Kerne
         EXPECT_TRUE(table.contents.empty() || std::ssize(table.contents) == table.words) << table.name;
         EXPECT_FALSE(table.contents.empty() && source.prepare.empty() && !table.scratch) << table.name << " is filled by nothing";
     }
+    for (const int array : source.by_value) {
+        ASSERT_GE(array, 0);
+        ASSERT_LT(array, std::ssize(source.arrays));
+        EXPECT_EQ(source.arrays[static_cast<std::size_t>(array)].access, Access::in) << "a copy does not see what a step writes";
+    }
     EXPECT_GT(source.executed_operations, 0);
     EXPECT_TRUE(source.text.starts_with("// " + family.name)) << "a kernel opens with what it is";
     EXPECT_NE(source.text.find("// hone emit " + family.name), std::string::npos) << "and with the command that made it";

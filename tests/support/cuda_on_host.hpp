@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 #define __global__
@@ -22,6 +23,7 @@
 #define __shared__ static
 #define __constant__ static
 #define __launch_bounds__(...)
+#define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 struct uint3 {
@@ -198,6 +200,12 @@ struct Pointer {
         return static_cast<T*>(address);
     }
 };
+
+// The type of a kernel's parameter number `index`.
+template <int index, typename... Parameters>
+std::tuple_element_t<index, std::tuple<Parameters...>> parameter_of(void (*)(Parameters...));
+template <int index, typename Kernel>
+using Parameter = decltype(parameter_of<index>(static_cast<Kernel*>(nullptr)));
 
 // What lane `source` of the warp offers; a lane's own value when there is no such lane.
 template <typename T>

@@ -43,6 +43,10 @@ std::string launcher(const KernelSource& source, const Launch& launch, const std
     };
     const std::size_t pointers = source.arrays.size() + source.tables.size();
     for (std::size_t i = 0; i < pointers; ++i) add("void*", fmt::format("pointer{}", i), "cuda_on_host::Pointer");
+    for (std::size_t i = 0; i < source.by_value.size(); ++i) {
+        const std::string type = fmt::format("cuda_on_host::Parameter<{}, decltype({})>", pointers + i, launch.entry);
+        add(type, fmt::format("value{}", i), type);
+    }
     for (const auto& scalar : source.scalars) add("int", scalar.name, "int");
     add("int", "first", "int");
     add("int", "last", "int");

@@ -52,6 +52,10 @@ void print_arguments(const KernelSource& source, Console& console) {
     for (const auto& made : source.tables)
         table.row({made.name, "table of the kernel", grouped(made.words), bytes(static_cast<double>(made.words) * word),
                    made.contents.empty() ? "filled by the preparation" : "constants"});
+    for (const int array : source.by_value) {
+        const ArraySpec& spec = source.arrays.at(static_cast<std::size_t>(array));
+        table.row({spec.name, "by value", grouped(spec.words), bytes(static_cast<double>(spec.words) * word), "copied by the preparation"});
+    }
     for (const auto& scalar : source.scalars) table.row({scalar.name, "int", "", "", fmt::format("{}", scalar.value)});
     table.row({"first, last", "int", "", "", "the range"});
     console.print("\narguments, in order; the constants of a launch follow:\n{}", table.text());
@@ -88,6 +92,8 @@ Json document_of(const Family& family, const Problem& problem, const Config& con
     Json tables = Json::array();
     for (const auto& table : source.tables)
         tables.push_back({{"name", table.name}, {"words", table.words}, {"filled_by", table.contents.empty() ? "prepare" : "constants"}});
+    Json by_value = Json::array();
+    for (const int array : source.by_value) by_value.push_back(source.arrays.at(static_cast<std::size_t>(array)).name);
     Json scalars = Json::object();
     for (const auto& scalar : source.scalars) scalars[scalar.name] = scalar.value;
     return {{"problem", json_of(problem)},
@@ -97,6 +103,7 @@ Json document_of(const Family& family, const Problem& problem, const Config& con
             {"range", {{"length", family.range(problem)}, {"unit", family.range_unit}}},
             {"arrays", std::move(arrays)},
             {"tables", std::move(tables)},
+            {"by_value", std::move(by_value)},
             {"scalars", std::move(scalars)},
             {"prepare", document_of(source.prepare)},
             {"step", document_of(source.step)},

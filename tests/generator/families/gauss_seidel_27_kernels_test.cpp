@@ -33,6 +33,8 @@ Problem parse(const std::string& rest) {
 
 // One configuration of every form, so that no template is left out whatever the random ones are.
 constexpr std::array cuda_forms{"staging=cache,edges=guarded,points_per_thread=2",
+                                "staging=shared,stencil_in=by_value,block_x=16,block_y=4,z_block=4",
+                                "colours_per_pass=2,stencil_in=by_value,edges=clamped,points_per_thread=2,block_x=32,block_y=2,z_block=4",
                                 "staging=registers,edges=clamped,points_per_thread=2,block_x=16,block_y=4,z_block=4",
                                 "staging=shared,block_x=16,block_y=4,z_block=4",
                                 "staging=shared,edges=clamped,block_x=16,block_y=4,z_block=8",
@@ -137,6 +139,36 @@ TEST_F(GaussSeidel27Kernels, CpuKernelsConvergeAsTheColourRecurrenceSays) {
             }
         }
     }
+}
+
+// A stencil by value is the one of the last preparation, for each binding by itself.
+TEST_F(GaussSeidel27Kernels, AStencilByValueIsCopiedPerBindingAndByPrepare) {
+    const Family family = test::emulated(gauss_seidel_27(), cuda_limits(90));
+    const Problem problem = parse("stencil=constant precision=f64 nx=5 ny=4 nz=3");
+    Match match;
+    match.config = family.space(problem, {}).parse("stencil_in=by_value");
+    const auto kernel = std::make_shared<const Kernel>(*backend_, family, problem, match, Limits{});
+    EXPECT_TRUE(kernel->needs_binding());
+    const std::uint64_t seed = random_();
+    std::array data{family.workload(problem, seed), family.workload(problem, seed + 1)};
+    const auto arrays_of = [](Workload& workload, HostArray& u) {
+        u = workload.arrays[0].copy();
+        return std::array<void*, 3>{u.data(), workload.arrays[1].data(), workload.arrays[2].data()};
+    };
+    std::array<HostArray, 2> u;
+    BoundKernel first(kernel, arrays_of(data[0], u[0]));
+    const BoundKernel second(kernel, arrays_of(data[1], u[1]));
+    first.launch();
+    second.launch();
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_LE(largest_difference(u[i], data[i].expected[0]), data[i].tolerance) << "seed " << seed;
+    // The application writes another stencil into its array.
+    HostArray expected = u[0].copy();
+    std::memcpy(data[0].arrays[2].data(), data[1].arrays[2].data(), static_cast<std::size_t>(data[0].arrays[2].bytes()));
+    const std::array<void*, 3> arrays{expected.data(), data[0].arrays[1].data(), data[0].arrays[2].data()};
+    family.reference(problem, arrays, 0, 3);
+    first.prepare();
+    first.launch();
+    EXPECT_LE(largest_difference(u[0], expected), data[0].tolerance) << "seed " << seed;
 }
 
 using SlowGaussSeidel27Kernels = GaussSeidel27Kernels;
