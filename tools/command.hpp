@@ -59,6 +59,8 @@ Command tune_command();
 Command show_command();
 Command lookup_command();
 Command db_command();
+Command simulate_command();
+Command convert_command();
 Command doctor_command();
 Command worker_command();
 

@@ -13,10 +13,8 @@
 #include "tuning_db/file_store.hpp"
 
 namespace hone::tools {
-namespace {
 
-// Text inside double quotes of a gnuplot script: quotes and backslashes mean themselves; no line ends.
-std::string quoted(const std::string& text) {
+std::string gnuplot_string(const std::string& text) {
     std::string result = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') result += '\\';
@@ -25,19 +23,17 @@ std::string quoted(const std::string& text) {
     return result + "\"";
 }
 
-}  // namespace
-
 std::string plot_script(const std::vector<Record>& records, const std::string& title, const std::filesystem::path& picture) {
     const auto height = std::max<std::size_t>(300, 160 + 40 * records.size());
     std::string script =
-        fmt::format("set terminal pngcairo noenhanced size 1200,{} font \"sans,11\"\nset output {}\n", height, quoted(picture.string()));
-    script += "set title " + quoted(title) + "\nset xlabel \"GB/s of compulsory traffic\"\nset xrange [0:*]\nset yrange [*:*] reverse\n";
+        fmt::format("set terminal pngcairo noenhanced size 1200,{} font \"sans,11\"\nset output {}\n", height, gnuplot_string(picture.string()));
+    script += "set title " + gnuplot_string(title) + "\nset xlabel \"GB/s of compulsory traffic\"\nset xrange [0:*]\nset yrange [*:*] reverse\n";
     script += "set style fill solid 0.8\nset grid xtics\nset key bottom right\nset offsets 0,0,0.6,0.6\n$results << END\n";
     for (std::size_t i = 0; i < records.size(); ++i) {
         const double tuned = records[i].gigabytes_per_second();
         const double times = gain(records[i]);
-        script +=
-            fmt::format("{} {:.6g} {:.6g} {}\n", i, tuned, times > 0 ? tuned / times : 0, quoted(short_key(records[i].problem, built_in_families())));
+        script += fmt::format("{} {:.6g} {:.6g} {}\n", i, tuned, times > 0 ? tuned / times : 0,
+                              gnuplot_string(short_key(records[i].problem, built_in_families())));
     }
     return script +
            "END\nplot $results using 2:1:(0):2:($1-0.4):($1):ytic(4) with boxxyerror title \"tuned\", "

@@ -1,0 +1,314 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tools/command.hpp"
+#include "tools/format.hpp"
+#include "tools/gnuplot.hpp"
+#include "tools/interrupt.hpp"
+#include "tools/json.hpp"
+#include "tools/simulation_plot.hpp"
+#include "tuner/simulation.hpp"
+
+namespace hone::tools {
+namespace {
+
+// At which numbers of evaluations the community compares searches.
+constexpr std::array<std::int64_t, 5> budgets{25, 50, 100, 200, 400};
+constexpr int most_for_score = 1000;  // evaluations; few spaces need more before random search has covered 95 %
+
+struct Settings {
+    std::vector<std::string> files;
+    std::string strategies;
+    std::int64_t repetitions = 100;
+    std::int64_t evaluations = 400;
+    std::int64_t seed = 1;
+    std::int64_t window = 1;
+    std::string plot;
+    bool json = false;
+};
+
+// A row of a table: one strategy, or random search as it is exactly.
+struct Row {
+    std::string name;
+    std::vector<double> fractions;  // at the budgets
+    double score = 0;
+    double to_5 = 0;  // evaluations
+    double to_1 = 0;
+    double seconds = 0;  // of a repetition
+};
+
+std::vector<const StrategyEntry*> chosen_strategies(const std::string& names) {
+    std::vector<const StrategyEntry*> chosen;
+    if (names.empty()) return {&strategies().front()};
+    if (names == "all") {
+        for (const auto& entry : strategies()) chosen.push_back(&entry);
+        return chosen;
+    }
+    for (std::size_t begin = 0; begin <= names.size();) {
+        const std::size_t comma = std::min(names.find(',', begin), names.size());
+        chosen.push_back(&find_strategy(names.substr(begin, comma - begin)));
+        begin = comma + 1;
+    }
+    return chosen;
+}
+
+int bounded(std::int64_t number, const char* option, std::int64_t most) {
+    if (number > most) throw Error("simulate", fmt::format("--{} is {}", option, number), fmt::format("use a whole number from 1 to {}", most));
+    return static_cast<int>(number);
+}
+
+SimulationSettings simulation_settings(const Settings& settings) {
+    return {.repetitions = bounded(settings.repetitions, "repetitions", 100'000),
+            .evaluations = bounded(settings.evaluations, "evaluations", 1'000'000),
+            .seed = static_cast<std::uint64_t>(settings.seed),
+            .window = bounded(settings.window, "window", 10'000)};
+}
+
+Row exact_row(const RandomBaseline& baseline) {
+    Row row{"random, exact", {}, 0, baseline.draws_to(0.05), baseline.draws_to(0.01), 0};
+    for (const std::int64_t budget : budgets) row.fractions.push_back(baseline.fraction(budget));
+    return row;
+}
+
+Row row_of(const Simulation& simulation, const RandomBaseline& baseline) {
+    const double optimum = baseline.optimum();
+    Row row{simulation.strategy, {}, score(simulation, baseline).value, 0, 0, simulation.seconds};
+    row.to_5 = evaluations_to(simulation, optimum, 0.05);
+    row.to_1 = evaluations_to(simulation, optimum, 0.01);
+    for (const std::int64_t budget : budgets) row.fractions.push_back(fraction_of_optimum(simulation, optimum, budget));
+    return row;
+}
+
+std::vector<Row> rows_of(const SimulatedSpace& space) {
+    std::vector<Row> rows{exact_row(space.baseline)};
+    for (const auto& simulation : space.simulations) rows.push_back(row_of(simulation, space.baseline));
+    return rows;
+}
+
+// The same row of every space, averaged; only what may be averaged over spaces.
+std::vector<Row> mean_rows(const std::vector<SimulatedSpace>& spaces) {
+    std::vector<Row> means;
+    const double share = 1.0 / static_cast<double>(spaces.size());
+    for (const auto& space : spaces) {
+        const std::vector<Row> rows = rows_of(space);
+        if (means.empty())
+            for (const auto& row : rows) means.push_back({row.name, std::vector<double>(budgets.size())});
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            for (std::size_t b = 0; b < budgets.size(); ++b) means[i].fractions[b] += share * rows[i].fractions[b];
+            means[i].score += share * rows[i].score;
+            means[i].seconds += share * rows[i].seconds;
+        }
+    }
+    return means;
+}
+
+std::string count_or_more(double evaluations, int simulated) {
+    if (evaluations == 0) return "";
+    return std::isfinite(evaluations) ? fmt::format("{:.0f}", evaluations) : fmt::format(">{}", simulated);
+}
+
+std::string table_of(const std::vector<Row>& rows, int simulated, bool one_space) {
+    constexpr auto right = Table::Align::right;
+    std::vector<Table::Column> columns{{"strategy"}};
+    for (const std::int64_t budget : budgets) columns.push_back({fmt::format("after {}", budget), right});
+    columns.push_back({"score", right});
+    if (one_space) columns.insert(columns.end(), {{"to 5 %", right}, {"to 1 %", right}});
+    columns.push_back({"time", right});
+    Table table(columns);
+    for (const auto& row : rows) {
+        std::vector<std::string> cells{row.name};
+        for (const double fraction : row.fractions) cells.push_back(fmt::format("{:.3f}", fraction));
+        cells.push_back(fmt::format("{:.3f}", row.score));
+        if (one_space) cells.insert(cells.end(), {count_or_more(row.to_5, simulated), count_or_more(row.to_1, simulated)});
+        cells.push_back(row.seconds > 0 ? duration(row.seconds) : "");
+        table.row(std::move(cells));
+    }
+    return table.text();
+}
+
+int longest(const SimulatedSpace& space) {
+    std::size_t evaluations = 0;
+    for (const auto& simulation : space.simulations)
+        for (const auto& best : simulation.best) evaluations = std::max(evaluations, best.size());
+    return static_cast<int>(evaluations);
+}
+
+void print_space(const SimulatedSpace& space, Console& console) {
+    const RecordedTitle& title = space.recorded.title();
+    const auto count = static_cast<std::int64_t>(space.recorded.members().size());
+    const Score range = score(space.simulations.front(), space.baseline);
+    console.print("{}: {}{}\n", title.name, title.kernel, title.device.empty() ? "" : " on " + title.device);
+    console.print("{} configurations, {} of them invalid; optimum {}, median {}; score from {} to {} evaluations\n\n", grouped(count),
+                  grouped(count - space.recorded.valid()), duration(space.baseline.optimum()), duration(space.baseline.median()), range.first,
+                  range.last);
+    console.print("{}\n", table_of(rows_of(space), longest(space), true));
+}
+
+void print_text(const std::vector<SimulatedSpace>& spaces, Console& console) {
+    for (const auto& space : spaces) print_space(space, console);
+    if (spaces.size() > 1) console.print("mean over {} spaces\n\n{}\n", spaces.size(), table_of(mean_rows(spaces), 0, false));
+    console.print(
+        "after N: mean of optimum / best so far, after N distinct evaluations. score: 0 is random search, 1 the optimum at once.\n"
+        "to 5 %: evaluations until the best is within 5 % of the optimum, the median repetition (random, exact: the mean).\n"
+        "time: of the processor, for the search itself, in one repetition.\n");
+}
+
+Json json_of(const Row& row) {
+    const auto number = [](double evaluations) { return std::isfinite(evaluations) ? Json(evaluations) : Json(); };
+    Json fractions;
+    for (std::size_t b = 0; b < budgets.size(); ++b) fractions[std::to_string(budgets.at(b))] = row.fractions[b];
+    Json document{{"strategy", row.name}, {"fraction_of_optimum", std::move(fractions)}, {"score", row.score}};
+    if (row.to_5 > 0) {
+        document["evaluations_to_5_percent"] = number(row.to_5);
+        document["evaluations_to_1_percent"] = number(row.to_1);
+    }
+    if (row.seconds > 0) document["seconds_per_repetition"] = row.seconds;
+    return document;
+}
+
+Json curve_of(const Simulation& simulation, const std::vector<std::int64_t>& at) {
+    Json curve = Json::array();
+    const auto number = [](double cost) { return std::isfinite(cost) ? Json(cost) : Json(); };
+    for (const std::int64_t budget : at)
+        curve.push_back({{"evaluations", budget},
+                         {"percentile_10", number(percentile(simulation, 0.1, budget))},
+                         {"median", number(percentile(simulation, 0.5, budget))},
+                         {"percentile_90", number(percentile(simulation, 0.9, budget))}});
+    return curve;
+}
+
+Json json_of(const SimulatedSpace& space) {
+    const RecordedTitle& title = space.recorded.title();
+    const Score range = score(space.simulations.front(), space.baseline);
+    const std::vector<Row> rows = rows_of(space);
+    Json strategies = Json::array();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        strategies.push_back(json_of(rows[i]));
+        if (i > 0) strategies.back()["best_seconds"] = curve_of(space.simulations[i - 1], curve_budgets(space.simulations));
+    }
+    return {{"name", title.name},
+            {"kernel", title.kernel},
+            {"device", title.device},
+            {"cut", title.cut},
+            {"configurations", space.recorded.members().size()},
+            {"valid", space.recorded.valid()},
+            {"optimum_seconds", space.baseline.optimum()},
+            {"median_seconds", space.baseline.median()},
+            {"score_from", range.first},
+            {"score_to", range.last},
+            {"strategies", std::move(strategies)}};
+}
+
+Json document_of(const std::vector<SimulatedSpace>& spaces, const Settings& settings) {
+    Json documents = Json::array();
+    for (const auto& space : spaces) documents.push_back(json_of(space));
+    Json means = Json::array();
+    for (const auto& row : mean_rows(spaces)) means.push_back(json_of(row));
+    return {{"repetitions", settings.repetitions},
+            {"seed", settings.seed},
+            {"window", settings.window},
+            {"spaces", std::move(documents)},
+            {"mean", std::move(means)}};
+}
+
+// One line on a terminal, redrawn; nothing elsewhere: it takes seconds.
+class Line {
+  public:
+    explicit Line(Console& console) : console_(&console) {}
+    void show(const std::string& text) {
+        if (!console_->error_is_terminal) return;
+        console_->message("\r\x1b[K{}", text.substr(0, static_cast<std::size_t>(std::max(console_->columns - 1, 1))));
+    }
+    void clear() { show(""); }
+
+  private:
+    Console* console_;
+};
+
+SimulatedSpace load(const std::string& file, Console& console) {
+    RecordedSpace recorded = read_recorded_space(file);
+    if (recorded.title().cut)
+        console.message("hone: the run of {} was cut: its {} configurations are taken for all there are\n", file, recorded.members().size());
+    RandomBaseline baseline(recorded);
+    return {std::move(recorded), std::move(baseline), {}};
+}
+
+bool run_all(std::vector<SimulatedSpace>& spaces, const std::vector<const StrategyEntry*>& chosen, const SimulationSettings& settings,
+             Console& console) {
+    const InterruptGuard guard;
+    Line line(console);
+    for (auto& space : spaces)
+        for (const auto* strategy : chosen) {
+            SimulationSettings own = settings;
+            own.evaluations = evaluations_for_score(space.baseline, settings.evaluations, most_for_score);
+            space.simulations.push_back(simulate(space.recorded, *strategy, own, [&](int done) {
+                line.show(fmt::format("{}: {}, {} of {} repetitions", space.recorded.title().name, strategy->name, done, own.repetitions));
+                return !guard.requested();
+            }));
+            if (guard.requested()) return line.clear(), false;
+        }
+    line.clear();
+    return true;
+}
+
+Exit run_simulate(const Settings& settings, Console& console) {
+    if (settings.files.empty())
+        throw Error("simulate", "no file is named", "name measured spaces: a cache file of Kernel Tuner, T4 results or a journal of hone");
+    const SimulationSettings simulation = simulation_settings(settings);
+    const std::vector<const StrategyEntry*> chosen = chosen_strategies(settings.strategies);
+    std::vector<SimulatedSpace> spaces;
+    for (const auto& file : settings.files) spaces.push_back(load(file, console));
+    if (!settings.plot.empty()) simulation_plot({}, settings.plot);  // a wrong ending is said before the work, not after
+    if (!run_all(spaces, chosen, simulation, console)) {
+        console.message("hone: interrupted; a part of the repetitions says nothing, so nothing is printed\n");
+        return Exit::interrupted;
+    }
+    if (settings.json)
+        print(console, document_of(spaces, settings));
+    else
+        print_text(spaces, console);
+    if (!settings.plot.empty()) {
+        draw(simulation_plot(spaces, settings.plot));
+        console.message("hone: drew {}\n", settings.plot);
+    }
+    return Exit::ok;
+}
+
+Action declare(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.words("FILE...", settings->files, "measured spaces: cache files of Kernel Tuner, T4 results, journals of hone; gzipped or not");
+    options.text("strategy", settings->strategies, "NAME,...", "the strategies to replay, or all; default the one that 'hone tune' takes");
+    options.number("repetitions", settings->repetitions, "N", "of each strategy, everything rebuilt for each; default 100", 1);
+    options.number("evaluations", settings->evaluations, "N",
+                   "of each repetition, all distinct; default 400; more, up to 1000, where the score needs them", 1);
+    options.number("seed", settings->seed, "N", "of all random choices; default 1");
+    options.number("window", settings->window, "N", "candidates chosen before their forerunners' costs are known; default 1, 'hone tune' has 8", 1);
+    options.text("plot", settings->plot, "FILE.png|svg", "draw best-so-far curves with gnuplot: median and 10th to 90th percentile");
+    options.flag("json", settings->json, "print one JSON document, with the curves");
+    return [settings](Console& console) { return run_simulate(*settings, console); };
+}
+
+}  // namespace
+
+Command simulate_command() {
+    return {
+        "simulate",
+        "replay measured search spaces to compare search strategies, without any device",
+        "FILE... [options]",
+        "Searches a space in which every configuration was measured before: strategies ask, the file answers, and hundreds of searches take seconds. "
+        "Each repetition starts from a valid configuration of its own and rebuilds all state. Prints how near to the optimum the strategies come "
+        "after "
+        "25 to 400 distinct evaluations, and their score against random search, which is computed exactly, not simulated.\n\n"
+        "An invalid configuration (it did not compile, say) costs an evaluation; one that is absent from the file broke a constraint and costs "
+        "nothing. "
+        "A space of your own: 'hone tune PROBLEM --strategy exhaustive' leaves a journal under the database's journals/, to be replayed here.",
+        {{"simulate tests/spaces/*.json.gz --strategy all", "every strategy on the spaces that come with hone"},
+         {"simulate space.json --strategy random,local_search --repetitions 500 --plot curves.svg", "two strategies, with a picture"},
+         {"simulate space.json --json", "curves and scores for a script"}},
+        declare};
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,613 @@
+// Over 300 lines: a small language with its scanner, parser and evaluator is easier to check in one piece.
+#include "tuner/formats/python_expression.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "generator/error.hpp"
+
+namespace hone {
+
+// A node of the tree: what to do, with the children's values.
+struct PythonExpression::Node {
+    enum class Kind { constant, name, list, comprehension, call, unary, binary, comparison, conjunction, disjunction, conditional };
+    Kind kind = Kind::constant;
+    PythonValue constant;
+    std::string text;                    ///< a name, an operator, a function; a comprehension's variable
+    std::vector<std::string> operators;  ///< of a chain of comparisons
+    std::vector<Node> children;          ///< a comprehension's: element, list, and a condition where there is one
+};
+
+namespace {
+
+using Node = PythonExpression::Node;
+using Kind = Node::Kind;
+using List = PythonValue::List;
+
+constexpr int most_levels = 100;  // of nested expressions
+constexpr std::size_t longest_text = 1 << 20;
+constexpr std::size_t most_elements = 1'000'000;  // of a list
+constexpr std::int64_t most_steps = 4'000'000;    // of one evaluation
+constexpr std::array<std::string_view, 9> functions{"min", "max", "abs", "int", "float", "len", "sum", "range", "list"};
+constexpr std::array<std::string_view, 9> reserved{"and", "or", "not", "in", "if", "else", "for", "lambda", "is"};
+constexpr const char* known =
+    "there are numbers, texts, names, + - * / // % **, comparisons, in, and, or, not, if-else, lists, loops in lists, "
+    "and min, max, abs, int, float, len, sum, range, list";
+
+template <typename Container>
+bool contains(const Container& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+struct Token {
+    enum class Kind { number, text, name, sign, end };
+    Kind kind = Kind::end;
+    std::string text;
+};
+
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+class Scanner {
+  public:
+    Scanner(std::string_view text, const std::string& where) : text_(text), where_(&where) {}
+
+    std::vector<Token> tokens() {
+        std::vector<Token> result;
+        do result.push_back(next());
+        while (result.back().kind != Token::Kind::end);
+        return result;
+    }
+
+  private:
+    Token next() {
+        while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+        if (at_ == text_.size()) return {};
+        const char c = text_[at_];
+        if (is_letter(c)) return {Token::Kind::name, take([](char d) { return is_letter(d) || is_digit(d); })};
+        if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))) return number();
+        if (c == '"' || c == '\'') return quoted(c);
+        for (const std::string_view sign : {"**", "//", "<=", ">=", "==", "!="})
+            if (text_.substr(at_).starts_with(sign)) return at_ += 2, Token{Token::Kind::sign, std::string(sign)};
+        if (std::string_view("+-*/%<>()[],").find(c) == std::string_view::npos)
+            throw Error(*where_, fmt::format("'{}' has no meaning here", c), known);
+        ++at_;
+        return {Token::Kind::sign, std::string(1, c)};
+    }
+
+    template <typename Predicate>
+    std::string take(Predicate belongs) {
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && belongs(text_[at_])) ++at_;
+        return std::string(text_.substr(begin, at_ - begin));
+    }
+
+    Token number() {
+        std::string digits = take([](char d) { return is_digit(d) || d == '.'; });
+        if (at_ < text_.size() && (text_[at_] == 'e' || text_[at_] == 'E')) {
+            digits += text_[at_++];
+            if (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) digits += text_[at_++];
+            digits += take(is_digit);
+        }
+        return {Token::Kind::number, std::move(digits)};
+    }
+
+    Token quoted(char quote) {
+        const std::size_t end = text_.find(quote, at_ + 1);
+        if (end == std::string_view::npos) throw Error(*where_, "a text has no closing quote", "close it");
+        std::string inside(text_.substr(at_ + 1, end - at_ - 1));
+        if (inside.find('\\') != std::string::npos) throw Error(*where_, "a text holds a backslash", "hone reads plain texts only");
+        at_ = end + 1;
+        return {Token::Kind::text, std::move(inside)};
+    }
+
+    std::string_view text_;
+    const std::string* where_;
+    std::size_t at_ = 0;
+};
+
+class Parser {
+  public:
+    Parser(std::vector<Token> tokens, const std::string& where) : tokens_(std::move(tokens)), where_(&where) {}
+
+    Node whole() {
+        Node node = expression();
+        if (peek().kind != Token::Kind::end) fail();
+        return node;
+    }
+
+  private:
+    const Token& peek() const { return tokens_[at_]; }
+    bool is(std::string_view text) const { return (peek().kind == Token::Kind::sign || peek().kind == Token::Kind::name) && peek().text == text; }
+    bool accept(std::string_view text) {
+        if (!is(text)) return false;
+        ++at_;
+        return true;
+    }
+    void expect(std::string_view text) {
+        if (!accept(text)) fail();
+    }
+    [[noreturn]] void fail() const {
+        throw Error(*where_, peek().kind == Token::Kind::end ? "the expression ends too early" : fmt::format("\"{}\" is not understood", peek().text),
+                    known);
+    }
+
+    Node expression() {
+        if (++levels_ > most_levels) throw Error(*where_, fmt::format("over {} levels of nesting", most_levels), "write it flatter");
+        Node node = disjunction();
+        if (accept("if")) {
+            Node condition = disjunction();
+            expect("else");
+            node = {Kind::conditional, {}, "", {}, {std::move(node), std::move(condition), expression()}};
+        }
+        --levels_;
+        return node;
+    }
+
+    Node disjunction() { return joined("or", Kind::disjunction, &Parser::conjunction); }
+    Node conjunction() { return joined("and", Kind::conjunction, &Parser::negation); }
+
+    Node joined(std::string_view word, Kind kind, Node (Parser::*operand)()) {
+        Node node = (this->*operand)();
+        if (!is(word)) return node;
+        Node all{kind, {}, "", {}, {std::move(node)}};
+        while (accept(word)) all.children.push_back((this->*operand)());
+        return all;
+    }
+
+    Node negation() {
+        int count = 0;
+        while (accept("not")) ++count;
+        Node node = comparison();
+        const int kept = count > 2 ? 2 - count % 2 : count;  // of many, an even number says what two say, an odd one what one says
+        for (int i = 0; i < kept; ++i) node = {Kind::unary, {}, "not", {}, {std::move(node)}};
+        return node;
+    }
+
+    std::optional<std::string> comparison_sign() {
+        for (const char* sign : {"<=", ">=", "==", "!=", "<", ">", "in"})
+            if (accept(sign)) return sign;
+        if (is("not") && tokens_[at_ + 1].text == "in") return at_ += 2, "not in";
+        return std::nullopt;
+    }
+
+    Node comparison() {
+        Node node = sum();
+        std::optional<std::string> sign = comparison_sign();
+        if (!sign) return node;
+        Node chain{Kind::comparison, {}, "", {}, {std::move(node)}};
+        for (; sign; sign = comparison_sign()) {
+            chain.operators.push_back(*std::move(sign));
+            chain.children.push_back(sum());
+        }
+        return chain;
+    }
+
+    Node sum() { return binaries({"+", "-"}, &Parser::product); }
+    Node product() { return binaries({"*", "//", "/", "%"}, &Parser::sign); }
+
+    // A long chain is a deep tree, which evaluation and destruction walk by recursion.
+    Node binaries(std::initializer_list<std::string_view> signs, Node (Parser::*operand)()) {
+        Node node = (this->*operand)();
+        for (int length = 0;;) {
+            const auto* const found = std::find_if(signs.begin(), signs.end(), [&](std::string_view sign) { return is(sign); });
+            if (found == signs.end()) return node;
+            if (++length > 10 * most_levels) throw Error(*where_, fmt::format("over {} operations in a row", 10 * most_levels), "use sum()");
+            ++at_;
+            node = {Kind::binary, {}, std::string(*found), {}, {std::move(node), (this->*operand)()}};
+        }
+    }
+
+    Node sign() {
+        if (++levels_ > most_levels) throw Error(*where_, fmt::format("over {} levels of nesting", most_levels), "write it flatter");
+        Node node;
+        if (accept("-"))
+            node = {Kind::unary, {}, "-", {}, {sign()}};
+        else if (accept("+"))
+            node = {Kind::unary, {}, "+", {}, {sign()}};
+        else
+            node = power();
+        --levels_;
+        return node;
+    }
+
+    Node power() {
+        Node node = atom();
+        if (!accept("**")) return node;
+        return {Kind::binary, {}, "**", {}, {std::move(node), sign()}};
+    }
+
+    Node atom() {
+        const Token token = peek();
+        if (token.kind == Token::Kind::end) fail();
+        if (token.kind == Token::Kind::number) return ++at_, constant({number(token.text)});
+        if (token.kind == Token::Kind::text) return ++at_, constant({token.text});
+        if (token.kind == Token::Kind::name) return named();
+        if (accept("(")) return bracket(")");
+        if (accept("[")) return bracket("]");
+        fail();
+    }
+
+    static Node constant(PythonValue value) { return {Kind::constant, std::move(value), "", {}, {}}; }
+
+    decltype(PythonValue::held) number(const std::string& text) const {
+        const char* const end = text.data() + text.size();
+        std::int64_t whole = 0;
+        if (const auto [read, status] = std::from_chars(text.data(), end, whole); status == std::errc{} && read == end) return whole;
+        double real = 0;
+        if (const auto [read, status] = std::from_chars(text.data(), end, real);
+            status != std::errc{} || read != end || text.find_first_of(".eE") == std::string::npos)
+            throw Error(*where_, text + " is no number that hone can hold", "whole numbers have 64 bits");
+        return real;
+    }
+
+    Node named() {
+        const std::string name = peek().text;
+        if (contains(reserved, name)) fail();
+        ++at_;
+        if (name == "True" || name == "False") return constant({name == "True"});
+        if (!accept("(")) return {Kind::name, {}, name, {}, {}};
+        if (!contains(functions, name)) throw Error(*where_, "there is no function " + name, known);
+        Node call{Kind::call, {}, name, {}, {}};
+        while (!accept(")")) {
+            if (!call.children.empty()) expect(",");
+            call.children.push_back(expression());
+            if (is("for")) call.children.back() = comprehension(std::move(call.children.back()));  // sum(i for i in list)
+        }
+        return call;
+    }
+
+    // After the opening bracket: a list, a comprehension, or an expression in round brackets.
+    Node bracket(std::string_view close) {
+        Node list{Kind::list, {}, "", {}, {}};
+        if (accept(close)) return list;
+        list.children.push_back(expression());
+        if (is("for")) {
+            Node loop = comprehension(std::move(list.children.front()));
+            expect(close);
+            return loop;
+        }
+        bool comma = false;
+        while (accept(",")) {
+            comma = true;
+            if (is(close)) break;
+            list.children.push_back(expression());
+        }
+        expect(close);
+        if (close == ")" && !comma) return std::move(list.children.front());
+        return list;
+    }
+
+    Node comprehension(Node element) {
+        expect("for");
+        if (peek().kind != Token::Kind::name || contains(reserved, peek().text)) fail();
+        Node loop{Kind::comprehension, {}, peek().text, {}, {std::move(element)}};
+        ++at_;
+        expect("in");
+        loop.children.push_back(disjunction());
+        if (accept("if")) loop.children.push_back(disjunction());
+        return loop;
+    }
+
+    std::vector<Token> tokens_;
+    const std::string* where_;
+    std::size_t at_ = 0;
+    int levels_ = 0;
+};
+
+bool is_number(const PythonValue& value) {
+    return value.held.index() <= 2;
+}
+
+double real_of(const PythonValue& value) {
+    if (const auto* truth = std::get_if<bool>(&value.held)) return *truth ? 1 : 0;
+    if (const auto* whole = std::get_if<std::int64_t>(&value.held)) return static_cast<double>(*whole);
+    return std::get<double>(value.held);
+}
+
+// True and False count as 1 and 0.
+std::optional<std::int64_t> whole_of(const PythonValue& value) {
+    if (const auto* truth = std::get_if<bool>(&value.held)) return *truth ? 1 : 0;
+    if (const auto* whole = std::get_if<std::int64_t>(&value.held)) return *whole;
+    return std::nullopt;
+}
+
+class Evaluator {
+  public:
+    Evaluator(const PythonExpression::Lookup& value_of, const std::string& where) : value_of_(&value_of), where_(&where) {}
+
+    PythonValue value(const Node& node) {
+        if (++steps_ > most_steps) fail(fmt::format("over {} steps", most_steps), "describe the values in a simpler way");
+        switch (node.kind) {
+            case Kind::constant:
+                return node.constant;
+            case Kind::name:
+                return name(node.text);
+            case Kind::list:
+                return list(node);
+            case Kind::comprehension:
+                return comprehension(node);
+            case Kind::call:
+                return call(node);
+            case Kind::unary:
+                return unary(node.text, value(node.children[0]));
+            case Kind::binary: {
+                const PythonValue left = value(node.children[0]);
+                return binary(node.text, left, value(node.children[1]));
+            }
+            case Kind::comparison:
+                return comparison(node);
+            case Kind::conjunction:
+                return first(node, false);
+            case Kind::disjunction:
+                return first(node, true);
+            case Kind::conditional:
+                return value(node.children[value(node.children[1]).truth() ? 0 : 2]);
+        }
+        return {};
+    }
+
+  private:
+    [[noreturn]] void fail(const std::string& found, const std::string& remedy) const { throw Error(*where_, found, remedy); }
+
+    PythonValue name(const std::string& name) const {
+        for (auto local = locals_.rbegin(); local != locals_.rend(); ++local)
+            if (local->first == name) return local->second;
+        return (*value_of_)(name);
+    }
+
+    // The first operand whose truth is `wanted`, or the last: so `and` and `or` are in Python.
+    PythonValue first(const Node& node, bool wanted) {
+        PythonValue result;
+        for (const Node& child : node.children) {
+            result = value(child);
+            if (result.truth() == wanted) break;
+        }
+        return result;
+    }
+
+    PythonValue list(const Node& node) {
+        List elements;
+        for (const Node& child : node.children) elements.push_back(value(child));
+        return {std::move(elements)};
+    }
+
+    const List& list_of(const PythonValue& value) const {
+        if (const auto* list = std::get_if<List>(&value.held)) return *list;
+        fail(value.text() + " is no list", "a list belongs here");
+    }
+
+    PythonValue comprehension(const Node& node) {
+        const PythonValue over = value(node.children[1]);
+        List elements;
+        for (const PythonValue& element : list_of(over)) {
+            locals_.emplace_back(node.text, element);
+            if (node.children.size() < 3 || value(node.children[2]).truth()) elements.push_back(value(node.children[0]));
+            locals_.pop_back();
+        }
+        return {std::move(elements)};
+    }
+
+    PythonValue unary(const std::string& sign, const PythonValue& operand) const {
+        if (sign == "not") return {!operand.truth()};
+        if (!is_number(operand)) fail(operand.text() + " is no number", "a number belongs here");
+        return binary(sign, {std::int64_t{0}}, operand);
+    }
+
+    PythonValue binary(const std::string& sign, const PythonValue& left, const PythonValue& right) const {
+        const auto* more = std::get_if<List>(&right.held);
+        if (const auto* list = std::get_if<List>(&left.held); list != nullptr && more != nullptr && sign == "+") {
+            if (list->size() + more->size() > most_elements) fail(fmt::format("over {} values in a list", most_elements), "use fewer");
+            List both = *list;
+            both.insert(both.end(), more->begin(), more->end());
+            return {std::move(both)};
+        }
+        if (!is_number(left) || !is_number(right))
+            fail(fmt::format("{} {} {} has no meaning", left.text(), sign, right.text()), "numbers belong here");
+        const auto a = whole_of(left);
+        const auto b = whole_of(right);
+        if (a && b && sign != "/" && !(sign == "**" && *b < 0)) return whole(sign, *a, *b);
+        return real(sign, real_of(left), real_of(right));
+    }
+
+    PythonValue whole(const std::string& sign, std::int64_t a, std::int64_t b) const {
+        std::int64_t result = 0;
+        bool overflow = false;
+        if (sign == "+") overflow = __builtin_add_overflow(a, b, &result);
+        if (sign == "-") overflow = __builtin_sub_overflow(a, b, &result);
+        if (sign == "*") overflow = __builtin_mul_overflow(a, b, &result);
+        if (sign == "**") overflow = power_overflows(a, b, result);
+        if (sign == "//" || sign == "%") {
+            if (b == 0) fail(fmt::format("{} {} 0 has no value", a, sign), "exclude the zero by a condition before");
+            overflow = b == -1 && __builtin_sub_overflow(std::int64_t{0}, a, &result);
+            if (b != -1) result = a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);  // Python rounds down, and % fits
+            if (sign == "%") return {b == -1 ? std::int64_t{0} : a - result * b};
+        }
+        if (overflow) fail(fmt::format("{} {} {} passes 64 bits", a, sign, b), "use smaller numbers");
+        return {result};
+    }
+
+    static bool power_overflows(std::int64_t base, std::int64_t exponent, std::int64_t& result) {
+        result = 1;
+        if (base == 0 || base == 1 || base == -1) {
+            result = exponent == 0 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : base;
+            return false;
+        }
+        for (; exponent > 0; --exponent)
+            if (__builtin_mul_overflow(result, base, &result)) return true;  // after 63 at the latest
+        return false;
+    }
+
+    PythonValue real(const std::string& sign, double a, double b) const {
+        if ((sign == "/" || sign == "//" || sign == "%") && b == 0)
+            fail(fmt::format("{} {} 0 has no value", a, sign), "exclude the zero by a condition before");
+        if (sign == "+") return {a + b};
+        if (sign == "-") return {a - b};
+        if (sign == "*") return {a * b};
+        if (sign == "/") return {a / b};
+        if (sign == "//") return {std::floor(a / b)};
+        if (sign == "%") return {a - b * std::floor(a / b)};
+        return {std::pow(a, b)};
+    }
+
+    PythonValue comparison(const Node& node) {
+        PythonValue left = value(node.children[0]);
+        for (std::size_t i = 0; i < node.operators.size(); ++i) {
+            PythonValue right = value(node.children[i + 1]);
+            if (!compares(node.operators[i], left, right)) return {false};
+            left = std::move(right);
+        }
+        return {true};
+    }
+
+    bool compares(const std::string& sign, const PythonValue& left, const PythonValue& right) {
+        if (sign == "==") return left == right;
+        if (sign == "!=") return !(left == right);
+        if (sign == "in" || sign == "not in") {
+            const List& list = list_of(right);
+            steps_ += std::ssize(list);
+            return (std::find(list.begin(), list.end(), left) != list.end()) == (sign == "in");
+        }
+        return sign == "<" ? less(left, right) : sign == ">" ? less(right, left) : sign == "<=" ? !less(right, left) : !less(left, right);
+    }
+
+    bool less(const PythonValue& left, const PythonValue& right) const {
+        const auto a = whole_of(left);
+        const auto b = whole_of(right);
+        if (a && b) return *a < *b;
+        if (is_number(left) && is_number(right)) return real_of(left) < real_of(right);
+        const auto* one = std::get_if<std::string>(&left.held);
+        const auto* other = std::get_if<std::string>(&right.held);
+        if (one == nullptr || other == nullptr)
+            fail(fmt::format("{} and {} have no order", left.text(), right.text()), "compare numbers with numbers");
+        return *one < *other;
+    }
+
+    PythonValue call(const Node& node) {
+        List arguments;
+        for (const Node& child : node.children) arguments.push_back(value(child));
+        const std::string& function = node.text;
+        if (function == "range") return range(arguments);
+        if ((function == "min" || function == "max") && arguments.size() > 1) return extreme(function, arguments);
+        if (arguments.size() != 1) fail(fmt::format("{}() is given {} values", function, arguments.size()), "it takes one");
+        const PythonValue& argument = arguments.front();
+        if (function == "min" || function == "max") return extreme(function, list_of(argument));
+        if (function == "list") return {list_of(argument)};
+        if (function == "len") return {std::ssize(list_of(argument))};
+        if (function == "sum") {
+            PythonValue sum{std::int64_t{0}};
+            for (const PythonValue& element : list_of(argument)) sum = binary("+", sum, element);
+            return sum;
+        }
+        if (!is_number(argument)) fail(fmt::format("{}({}) has no meaning", function, argument.text()), "a number belongs here");
+        if (function == "abs") return less(argument, {std::int64_t{0}}) ? unary("-", argument) : unary("+", argument);
+        if (function == "float") return {real_of(argument)};
+        const double real = std::trunc(real_of(argument));
+        if (const auto whole = whole_of(argument)) return {*whole};
+        if (!(std::abs(real) < 9.2e18)) fail(fmt::format("int({}) passes 64 bits", real), "use smaller numbers");
+        return {static_cast<std::int64_t>(real)};
+    }
+
+    PythonValue extreme(const std::string& function, const List& values) const {
+        if (values.empty()) fail(function + "() of nothing has no value", "give it a value");
+        const PythonValue* best = &values.front();
+        for (const PythonValue& value : values)
+            if (function == "min" ? less(value, *best) : less(*best, value)) best = &value;
+        return *best;
+    }
+
+    PythonValue range(const List& arguments) const {
+        std::vector<std::int64_t> bounds;
+        for (const PythonValue& argument : arguments) {
+            const auto whole = whole_of(argument);
+            if (!whole) fail(fmt::format("range({}) has no meaning", argument.text()), "whole numbers belong here");
+            bounds.push_back(*whole);
+        }
+        if (bounds.size() == 1) bounds.insert(bounds.begin(), 0);
+        if (bounds.size() == 2) bounds.push_back(1);
+        if (bounds.size() != 3 || bounds[2] == 0)
+            fail("range() is given what it cannot take", "write range(end), range(begin, end) or range(begin, end, step)");
+        List values;
+        std::int64_t at = bounds[0];
+        while (bounds[2] > 0 ? at < bounds[1] : at > bounds[1]) {
+            if (values.size() == most_elements) fail(fmt::format("over {} values in a list", most_elements), "use fewer");
+            values.push_back({at});
+            if (__builtin_add_overflow(at, bounds[2], &at)) break;
+        }
+        return {std::move(values)};
+    }
+
+    const PythonExpression::Lookup* value_of_;
+    const std::string* where_;
+    std::vector<std::pair<std::string, PythonValue>> locals_;
+    std::int64_t steps_ = 0;
+};
+
+void collect_names(const Node& node, std::vector<std::string>& locals, std::set<std::string>& names) {
+    if (node.kind == Kind::name && !contains(locals, node.text)) names.insert(node.text);
+    const bool loop = node.kind == Kind::comprehension;
+    if (loop) collect_names(node.children[1], locals, names);
+    if (loop) locals.push_back(node.text);
+    for (std::size_t i = 0; i < node.children.size(); ++i)
+        if (!loop || i != 1) collect_names(node.children[i], locals, names);
+    if (loop) locals.pop_back();
+}
+
+}  // namespace
+
+bool PythonValue::truth() const {
+    if (const auto* text = std::get_if<std::string>(&held)) return !text->empty();
+    if (const auto* list = std::get_if<List>(&held)) return !list->empty();
+    return real_of(*this) != 0;
+}
+
+bool PythonValue::operator==(const PythonValue& other) const {
+    if (!is_number(*this) || !is_number(other)) return held.index() == other.held.index() && held == other.held;
+    const auto a = whole_of(*this);
+    const auto b = whole_of(other);
+    return a && b ? *a == *b : real_of(*this) == real_of(other);
+}
+
+std::string PythonValue::text() const {
+    if (const auto* truth = std::get_if<bool>(&held)) return *truth ? "True" : "False";
+    if (const auto* whole = std::get_if<std::int64_t>(&held)) return fmt::format("{}", *whole);
+    if (const auto* real = std::get_if<double>(&held))
+        return *real == std::trunc(*real) && std::abs(*real) < 1e16 ? fmt::format("{:.1f}", *real) : fmt::format("{}", *real);
+    if (const auto* text = std::get_if<std::string>(&held)) return *text;
+    std::string all;
+    for (const PythonValue& element : std::get<List>(held)) {
+        if (all.size() > 100) return "[" + all + ", ...]";
+        all += (all.empty() ? "" : ", ") + element.text();
+    }
+    return "[" + all + "]";
+}
+
+PythonExpression::PythonExpression(std::string_view text, std::string where) : where_(std::move(where)) {
+    if (text.size() > longest_text) throw Error(where_, fmt::format("an expression has over {} bytes", longest_text), "write it shorter");
+    root_ = std::make_shared<const Node>(Parser(Scanner(text, where_).tokens(), where_).whole());
+}
+
+PythonValue PythonExpression::evaluate(const Lookup& value_of) const {
+    return Evaluator(value_of, where_).value(*root_);
+}
+
+std::vector<std::string> PythonExpression::names() const {
+    std::set<std::string> names;
+    std::vector<std::string> locals;
+    collect_names(*root_, locals, names);
+    return {names.begin(), names.end()};
+}
+
+}  // namespace hone
