@@ -49,7 +49,7 @@ TEST(Strategies, TheTableNamesEachOnceAndFindsIt) {
         EXPECT_EQ(find_strategy(entry.name).make, entry.make);
         EXPECT_FALSE(entry.summary.empty());
     }
-    EXPECT_EQ(strategies().front().name, "local_search");
+    EXPECT_EQ(strategies().front().name, "surrogate");
 }
 
 TEST(Strategies, AMisspeltNameIsAnsweredWithTheNearest) {
@@ -107,7 +107,7 @@ TEST(Strategies, ASpaceWhereAllFailsIsStillExhausted) {
 }
 
 // The gap to the optimum after as many evaluations as a short run has, in the mean over landscapes: fixed ones, so that this is no matter of luck.
-TEST(LocalSearch, ComesFarNearerToTheOptimumThanRandomSearch) {
+TEST(Surrogate, ComesFarNearerToTheOptimumThanRandomSearch) {
     constexpr std::uint64_t landscapes = 40;
     for (const std::size_t window : {1U, 8U}) {
         double guided = 0;
@@ -115,7 +115,7 @@ TEST(LocalSearch, ComesFarNearerToTheOptimumThanRandomSearch) {
         for (std::uint64_t seed = 1; seed <= landscapes; ++seed) {
             const Landscape landscape(seed);
             const double least = optimum(landscape);
-            guided += best_so_far(landscape, "local_search", seed, 50, window).back() / least - 1;
+            guided += best_so_far(landscape, "surrogate", seed, 50, window).back() / least - 1;
             random += best_so_far(landscape, "random", seed, 50, window).back() / least - 1;
         }
         EXPECT_LT(guided, 0.5 * random) << "window " << window << ": mean gaps " << guided / landscapes << " and " << random / landscapes;
@@ -123,7 +123,7 @@ TEST(LocalSearch, ComesFarNearerToTheOptimumThanRandomSearch) {
 }
 
 // A form of kernel that hardly fits with anything else has few members, and may be the fastest: it is not left to chance whether it is met.
-TEST(LocalSearch, MeetsAFormThatFewMembersHave) {
+TEST(Surrogate, MeetsAFormThatFewMembersHave) {
     const SearchSpace space(
         {{"form", "", words({"common", "rare"})}, {"x", "", numbers({0, 1, 2, 3, 4, 5, 6, 7})}, {"y", "", numbers({0, 1, 2, 3, 4, 5, 6, 7})}},
         {{"fits",
@@ -133,7 +133,7 @@ TEST(LocalSearch, MeetsAFormThatFewMembersHave) {
           }}},
         {{"form", "common"}, {"x", 0}, {"y", 0}});
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        const auto search = find_strategy("local_search").make(space, space.members(), seed);
+        const auto search = find_strategy("surrogate").make(space, space.members(), seed);
         bool met = false;
         for (int i = 0; i < 8; ++i) {
             const auto index = search->ask();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "generator/search_space.hpp"
@@ -9,38 +8,32 @@
 
 namespace hone {
 
-/// Where the members of a search space lie: coordinates, neighbours, distances. Members are numbered by their place in the ascending list.
+/// Where the members of a search space lie: coordinates and neighbours. Members are numbered by their place in the ascending list.
 class MemberGeometry {
   public:
     MemberGeometry(const SearchSpace& space, std::vector<std::int64_t> members);
 
     std::size_t size() const { return members_.size(); }
     std::size_t dimensions() const { return sizes_.size(); }
-    int values(std::size_t dimension) const { return sizes_[dimension]; }
+    std::size_t values(std::size_t dimension) const { return static_cast<std::size_t>(sizes_[dimension]); }
     std::int64_t index(std::size_t member) const { return members_[member]; }
     /// The position of the member's value among its tunable's values.
-    int coordinate(std::size_t member, std::size_t dimension) const { return coordinates_[member * sizes_.size() + dimension]; }
+    std::size_t coordinate(std::size_t member, std::size_t dimension) const { return coordinates_[member * sizes_.size() + dimension]; }
 
     /// The member of an index in the space, or `size()` when it is none.
     std::size_t find(std::int64_t index) const;
+    /// The member with these coordinates, or `size()` when there is none.
+    std::size_t find(const std::vector<std::size_t>& coordinates) const;
     /// Every member that differs from `member` in one value.
-    void append_neighbours(std::size_t member, std::vector<std::size_t>& to) const;
-    /// An assignment that differs from `member` in at most two values, at random; `size()` when it is no member.
-    std::size_t random_second_neighbour(std::size_t member, Random& random) const;
-
-    /// How much each dimension counts in `distance`; 1 at first.
-    void weigh(std::span<const double> weights);
-    /// Sum over the dimensions in which two members differ. A word counts as different or not. Of numbers, half depends on how far apart
-    /// their places in the list are, because costs change gradually along block sizes and depths.
-    double distance(std::size_t a, std::size_t b) const;
+    std::vector<std::size_t> neighbours(std::size_t member) const;
+    /// `member` with up to `changes` values drawn anew; `size()` when that is no member.
+    std::size_t altered(std::size_t member, int changes, Random& random) const;
 
   private:
     std::vector<std::int64_t> members_;
-    std::vector<int> sizes_;
-    std::vector<bool> ordered_;
+    std::vector<std::int64_t> sizes_;
     std::vector<std::int64_t> strides_;
     std::vector<std::uint16_t> coordinates_;  ///< [member][dimension]
-    std::vector<std::vector<double>> gaps_;   ///< [dimension][difference of coordinates]
 };
 
 }  // namespace hone

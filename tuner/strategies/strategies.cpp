@@ -2,16 +2,22 @@
 #include <array>
 
 #include "generator/error.hpp"
+#include "tuner/strategies/annealing.hpp"
 #include "tuner/strategies/exhaustive.hpp"
+#include "tuner/strategies/genetic.hpp"
 #include "tuner/strategies/local_search.hpp"
 #include "tuner/strategies/random_search.hpp"
+#include "tuner/strategies/surrogate.hpp"
 #include "tuner/strategy.hpp"
 
 namespace hone {
 
 std::span<const StrategyEntry> strategies() {
-    static const std::array<StrategyEntry, 3> table{{
-        {"local_search", "guided local search over valid neighbours, with restarts", make_local_search},
+    static const std::array<StrategyEntry, 6> table{{
+        {"surrogate", "where a model of the costs so far expects the most; for every space", make_surrogate},
+        {"local_search", "greedy descent over neighbours, kicked out of local optima", make_local_search},
+        {"annealing", "a walk over neighbours that cools down", make_annealing},
+        {"genetic", "children of the best", make_genetic},
         {"random", "members in random order", make_random_search},
         {"exhaustive", "every member in order; for small spaces", make_exhaustive},
     }};

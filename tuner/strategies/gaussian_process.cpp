@@ -1,0 +1,149 @@
+#include "tuner/strategies/gaussian_process.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace hone {
+namespace {
+
+constexpr double least_variance = 1e-9;  // of a row that others explain wholly, after rounding
+
+/// to -= factor * from. In blocks of fixed length, which compilers vectorise at every level of optimisation.
+void subtract(std::vector<float>& to, float factor, const std::vector<float>& from) {
+    constexpr std::size_t block = 8;
+    const std::size_t blocks = to.size() / block * block;
+    float* __restrict target = to.data();
+    const float* __restrict source = from.data();
+    for (std::size_t first = 0; first < blocks; first += block)
+        for (std::size_t i = 0; i < block; ++i) target[first + i] -= factor * source[first + i];
+    for (std::size_t i = blocks; i < to.size(); ++i) target[i] -= factor * source[i];
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b, std::size_t count) {
+    double even = 0;
+    double odd = 0;
+    std::size_t i = 0;
+    for (; i + 1 < count; i += 2) {
+        even += a[i] * b[i];
+        odd += a[i + 1] * b[i + 1];
+    }
+    return even + odd + (i < count ? a[i] * b[i] : 0);
+}
+
+}  // namespace
+
+GaussianProcess::GaussianProcess(const MemberKernel& kernel, std::vector<std::size_t> pool) : kernel_(&kernel), pool_(std::move(pool)) {
+    left_.assign(pool_.size(), 1);
+    value_.assign(pool_.size(), 0);
+    one_ = failure_ = value_;
+}
+
+void GaussianProcess::add(std::size_t member) {
+    const std::size_t count = rows_.size();
+    Row row;
+    row.member = member;
+    row.factor.resize(count + 1);
+    double left = 1 + kernel_->noise();
+    for (std::size_t j = 0; j < count; ++j) {
+        const double entry = ((*kernel_)(member, rows_[j].member) - dot(row.factor, rows_[j].factor, j)) / rows_[j].factor[j];
+        row.factor[j] = entry;
+        left -= entry * entry;
+    }
+    row.factor[count] = std::sqrt(std::max(left, least_variance));
+    row.pool.resize(pool_.size());
+    for (std::size_t p = 0; p < pool_.size(); ++p) row.pool[p] = static_cast<float>((*kernel_)(member, pool_[p]));
+    for (std::size_t j = 0; j < count; ++j) subtract(row.pool, static_cast<float>(row.factor[j]), rows_[j].pool);
+    const auto scale = static_cast<float>(1 / row.factor[count]);
+    for (std::size_t p = 0; p < pool_.size(); ++p) {
+        row.pool[p] *= scale;
+        left_[p] -= row.pool[p] * row.pool[p];
+    }
+    rows_.push_back(std::move(row));
+}
+
+void GaussianProcess::tell(std::size_t row, double value) {
+    rows_[row].value = value;
+    rows_[row].told = true;
+    if (row >= last_told_) {
+        last_told_ = row + 1;
+        solve(row);
+        return sum(rows_[row]);
+    }
+    // Told out of order: what was told after it stands on another footing now.
+    value_.assign(pool_.size(), 0);
+    one_ = failure_ = value_;
+    squares_ = cross_ = ones_ = count_ = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        if (!rows_[i].told) continue;
+        solve(i);
+        sum(rows_[i]);
+    }
+}
+
+void GaussianProcess::solve(std::size_t which) {
+    Row& row = rows_[which];
+    double value = 0;
+    double one = 0;
+    double failure = 0;
+    for (std::size_t j = 0; j < which; ++j) {
+        value += row.factor[j] * rows_[j].solved_value;
+        one += row.factor[j] * rows_[j].solved_one;
+        failure += row.factor[j] * rows_[j].solved_failure;
+    }
+    const double diagonal = row.factor[which];
+    const bool failed = !std::isfinite(row.value);
+    row.solved_failure = ((failed ? 1.0 : 0.0) - failure) / diagonal;
+    row.solved_value = failed ? 0 : (row.value - value) / diagonal;
+    row.solved_one = failed ? 0 : (1 - one) / diagonal;
+}
+
+void GaussianProcess::sum(const Row& row) {
+    if (std::isfinite(row.value)) ++count_;
+    squares_ += row.solved_value * row.solved_value;
+    cross_ += row.solved_value * row.solved_one;
+    ones_ += row.solved_one * row.solved_one;
+    subtract(value_, static_cast<float>(-row.solved_value), row.pool);
+    subtract(one_, static_cast<float>(-row.solved_one), row.pool);
+    subtract(failure_, static_cast<float>(-row.solved_failure), row.pool);
+}
+
+void GaussianProcess::extend(std::size_t member) {
+    std::vector<double> solved(rows_.size());
+    double left = 1;
+    double value = 0;
+    double one = 0;
+    double failure = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        Row& row = rows_[i];
+        solved[i] = ((*kernel_)(member, row.member) - dot(row.factor, solved, i)) / row.factor[i];
+        left -= solved[i] * solved[i];
+        row.pool.push_back(static_cast<float>(solved[i]));
+        if (!row.told) continue;
+        value += solved[i] * row.solved_value;
+        one += solved[i] * row.solved_one;
+        failure += solved[i] * row.solved_failure;
+    }
+    pool_.push_back(member);
+    left_.push_back(static_cast<float>(left));
+    value_.push_back(static_cast<float>(value));
+    one_.push_back(static_cast<float>(one));
+    failure_.push_back(static_cast<float>(failure));
+}
+
+Expectation GaussianProcess::expect(std::size_t p) const {
+    const double left = std::max(1e-8, static_cast<double>(left_[p]));
+    return {mean() + value_[p] - mean() * one_[p], std::sqrt(variance() * left), failure_[p]};
+}
+
+double GaussianProcess::variance() const {
+    return std::max(0.0, squares_ - mean() * cross_) / count_;
+}
+
+double GaussianProcess::log_determinant() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) sum += std::log(rows_[i].factor[i]);
+    return sum;
+}
+
+}  // namespace hone

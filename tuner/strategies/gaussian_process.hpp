@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "tuner/strategies/member_kernel.hpp"
+
+namespace hone {
+
+/// What a Gaussian process expects of one candidate.
+struct Expectation {
+    double mean = 0;
+    double deviation = 0;
+    double failure = 0;  ///< how much it looks like a failure: about 0 to 1
+};
+
+/// A Gaussian process conditioned on members one by one (the rows), which keeps its expectations of a pool of candidates up to date.
+///
+/// A row may be added before its value is told. Until then it counts as its own expectation: that leaves all means alone and takes the uncertainty
+/// away from its surroundings, so that a window of pending members does not crowd in one place. A failure says nothing of the cost and stays so;
+/// failures are learnt beside the costs, with the same covariance. Mean and variance of the process are those that suit the values best.
+///
+/// Adding a row costs rows^2 + rows * pool, telling it costs pool when rows are told in order. The factor of the covariance matrix grows by a row at
+/// a time and the pool's part of it is kept, so nothing is ever solved again. Sources: Rasmussen and Williams, 2006, chapter 2 and algorithm 2.1;
+/// Ginsbourger, Le Riche and Carraro, 2010 (the kriging believer: a pending member counts as its expectation).
+class GaussianProcess {
+  public:
+    /// `kernel` is read again for every row and candidate: it must stay as it is.
+    GaussianProcess(const MemberKernel& kernel, std::vector<std::size_t> pool);
+
+    std::size_t rows() const { return rows_.size(); }
+    void add(std::size_t member);
+    /// The value of a row; infinite for a failure.
+    void tell(std::size_t row, double value);
+
+    const std::vector<std::size_t>& pool() const { return pool_; }
+    /// A further candidate; costs rows^2.
+    void extend(std::size_t member);
+    Expectation expect(std::size_t place_in_pool) const;
+
+    /// Of the values, as the covariance explains them. Requires one.
+    double variance() const;
+    double log_determinant() const;
+
+  private:
+    /// The values, and the ones and failures beside them, each multiplied by the inverse of the factor.
+    struct Row {
+        std::size_t member = 0;
+        std::vector<double> factor;
+        double value = 0;
+        bool told = false;
+        double solved_value = 0;
+        double solved_one = 0;
+        double solved_failure = 0;
+        std::vector<float> pool;  ///< the candidates' covariances with the row, as solved
+    };
+    void solve(std::size_t row);
+    void sum(const Row& row);
+    double mean() const { return ones_ > 0 ? cross_ / ones_ : 0; }
+
+    const MemberKernel* kernel_;
+    std::vector<std::size_t> pool_;
+    std::vector<Row> rows_;
+    std::size_t last_told_ = 0;  ///< one more than the row
+    double squares_ = 0;         ///< sums over rows of solved values, ...
+    double cross_ = 0;           ///< ... values times ones
+    double ones_ = 0;            ///< ... and ones
+    double count_ = 0;           ///< values
+    std::vector<float> left_;    ///< of each candidate: the part of its variance that is not explained yet
+    std::vector<float> value_, one_, failure_;
+};
+
+}  // namespace hone

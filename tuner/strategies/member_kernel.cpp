@@ -1,0 +1,146 @@
+#include "tuner/strategies/member_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tuner/strategies/gaussian_process.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double share = 0.6;        // of a tunable's variance that depends on the others' values
+constexpr double whole_range = 2;    // the rate, times the root of the number of tunables, when an end of a list says little of the other
+constexpr double prior_width = 3.2;  // of the logarithms of rates and noise: a factor of 24 either way is nothing unusual
+constexpr double least_rate = 0.02;
+constexpr double most_rate = 80;
+constexpr double least_noise = 1e-5;
+constexpr double most_noise = 1;
+constexpr int sweeps = 2;
+
+std::vector<double> places(const std::vector<Value>& values) {
+    std::vector<std::int64_t> sorted;
+    for (const Value& value : values) sorted.push_back(std::get<std::int64_t>(value));
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<double> places;
+    for (const Value& value : values) {
+        const auto before = std::lower_bound(sorted.begin(), sorted.end(), std::get<std::int64_t>(value)) - sorted.begin();
+        places.push_back(static_cast<double>(before) / static_cast<double>(sorted.size() - 1));
+    }
+    return places;
+}
+
+/// How often each value can be halved, scaled to 0 to 1; empty when that never turns along the ordered list: its order says the same then.
+std::vector<double> alignments(const std::vector<Value>& values, const std::vector<double>& places) {
+    std::vector<double> halvings;
+    for (const Value& value : values) {
+        auto rest = std::get<std::int64_t>(value);
+        double count = 0;
+        for (; rest != 0 && rest % 2 == 0; rest /= 2) ++count;
+        halvings.push_back(count);
+    }
+    bool rises = false;
+    bool falls = false;
+    for (std::size_t a = 0; a < values.size(); ++a)
+        for (std::size_t b = 0; b < values.size(); ++b) {
+            if (places[a] >= places[b]) continue;
+            rises |= halvings[a] < halvings[b];
+            falls |= halvings[a] > halvings[b];
+        }
+    if (!rises || !falls) return {};
+    const double most = *std::max_element(halvings.begin(), halvings.end());
+    for (double& count : halvings) count /= most;
+    return halvings;
+}
+
+double matern(double distance) {
+    const double scaled = std::sqrt(3.0) * distance;
+    return (1 + scaled) * std::exp(-scaled);
+}
+
+/// Logarithm of how likely values and parameters are together, but for a constant; mean and variance of the values are those that suit best.
+double evidence(const MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values) {
+    GaussianProcess process(kernel, {});
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        process.add(members[i]);
+        process.tell(i, values[i]);
+    }
+    const auto count = static_cast<double>(members.size());
+    double sum = -0.5 * count * std::log(process.variance() + 1e-12) - process.log_determinant();
+    const auto less_usual = [](double value, double usual) { return 0.5 * std::pow(std::log(value / usual) / prior_width, 2); };
+    for (const double rate : kernel.rates())
+        if (rate > 0) sum -= less_usual(rate, kernel.usual_rate());
+    return sum - less_usual(kernel.noise(), MemberKernel::usual_noise);
+}
+
+/// Multiplies or divides one parameter as long as that is an improvement.
+template <typename Set, typename Evidence>
+void climb(double parameter, double factor, double least, double most, const Set& set, const Evidence& evidence, double& best) {
+    for (const double step : {factor, 1 / factor}) {
+        bool moved = false;
+        while (true) {
+            const double next = parameter * step;
+            if (next < least || next > most) break;
+            set(next);
+            const double found = evidence();
+            if (found <= best) break;
+            best = found;
+            parameter = next;
+            moved = true;
+        }
+        set(parameter);
+        if (moved) return;
+    }
+}
+
+}  // namespace
+
+MemberKernel::MemberKernel(const SearchSpace& space, const MemberGeometry& geometry) : geometry_(&geometry) {
+    for (std::size_t d = 0; d < geometry.dimensions(); ++d) {
+        const auto& values = space.tunables()[d].values;
+        if (values.size() < 2) continue;
+        Table table{d, values.size(), {}, {}, std::vector<double>(values.size() * values.size())};
+        if (std::holds_alternative<std::int64_t>(values.front())) {
+            table.place = places(values);
+            table.alignment = alignments(values, table.place);
+        }
+        tables_.push_back(std::move(table));
+    }
+    usual_rate_ = whole_range / std::sqrt(static_cast<double>(std::max<std::size_t>(1, tables_.size())));
+    for (std::size_t t = 0; t < tables_.size(); ++t) {
+        rates_.push_back(usual_rate_);
+        rates_.push_back(tables_[t].alignment.empty() ? 0 : usual_rate_);
+        fill(t);
+    }
+}
+
+void MemberKernel::set_rate(std::size_t which, double rate) {
+    if (rates_[which] == rate) return;
+    rates_[which] = rate;
+    fill(which / 2);
+}
+
+void MemberKernel::fill(std::size_t t) {
+    Table& table = tables_[t];
+    for (std::size_t a = 0; a < table.size; ++a)
+        for (std::size_t b = 0; b < table.size; ++b) {
+            const double distance = table.place.empty() ? (a == b ? 0.0 : 1.0) : std::abs(table.place[a] - table.place[b]);
+            const double misaligned = table.alignment.empty() ? 0 : std::abs(table.alignment[a] - table.alignment[b]);
+            table.value[a * table.size + b] = 1 - share + share * matern(rates_[2 * t] * distance) * std::exp(-rates_[2 * t + 1] * misaligned);
+        }
+}
+
+void fit(MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values) {
+    const auto score = [&] { return evidence(kernel, members, values); };
+    double best = score();
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+        for (std::size_t which = 0; which < kernel.rates().size(); ++which)
+            if (const double rate = kernel.rates()[which]; rate > 0)
+                climb(
+                    rate, 2, least_rate, most_rate, [&](double next) { kernel.set_rate(which, next); }, score, best);
+        climb(
+            kernel.noise(), 4, least_noise, most_noise, [&](double next) { kernel.set_noise(next); }, score, best);
+    }
+}
+
+}  // namespace hone

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "generator/search_space.hpp"
+#include "tuner/strategies/member_geometry.hpp"
+
+namespace hone {
+
+/// How much the costs of two members have in common: the covariance of a Gaussian process over a search space.
+///
+/// A product over the tunables of `1 - share + share * c`, where c falls from 1 with the difference of the two values: an analysis of variance, in
+/// which a tunable acts partly by itself and partly together with the others. For numbers, c is a Matern function (smoothness 3/2: costs have kinks)
+/// of the distance in the ordered list, times an exponential of the difference in alignment, the number of times a value can be halved: warps, banks
+/// and transactions care for that. Words are the same or not. How fast c falls is a rate per tunable, learnt from the costs.
+///
+/// Sources: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006 (Matern functions, marginal likelihood); Durrande et al., 2013,
+/// "ANOVA kernels and RKHS of zero mean functions" (the form of the product).
+class MemberKernel {
+  public:
+    MemberKernel(const SearchSpace& space, const MemberGeometry& geometry);
+
+    /// Rates; zero means that it has no effect and never will.
+    const std::vector<double>& rates() const { return rates_; }
+    void set_rate(std::size_t which, double rate);
+    /// What all rates are before anything is known.
+    double usual_rate() const { return usual_rate_; }
+    /// Variance that no other member explains, as a part of the whole.
+    double noise() const { return noise_; }
+    void set_noise(double noise) { noise_ = noise; }
+    static constexpr double usual_noise = 1e-2;
+
+    /// In (0, 1]; 1 for a member and itself.
+    double operator()(std::size_t a, std::size_t b) const {
+        double product = 1;
+        for (const Table& table : tables_)
+            product *= table.value[geometry_->coordinate(a, table.dimension) * table.size + geometry_->coordinate(b, table.dimension)];
+        return product;
+    }
+
+  private:
+    /// Of a tunable with several values.
+    struct Table {
+        std::size_t dimension = 0;
+        std::size_t size = 0;
+        std::vector<double> place;      ///< of each value, 0 to 1 along the ordered list; empty for words
+        std::vector<double> alignment;  ///< of each value, 0 to 1; empty where it says no more than the place
+        std::vector<double> value;      ///< [a][b]
+    };
+    void fill(std::size_t table);
+
+    const MemberGeometry* geometry_;
+    std::vector<Table> tables_;
+    std::vector<double> rates_;  ///< two per table: of the difference, of the alignment
+    double usual_rate_ = 1;
+    double noise_ = usual_noise;
+};
+
+/// Learns rates and noise: those that make the `values` of `members` likeliest, weighed with a wide prior around the usual ones. Deterministic;
+/// starts from what the kernel has, so that repeated calls with more values refine it.
+void fit(MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values);
+
+}  // namespace hone

@@ -1,0 +1,184 @@
+#include "tuner/strategies/surrogate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "tuner/strategies/gaussian_process.hpp"
+#include "tuner/strategies/member_kernel.hpp"
+#include "tuner/strategies/member_strategy.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t fewest_costs = 3;        // before a model is made of them
+constexpr std::size_t most_candidates = 1000;  // in the pool, so that an ask stays below a millisecond
+constexpr std::size_t centres = 10;            // the best so many have all their neighbours in the pool
+constexpr int further_neighbours = 30;         // draws with two values altered, when a new best is found
+constexpr double local = 0.3;                  // share of asks among neighbours of the best
+constexpr std::size_t most_rows = 400;         // members that the model holds, at most ...
+constexpr std::size_t kept_rows = 300;         // ... and after it was made anew from the best and some others
+constexpr std::size_t most_fitted = 80;        // the same, for learning the covariance, which takes their third power
+constexpr double least_chance = 0.02;          // not to fail, whatever the model says
+constexpr double refit_growth = 1.5;           // known members until the covariance is learnt again
+constexpr std::size_t refit_least = 4;         // ... and so many more
+
+/// How far a normal variable comes below `best`, in the mean; zero where it does not.
+double expected_improvement(double best, const Expectation& expectation) {
+    const double steps = (best - expectation.mean) / expectation.deviation;
+    constexpr double root_of_half = 0.70710678118654752;
+    constexpr double normal_density = 0.39894228040143268;
+    // Far above the best the true value falls below all numbers; the order must stay.
+    if (steps < -8) return expectation.deviation * std::exp(steps - 40);
+    return expectation.deviation * (steps * 0.5 * std::erfc(-steps * root_of_half) + normal_density * std::exp(-0.5 * steps * steps));
+}
+
+class Surrogate : public MemberStrategy {
+  public:
+    Surrogate(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed)
+        : MemberStrategy(space, std::move(members), seed), kernel_(space, geometry()) {
+        row_.resize(geometry().size());
+        cost_.assign(geometry().size(), std::numeric_limits<double>::quiet_NaN());
+        place_.resize(geometry().size());
+    }
+
+  protected:
+    std::size_t choose() override {
+        if (ranking_.size() < fewest_costs) return anywhere();
+        if (!model_ || model_->rows() >= most_rows || known_.size() >= next_fit_) make_model();
+        if (std::exchange(new_best_, false)) extend_pool();
+        if (random().real() < local)
+            if (const auto neighbour = best_candidate(geometry().neighbours(ranking_.front()))) return *neighbour;
+        if (const auto candidate = best_candidate(model_->pool())) return *candidate;
+        make_model();  // the pool is used up
+        return *best_candidate(model_->pool());
+    }
+
+    void noted(std::size_t member) override {
+        known_.push_back(member);
+        if (model_) add_row(member);
+    }
+
+    void told(std::size_t member, double log_cost) override {
+        cost_[member] = log_cost;
+        if (model_ && row_[member] != 0) model_->tell(row_[member] - 1, log_cost);
+        if (!std::isfinite(log_cost)) return;
+        const auto faster = [this](std::size_t a, std::size_t b) { return cost_[a] < cost_[b]; };
+        ranking_.insert(std::upper_bound(ranking_.begin(), ranking_.end(), member, faster), member);
+        new_best_ = new_best_ || ranking_.front() == member;
+    }
+
+  private:
+    void add_row(std::size_t member) {
+        model_->add(member);
+        row_[member] = model_->rows();
+    }
+
+    void make_model() {
+        if (known_.size() >= next_fit_) learn_kernel();
+        model_.emplace(kernel_, make_pool());
+        std::fill(row_.begin(), row_.end(), 0);
+        for (const std::size_t member : chosen_rows()) {
+            add_row(member);
+            if (!std::isnan(cost_[member])) model_->tell(row_[member] - 1, cost_[member]);
+        }
+        new_best_ = false;
+    }
+
+    /// From the best half and random others.
+    void learn_kernel() {
+        next_fit_ = static_cast<std::size_t>(refit_growth * static_cast<double>(known_.size())) + refit_least;
+        const std::vector<std::size_t> sample = best_and_others(ranking_, most_fitted);
+        std::vector<double> costs;
+        for (const std::size_t member : sample) costs.push_back(cost_[member]);
+        fit(kernel_, sample, costs);
+    }
+
+    /// The first half of `count`, and the others at random.
+    std::vector<std::size_t> best_and_others(std::vector<std::size_t> members, std::size_t count) {
+        for (std::size_t i = count / 2; i < count && i < members.size(); ++i) std::swap(members[i], members[i + random().index(members.size() - i)]);
+        members.resize(std::min(count, members.size()));
+        return members;
+    }
+
+    /// All that is known as long as it is not too much; then the pending, the best and some others. In the order in which they became known.
+    std::vector<std::size_t> chosen_rows() {
+        if (known_.size() <= kept_rows) return known_;
+        std::vector<std::size_t> by_cost;
+        for (const std::size_t member : known_)
+            if (std::isnan(cost_[member])) by_cost.push_back(member);
+        by_cost.insert(by_cost.end(), ranking_.begin(), ranking_.end());
+        for (const std::size_t member : known_)
+            if (std::isinf(cost_[member])) by_cost.push_back(member);
+        std::vector<bool> chosen(geometry().size());
+        for (const std::size_t member : best_and_others(std::move(by_cost), kept_rows)) chosen[member] = true;
+        std::vector<std::size_t> rows;
+        std::copy_if(known_.begin(), known_.end(), std::back_inserter(rows), [&](std::size_t member) { return chosen[member]; });
+        return rows;
+    }
+
+    std::vector<std::size_t> make_pool() {
+        std::vector<std::size_t> pool;
+        std::fill(place_.begin(), place_.end(), 0);
+        const auto put = [&](std::size_t member) {
+            if (!open(member) || place_[member] != 0) return;
+            pool.push_back(member);
+            place_[member] = pool.size();
+        };
+        if (count_open() <= most_candidates) {
+            for (std::size_t member = 0; member < geometry().size(); ++member) put(member);
+            return pool;
+        }
+        for (std::size_t rank = 0; rank < std::min(centres, ranking_.size()); ++rank)
+            for (const std::size_t neighbour : geometry().neighbours(ranking_[rank])) put(neighbour);
+        while (pool.size() < most_candidates) put(anywhere());
+        return pool;
+    }
+
+    void extend_pool() {
+        std::vector<std::size_t> near = geometry().neighbours(ranking_.front());
+        for (int draw = 0; draw < further_neighbours; ++draw) near.push_back(geometry().altered(ranking_.front(), 2, random()));
+        for (const std::size_t member : near) {
+            if (member == geometry().size() || !open(member) || place_[member] != 0) continue;
+            model_->extend(member);
+            place_[member] = model_->pool().size();
+        }
+    }
+
+    /// The open one in the pool that promises most.
+    std::optional<std::size_t> best_candidate(const std::vector<std::size_t>& among) const {
+        std::optional<std::size_t> best;
+        double most = -1;
+        for (const std::size_t member : among) {
+            if (!open(member) || place_[member] == 0) continue;
+            const Expectation expectation = model_->expect(place_[member] - 1);
+            const double chance = std::clamp(1 - expectation.failure, least_chance, 1.0);
+            const double promise = chance * expected_improvement(cost_[ranking_.front()], expectation);
+            if (promise <= most) continue;
+            most = promise;
+            best = member;
+        }
+        return best;
+    }
+
+    MemberKernel kernel_;
+    std::optional<GaussianProcess> model_;
+    std::vector<std::size_t> known_;    ///< asked or told, in that order
+    std::vector<std::size_t> ranking_;  ///< told and measured, fastest first
+    std::vector<double> cost_;          ///< logarithms; infinite for failures, not a number for what is not told
+    std::vector<std::size_t> row_;      ///< one more than the member's row in the model, or zero
+    std::vector<std::size_t> place_;    ///< one more than the member's place in the model's pool, or zero
+    std::size_t next_fit_ = 0;
+    bool new_best_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_surrogate(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed) {
+    return std::make_unique<Surrogate>(space, std::move(members), seed);
+}
+
+}  // namespace hone
