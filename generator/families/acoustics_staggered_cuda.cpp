@@ -18,7 +18,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 struct Plan {
     Grid grid;
     std::int64_t block_x, block_y, march, points;
-    bool in_registers;
+    bool in_registers, exchanged;  // values of the layers around; new velocities of the layer, through shared memory
 
     Plan(const Problem& problem, const Config& config)
         : grid(problem),
@@ -26,7 +26,8 @@ struct Plan {
           block_y(config.integer("block_y")),
           march(config.integer("march")),
           points(config.integer("points_per_thread")),
-          in_registers(config.word("staging") == "registers") {}
+          in_registers(config.word("staging") != "cache"),
+          exchanged(config.word("staging") == "shared") {}
 };
 
 Block constants(const Plan& plan, const Config& config) {
@@ -57,7 +58,9 @@ Block place(const Plan& plan) {
     const bool rows = grid.dimension == 2;
     Block block;
     block.line("const int x = (blockIdx.x * block_x + threadIdx.x) * points;");
-    block.line("const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again");
+    // With exchange the threads beyond the cells compute the velocities around these.
+    const std::string beyond = plan.exchanged ? " + half" : "";
+    block.line("const int x_read = min(x, (nx - 1{}) / points * points);  // threads beyond the row read its last cells again", beyond);
     if (rows) {
         block.line("const int count = nx - x;  // cells of the thread, if there are less");
         block.line("const int layer_stride = pitch;");
@@ -71,7 +74,7 @@ Block place(const Plan& plan) {
         block.line("const int layer_stride = (ny + 2 * ghost) * pitch;");
         block.line("const int layer_first = first + blockIdx.z * march, layer_last = min(layer_first + march, last);");
         block.line("constexpr int layer_step = 1;");
-        block.line("wide at = wide(layer_first + ghost) * layer_stride + (min(y, ny - 1) + ghost) * pitch + left + x_read;");
+        block.line("wide at = wide(layer_first + ghost) * layer_stride + (min(y, ny - 1{}) + ghost) * pitch + left + x_read;", beyond);
     }
     const bool velocity = grid.kind == Kind::velocity;
     const char* const slow = rows ? "v" : "w";
@@ -88,8 +91,11 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     const Plan plan(problem, config);
     const Grid& grid = plan.grid;
     KernelSource source = common_source(problem, Target::cuda);
-    Block kernel;
-    kernel.lines_of(render("acoustics_staggered_" + problem.word("kernel") + ".cu", {{"parameters", parameters(problem)}, {"place", place(plan)}}));
+    Holes holes{{"parameters", parameters(problem)}, {"place", place(plan)}};
+    if (grid.kind == Kind::step)
+        holes.emplace_back("row",
+                           Block().lines_of(render(plan.exchanged ? "acoustics_staggered_step_exchange.cu" : "acoustics_staggered_step_own.cu", {})));
+    const Block kernel = Block().lines_of(render("acoustics_staggered_" + problem.word("kernel") + ".cu", holes));
     source.text = render("acoustics_staggered.cu", {{"banner", banner(problem, config, Target::cuda)},
                                                     {"constants", constants(plan, config)},
                                                     {"weight", weight_function(grid, "__device__ __forceinline__ ")},
@@ -101,6 +107,7 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     launch.range_axis = grid.dimension - 1;
     launch.grid[static_cast<std::size_t>(launch.range_axis)] = divide_up(grid.layers(), plan.march);
     launch.range_per_block = plan.march;
+    launch.shared_bytes = exchange_bytes(grid, config);
     source.step = {launch};
     return source;
 }

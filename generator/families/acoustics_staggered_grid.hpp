@@ -68,6 +68,9 @@ Workload workload(const Problem& problem, std::uint64_t seed);
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
 
+/// Shared memory in which a block of the CUDA step exchanges new velocities; 0 where it does not.
+std::int64_t exchange_bytes(const Grid& grid, const Config& config);
+
 /// What both targets' sources have in common: arrays, scalars, operations.
 KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel, the same for all extents.

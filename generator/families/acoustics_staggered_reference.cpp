@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "generator/families/acoustics_staggered_grid.hpp"
 #include "generator/random_words.hpp"
@@ -55,32 +56,33 @@ class Cells {
     double velocity(std::size_t axis, std::int64_t at) const {
         double sum = 0;
         for (std::int64_t m = 1; m <= grid_.half; ++m)
-            sum += weights_[static_cast<std::size_t>(m - 1)] *
-                   (value(arrays_.p, at + (m - 1) * stride_[axis]) - value(arrays_.p, at - m * stride_[axis]));
+            sum += weight(m) * (value(arrays_.p, at + (m - 1) * stride_[axis]) - value(arrays_.p, at - m * stride_[axis]));
         return value(arrays_.velocity[axis], at) - value(arrays_.b[axis], grid_.array_media ? at : 0) * sum;
     }
 
-    // The new pressure of the cell at `at`, from the velocities at its faces as they are, or as they will be.
-    double pressure(std::int64_t at) const {
+    // The new pressure of the cell at `at`, from velocities face(axis, position).
+    template <typename Face>
+    double pressure(std::int64_t at, const Face& face) const {
         double sum = 0;
-        for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid_.dimension); ++axis) {
-            const auto face = [&](std::int64_t there) {
-                return grid_.kind == Kind::step ? velocity(axis, there) : value(arrays_.velocity[axis], there);
-            };
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid_.dimension); ++axis)
             for (std::int64_t m = 1; m <= grid_.half; ++m)
-                sum += weights_[static_cast<std::size_t>(m - 1)] * (face(at + m * stride_[axis]) - face(at + (1 - m) * stride_[axis]));
-        }
+                sum += weight(m) * (face(axis, at + m * stride_[axis]) - face(axis, at + (1 - m) * stride_[axis]));
         return value(arrays_.p, at) - value(arrays_.kappa, grid_.array_media ? at : 0) * sum;
     }
 
-    void advance(std::int64_t at) const {
-        if (grid_.kind != Kind::pressure)
-            for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid_.dimension); ++axis)
-                arrays_.velocity_new[axis][at] = static_cast<Real>(velocity(axis, at));
-        if (grid_.kind != Kind::velocity) arrays_.p_new[at] = static_cast<Real>(pressure(at));
+    void advance_velocity(std::size_t axis, std::int64_t at) const { arrays_.velocity_new[axis][at] = static_cast<Real>(velocity(axis, at)); }
+    void advance_pressure(std::int64_t at) const {
+        const auto face = [&](std::size_t axis, std::int64_t there) { return value(arrays_.velocity[axis], there); };
+        arrays_.p_new[at] = static_cast<Real>(pressure(at, face));
+    }
+    // The same from new velocities, which are not rounded in between.
+    void advance_pressure(std::int64_t at, const std::array<std::unique_ptr<double[]>, 3>& faces) const {
+        const auto face = [&](std::size_t axis, std::int64_t there) { return faces[axis][static_cast<std::size_t>(there)]; };
+        arrays_.p_new[at] = static_cast<Real>(pressure(at, face));
     }
 
   private:
+    double weight(std::int64_t m) const { return weights_[static_cast<std::size_t>(m - 1)]; }
     static double value(const Real* array, std::int64_t at) { return static_cast<double>(array[at]); }
 
     const Grid& grid_;
@@ -89,16 +91,39 @@ class Cells {
     std::array<std::int64_t, 3> stride_;
 };
 
+// Calls visit(position) for the cells of the layers [first, last), and along one axis for some before and behind them.
+template <typename Visit>
+void for_cells(const Grid& grid, std::int64_t first, std::int64_t last, const Reach& reach, const Visit& visit) {
+    std::array<std::int64_t, 3> begin{0, 0, 0}, end{grid.nx, grid.ny, grid.nz};
+    const auto slow = static_cast<std::size_t>(grid.dimension - 1);
+    begin[slow] = first, end[slow] = last;
+    for (std::size_t axis = 0; axis < 3; ++axis) begin[axis] -= reach.before[axis], end[axis] += reach.after[axis];
+#pragma omp parallel for collapse(2)
+    for (std::int64_t z = begin[2]; z < end[2]; ++z)
+        for (std::int64_t y = begin[1]; y < end[1]; ++y)
+            for (std::int64_t x = begin[0]; x < end[0]; ++x) visit(grid.position(x, y, z));
+}
+
 template <typename Real>
 void advance(const Grid& grid, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
     const Cells<Real> cells(grid, arrays);
-    const bool rows = grid.dimension == 2;
-    const std::int64_t y_first = rows ? first : 0, y_last = rows ? last : grid.ny;
-    const std::int64_t z_first = rows ? 0 : first, z_last = rows ? 1 : last;
-#pragma omp parallel for collapse(2)
-    for (std::int64_t z = z_first; z < z_last; ++z)
-        for (std::int64_t y = y_first; y < y_last; ++y)
-            for (std::int64_t x = 0; x < grid.nx; ++x) cells.advance(grid.position(x, y, z));
+    const auto axes = static_cast<std::size_t>(grid.dimension);
+    if (grid.kind != Kind::pressure)
+        for_cells(grid, first, last, {}, [&](std::int64_t at) {
+            for (std::size_t axis = 0; axis < axes; ++axis) cells.advance_velocity(axis, at);
+        });
+    if (grid.kind == Kind::pressure) for_cells(grid, first, last, {}, [&](std::int64_t at) { cells.advance_pressure(at); });
+    if (grid.kind != Kind::step) return;
+    // All new velocities that the pressures need, also beyond the cells.
+    std::array<std::unique_ptr<double[]>, 3> faces;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+        faces[axis] = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(grid.words()));
+        Reach reach;
+        reach.before[axis] = grid.half - 1;
+        reach.after[axis] = grid.half;
+        for_cells(grid, first, last, reach, [&](std::int64_t at) { faces[axis][static_cast<std::size_t>(at)] = cells.velocity(axis, at); });
+    }
+    for_cells(grid, first, last, {}, [&](std::int64_t at) { cells.advance_pressure(at, faces); });
 }
 
 // Whether a word is read or written: a cell, or a ghost within reach along one axis.

@@ -18,7 +18,7 @@ std::int64_t threads(const Config& config) {
 }
 
 bool in_registers(const Config& config) {
-    return config.word("staging") == "registers";
+    return config.word("staging") != "cache";
 }
 
 // Words of a row from `before` a thread's points to `after` behind them, in whole groups.
@@ -30,8 +30,9 @@ std::int64_t span(std::int64_t points, std::int64_t before, std::int64_t after) 
 std::int64_t registers(const Grid& grid, const Config& config) {
     constexpr std::int64_t addresses = 24;
     const std::int64_t points = config.integer("points_per_thread"), m = grid.half;
-    const std::int64_t row = grid.kind == Kind::step ? span(points, 2 * m - 1, 2 * m - 1) + (grid.array_media ? 2 : 1) * span(points, m - 1, m)
-                                                     : span(points, m, m) + points;
+    std::int64_t row = span(points, m, m) + points;
+    if (grid.kind == Kind::step && config.word("staging") != "shared")
+        row = span(points, 2 * m - 1, 2 * m - 1) + (grid.array_media ? 2 : 1) * span(points, m - 1, m);
     std::int64_t values = row + points;
     if (config.integer("ahead") == 1) values += row;
     if (in_registers(config)) values += (grid.kind == Kind::step ? 4 : 2) * m * points;
@@ -56,6 +57,14 @@ std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits)
                  const std::int64_t needed = registers(grid, config);
                  if (needed <= std::min<std::int64_t>(available, limits.max_registers_per_thread)) return {};
                  return fmt::format("about {} registers per thread are needed, {} can be had", needed, available);
+             }},
+            {"shared_memory",
+             [=](const Config& config) -> Reason {
+                 const std::int64_t bytes = exchange_bytes(grid, config), all = bytes * config.integer("min_blocks");
+                 if (bytes > limits.shared_bytes_per_block)
+                     return fmt::format("{} bytes of shared memory in a block, the device allows {}", bytes, limits.shared_bytes_per_block);
+                 if (all <= limits.shared_bytes_per_multiprocessor) return {};
+                 return fmt::format("{} bytes of shared memory on a multiprocessor, the device has {}", all, limits.shared_bytes_per_multiprocessor);
              }},
             {"small_blocks",
              [](const Config& config) {
@@ -89,7 +98,9 @@ std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits)
 
 SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
     std::vector<Tunable> tunables{
-        {"staging", "how the layers around reach a thread: cached loads, or registers along a march", words({"cache", "registers"})},
+        {"staging",
+         "how values around reach a thread: cached loads; layers in registers along a march; in a step also new velocities through shared memory",
+         grid.kind == Kind::step ? words({"cache", "registers", "shared"}) : words({"cache", "registers"})},
         {"block_x", "threads along x", numbers({32, 64, 128, 256})},
         {"block_y", "threads along y", numbers({1, 2, 4, 8, 16})},
         {"march", "layers (rows in 2D, planes in 3D) that a block takes one after the other", numbers({1, 4, 8, 16, 32, 64, 128, 256, 512, 1024})},
@@ -138,6 +149,14 @@ SearchSpace cpu_space(const Grid& grid, const Limits& limits) {
 }
 
 }  // namespace
+
+std::int64_t exchange_bytes(const Grid& grid, const Config& config) {
+    if (config.word("staging") != "shared") return 0;
+    const std::int64_t block_x = config.integer("block_x"), block_y = config.integer("block_y"), points = config.integer("points_per_thread");
+    const std::int64_t rows = block_y * span(points, grid.half - 1, grid.half) + block_y * (block_x - 1) * points;
+    const std::int64_t side_rows = grid.dimension == 3 ? (block_y + 2 * grid.half - 1) * block_x * points : 0;
+    return 2 * (rows + side_rows) * grid.word();  // two layers in turns
+}
 
 SearchSpace space(const Problem& problem, const Limits& limits) {
     const Grid grid(problem);

@@ -1,0 +1,188 @@
+// Tuned acoustic kernels beside the best plain ones: one thread per point, caches only, the best of several block shapes. A whole step is also
+// measured as two tuned sweeps, velocities and pressures in place; `sweeps/ours` says how much faster one pass is. The rivals exist on CUDA.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "benchmarks/device_bench.hpp"
+#include "generator/families/acoustics_staggered_grid.hpp"
+
+namespace {
+
+using namespace hone;
+
+// One entry per kernel and dimension; the order is half of `M`'s. `c` is c_1 ... c_M by value.
+constexpr const char* plain_kernels = R"(
+struct Weights { real c[8]; };
+typedef long long wide;
+
+__device__ real centre(const real* q, wide at, wide stride, const Weights& w) {
+    real sum = 0;
+#pragma unroll
+    for (int m = 1; m <= M; ++m) sum += w.c[m - 1] * (q[at + m * stride] - q[at + (1 - m) * stride]);
+    return sum;
+}
+
+// Position of the thread's cell, or -1.
+__device__ wide position(int nx, int ny, int nz, int pitch) {
+    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y, z = blockIdx.z;
+    if (x >= nx || y >= ny) return -1;
+    const wide row = y + 2 * M, rows = ny + 4 * M;
+    return ((dimension == 3 ? (z + 2 * M) * rows : 0) + row) * pitch + 128 / sizeof(real) + x;
+}
+
+extern "C" __global__ void pressure(real* __restrict__ p, const real* __restrict__ u, const real* __restrict__ v, const real* __restrict__ w,
+                                    const real* __restrict__ kappa, const Weights c, int nx, int ny, int nz, int pitch) {
+    const wide at = position(nx, ny, nz, pitch);
+    if (at < 0) return;
+    real sum = centre(u, at, 1, c) + centre(v, at, pitch, c);
+    if (dimension == 3) sum += centre(w, at, wide(ny + 4 * M) * pitch, c);
+    p[at] -= kappa[at] * sum;
+}
+
+extern "C" __global__ void velocity(const real* __restrict__ p, real* __restrict__ u, real* __restrict__ v, real* __restrict__ w,
+                                    const real* __restrict__ bx, const real* __restrict__ by, const real* __restrict__ bz, const Weights c, int nx,
+                                    int ny, int nz, int pitch) {
+    const wide at = position(nx, ny, nz, pitch), plane = wide(ny + 4 * M) * pitch;
+    if (at < 0) return;
+    u[at] -= bx[at] * centre(p, at - 1, 1, c);
+    v[at] -= by[at] * centre(p, at - pitch, pitch, c);
+    if (dimension == 3) w[at] -= bz[at] * centre(p, at - plane, plane, c);
+}
+)";
+
+/// The rivals of one scheme, on the arrays of two problems.
+class PlainSweeps {
+  public:
+    PlainSweeps(Backend& backend, const Problem& problem) : grid_(problem) {
+        KernelSource source;
+        source.target = Target::cuda;
+        source.precision = grid_.precision;
+        source.entries = {"pressure", "velocity"};
+        source.text = fmt::format("using real = {};\nconstexpr int M = {}, dimension = {};\n", grid_.precision == Precision::f32 ? "float" : "double",
+                                  grid_.half, grid_.dimension) +
+                      plain_kernels;
+        const CompileOutcome outcome = backend.compiler().compile(source);
+        if (!outcome.ok) throw std::runtime_error(outcome.failure);
+        module_ = backend.load(outcome.code);
+        const std::vector<double> weights = acoustics::weights(grid_.half);
+        for (std::size_t m = 0; m < weights.size(); ++m) {
+            if (grid_.precision == Precision::f32)
+                reinterpret_cast<float*>(weights_.data())[m] = static_cast<float>(weights[m]);
+            else
+                weights_[m] = weights[m];
+        }
+    }
+
+    // `arrays`: p, velocities, kappa; or p, velocities, their media. In 2D the third axis repeats the second, and is not touched.
+    void launch(const char* entry, std::vector<void*> arrays, const Dim3& block) {
+        if (grid_.dimension == 2) {
+            arrays.insert(arrays.begin() + 3, arrays[2]);
+            if (arrays.size() > 5) arrays.push_back(arrays.back());
+        }
+        std::vector<void*> arguments;
+        for (auto& array : arrays) arguments.push_back(&array);
+        int extents[] = {static_cast<int>(grid_.nx), static_cast<int>(grid_.ny), static_cast<int>(grid_.nz), static_cast<int>(grid_.pitch)};
+        arguments.push_back(weights_.data());
+        for (int& extent : extents) arguments.push_back(&extent);
+        const auto blocks = [](std::int64_t n, std::int64_t per_block) { return (n + per_block - 1) / per_block; };
+        module_->launch(module_->entry(entry), {blocks(grid_.nx, block[0]), blocks(grid_.ny, block[1]), grid_.nz}, block, 0, {}, arguments.data());
+    }
+
+  private:
+    acoustics::Grid grid_;
+    std::unique_ptr<Module> module_;
+    alignas(16) std::array<double, 8> weights_{};
+};
+
+std::string text_of(const std::string& kernel, const std::string& rest) {
+    return fmt::format("acoustics_staggered kernel={} {}", kernel, rest);
+}
+
+constexpr std::array blocks{Dim3{32, 4, 1}, Dim3{32, 8, 1},  Dim3{32, 16, 1}, Dim3{64, 4, 1},
+                            Dim3{64, 8, 1}, Dim3{128, 2, 1}, Dim3{128, 4, 1}, Dim3{256, 1, 1}};
+
+std::vector<void*> first_arrays(const DeviceProblem& problem, std::size_t count) {
+    std::vector<void*> arrays;
+    for (std::size_t i = 0; i < count; ++i) arrays.push_back(problem.array(i));
+    return arrays;
+}
+
+double best(const std::vector<double>& seconds, std::size_t first, std::size_t count) {
+    const auto begin = seconds.begin() + static_cast<std::ptrdiff_t>(first);
+    return count == 0 ? 0 : *std::min_element(begin, begin + static_cast<std::ptrdiff_t>(count));
+}
+
+void one_sweep(benchmark::State& state, const std::string& kernel, const std::string& rest) {
+    Backend& backend = DeviceBench::instance().backend();
+    DeviceProblem problem(text_of(kernel, rest));
+    std::vector<std::function<void()>> contenders{[&] { problem.step(); }};
+    std::unique_ptr<PlainSweeps> plain;
+    const std::vector<void*> arrays = first_arrays(problem, problem.kernel().source().arrays.size());
+    if (backend.device().fingerprint.target == Target::cuda) {
+        plain = std::make_unique<PlainSweeps>(backend, problem.problem());
+        for (const Dim3& block : blocks) contenders.push_back([&, block] { plain->launch(kernel.c_str(), arrays, block); });
+    }
+    for (auto _ : state) {
+        const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
+        report(state, problem, seconds[0], best(seconds, 1, seconds.size() - 1));
+    }
+}
+
+// Ours: one pass. Its rivals: two tuned sweeps, and two plain ones.
+void whole_step(benchmark::State& state, const std::string& rest) {
+    Backend& backend = DeviceBench::instance().backend();
+    DeviceProblem problem(text_of("step", rest)), velocity(text_of("velocity", rest)), pressure(text_of("pressure", rest));
+    std::vector<std::function<void()>> contenders{[&] { problem.step(); },
+                                                  [&] {
+                                                      velocity.step();
+                                                      pressure.step();
+                                                  }};
+    std::unique_ptr<PlainSweeps> plain;
+    const std::vector<void*> velocity_arrays = first_arrays(velocity, velocity.kernel().source().arrays.size());
+    const std::vector<void*> pressure_arrays = first_arrays(pressure, pressure.kernel().source().arrays.size());
+    if (backend.device().fingerprint.target == Target::cuda) {
+        plain = std::make_unique<PlainSweeps>(backend, problem.problem());
+        for (const Dim3& block : blocks)
+            contenders.push_back([&, block] {
+                plain->launch("velocity", velocity_arrays, block);
+                plain->launch("pressure", pressure_arrays, block);
+            });
+    }
+    for (auto _ : state) {
+        const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
+        report(state, problem, seconds[0], best(seconds, 2, seconds.size() - 2));
+        state.counters["sweeps_ns/points"] = seconds[1] / problem.counts().updates * 1e9;
+        state.counters["sweeps/ours"] = seconds[1] / seconds[0];
+        // Of what two sweeps must move: 12 words in 2D, 16 in 3D.
+        const double bytes = velocity.counts().bytes + pressure.counts().bytes;
+        state.counters["sweeps_%copy"] = 100 * bytes / seconds[1] / DeviceBench::instance().ceilings().copy_bytes_per_second;
+    }
+}
+
+void register_all() {
+    const bool cuda = DeviceBench::instance().backend().device().fingerprint.target == Target::cuda;
+    for (const char* precision : {"f32", "f64"})
+        for (const int dimension : {2, 3})
+            for (const int order : {4, 8, 16}) {
+                const int n = dimension == 2 ? (cuda ? 8192 : 2048) : (cuda ? 512 : 160);
+                const std::string rest = fmt::format("dimension={} order={} media=array precision={} nx={} ny={} nz={}", dimension, order, precision,
+                                                     n, n, dimension == 3 ? n : 1);
+                const auto add = [](const std::string& name, const auto& function) {
+                    benchmark::RegisterBenchmark(name.c_str(), function)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+                };
+                for (const std::string kernel : {"pressure", "velocity"})
+                    add(text_of(kernel, rest), [=](benchmark::State& state) { one_sweep(state, kernel, rest); });
+                add(text_of("step", rest), [=](benchmark::State& state) { whole_step(state, rest); });
+            }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    register_all();
+    benchmark::RunSpecifiedBenchmarks();
+}
