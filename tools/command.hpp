@@ -56,6 +56,7 @@ Command emit_command();
 Command compile_command();
 Command devices_command();
 Command tune_command();
+Command balance_command();
 Command show_command();
 Command lookup_command();
 Command db_command();

@@ -29,6 +29,12 @@ bool may_answer(const Record& record, const DeviceFingerprint& device) {
     return record.verified() && record.purpose.empty() && record.device.target == device.target;
 }
 
+// A shared step as its partner sees it.
+Hybrid turned(const Record& record) {
+    const Hybrid& of = *record.hybrid;
+    return {record.device, record.config, 1 - of.share, of.granularity, of.partner_cost, of.own_cost, of.partner_seconds, of.own_seconds};
+}
+
 }  // namespace
 
 std::string to_string(Grade grade) {
@@ -151,8 +157,12 @@ Share Database::best_share(const Problem& problem, const DeviceSide& device, con
     const SearchSpace partner_space = family.space(problem, partner.limits);
     const std::string key = device_key(device.fingerprint);
     const std::string partner_key = device_key(partner.fingerprint);
-    Share best{Grade::none, 1, this->best(problem, device.fingerprint, device.limits).config,
-               this->best(problem, partner.fingerprint, partner.limits).config, std::nullopt};
+    Share best{Grade::none,
+               1,
+               this->best(problem, device.fingerprint, device.limits).config,
+               this->best(problem, partner.fingerprint, partner.limits).config,
+               std::nullopt,
+               std::nullopt};
     double best_distance = 0;
     const auto of_class = known_.by_class.find(problem.class_key());
     if (of_class == known_.by_class.end()) return best;
@@ -164,10 +174,10 @@ Share Database::best_share(const Problem& problem, const DeviceSide& device, con
         if (!forwards && !(known_.devices[index] == partner_key && other == key)) continue;
         const double distance = rounded_distance(extent_distance(problem, record.problem));
         if (best.record && std::tie(best_distance, best.record->step.high) <= std::tie(distance, record.step.high)) continue;
-        const Config own = record.config;
-        const Config others = record.hybrid->partner_config;
-        const Share share{record.problem == problem ? Grade::exact : Grade::nearest_size, forwards ? record.hybrid->share : 1 - record.hybrid->share,
-                          space.completed(forwards ? own : others), partner_space.completed(forwards ? others : own), record};
+        const Hybrid known = forwards ? *record.hybrid : turned(record);
+        const Config config = space.completed(forwards ? record.config : record.hybrid->partner_config);
+        const Config partner_config = partner_space.completed(known.partner_config);
+        const Share share{record.problem == problem ? Grade::exact : Grade::nearest_size, known.share, config, partner_config, record, known};
         if (space.check(share.config) || partner_space.check(share.partner_config)) continue;
         best = share;
         best_distance = distance;

@@ -31,6 +31,7 @@ struct Share {
     Config config;              ///< that it should run
     Config partner_config;
     std::optional<Record> record;  ///< what it was taken from; its own device may be the one named second
+    std::optional<Hybrid> known;   ///< what the record says, with the device named first as the own one
 };
 
 /// A device with what it allows.

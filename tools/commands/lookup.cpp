@@ -11,6 +11,7 @@ namespace {
 struct Settings {
     std::vector<std::string> problem;
     std::string device = "best";
+    std::string partner;
     std::string database;
     bool json = false;
 };
@@ -64,27 +65,60 @@ void print_text(const Family& family, const Problem& problem, const Match& match
     console.print("{}\n{}", problem.key(), definition_list(lines));
 }
 
+// Both devices with the part of the range that each should take.
+Json document_of(const Share& share) {
+    Json document{{"grade", to_string(share.grade)},
+                  {"share", share.share},
+                  {"config", json_of(share.config)},
+                  {"partner_config", json_of(share.partner_config)}};
+    if (share.record) document["record"] = json_of(*share.record);
+    return document;
+}
+
+void print_share(const Share& share, const Device& device, const Device& partner, Console& console) {
+    if (share.grade == Grade::none) {
+        console.print("{}", definition_list({{"share", "nothing is known about this pair of devices: use one"}}));
+        return;
+    }
+    const bool exact = share.grade == Grade::exact;
+    console.print("{}",
+                  definition_list({{"share", fmt::format("{} on {}, the rest on {}; {}", percent(share.share), device_id(device), device_id(partner),
+                                                         exact ? "found for this very problem" : "found for " + share.record->problem.key())},
+                                   {device_id(device), share.config.key()},
+                                   {device_id(partner), share.partner_config.key()},
+                                   {"measured", fmt::format("{}, {} a step; alone {} and {}", share.record->date, duration(share.record->step.median),
+                                                            duration(share.known->own_seconds), duration(share.known->partner_seconds))}}));
+}
+
 Exit look_up(const Settings& settings, Console& console) {
     const Families& families = built_in_families();
     const std::vector<Problem> problems = problems_of(settings.problem, families);
     const Database database = read_database(settings.database, "", families);
     const Device device = find_device(settings.device);
+    std::optional<Device> partner;
+    if (!settings.partner.empty()) partner = find_device(settings.partner);
     Json matches = Json::array();
     bool all_found = true;
     for (const auto& problem : problems) {
         const Family& family = families.of(problem);
         const Match match = database.best(problem, device.fingerprint, device.limits);
-        all_found = all_found && match.grade != Grade::none;
-        if (settings.json)
+        std::optional<Share> share;
+        if (partner) share = database.best_share(problem, {device.fingerprint, device.limits}, {partner->fingerprint, partner->limits});
+        all_found = all_found && (share ? share->grade : match.grade) != Grade::none;
+        if (settings.json) {
             matches.push_back(document_of(family, problem, match));
-        else
+            if (share) matches.back()["hybrid"] = document_of(*share);
+        } else {
             print_text(family, problem, match, console);
+            if (share) print_share(*share, device, *partner, console);
+        }
     }
     if (settings.json)
         print(console, Json{{"device", {{"id", device_id(device)}, {"name", device.fingerprint.name}, {"key", device_key(device.fingerprint)}}},
                             {"matches", std::move(matches)}});
     else if (!all_found)
-        console.message("hone: nothing tuned fits; 'hone tune' with the same words would change that\n");
+        console.message("hone: nothing {} fits; 'hone {}' with the same words would change that\n", partner ? "balanced" : "tuned",
+                        partner ? "balance" : "tune");
     return all_found ? Exit::ok : Exit::nothing;
 }
 
@@ -92,6 +126,7 @@ Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("FAMILY key=value...", settings->problem, "one or several problems; see 'hone families'");
     options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
+    options.text("partner", settings->partner, "NAME", "another device of this machine: also how the two share a step; see 'hone balance'");
     declare_database(options, settings->database);
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return look_up(*settings, console); };
@@ -100,15 +135,19 @@ Action declare(Options& options) {
 }  // namespace
 
 Command lookup_command() {
-    return {"lookup",
-            "which configuration an application would get for a problem, and why",
-            "FAMILY key=value... [options]",
-            "Asks the database as an application does and prints the grade of the answer (exact, nearest_size, same_architecture, none), the "
-            "configuration, the record that it was taken from and the time of a step to expect. With grade none the family's safe configuration is "
-            "printed, which runs everywhere, and the exit code is 1.",
-            {{"lookup gauss_seidel_27 stencil=constant precision=f32 nx=100 ny=90 nz=80 --device cpu --db DIR --json", "for a script"},
-             {"lookup dg_volume equation=maxwell_3d order=1..10 precision=f32 elements=100000", "ten problems, on the best device"}},
-            declare};
+    return {
+        "lookup",
+        "which configuration an application would get for a problem, and why",
+        "FAMILY key=value... [options]",
+        "Asks the database as an application does and prints the grade of the answer (exact, nearest_size, same_architecture, none), the "
+        "configuration, the record that it was taken from and the time of a step to expect. With grade none the family's safe configuration is "
+        "printed, which runs everywhere, and the exit code is 1.\n\n"
+        "With --partner also the part of every step that each of the two devices should take, and the exit code is 1 when nothing is known about the "
+        "pair.",
+        {{"lookup gauss_seidel_27 stencil=constant precision=f32 nx=100 ny=90 nz=80 --device cpu --db DIR --json", "for a script"},
+         {"lookup gauss_seidel_27 stencil=constant precision=f32 nx=256 ny=256 nz=256 --device cuda --partner cpu", "how two devices share it"},
+         {"lookup dg_volume equation=maxwell_3d order=1..10 precision=f32 elements=100000", "ten problems, on the best device"}},
+        declare};
 }
 
 }  // namespace hone::tools
