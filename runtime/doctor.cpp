@@ -9,6 +9,7 @@
 #include "runtime/cuda/driver.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/cuda/nvrtc.hpp"
+#include "runtime/power.hpp"
 
 namespace hone {
 namespace {
@@ -56,6 +57,14 @@ Finding nvml_finding(const cuda::LibraryCandidates& candidates) {
             found ? "" : "install NVIDIA's driver, which brings it", "power, clocks and throttling stand beside results"};
 }
 
+Finding power_finding(Target target, const std::string& what, const std::string& remedy, const PowerPlaces& places) {
+    Device device;
+    device.limits.target = target;
+    std::string missing;
+    const auto source = find_power_source(device, missing, places);
+    return {what, source.has_value(), source ? source->detail : missing, source ? "" : remedy, "energy can be tuned for and shown"};
+}
+
 Finding compiler_finding() {
     const HostCompiler compiler = find_host_compiler(nullptr);
     const bool found = compiler.missing.empty();
@@ -69,6 +78,11 @@ std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates) {
     std::vector<Finding> findings = driver_findings(candidates);
     findings.push_back(nvrtc_finding(candidates));
     findings.push_back(nvml_finding(candidates));
+    PowerPlaces places;
+    places.libraries = candidates;
+    findings.push_back(power_finding(Target::cuda, "power of the GPU", "a GPU that NVML knows", places));
+    findings.push_back(power_finding(Target::cpu, "power of the processor",
+                                     "on a real machine, let this user read /sys/class/powercap/intel-rapl*/energy_uj (chmod a+r, as root)", places));
     findings.push_back(compiler_finding());
     const Device cpu = cpu_device("");
     findings.push_back({"processor", true,

@@ -13,6 +13,8 @@ namespace {
 
 using cuda::nvml_success;
 
+constexpr double watts_per_milliwatt = 1e-3;
+
 struct ThrottleReason {
     unsigned long long bit;
     const char* name;
@@ -54,6 +56,9 @@ void DeviceMonitor::State::load(const std::vector<std::string>& candidates) {
     HONE_NVML_FUNCTIONS(HONE_BIND)
 #undef HONE_BIND
     if (!missing.empty()) return;
+#define HONE_BIND(member, symbol, result, parameters) library.bind(#symbol, member);
+    HONE_NVML_FURTHER_FUNCTIONS(HONE_BIND)
+#undef HONE_BIND
     const int result = init();
     initialised = result == nvml_success;
     if (!initialised) missing = fmt::format("NVML does not start: {}", error_string(result));
@@ -100,7 +105,6 @@ DeviceReading DeviceMonitor::read() const {
     if (!state_->missing.empty()) return reading;
     const State& nvml = *state_;
     unsigned int value = 0;
-    constexpr double watts_per_milliwatt = 1e-3;
     if (nvml.power(nvml.device, &value) == nvml_success) reading.power_watts = value * watts_per_milliwatt;
     if (nvml.clock(nvml.device, cuda::nvml_clock_sm, &value) == nvml_success) reading.sm_megahertz = value;
     if (nvml.clock(nvml.device, cuda::nvml_clock_memory, &value) == nvml_success) reading.memory_megahertz = value;
@@ -110,6 +114,24 @@ DeviceReading DeviceMonitor::read() const {
         for (const auto& reason : throttle_reasons)
             if ((reasons & reason.bit) != 0) reading.throttle_reasons.emplace_back(reason.name);
     return reading;
+}
+
+std::optional<double> DeviceMonitor::total_joules() const {
+    constexpr double joules_per_millijoule = 1e-3;
+    unsigned long long millijoules = 0;
+    if (!state_->missing.empty() || state_->total_energy == nullptr || state_->total_energy(state_->device, &millijoules) != nvml_success)
+        return std::nullopt;
+    return static_cast<double>(millijoules) * joules_per_millijoule;
+}
+
+std::optional<double> DeviceMonitor::instant_watts() const {
+    constexpr int unsigned_number = 1;
+    cuda::NvmlFieldValue value;
+    value.field = cuda::nvml_field_power_instant;
+    if (!state_->missing.empty() || state_->field_values == nullptr || state_->field_values(state_->device, 1, &value) != nvml_success ||
+        value.result != nvml_success || value.type != unsigned_number)
+        return std::nullopt;
+    return value.value.number * watts_per_milliwatt;
 }
 
 }  // namespace hone

@@ -17,6 +17,8 @@ struct DeviceReading {
     std::optional<double> temperature_celsius;
     /// Why the clock is below its maximum, e.g. "software power cap"; "idle" is not among them.
     std::vector<std::string> throttle_reasons;
+
+    bool operator==(const DeviceReading&) const = default;
 };
 
 /// Reads power, clocks, temperature and throttling of a CUDA device through NVML, where it is installed. Makes no context.
@@ -36,6 +38,10 @@ class DeviceMonitor {
     const std::string& library() const;  ///< the file that NVML was loaded from
     std::string driver_version() const;  ///< of the kernel's driver, "580.159.04"; empty when unknown
     DeviceReading read() const;
+    /// Energy of the board since the driver was loaded; nothing where the device or the driver does not count it.
+    std::optional<double> total_joules() const;
+    /// Power at this moment; `DeviceReading::power_watts` is a mean over the last second on most devices. Nothing where it cannot be had.
+    std::optional<double> instant_watts() const;
 
   private:
     struct State;

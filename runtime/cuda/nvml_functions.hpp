@@ -9,6 +9,22 @@ constexpr int nvml_success = 0;
 constexpr int nvml_clock_sm = 1;
 constexpr int nvml_clock_memory = 2;
 constexpr int nvml_temperature_gpu = 0;
+constexpr unsigned int nvml_field_power_instant = 186;
+
+// nvmlFieldValue_t: a reading asked for by number.
+struct NvmlFieldValue {
+    unsigned int field = 0;
+    unsigned int scope = 0;
+    long long timestamp = 0;
+    long long latency = 0;
+    int type = 0;  // of the value; 1: unsigned int
+    int result = 0;
+    union {
+        double real;
+        unsigned int number;
+        unsigned long long large;
+    } value = {};
+};
 
 // clang-format off
 #define HONE_NVML_FUNCTIONS(row)                                                                                             \
@@ -21,12 +37,18 @@ constexpr int nvml_temperature_gpu = 0;
     row(clock, nvmlDeviceGetClockInfo, int, (NvmlDevice* device, int type, unsigned int* megahertz))                         \
     row(temperature, nvmlDeviceGetTemperature, int, (NvmlDevice* device, int sensor, unsigned int* celsius))                 \
     row(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, int, (NvmlDevice* device, unsigned long long* reasons))
+
+// What older drivers lack: the board's energy since the driver was loaded, and readings by number.
+#define HONE_NVML_FURTHER_FUNCTIONS(row)                                                                                     \
+    row(total_energy, nvmlDeviceGetTotalEnergyConsumption, int, (NvmlDevice* device, unsigned long long* millijoules))       \
+    row(field_values, nvmlDeviceGetFieldValues, int, (NvmlDevice* device, int count, NvmlFieldValue* values))
 // clang-format on
 
 struct Nvml {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration, no expression
 #define HONE_MEMBER(member, symbol, result, parameters) result(*member) parameters = nullptr;
     HONE_NVML_FUNCTIONS(HONE_MEMBER)
+    HONE_NVML_FURTHER_FUNCTIONS(HONE_MEMBER)
 #undef HONE_MEMBER
 };
 

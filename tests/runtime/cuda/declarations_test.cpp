@@ -1,6 +1,7 @@
 // Our declarations of NVIDIA's functions against the toolkit's own headers, at compile time, where these are installed.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -119,9 +120,20 @@ template <>
 struct Plain<nvmlDevice_st> {
     using type = NvmlDevice;
 };
+template <>
+struct Plain<nvmlFieldValue_st> {
+    using type = NvmlFieldValue;
+};
+static_assert(sizeof(NvmlFieldValue) == sizeof(nvmlFieldValue_t) && nvml_field_power_instant == NVML_FI_DEV_POWER_INSTANT);
+static_assert(offsetof(NvmlFieldValue, field) == offsetof(nvmlFieldValue_t, fieldId) &&
+              offsetof(NvmlFieldValue, type) == offsetof(nvmlFieldValue_t, valueType) &&
+              offsetof(NvmlFieldValue, result) == offsetof(nvmlFieldValue_t, nvmlReturn) &&
+              offsetof(NvmlFieldValue, value) == offsetof(nvmlFieldValue_t, value));
+
 #define HONE_CHECK_NVML(member, symbol, result, parameters) \
     static_assert(std::is_same_v<std::remove_pointer_t<decltype(Nvml::member)>, Plain<decltype(::symbol)>::type>, #symbol);
 HONE_NVML_FUNCTIONS(HONE_CHECK_NVML)
+HONE_NVML_FURTHER_FUNCTIONS(HONE_CHECK_NVML)
 static_assert(nvml_success == NVML_SUCCESS && nvml_clock_sm == NVML_CLOCK_SM && nvml_clock_memory == NVML_CLOCK_MEM);
 static_assert(nvml_temperature_gpu == NVML_TEMPERATURE_GPU);
 #endif

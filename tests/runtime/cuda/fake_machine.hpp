@@ -17,6 +17,10 @@ class FakeMachine {
         cuda::SharedLibrary(candidates().driver).bind("fake_driver_state", function);
         state_ = &function();
         *state_ = FakeDriverState{};
+        FakeNvmlStateFunction nvml = nullptr;
+        cuda::SharedLibrary(candidates().nvml).bind("fake_nvml_state", nvml);
+        nvml_ = &nvml();
+        *nvml_ = FakeNvmlState{};
     }
 
     static cuda::LibraryCandidates candidates() {
@@ -25,6 +29,7 @@ class FakeMachine {
     }
 
     FakeDriverState& state() { return *state_; }
+    FakeNvmlState& nvml() { return *nvml_; }
     DiskCache& cache() { return cache_; }
     std::unique_ptr<Backend> backend(int index = 0) { return cuda::make_cuda_backend(index, cache_, candidates()); }
 
@@ -40,6 +45,7 @@ class FakeMachine {
     TemporaryFolder folder_;
     DiskCache cache_;
     FakeDriverState* state_ = nullptr;
+    FakeNvmlState* nvml_ = nullptr;
 };
 
 /// The text of the Error that `action` throws; empty, which no Error is, when it throws none.

@@ -28,11 +28,24 @@ TEST(DeviceMonitor, ReadsPowerClocksTemperatureAndThrottling) {
     EXPECT_EQ(machine.state().total_pushes, 0);
 }
 
+TEST(DeviceMonitor, ReadsEnergyAndPowerAtTheMomentWhereTheDeviceTellsThem) {
+    FakeMachine machine;
+    const DeviceMonitor monitor(0, FakeMachine::candidates());
+    machine.nvml().millijoules = 1234;
+    EXPECT_EQ(monitor.total_joules(), 1.234);
+    EXPECT_EQ(monitor.instant_watts(), 600.25);
+    machine.nvml().counts_energy = false;
+    machine.nvml().tells_instant = false;
+    EXPECT_EQ(monitor.total_joules(), std::nullopt);
+    EXPECT_EQ(monitor.instant_watts(), std::nullopt);
+}
+
 void expect_nothing(const DeviceMonitor& monitor, const char* why) {
     EXPECT_THAT(monitor.missing(), HasSubstr(why));
     const DeviceReading reading = monitor.read();
     EXPECT_FALSE(reading.power_watts || reading.sm_megahertz || reading.memory_megahertz || reading.temperature_celsius);
     EXPECT_TRUE(reading.throttle_reasons.empty());
+    EXPECT_FALSE(monitor.total_joules() || monitor.instant_watts());
 }
 
 TEST(DeviceMonitor, ReadsNothingWhereSomethingIsMissing) {

@@ -43,6 +43,15 @@ struct FakeDriverState {
     std::vector<std::string> calls;           ///< every symbol called, in order
 };
 
+/// What the fake management library tells, reached through its symbol `fake_nvml_state`. It says 512.5 W on the mean and 600.25 W at the moment.
+struct FakeNvmlState {
+    bool counts_energy = true;
+    bool tells_instant = true;
+    bool tells_power = true;
+    unsigned long long millijoules = 5'000'000;
+};
+
+using FakeNvmlStateFunction = FakeNvmlState& (*)();
 using FakeDriverStateFunction = FakeDriverState& (*)();
 
 }  // namespace hone::test

@@ -1,12 +1,21 @@
 // A management library for the fake driver's first device: 512.5 W, 1980 and 3201 MHz, 45 degrees, held back by the software power cap, and idle.
 #include <cstring>
 
+#include "runtime/cuda/nvml_functions.hpp"
+#include "tests/runtime/cuda/fake_driver/fake_driver.hpp"
+
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
 namespace {
 int the_device = 0;
+constexpr int not_supported = 3;
 constexpr int not_found = 6;
+hone::test::FakeNvmlState state;
 }  // namespace
+
+EXPORTED hone::test::FakeNvmlState& fake_nvml_state() {
+    return state;
+}
 
 EXPORTED int nvmlInit_v2() {
     return 0;
@@ -27,7 +36,7 @@ EXPORTED int nvmlDeviceGetHandleByPciBusId_v2(const char* id, int** device) {
 }
 EXPORTED int nvmlDeviceGetPowerUsage(int*, unsigned* milliwatts) {
     *milliwatts = 512500;
-    return 0;
+    return state.tells_power ? 0 : not_supported;
 }
 EXPORTED int nvmlDeviceGetClockInfo(int*, int type, unsigned* megahertz) {
     *megahertz = type == 1 ? 1980 : 3201;
@@ -39,5 +48,17 @@ EXPORTED int nvmlDeviceGetTemperature(int*, int, unsigned* celsius) {
 }
 EXPORTED int nvmlDeviceGetCurrentClocksThrottleReasons(int*, unsigned long long* reasons) {
     *reasons = 0x1 | 0x4;
+    return 0;
+}
+EXPORTED int nvmlDeviceGetTotalEnergyConsumption(int*, unsigned long long* millijoules) {
+    *millijoules = state.millijoules;
+    return state.counts_energy ? 0 : not_supported;
+}
+EXPORTED int nvmlDeviceGetFieldValues(int*, int count, hone::cuda::NvmlFieldValue* values) {
+    for (int i = 0; i < count; ++i) {
+        values[i].type = 1;
+        values[i].value.number = 600250;
+        values[i].result = state.tells_instant && values[i].field == hone::cuda::nvml_field_power_instant ? 0 : not_supported;
+    }
     return 0;
 }
