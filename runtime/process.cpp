@@ -4,17 +4,21 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <thread>
 
@@ -78,9 +82,54 @@ bool reap(pid_t child, Clock::time_point begin, double timeout_seconds, int& sta
     }
 }
 
+/// What /proc says of a process: its parent and itself.
+struct Kinship {
+    pid_t process = 0;
+    pid_t parent = 0;
+};
+
+std::vector<Kinship> all_processes() {
+    std::vector<Kinship> processes;
+    std::error_code error;
+    for (fs::directory_iterator entry("/proc", error), end; !error && entry != end; entry.increment(error)) {
+        std::ifstream file(entry->path() / "stat");
+        std::string text;
+        if (!std::isdigit(static_cast<unsigned char>(entry->path().filename().string()[0])) || !std::getline(file, text)) continue;
+        // "12 (name that may have spaces) S 11 ...": the parent is the second word behind the last parenthesis.
+        std::istringstream behind(text.substr(text.rfind(')') + 1));
+        std::string state;
+        Kinship kinship{static_cast<pid_t>(std::atol(text.c_str())), 0};
+        if (behind >> state >> kinship.parent) processes.push_back(kinship);
+    }
+    return processes;
+}
+
+/// Kills a process and its descendants. Each is stopped before its children are looked for, so that it starts no further ones.
+int kill_tree(pid_t root) {
+    ::kill(root, SIGSTOP);
+    for (const Kinship& one : all_processes())
+        if (one.parent == root) kill_tree(one.process);
+    return ::kill(root, SIGKILL);
+}
+
+void die_with_group(int /*signal*/) {
+    ::kill(0, SIGKILL);
+}
+
+Group programs_join = Group::own;  // set once, by a worker, before it starts any
+
 }  // namespace
 
-int start_process(std::vector<std::string> arguments, const StandardStreams& streams, pid_t& child,
+void live_and_die_as_a_group() {
+    const bool leads = ::getpgrp() == ::getpid();  // else the group has others in it, who started this by hand
+    if (leads) {
+        programs_join = Group::parents;
+        std::signal(SIGTERM, die_with_group);
+    }
+    prctl(PR_SET_PDEATHSIG, leads ? SIGTERM : SIGKILL);
+}
+
+int start_process(std::vector<std::string> arguments, const StandardStreams& streams, pid_t& child, Group group,
                   const std::vector<std::pair<std::string, std::string>>& environment) {
     std::vector<std::string> variables = changed_environment(environment);
     posix_spawn_file_actions_t actions;
@@ -93,7 +142,7 @@ int start_process(std::vector<std::string> arguments, const StandardStreams& str
         posix_spawn_file_actions_adddup2(&actions, streams.input, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, streams.output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, streams.errors, STDERR_FILENO);
-    // A group of its own, so that a compiler dies with its passes. Signals that the caller ignores or blocks are the child's default again.
+    // Signals that the caller ignores or blocks are the child's default again.
     sigset_t all;
     sigset_t none;
     sigfillset(&all);
@@ -101,7 +150,8 @@ int start_process(std::vector<std::string> arguments, const StandardStreams& str
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    const int set_group = group == Group::own ? POSIX_SPAWN_SETPGROUP : 0;
+    posix_spawnattr_setflags(&attributes, static_cast<short>(set_group | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK));
     const int error = posix_spawn(&child, arguments.front().c_str(), &actions, &attributes, pointers(arguments).data(), pointers(variables).data());
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -125,7 +175,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
         return result;
     }
     pid_t child = 0;
-    const int error = start_process(arguments, {-1, pipe[1], pipe[1]}, child, environment);
+    const int error = start_process(arguments, {-1, pipe[1], pipe[1]}, child, programs_join, environment);
     ::close(pipe[1]);
     if (error != 0) {
         ::close(pipe[0]);
@@ -137,7 +187,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
     result.timed_out = !collect(pipe[0], begin, timeout_seconds, result.output) || !reap(child, begin, timeout_seconds, status);
     ::close(pipe[0]);
     if (result.timed_out) {
-        ::kill(-child, SIGKILL);
+        programs_join == Group::own ? ::kill(-child, SIGKILL) : kill_tree(child);
         while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
         }
     }

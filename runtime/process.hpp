@@ -29,13 +29,20 @@ struct StandardStreams {
     int errors = -1;
 };
 
-/// Starts the program at the path `arguments[0]` without a shell, in a process group of its own, with the caller's environment changed by
-/// `environment`, and does not wait. 0 and the child's id, or an error number.
-int start_process(std::vector<std::string> arguments, const StandardStreams& streams, pid_t& child,
+/// The process group of a child: its own, so that it and what it starts can be killed together, or its parent's, so that it is killed with it.
+enum class Group { own, parents };
+
+/// Starts the program at the path `arguments[0]` without a shell, with the caller's environment changed by `environment`, and does not wait. 0 and
+/// the child's id, or an error number.
+int start_process(std::vector<std::string> arguments, const StandardStreams& streams, pid_t& child, Group group,
                   const std::vector<std::pair<std::string, std::string>>& environment = {});
 
-/// Starts the program at the path `arguments[0]` without a shell, in a process group of its own, with an empty standard input and the caller's
-/// environment changed by `environment`, and waits. After `timeout_seconds` the whole group is killed.
+/// From now on this process dies with its parent. If it leads a group of its own, as start_process makes it, `run_process` starts programs inside
+/// that group from now on, and all of it dies: so whoever kills the group leaves nothing behind. For worker processes, before they start any program.
+void live_and_die_as_a_group();
+
+/// Starts the program at the path `arguments[0]` without a shell, with an empty standard input and the caller's environment changed by
+/// `environment`, and waits. After `timeout_seconds` it is killed with all that it started.
 ///
 ///     const auto result = run_process({"/usr/bin/c++", "--version"}, 10);
 ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds,

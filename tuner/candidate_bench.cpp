@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "generator/error.hpp"
@@ -29,8 +32,8 @@ Outcome& failed(Outcome& outcome, Status status, std::string reason) {
     return outcome;
 }
 
-/// A sampling period of time steps.
-std::vector<double> sample(Backend& backend, const BoundKernel& kernel, double incumbent, const SamplingRule& rule) {
+/// A sampling period of time steps, and how it ended.
+std::pair<std::vector<double>, Verdict> sample(Backend& backend, const BoundKernel& kernel, double incumbent, const SamplingRule& rule) {
     const auto step_seconds = [&](int steps) {
         const auto work = [&] {
             for (int i = 0; i < steps; ++i) kernel.launch();
@@ -49,13 +52,13 @@ std::vector<double> sample(Backend& backend, const BoundKernel& kernel, double i
         verdict = judge(std::span(seconds).subspan(static_cast<std::size_t>(warm_up_length(seconds))), incumbent, elapsed, rule);
     }
     seconds.erase(seconds.begin(), seconds.begin() + warm_up_length(seconds));
-    return seconds;
+    return {std::move(seconds), verdict};
 }
 
 }  // namespace
 
-CandidateBench::CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed)
-    : backend_(backend), family_(family), problem_(problem) {
+CandidateBench::CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed, Instruments instruments)
+    : backend_(backend), family_(family), problem_(problem), instruments_(std::move(instruments)) {
     const Workload workload = family.workload(problem, seed);
     const std::vector<ArraySpec> specs = family.arrays(problem);
     tolerance_ = workload.tolerance;
@@ -91,6 +94,36 @@ std::pair<double, std::string> CandidateBench::difference() {
     return worst;
 }
 
+std::optional<Energy> CandidateBench::metered(const BoundKernel& kernel, double step_seconds, const SamplingRule& rule) {
+    // Long enough that the gaps between batches do not count, short enough to end in time.
+    constexpr double batch_seconds = 0.02;
+    constexpr double most_steps = 1e5;
+    const int batch = static_cast<int>(std::clamp(std::ceil(batch_seconds / step_seconds), 1.0, most_steps));
+    PowerMeter meter(*instruments_.power);
+    const double most_seconds = instruments_.power->lag + SamplingRule::longest_metering * rule.energy_seconds;
+    const auto begin = Clock::now();
+    int steps = 0;
+    do {
+        for (int i = 0; i < batch; ++i) kernel.launch();
+        backend_.synchronise();
+        steps += batch;
+    } while (meter.seconds() < rule.energy_seconds && seconds_since(begin) < most_seconds);
+    const double mean_step = seconds_since(begin) / steps;
+    const auto power = meter.stop();
+    if (!power) return std::nullopt;
+    Energy energy;
+    std::vector<double> joules;
+    for (const double watts : power->windows) joules.push_back(watts * mean_step);
+    energy.joules = summarise(joules);
+    energy.watts = power->watts;
+    energy.idle_watts = instruments_.idle_watts;
+    energy.source = instruments_.power->name;
+    energy.samples_per_second = power->samples_per_second;
+    energy.resolution_seconds = power->resolution_seconds;
+    energy.resolution_watts = power->resolution_watts;
+    return energy;
+}
+
 Outcome CandidateBench::evaluate(const Config& config, double incumbent, const SamplingRule& rule) {
     Outcome outcome;
     outcome.tolerance = tolerance_;
@@ -117,8 +150,11 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
 
         begin = Clock::now();
         restore();
-        outcome.samples = sample(backend_, bound, incumbent, rule);
+        Verdict verdict = Verdict::more;
+        std::tie(outcome.samples, verdict) = sample(backend_, bound, incumbent, rule);
         outcome.step = summarise(outcome.samples);
+        if (instruments_.state) outcome.device = instruments_.state();
+        if (rule.energy_seconds > 0 && instruments_.power && verdict != Verdict::worse) outcome.energy = metered(bound, outcome.step.median, rule);
         outcome.measure_seconds = seconds_since(begin);
     } catch (const std::exception& error) {  // also of a library: out of memory
         return failed(outcome, Status::launch_failed, error.what());

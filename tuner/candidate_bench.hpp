@@ -1,15 +1,27 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "generator/family.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/power.hpp"
 #include "tuner/outcome.hpp"
 #include "tuner/statistics.hpp"
 
 namespace hone {
+
+class BoundKernel;
+
+/// What a bench reads beside the clock; each may be empty.
+struct Instruments {
+    std::function<DeviceReading()> state;  ///< of the device, asked right after a sampling period
+    std::optional<PowerSource> power;      ///< for rules that want energy
+    double idle_watts = 0;                 ///< of the device doing nothing, by that meter; 0: not known
+};
 
 /// A problem's data on a device, ready to verify and time any of its configurations.
 ///
@@ -22,7 +34,7 @@ namespace hone {
 class CandidateBench {
   public:
     /// Throws Error when the device has no room for the data.
-    CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed);
+    CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed, Instruments instruments = {});
 
     /// Compiles (from the disk cache if it is there), verifies and times. Never throws for the candidate's sake: a failure is an outcome.
     Outcome evaluate(const Config& config, double incumbent, const SamplingRule& rule);
@@ -37,12 +49,15 @@ class CandidateBench {
     };
 
     void restore();
+    /// Energy of a step, from a stretch of steps under the power meter; nothing when the meter said too little.
+    std::optional<Energy> metered(const BoundKernel& kernel, double step_seconds, const SamplingRule& rule);
     /// Largest difference, and the array that it was found in.
     std::pair<double, std::string> difference();
 
     Backend& backend_;
     const Family& family_;
     Problem problem_;
+    Instruments instruments_;
     std::vector<Array> arrays_;
     std::vector<void*> pointers_;
     double tolerance_ = 0;

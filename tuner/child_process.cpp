@@ -66,7 +66,7 @@ ChildProcess::ChildProcess(std::vector<std::string> command) {
         close(pipe[1]);
     };
     try {
-        if (const int error = start_process(command, {sockets[1], sockets[1], pipe[1]}, pid_); error != 0) fail(command.front(), error);
+        if (const int error = start_process(command, {sockets[1], sockets[1], pipe[1]}, pid_, Group::own); error != 0) fail(command.front(), error);
     } catch (...) {
         release();
         close(socket_);

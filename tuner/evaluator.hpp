@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "generator/problem.hpp"
+#include "tuner/objective.hpp"
 #include "tuner/outcome.hpp"
 #include "tuner/tuner.hpp"
 
@@ -16,6 +17,8 @@ namespace hone {
 class Evaluator {
   public:
     virtual ~Evaluator() = default;
+    /// What is to be measured from the next `begin` on; at first the time alone.
+    virtual void set_objective(const Objective& /*objective*/) {}
     /// Sets the problem up before its first candidate. No sampling period is to last longer than `most_seconds`. Throws Error, here or at the first
     /// candidate, when it cannot be set up: the device is too small, say.
     virtual void begin(const Problem& problem, std::uint64_t seed, double most_seconds) = 0;

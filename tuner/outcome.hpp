@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "generator/config.hpp"
+#include "runtime/cuda/nvml.hpp"
 #include "tuning_db/record.hpp"
 
 namespace hone {
@@ -18,9 +20,11 @@ Status parse_status(const std::string& text);
 /// The result of one evaluation.
 struct Outcome {
     Status status = Status::measured;
-    std::string reason;           ///< of a failure, in one line
-    Statistics step;              ///< seconds of one time step, when measured
-    std::vector<double> samples;  ///< what `step` summarises, in the order measured
+    std::string reason;                   ///< of a failure, in one line
+    Statistics step;                      ///< seconds of one time step, when measured
+    std::vector<double> samples;          ///< what `step` summarises, in the order measured
+    std::optional<Energy> energy;         ///< of one time step, when it was asked for and the candidate was worth it
+    std::optional<DeviceReading> device;  ///< clocks, temperature, throttling at the end of the sampling period, where NVML tells them
     double verification_error = 0;
     double tolerance = 0;  ///< what was allowed
     double compile_seconds = 0;

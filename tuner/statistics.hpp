@@ -30,6 +30,12 @@ struct SamplingRule {
     double hopeless = 1.5;          ///< so have three samples all above this multiple
     double most_seconds = 1.0;      ///< a period ends after so much measured time and three samples
     double shortest_sample = 5e-5;  ///< seconds; device events resolve about half a microsecond, 1 % of this
+    double energy_seconds = 0;      ///< a candidate that survives its sampling period runs so long under the power meter; 0: no energy is wanted
+
+    /// For `energy_seconds`: a meter that is read every 5 ms tells a period of this length to 1 %, as `narrow` does for time.
+    static constexpr double enough_for_energy = 0.5;
+    /// Metering ends after so many times `energy_seconds`, and the time that the meter needs to forget what was before, whatever it said.
+    static constexpr double longest_metering = 4;
 };
 
 enum class Verdict {

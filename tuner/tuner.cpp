@@ -1,10 +1,14 @@
 #include "tuner/tuner.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
+#include <set>
+#include <unordered_set>
 
 #include "generator/error.hpp"
+#include "tuner/finals.hpp"
 #include "tuner/statistics.hpp"
 
 namespace hone {
@@ -13,12 +17,18 @@ namespace {
 /// A reported candidate; its place in the list is its age.
 struct Entry {
     std::int64_t index = 0;
-    Outcome search;               ///< as first measured
+    Outcome search;               ///< as measured in the search, last
     std::optional<Outcome> pool;  ///< all rounds of the finals
+    std::vector<double> joules;   ///< medians of these rounds
+    double watts = 0;             ///< their mean
 };
 
 /// A further round of a finalist. A failure replaces what was measured.
 void add_round(Entry& entry, const Outcome& round) {
+    if (round.measured() && round.energy) {
+        entry.joules.push_back(round.energy->joules.median);
+        entry.watts += (round.energy->watts - entry.watts) / static_cast<double>(entry.joules.size());
+    }
     if (!entry.pool || !round.measured()) {
         entry.pool = round;
         return;
@@ -27,50 +37,101 @@ void add_round(Entry& entry, const Outcome& round) {
     if (!pool.measured()) return;
     pool.samples.insert(pool.samples.end(), round.samples.begin(), round.samples.end());
     pool.step = summarise(pool.samples);
+    pool.energy = round.energy ? round.energy : pool.energy;
+    if (pool.energy) {
+        pool.energy->joules = summarise(entry.joules);
+        pool.energy->watts = entry.watts;
+    }
+    pool.device = round.device;
     pool.verification_error = std::max(pool.verification_error, round.verification_error);
     pool.compile_seconds += round.compile_seconds;
     pool.verify_seconds += round.verify_seconds;
     pool.measure_seconds += round.measure_seconds;
 }
 
-/// Whether `slower`, with the higher median, is as good as `fastest` for all that was measured.
-bool ties(const Statistics& slower, const Statistics& fastest, double tie) {
-    return slower.median <= fastest.median * (1 + tie) && slower.low <= fastest.high;
-}
-
 }  // namespace
+
+bool another_state(const DeviceReading& a, const DeviceReading& b) {
+    constexpr double clock_tolerance = 0.03;
+    const auto differ = [](const std::optional<double>& x, const std::optional<double>& y) {
+        return x && y && std::abs(*x - *y) > clock_tolerance * std::max(*x, *y);
+    };
+    const std::set<std::string> of_a(a.throttle_reasons.begin(), a.throttle_reasons.end());
+    const std::set<std::string> of_b(b.throttle_reasons.begin(), b.throttle_reasons.end());
+    return differ(a.sm_megahertz, b.sm_megahertz) || differ(a.memory_megahertz, b.memory_megahertz) || of_a != of_b;
+}
 
 struct Tuner::State {
     const SearchSpace* space = nullptr;
     TunerSettings settings;
+    TunerScope scope;
     std::vector<std::int64_t> members;
     std::unique_ptr<Strategy> strategy;
-    std::deque<Candidate> chosen;  ///< not yet handed out
-    std::deque<Candidate> handed;  ///< not yet reported
+    std::deque<Candidate> chosen;            ///< not yet handed out
+    std::deque<Candidate> handed;            ///< not yet reported
+    std::unordered_set<std::int64_t> asked;  ///< every candidate that was ever chosen
+    std::size_t promised = 0;                ///< promising members that had their turn
     std::vector<Entry> entries;
+    double watts = 0;                      ///< of the first candidate whose energy was measured
+    std::optional<std::int64_t> retiming;  ///< the incumbent, to be measured again
+    int candidates_since_retiming = 0;
     bool strategy_ended = false;
     bool in_finals = false;
     bool finished = false;
+    bool shortened = false;  ///< the finals
+    std::optional<Finals> finals;
     std::vector<std::size_t> finalists;  ///< by age
 
     const Outcome& standing(const Entry& entry) const { return entry.pool ? *entry.pool : entry.search; }
+    double cost_of(const Outcome& outcome) const { return cost(scope.objective, outcome, watts); }
+    bool may_win(const Outcome& outcome) const { return outcome.measured() && (outcome.energy || !scope.objective.needs_energy()); }
+
+    /// The safe configuration, then the promising members, then what the strategy asks for and was not among them.
+    std::optional<std::int64_t> next_member() {
+        const auto is_new = [&](std::int64_t index) { return asked.insert(index).second; };
+        while (!asked.empty() && promised < scope.promising.size()) {
+            const std::int64_t index = scope.promising[promised++];
+            if (std::binary_search(members.begin(), members.end(), index) && is_new(index)) return index;
+        }
+        while (const auto index = strategy->ask())
+            if (is_new(*index)) return index;
+        return std::nullopt;
+    }
 
     void choose() {
         while (!in_finals && !strategy_ended && static_cast<int>(chosen.size() + handed.size()) < settings.window) {
-            const auto index = strategy->ask();
+            if (retiming) {
+                chosen.push_back({*retiming, space->at(*retiming), false, true});
+                retiming.reset();
+                continue;
+            }
+            const auto index = next_member();
             if (index) chosen.push_back({*index, space->at(*index), false});
             strategy_ended = !index;
         }
         if (!in_finals && strategy_ended && chosen.empty() && handed.empty()) begin_finals();
     }
 
-    /// The measured entries that were not in finals before, fastest first, the older first among equals.
+    void report_candidate(const Candidate& candidate, const Outcome& outcome) {
+        if (watts == 0 && outcome.energy) watts = outcome.energy->watts;
+        const Entry* incumbent = winner();
+        ++candidates_since_retiming;
+        if (incumbent != nullptr && incumbent->search.device && outcome.device && settings.retime > 0 &&
+            candidates_since_retiming >= settings.retime && another_state(*incumbent->search.device, *outcome.device)) {
+            retiming = incumbent->index;
+            candidates_since_retiming = 0;
+        }
+        entries.push_back({candidate.index, outcome, std::nullopt, {}, 0});
+        strategy->tell(candidate.index, cost_of(outcome));
+    }
+
+    /// The measured entries that were not in finals before, best first, the older first among equals.
     std::vector<std::size_t> ranking() const {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < entries.size(); ++i)
-            if (entries[i].search.measured() && !entries[i].pool) order.push_back(i);
+            if (may_win(entries[i].search) && !entries[i].pool) order.push_back(i);
         std::stable_sort(order.begin(), order.end(),
-                         [&](std::size_t a, std::size_t b) { return entries[a].search.step.median < entries[b].search.step.median; });
+                         [&](std::size_t a, std::size_t b) { return cost_of(entries[a].search) < cost_of(entries[b].search); });
         return order;
     }
 
@@ -79,59 +140,76 @@ struct Tuner::State {
         finalists = ranking();
         finalists.resize(std::min(finalists.size(), static_cast<std::size_t>(std::max(1, settings.finalists))));
         const bool has_safe = std::find(finalists.begin(), finalists.end(), 0U) != finalists.end();
-        if (!has_safe && !finalists.empty() && !entries[0].pool && entries[0].search.measured()) finalists.push_back(0);
+        if (!has_safe && !finalists.empty() && !entries[0].pool && may_win(entries[0].search)) finalists.push_back(0);
         std::sort(finalists.begin(), finalists.end());
-        finished = finalists.empty();
-        const int rounds = finalists.size() == 1 ? 1 : settings.final_rounds;
-        for (int round = 0; round < rounds; ++round)
-            for (std::size_t i = 0; i < finalists.size(); ++i) {
-                const std::size_t turn = (i + static_cast<std::size_t>(round)) % finalists.size();
-                const std::int64_t index = entries[finalists[turn]].index;
-                chosen.push_back({index, space->at(index), true});
-            }
+        finals.emplace(finalists.size(), FinalsRule{settings.final_rounds, settings.most_final_rounds, settings.tie});
+        next_round();
+    }
+
+    void choose_finalists(const std::vector<std::size_t>& round) {
+        for (const std::size_t finalist : round) {
+            const std::int64_t index = entries[finalists[finalist]].index;
+            chosen.push_back({index, space->at(index), true});
+        }
+    }
+
+    void next_round() {
+        choose_finalists(finals->round());
+        if (chosen.empty()) conclude();
     }
 
     /// Leaves one round to finalists that have none yet.
     void shorten_finals() {
         chosen.clear();
         handed.clear();
-        for (const std::size_t finalist : finalists)
-            if (!entries[finalist].pool) chosen.push_back({entries[finalist].index, space->at(entries[finalist].index), true});
+        shortened = true;
+        choose_finalists(finals->unmeasured());
         if (chosen.empty()) conclude();
     }
 
     void conclude() {
-        const bool survivor = std::any_of(finalists.begin(), finalists.end(), [&](std::size_t i) { return entries[i].pool->measured(); });
-        finished = survivor;
-        if (!survivor) begin_finals();
+        finished = finalists.empty() || finals->winner().has_value();
+        if (!finished) begin_finals();
     }
 
     void report_finalist(const Candidate& candidate, const Outcome& outcome) {
-        const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.index == candidate.index; });
-        add_round(*entry, outcome);
-        if (!outcome.measured()) std::erase_if(chosen, [&](const Candidate& c) { return c.index == candidate.index; });
-        if (chosen.empty() && handed.empty()) conclude();
+        const auto place = std::find_if(finalists.begin(), finalists.end(), [&](std::size_t i) { return entries[i].index == candidate.index; });
+        Entry& entry = entries[*place];
+        add_round(entry, outcome);
+        const auto number = static_cast<std::size_t>(place - finalists.begin());
+        if (may_win(outcome))
+            finals->report(number, Round{cost_of(outcome), relative_noise(scope.objective, outcome)});
+        else
+            finals->report(number, std::nullopt);
+        if (!chosen.empty() || !handed.empty()) return;
+        shortened ? conclude() : next_round();
     }
 
     const Entry* winner() const {
-        const Entry* fastest = nullptr;
-        const auto stands = [&](const Entry& entry) { return standing(entry).measured() && (!finished || entry.pool); };
+        if (finished) {
+            const auto number = finals ? finals->winner() : std::nullopt;
+            return number ? &entries[finalists[*number]] : nullptr;
+        }
+        const Entry* best = nullptr;
         for (const Entry& entry : entries)
-            if (stands(entry) && (fastest == nullptr || standing(entry).step.median < standing(*fastest).step.median)) fastest = &entry;
-        if (fastest == nullptr || !finished) return fastest;
-        for (const Entry& entry : entries)
-            if (stands(entry) && ties(standing(entry).step, standing(*fastest).step, settings.tie)) return &entry;
-        return fastest;
+            if (may_win(standing(entry)) && (best == nullptr || cost_of(standing(entry)) < cost_of(standing(*best)))) best = &entry;
+        return best;
     }
 };
 
-Tuner::Tuner(const SearchSpace& space, const StrategyEntry& strategy, std::uint64_t seed, TunerSettings settings)
+Tuner::Tuner(const SearchSpace& space, const StrategyEntry& strategy, std::uint64_t seed, TunerSettings settings, TunerScope scope)
     : state_(std::make_unique<State>()) {
     if (settings.window < 1) throw Error("tuner", "its window is " + std::to_string(settings.window), "use at least 1");
     if (settings.final_rounds < 1) throw Error("tuner", "it has " + std::to_string(settings.final_rounds) + " final rounds", "use at least 1");
     state_->space = &space;
     state_->settings = settings;
+    state_->settings.most_final_rounds = std::max(settings.final_rounds, settings.most_final_rounds);
+    state_->scope = std::move(scope);
     state_->members = space.members();
+    if (const auto& only = state_->scope.only) {
+        const std::int64_t safe = space.index_of(space.safe());
+        std::erase_if(state_->members, [&](std::int64_t index) { return index != safe && !only(space.at(index)); });
+    }
     state_->strategy = strategy.make(space, state_->members, seed);
     state_->choose();
 }
@@ -151,13 +229,16 @@ std::optional<Candidate> Tuner::next() {
 
 void Tuner::report(const Candidate& candidate, const Outcome& outcome) {
     State& state = *state_;
-    if (state.handed.empty() || state.handed.front().index != candidate.index || state.handed.front().finalist != candidate.finalist)
+    if (state.handed.empty() || state.handed.front().index != candidate.index || state.handed.front().finalist != candidate.finalist ||
+        state.handed.front().again != candidate.again)
         throw Error("tuner", "a report of " + candidate.config.key() + ", which is not the oldest candidate that is due",
                     "report candidates in the order of next()");
     state.handed.pop_front();
     if (candidate.finalist) return state.report_finalist(candidate, outcome);
-    state.entries.push_back({candidate.index, outcome, std::nullopt});
-    state.strategy->tell(candidate.index, outcome.measured() ? outcome.step.median : std::numeric_limits<double>::infinity());
+    if (candidate.again)
+        std::find_if(state.entries.begin(), state.entries.end(), [&](const Entry& e) { return e.index == candidate.index; })->search = outcome;
+    else
+        state.report_candidate(candidate, outcome);
     state.choose();
 }
 

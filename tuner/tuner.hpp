@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "generator/search_space.hpp"
+#include "tuner/objective.hpp"
 #include "tuner/outcome.hpp"
 #include "tuner/strategy.hpp"
 
@@ -17,16 +19,31 @@ struct Candidate {
     std::int64_t index = 0;  ///< in the search space
     Config config;
     bool finalist = false;  ///< measured before; measure it again, in turn with the others
+    bool again = false;     ///< measured before, when the device was in another state; measure it again for the comparisons to come
 };
 
 struct TunerSettings {
-    int window = 8;        ///< candidates chosen ahead of their reports, so that compilation keeps ahead of the device
-    int finalists = 3;     ///< the best so many, and the safe configuration, are measured again in turn before one wins
-    int final_rounds = 3;  ///< how often; a lone finalist once
-    double tie = 0.01;     ///< medians closer than this, inside each other's noise, are a tie
+    int window = 8;             ///< candidates chosen ahead of their reports, so that compilation keeps ahead of the device
+    int finalists = 3;          ///< the best so many, and the safe configuration, are measured again in turn before one wins
+    int final_rounds = 3;       ///< how often at least; a lone finalist once
+    double tie = 0.01;          ///< costs closer than this, inside each other's noise, are a tie
+    int most_final_rounds = 9;  ///< how often at most, while finalists cannot be told apart; not below final_rounds
+    /// Once the device is in another state than when the incumbent was measured (see `another_state`), the incumbent is measured again, at most once
+    /// in so many candidates; 0: never.
+    int retime = 16;
 
     bool operator==(const TunerSettings&) const = default;
 };
+
+/// What a tuner looks for and where, beside the space.
+struct TunerScope {
+    Objective objective;
+    std::function<bool(const Config&)> only;  ///< members that it may choose, the safe configuration apart; empty: all
+    std::vector<std::int64_t> promising;      ///< members to be evaluated right after the safe configuration
+};
+
+/// Whether costs measured in these two states of a device should not be compared: another clock (by more than 3 %), or other reasons for throttling.
+bool another_state(const DeviceReading& a, const DeviceReading& b);
 
 /// The tuner as a state machine without clock or device: the same one offline, online and in simulation.
 ///
@@ -38,13 +55,16 @@ struct TunerSettings {
 /// `next`. Candidate k is chosen from the first k - window reports, however early or late it is fetched, so that a run is determined by its seed and
 /// its reports alone: a resumed run that replays its journal goes the same way.
 ///
-/// When the strategy is at its end, or after `finish`, the finalists are measured again, round by round in turn, each round starting with the next
-/// one. The lowest median of a finalist's pooled rounds wins; its first measurement does not count, because it was chosen for being low. Among
-/// finalists that tie with the lowest, the earliest candidate wins, and the safe configuration was the first of all. A failure in the finals
-/// disqualifies.
+/// What is best is what the objective says; by default the least seconds of a step. Promising members, if there are any, come right after the safe
+/// configuration, and the strategy is told of them as of its own candidates.
+///
+/// When the strategy is at its end, or after `finish`, the finalists are measured again, round by round in turn (tuner/finals.hpp), until one is
+/// better than the others with confidence, or they are declared equal, or the rounds are used up. A finalist's first measurement does not count,
+/// because it was chosen for being low. Among finalists that tie with the lowest, the earliest candidate wins, and the safe configuration was the
+/// first of all. A failure in the finals disqualifies.
 class Tuner {
   public:
-    Tuner(const SearchSpace& space, const StrategyEntry& strategy, std::uint64_t seed, TunerSettings settings = {});
+    Tuner(const SearchSpace& space, const StrategyEntry& strategy, std::uint64_t seed, TunerSettings settings = {}, TunerScope scope = {});
     ~Tuner();
     Tuner(Tuner&&) noexcept;
     Tuner& operator=(Tuner&&) noexcept;
@@ -67,9 +87,9 @@ class Tuner {
     std::optional<Best> best() const;
     /// The safe configuration's outcome, once reported; after the finals: of its pooled rounds.
     std::optional<Outcome> safe() const;
-    /// Candidates reported, finals not counted.
+    /// Candidates reported; what is measured again is not counted.
     int evaluations() const;
-    /// Members of the space.
+    /// Members of the space that may be chosen.
     std::int64_t members() const;
 
   private:

@@ -6,19 +6,34 @@
 #include <chrono>
 #include <deque>
 #include <limits>
+#include <thread>
 
 #include "generator/error.hpp"
 #include "runtime/sha256.hpp"
 #include "tuner/journal.hpp"
+#include "tuner/prior.hpp"
+#include "tuner/restriction.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone {
 namespace {
 
 constexpr std::uint64_t default_seed = 1;
+constexpr std::int64_t largest_journal = std::int64_t{1} << 30;
 constexpr double finals_share = 0.25;  // of the budget
 
 double system_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Candidates ahead of their reports: enough to give every compiler its work.
+int default_window() {
+    return std::max(TunerSettings{}.window, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+TunerSettings with_window(TunerSettings settings, int window) {
+    settings.window = window;
+    return settings;
 }
 
 std::string utc_now() {
@@ -39,7 +54,8 @@ class Run {
           space_(family.space(problem, device.limits)),
           file_(journal_path(options.folder, problem, device.fingerprint)),
           description_(describe()),
-          tuner_(space_, find_strategy(description_.strategy), description_.seed, options.tuner),
+          objective_(parse_objective(description_.objective)),
+          tuner_(space_, find_strategy(description_.strategy), description_.seed, description_.settings, scope()),
           journal_(options.resume ? Journal::resume(file_, description_) : Journal::start(file_, description_)),
           start_(now()) {
         progress_.members = tuner_.members();
@@ -54,6 +70,7 @@ class Run {
         evaluator_.abandon();
         update();
         result.progress = progress_;
+        if (!description_.prior.empty()) result.prior = prior_gain();
         if (progress_.best)
             result.record = record(*progress_.best);
         else
@@ -66,15 +83,29 @@ class Run {
         RunDescription run;
         run.strategy = strategies().front().name;
         run.seed = default_seed;
-        if (options_.resume) Journal::peek(file_, run);
+        run.settings = options_.tuner;
+        for (const Config& config : options_.prior) run.prior.push_back(config.key());
+        RunDescription journal = run;
+        if (options_.resume && Journal::peek(file_, journal)) {
+            journal.settings = run.settings.window == 0 ? with_window(run.settings, journal.settings.window) : run.settings;
+            run = journal;
+        }
+        if (run.settings.window == 0) run.settings.window = default_window();
         if (!options_.strategy.empty()) run.strategy = options_.strategy;
         if (options_.seed) run.seed = *options_.seed;
+        if (!options_.objective.empty()) run.objective = parse_objective(options_.objective).name;
+        if (!options_.only.empty()) run.only = options_.only;
         run.problem = problem_.key();
         run.device = device_.fingerprint;
         run.space = space_hash(space_, space_.members());
         run.version = HONE_VERSION;
-        run.settings = options_.tuner;
         return run;
+    }
+
+    TunerScope scope() const {
+        TunerScope scope{objective_, parse_restriction(space_, description_.only), {}};
+        for (const std::string& key : description_.prior) scope.promising.push_back(space_.index_of(space_.parse(key)));
+        return scope;
     }
 
     double now() const { return hooks_.clock ? hooks_.clock() : system_seconds(); }
@@ -89,11 +120,12 @@ class Run {
     }
 
     void count(const Candidate& candidate, const Outcome& outcome) {
-        if (!candidate.finalist) ++progress_.counts[outcome.status];
+        if (!candidate.finalist && !candidate.again) ++progress_.counts[outcome.status];
         progress_.compile_seconds += outcome.compile_seconds;
         progress_.verify_seconds += outcome.verify_seconds;
         progress_.measure_seconds += outcome.measure_seconds;
         ++rounds_;
+        history_.push_back({JournalEntry::Kind::evaluation, 0, candidate.index, candidate.finalist, "", outcome, candidate.again});
     }
 
     void update() {
@@ -115,20 +147,21 @@ class Run {
                 continue;
             }
             const auto candidate = tuner_.next();
-            if (!candidate || candidate->index != entry.index || candidate->finalist != entry.finalist || candidate->config.key() != entry.config)
+            if (!candidate || candidate->index != entry.index || candidate->finalist != entry.finalist || candidate->again != entry.again ||
+                candidate->config.key() != entry.config)
                 throw Error(
                     "journal " + file_.string(),
                     fmt::format("{} was evaluated where this run would evaluate {}", entry.config, candidate ? candidate->config.key() : "nothing"),
                     "tune again without --resume; the journal is kept");
             tuner_.report(*candidate, entry.outcome);
             count(*candidate, entry.outcome);
-            if (!candidate->finalist) ++progress_.replayed;
+            if (!candidate->finalist && !candidate->again) ++progress_.replayed;
         }
         start_ = now();
     }
 
     /// Measurements in the finals, where the safe configuration takes part.
-    int final_measurements() const { return (options_.tuner.finalists + 1) * options_.tuner.final_rounds; }
+    int final_measurements() const { return (description_.settings.finalists + 1) * description_.settings.final_rounds; }
 
     /// No sampling period may last longer: the finals are to take at most a quarter of the budget.
     double most_sampling_seconds() const {
@@ -158,6 +191,7 @@ class Run {
         while (may_fetch()) {
             auto candidate = tuner_.next();
             if (!candidate) return;
+            if (!begun_) evaluator_.set_objective(objective_);
             if (!begun_) evaluator_.begin(problem_, description_.seed, most_sampling_seconds());
             begun_ = true;
             evaluator_.prepare(*candidate);
@@ -177,11 +211,12 @@ class Run {
         if (prepared_.empty()) return;
         const Candidate candidate = prepared_.front();
         const auto best = tuner_.best();
-        const double incumbent = best && !candidate.finalist ? best->outcome.step.median : 0;
+        const double incumbent = best && !candidate.finalist && !candidate.again ? best->outcome.step.median : 0;
         const auto outcome = evaluator_.evaluate(candidate, incumbent, [this] { return interrupted() || spent(); });
         if (!outcome) return;
         prepared_.pop_front();
-        journal_.append({JournalEntry::Kind::evaluation, elapsed(), candidate.index, candidate.finalist, candidate.config.key(), *outcome});
+        journal_.append(
+            {JournalEntry::Kind::evaluation, elapsed(), candidate.index, candidate.finalist, candidate.config.key(), *outcome, candidate.again});
         tuner_.report(candidate, *outcome);
         count(candidate, *outcome);
         update();
@@ -199,11 +234,33 @@ class Run {
         record.tolerance = best.outcome.tolerance;
         if (progress_.safe && progress_.safe->measured()) record.safe_seconds = progress_.safe->step.median;
         record.ceiling_fraction = ceiling_seconds(record.counts, problem_.precision(), options_.ceilings, record.ceiling) / record.step.median;
+        record.purpose = objective_.purpose;
+        record.energy = best.outcome.energy;
+        record.found = "offline";
         record.strategy = description_.strategy;
         record.evaluations = progress_.evaluations;
         record.date = utc_now();
         record.versions = {HONE_VERSION, sha256(family_.kernel(problem_, best.config, device_.limits).text)};
         return record;
+    }
+
+    PriorGain prior_gain() const {
+        constexpr double near = 1.01;
+        double least = std::numeric_limits<double>::infinity();
+        for (const JournalEntry& entry : history_)
+            if (!entry.finalist) least = std::min(least, cost(objective_, entry.outcome));
+        PriorGain gain{static_cast<int>(description_.prior.size()), evaluations_to_reach(history_, objective_, near * least).value_or(0), {}};
+        try {
+            const std::string previous = file_.string() + ".previous";
+            if (!std::filesystem::exists(previous)) return gain;
+            const JournalText journal = parse_journal(read_file(previous, largest_journal), previous);
+            const RunDescription& run = journal.run;
+            if (run.space == description_.space && run.device == description_.device && run.objective == description_.objective &&
+                run.only == description_.only && run.prior.empty())
+                gain.without = evaluations_to_reach(journal.entries, objective_, near * least);
+        } catch (const Error&) {  // a journal that cannot be read tells nothing
+        }
+        return gain;
     }
 
     std::string why_none() const {
@@ -221,9 +278,11 @@ class Run {
     SearchSpace space_;
     std::filesystem::path file_;
     RunDescription description_;
+    Objective objective_;
     Tuner tuner_;
     Journal journal_;
     TuningProgress progress_;
+    std::vector<JournalEntry> history_;  ///< evaluations, replayed ones included
     std::deque<Candidate> prepared_;
     bool begun_ = false;
     bool shortened_ = false;  ///< the finals

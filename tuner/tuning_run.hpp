@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "generator/family.hpp"
 #include "runtime/backend.hpp"
@@ -19,12 +20,15 @@ namespace hone {
 struct TuningOptions {
     std::string strategy;               ///< empty: the default, or on resumption the journal's
     std::optional<std::uint64_t> seed;  ///< absent: 1, or on resumption the journal's
-    TunerSettings tuner;
-    double seconds = 0;            ///< budget, finals included as far as can be foreseen; 0: no bound
-    int evaluations = 0;           ///< candidates at most, finals not counted; 0: no bound
-    bool resume = false;           ///< go on with the journal that is there
-    std::filesystem::path folder;  ///< of the database: its journals/ holds the run's journal
-    Ceilings ceilings;             ///< of the device; zeros: not measured
+    TunerSettings tuner{.window = 0};   ///< window 0: as many as the machine has threads, at least 8; on resumption the journal's
+    std::string objective;              ///< empty: time, or on resumption the journal's
+    std::string only;                   ///< restriction (tuner/restriction.hpp); empty: none, or on resumption the journal's
+    std::vector<Config> prior;          ///< members to be evaluated right after the safe configuration; on resumption the journal's
+    double seconds = 0;                 ///< budget, finals included as far as can be foreseen; 0: no bound
+    int evaluations = 0;                ///< candidates at most, finals not counted; 0: no bound
+    bool resume = false;                ///< go on with the journal that is there
+    std::filesystem::path folder;       ///< of the database: its journals/ holds the run's journal
+    Ceilings ceilings;                  ///< of the device; zeros: not measured
 };
 
 /// Where a run stands; times are of the whole run, before and after a resumption.
@@ -46,12 +50,20 @@ struct TuningProgress {
     double seconds_per_candidate() const { return evaluations > 0 ? elapsed / evaluations : 0; }
 };
 
+/// What prior knowledge was worth to a run.
+struct PriorGain {
+    int members = 0;             ///< promising members that the run began with
+    int reached = 0;             ///< evaluations until the run had a candidate within 1 % of the best that it ever measured in its search
+    std::optional<int> without;  ///< evaluations that the previous run, which had no prior knowledge, needed for the same cost; absent: not known
+};
+
 /// What a run came to.
 struct TuningResult {
     TuningProgress progress;
-    std::optional<Record> record;  ///< of the best
-    std::string why_none;          ///< why there is no record
-    bool interrupted = false;      ///< may go on with `resume`; the record is the best so far
+    std::optional<Record> record;    ///< of the best
+    std::string why_none;            ///< why there is no record
+    std::optional<PriorGain> prior;  ///< when it had promising members
+    bool interrupted = false;        ///< may go on with `resume`; the record is the best so far
 };
 
 /// What a run asks of its surroundings. All may be left empty.

@@ -1,7 +1,6 @@
 #include "tuner/worker.hpp"
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -12,10 +11,15 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "generator/error.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/ceilings.hpp"
+#include "runtime/cuda/nvml.hpp"
+#include "runtime/power.hpp"
+#include "runtime/process.hpp"
+#include "runtime/sha256.hpp"
 #include "tuner/candidate_bench.hpp"
 #include "tuner/messages.hpp"
 #include "tuning_db/json.hpp"
@@ -68,10 +72,32 @@ class Session {
         space_ = family_->space(problem_, limits_);
         if (backend_) {
             const std::string seed = request["seed"].string(32);
-            bench_ = std::make_unique<CandidateBench>(*backend_, *family_, problem_, std::strtoull(seed.c_str(), nullptr, 10));
+            const auto energy = request.find("energy_seconds");
+            bench_ = std::make_unique<CandidateBench>(*backend_, *family_, problem_, std::strtoull(seed.c_str(), nullptr, 10),
+                                                      instruments(energy ? energy->number(0, most_seconds) : 0));
         }
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
         return fmt::format("{{\"seconds\": {}}}", json_number(seconds.count()));
+    }
+
+    Instruments instruments(double energy_seconds) {
+        Instruments instruments;
+        if (!monitor_ && limits_.target == Target::cuda) monitor_.emplace(backend_->device().index);
+        if (monitor_ && monitor_->missing().empty()) instruments.state = [this] { return monitor_->read(); };
+        if (energy_seconds == 0) return instruments;
+        std::string missing;
+        instruments.power = find_power_source(backend_->device(), missing);
+        if (!instruments.power) throw Error("energy of " + backend_->device().fingerprint.name, "cannot be measured: " + missing, "");
+        instruments.idle_watts = idle_watts(*instruments.power, energy_seconds);
+        return instruments;
+    }
+
+    /// Of the device that this process has open and that does nothing; 0 when its meter does not tell.
+    static double idle_watts(const PowerSource& source, double seconds) {
+        PowerMeter meter(source);
+        std::this_thread::sleep_for(std::chrono::duration<double>(source.lag + 2 * seconds));
+        const auto power = meter.stop();
+        return power ? power->watts : 0;
     }
 
     /// The configuration asked for: a member of the space.
@@ -89,10 +115,19 @@ class Session {
                            json_number(outcome.code.from_cache ? 0 : outcome.code.seconds));
     }
 
+    /// What is evaluated here is what the caller will run.
+    void check_source(const JsonPlace& request, const Config& config) const {
+        const auto source = request.find("source");
+        if (source && source->string(64) != sha256(family_->kernel(problem_, config, limits_).text))
+            throw Error("worker", "it makes another source of " + config.key(), "use the hone program of the same version as the application's hone");
+    }
+
     std::string evaluate(const JsonPlace& request) {
         if (!bench_) throw Error("worker", "it has no problem on a device", "send \"open\" and \"problem\" first");
+        const Config config = config_of(request);
+        check_source(request, config);
         const Outcome outcome =
-            bench_->evaluate(config_of(request), request["incumbent"].number(0, most_seconds), read_sampling_rule(request["sampling"]));
+            bench_->evaluate(config, request["incumbent"].number(0, most_seconds), read_sampling_rule(request["sampling"]));
         return fmt::format("{{\"outcome\": {}, \"broken\": {}}}", to_json(outcome), outcome.measured() || device_answers() ? 0 : 1);
     }
 
@@ -120,6 +155,7 @@ class Session {
     std::optional<DiskCache> cache_;
     std::unique_ptr<Backend> backend_;
     std::unique_ptr<Compiler> compiler_;
+    std::optional<DeviceMonitor> monitor_;
     Limits limits_;
     Problem problem_;
     const Family* family_ = nullptr;
@@ -157,7 +193,7 @@ std::optional<std::string> read_line() {
 
 int worker_main(const Families& families) {
     std::signal(SIGINT, SIG_IGN);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    live_and_die_as_a_group();
     std::FILE* answers = claim_output();
     if (answers == nullptr) return EXIT_FAILURE;
     Session session(families);

@@ -58,12 +58,13 @@ void WorkerEvaluator::start_worker() {
 /// Sends what a worker must know before it can evaluate; its answers are awaited later, so that candidates compile meanwhile.
 void WorkerEvaluator::set_up() {
     start_worker();
-    worker_->send(fmt::format(R"({{"do": "problem", "problem": {}, "seed": "{}"}})", json_string(problem_), seed_));
+    worker_->send(fmt::format(R"({{"do": "problem", "problem": {}, "seed": "{}", "energy_seconds": {}}})", json_string(problem_), seed_,
+                              json_number(sampling_.energy_seconds)));
     ++setup_answers_due_;
 }
 
 void WorkerEvaluator::begin(const Problem& problem, std::uint64_t seed, double most_seconds) {
-    sampling_ = settings_.sampling;
+    sampling_ = sampling_for(objective_, settings_.sampling);
     sampling_.most_seconds = std::min(sampling_.most_seconds, most_seconds);
     problem_ = problem.key();
     seed_ = seed;
@@ -80,6 +81,13 @@ void WorkerEvaluator::prepare(const Candidate& candidate) {
 
 void WorkerEvaluator::abandon() {
     pool_.cancel(!on_cpu());
+}
+
+bool WorkerEvaluator::compiled(const Candidate& candidate) {
+    pool_.add(candidate.config);
+    pool_.collect();
+    pool_.start();
+    return pool_.result(candidate.config).has_value();
 }
 
 WorkerEvaluator::Wait WorkerEvaluator::wait_for_answer(double timeout, bool compile, const std::function<bool()>& stop, std::string& answer) {
@@ -142,7 +150,8 @@ double WorkerEvaluator::timeout() const {
     // two are needed for a sample. Slower than the safe configuration by a further factor of five is not worth waiting for.
     constexpr double steps = 60;
     constexpr double verifications = 5;
-    return settings_.grace + sampling_.most_seconds + steps * safe_step_ + verifications * safe_verify_;
+    const double metering = 2 * SamplingRule::longest_metering * sampling_.energy_seconds;  // twice, for the meter's own delay
+    return settings_.grace + sampling_.most_seconds + metering + steps * safe_step_ + verifications * safe_verify_;
 }
 
 std::optional<Outcome> WorkerEvaluator::evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) {
@@ -165,8 +174,9 @@ std::optional<Outcome> WorkerEvaluator::evaluate(const Candidate& candidate, dou
 }
 
 std::optional<Outcome> WorkerEvaluator::measure(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) {
-    worker_->send(fmt::format(R"({{"do": "evaluate", "config": {}, "incumbent": {}, "sampling": {}}})", json_string(candidate.config.key()),
-                              json_number(incumbent), to_json(sampling_)));
+    const std::string source = settings_.source ? fmt::format(R"(, "source": {})", json_string(settings_.source(candidate.config))) : "";
+    worker_->send(fmt::format(R"({{"do": "evaluate", "config": {}, "incumbent": {}, "sampling": {}{}}})", json_string(candidate.config.key()),
+                              json_number(incumbent), to_json(sampling_), source));
     const auto began = Clock::now();
     // Most candidates are measured within this time: rather than killing the worker, and setting the next one up, let it finish.
     const double patience = 2 + 8 * safe_step_ + 2 * safe_verify_;

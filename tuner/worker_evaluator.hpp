@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,7 +27,10 @@ struct WorkerSettings {
     double compile_timeout = 60;  ///< seconds for one candidate
     double setup_timeout = 600;   ///< for a problem's data and expected answers
     double first_timeout = 120;   ///< for the first candidate that is measured, the safe one: nothing is known yet
-    double grace = 10;            ///< added to what a candidate may take, which follows from the safe configuration's times
+    /// SHA-256 of the source that the caller itself makes of a configuration: a worker that makes another one, being of another version of hone,
+    /// refuses to evaluate it (Error). Empty: not asked.
+    std::function<std::string(const Config&)> source;
+    double grace = 10;  ///< added to what a candidate may take, which follows from the safe configuration's times
 };
 
 /// Evaluates on a device through a worker process, while other processes compile ahead.
@@ -41,10 +45,13 @@ class WorkerEvaluator : public Evaluator {
     explicit WorkerEvaluator(WorkerSettings settings);
     ~WorkerEvaluator() override;
 
+    void set_objective(const Objective& objective) override { objective_ = objective; }
     void begin(const Problem& problem, std::uint64_t seed, double most_seconds) override;
     void prepare(const Candidate& candidate) override;
     std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override;
     void abandon() override;
+    /// Whether the code of a prepared candidate, or its failure, is known. Never waits; gives work to idle processes and takes their results.
+    bool compiled(const Candidate& candidate);
 
     /// Measures the device's ceilings in the worker, before the first problem or between two. Throws Error when that fails.
     Ceilings ceilings();
@@ -65,6 +72,7 @@ class WorkerEvaluator : public Evaluator {
     bool on_cpu() const { return settings_.device.limits.target == Target::cpu; }
 
     WorkerSettings settings_;
+    Objective objective_;
     SamplingRule sampling_;  ///< of this problem
     CompilePool pool_;
     std::unique_ptr<ChildProcess> worker_;

@@ -78,5 +78,16 @@ TEST_F(CandidateBenchTest, APeriodHasAsManySamplesAsTheRuleSays) {
     EXPECT_GE(outcome.step.samples, rule.fewest);
 }
 
+TEST_F(CandidateBenchTest, TheStateOfTheDeviceIsReadOncePerSamplingPeriod) {
+    int readings = 0;
+    CandidateBench bench(*backend, family, problem, seed, {[&] {
+        ++readings;
+        return DeviceReading{.sm_megahertz = 1980};
+    }});
+    EXPECT_EQ(bench.evaluate(config(""), 0, SamplingRule{}).device, DeviceReading{.sm_megahertz = 1980});
+    EXPECT_EQ(bench.evaluate(config("fault=wrong"), 0, SamplingRule{}).device, std::nullopt);
+    EXPECT_EQ(readings, 1);
+}
+
 }  // namespace
 }  // namespace hone

@@ -3,8 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
 #include "runtime/backend.hpp"
 #include "tests/support/axpy_family.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone {
@@ -95,6 +102,85 @@ TEST_F(CompilePoolTest, CancellingEmptiesTheQueueAndGivesUpWhatRuns) {
     EXPECT_FALSE(pool.busy());
     pool.start();
     EXPECT_FALSE(pool.busy()) << "nothing is queued";
+}
+
+/// A compiler that never ends, and neither does the program that it starts; both leave their numbers in a folder.
+class EndlessCompiler {
+  public:
+    explicit EndlessCompiler(const std::filesystem::path& folder) : numbers_(folder / "numbers"), chosen_("HONE_CXX", (folder / "c++").string()) {
+        std::ofstream(folder / "c++") << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo endless 1; exit; fi\nsleep 1000 &\n"
+                                      << "echo $$ $! end > '" << numbers_.string() << "'\nwait\n";
+        std::filesystem::permissions(folder / "c++", std::filesystem::perms::owner_all);
+    }
+
+    /// The two, once they run.
+    std::vector<int> processes() const {
+        int compiler = 0;
+        int pass = 0;
+        std::string end;
+        while (!(std::ifstream(numbers_) >> compiler >> pass >> end)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        return {compiler, pass};
+    }
+
+    /// Waits for their end; false when one outlives ten seconds.
+    static bool gone(const std::vector<int>& processes) {
+        const auto runs = [](int process) {
+            std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+            std::string number;
+            std::string name;
+            std::string state;
+            return (file >> number >> name >> state) && state != "Z" && state != "X";
+        };
+        for (int patience = 0; patience < 1000; ++patience) {
+            if (std::none_of(processes.begin(), processes.end(), runs)) return true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        return false;
+    }
+
+  private:
+    std::filesystem::path numbers_;
+    test::EnvironmentVariable chosen_;
+};
+
+TEST_F(CompilePoolTest, ACompilationThatIsGivenUpLeavesNoCompilerBehind) {
+    const EndlessCompiler compiler(folder.path());
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    pool.add(config(""));
+    pool.start();
+    const auto processes = compiler.processes();
+    pool.cancel(true);
+    EXPECT_TRUE(EndlessCompiler::gone(processes));
+}
+
+TEST_F(CompilePoolTest, AWorkerThatIsKilledTakesItsCompilerAlong) {
+    const EndlessCompiler compiler(folder.path());
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    pool.add(config(""));
+    pool.start();
+    const auto processes = compiler.processes();
+    kill(pool.children().front()->pid(), SIGKILL);
+    EXPECT_FALSE(wait_for(pool, config("")).ok);
+    EXPECT_TRUE(EndlessCompiler::gone(processes));
+}
+
+TEST_F(CompilePoolTest, ACompilerThatTakesTooLongIsKilledWithAllItStartedAndItsWorkerGoesOn) {
+    const EndlessCompiler compiler(folder.path());
+    settings.timeout = 1;
+    settings.processes = 1;
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    pool.add(config(""));
+    pool.start();
+    const auto processes = compiler.processes();
+    const auto worker = pool.children().front()->pid();
+    EXPECT_THAT(wait_for(pool, config("")).failure, HasSubstr("killed after"));
+    EXPECT_TRUE(EndlessCompiler::gone(processes));
+    pool.add(config("storage=table"));
+    pool.start();
+    EXPECT_EQ(pool.children().front()->pid(), worker);
 }
 
 }  // namespace

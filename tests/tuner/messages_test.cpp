@@ -32,6 +32,17 @@ TEST(Messages, EveryOutcomeComesBackAsItWas) {
     EXPECT_EQ(read_back(to_json(Outcome{}), read_outcome), Outcome{});
 }
 
+TEST(Messages, EnergyAndTheStateOfTheDeviceComeBackAndAreLeftOutWhenTheyWereNotRead) {
+    Outcome outcome;
+    EXPECT_EQ(to_json(outcome).find("energy"), std::string::npos);
+    EXPECT_EQ(to_json(outcome).find("device"), std::string::npos) << "so that an outcome reads as it did before these existed";
+    outcome.energy = Energy{{0.5, 0.25, 0.75, 0.25, 4}, 500.0 / 3, 75, "nvml", 200, 0.1, 0.001};
+    outcome.device = DeviceReading{};
+    EXPECT_EQ(read_back(to_json(outcome), read_outcome), outcome) << "a device that tells nothing";
+    outcome.device = DeviceReading{512.5, 1980, std::nullopt, 45, {"software power cap", "hardware \"slowdown\""}};
+    EXPECT_EQ(read_back(to_json(outcome), read_outcome), outcome);
+}
+
 TEST(Messages, LimitsComeBackAsTheyWere) {
     const Limits limits = cuda_limits(90);
     const Limits found = read_back(to_json(limits), read_limits);
@@ -47,6 +58,7 @@ TEST(Messages, SamplingRulesComeBackAsTheyWere) {
     rule.period = 17;
     rule.narrow = 0.1 / 3;
     rule.shortest_sample = 1e-7;
+    rule.energy_seconds = 0.25;
     EXPECT_EQ(to_json(read_back(to_json(rule), read_sampling_rule)), to_json(rule));
 }
 

@@ -208,6 +208,128 @@ TEST(Tuner, FinishBeforeAnyReportIsDone) {
     EXPECT_FALSE(tuner.best().has_value());
 }
 
+/// With the energy of a step, at `watts`.
+Outcome metered(double seconds, double watts) {
+    Outcome outcome = measured(seconds);
+    const double joules = seconds * watts;
+    outcome.energy = Energy{{joules, joules, joules, joules, 4}, watts, 50, "nvml", 200, 0.1, 0.001};
+    return outcome;
+}
+
+TEST(Tuner, FindsTheLeastOfWhatItsObjectiveSays) {
+    const SearchSpace space = line(10);
+    // Time falls from 10 to 1, power rises faster: the least energy is in between, the least energy-delay later.
+    const auto evaluate = [](std::int64_t index, int) {
+        const double seconds = 10.0 - static_cast<double>(index);
+        return metered(seconds, 100 + 300 / (seconds * seconds));
+    };
+    std::map<std::string, std::int64_t> winners;
+    for (const char* name : {"time", "energy", "edp", "weighted:1"}) {
+        const Objective objective = parse_objective(name);
+        Tuner tuner(space, find_strategy("exhaustive"), 1, {}, {.objective = objective});
+        run(tuner, evaluate);
+        winners[name] = tuner.best()->config.integer("t");
+        double least = std::numeric_limits<double>::infinity();
+        for (std::int64_t index = 0; index < 10; ++index) least = std::min(least, cost(objective, evaluate(index, 0)));
+        EXPECT_DOUBLE_EQ(cost(objective, tuner.best()->outcome), least) << name;
+    }
+    EXPECT_EQ(winners["time"], 9);
+    EXPECT_EQ(winners["energy"], winners["weighted:1"]);
+    EXPECT_LT(winners["energy"], winners["edp"]);
+}
+
+TEST(Tuner, WhatWasNotMeteredDoesNotWinEnergyAndIsToldToTheStrategyAtItsTime) {
+    const SearchSpace space = line(4);
+    Tuner tuner(space, find_strategy("exhaustive"), 1, {}, {.objective = parse_objective("energy")});
+    run(tuner, [](std::int64_t index, int) { return index == 2 ? measured(0.1) : metered(1 + static_cast<double>(index), 100); });
+    EXPECT_EQ(tuner.best()->config.integer("t"), 0);
+    EXPECT_DOUBLE_EQ(tuner.best()->outcome.energy->joules.median, 100);
+}
+
+TEST(Tuner, PoolsTheEnergyOfTheRounds) {
+    const SearchSpace space = line(2);
+    Tuner tuner(space, find_strategy("exhaustive"), 1, {.final_rounds = 3, .most_final_rounds = 3}, {.objective = parse_objective("energy")});
+    run(tuner, [](std::int64_t index, int round) { return index == 0 ? metered(1, 500) : metered(1, 99.0 + round); });
+    const Energy energy = tuner.best()->outcome.energy.value();
+    EXPECT_EQ(tuner.best()->config.integer("t"), 1);
+    EXPECT_EQ(energy.joules.samples, 3);
+    EXPECT_EQ(energy.joules.median, 101);
+    EXPECT_EQ(energy.joules.low, 100);
+    EXPECT_EQ(energy.joules.high, 102);
+    EXPECT_DOUBLE_EQ(energy.watts, 101);
+}
+
+TEST(Tuner, EvaluatesPromisingMembersRightAfterTheSafeConfigurationAndNoneTwice) {
+    const SearchSpace space = line(20);
+    for (const auto& strategy : strategies()) {
+        Tuner tuner(space, strategy, 3, {}, {.promising = {7, 0, 13, 7, 19}});
+        const auto trace = run(tuner, [](std::int64_t index, int) { return measured(1 + std::abs(static_cast<double>(index) - 12)); });
+        std::vector<std::int64_t> order;
+        std::set<std::int64_t> distinct;
+        for (const auto& candidate : trace) {
+            if (candidate.finalist) continue;
+            order.push_back(candidate.index);
+            EXPECT_TRUE(distinct.insert(candidate.index).second) << strategy.name << " " << candidate.index;
+        }
+        ASSERT_EQ(order.size(), 20U) << strategy.name;
+        EXPECT_EQ((std::vector<std::int64_t>(order.begin(), order.begin() + 4)), (std::vector<std::int64_t>{0, 7, 13, 19})) << strategy.name;
+        EXPECT_EQ(tuner.best()->config.integer("t"), 12) << strategy.name;
+    }
+}
+
+TEST(Tuner, ChoosesOnlyWhatItMayAndTheSafeConfiguration) {
+    const SearchSpace space = line(20);
+    for (const auto& strategy : strategies()) {
+        Tuner tuner(space, strategy, 3, {}, {.only = [](const Config& config) { return config.integer("t") % 5 == 3; }, .promising = {4, 8}});
+        EXPECT_EQ(tuner.members(), 5) << "0, 3, 8, 13 and 18";
+        std::set<std::int64_t> asked;
+        for (const auto& candidate : run(tuner, [](std::int64_t index, int) { return measured(100.0 - static_cast<double>(index)); }))
+            asked.insert(candidate.index);
+        EXPECT_EQ(asked, (std::set<std::int64_t>{0, 3, 8, 13, 18})) << strategy.name;
+        EXPECT_EQ(tuner.best()->config.integer("t"), 18) << strategy.name;
+    }
+}
+
+Outcome at_clock(double seconds, double megahertz) {
+    Outcome outcome = measured(seconds);
+    outcome.device = DeviceReading{.sm_megahertz = megahertz};
+    return outcome;
+}
+
+TEST(Tuner, MeasuresTheIncumbentAgainWhenTheDeviceIsInAnotherState) {
+    const SearchSpace space = line(60);
+    Tuner tuner(space, find_strategy("exhaustive"), 1, {.window = 4, .retime = 10});
+    int reported = 0;
+    // After 20 candidates the clock falls and everything takes half as long again. Member 5 is the best, and looked better than member 40 is.
+    const auto trace = run(tuner, [&](std::int64_t index, int) {
+        const bool slow = ++reported > 20;
+        const double seconds = index == 5 ? 10 : index == 40 ? 12 : 20;
+        return at_clock(slow ? 1.5 * seconds : seconds, slow ? 1300 : 1980);
+    });
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < trace.size(); ++i)
+        if (trace[i].again) {
+            places.push_back(i);
+            EXPECT_EQ(trace[i].index, 5);
+            EXPECT_FALSE(trace[i].finalist);
+        }
+    ASSERT_EQ(places.size(), 1U) << "once; then the incumbent is known in this state too";
+    EXPECT_EQ(places[0], 20U + 4) << "a window behind the first candidate that was measured in another state";
+    EXPECT_EQ(tuner.evaluations(), 60);
+    EXPECT_EQ(tuner.best()->config.integer("t"), 5);
+}
+
+TEST(Tuner, StatesDifferByClockOrReasonsAndNotByWhatIsNotTold) {
+    const DeviceReading usual{500, 1980, 3201, 45, {}};
+    EXPECT_FALSE(another_state(usual, usual));
+    EXPECT_FALSE(another_state(usual, {350, 1950, 3201, 70, {}})) << "power and temperature act through the clock";
+    EXPECT_TRUE(another_state(usual, {500, 1800, 3201, 45, {}}));
+    EXPECT_TRUE(another_state(usual, {500, 1980, 2600, 45, {}}));
+    EXPECT_TRUE(another_state(usual, {500, 1980, 3201, 45, {"software power cap"}}));
+    EXPECT_FALSE(another_state({.throttle_reasons = {"a", "b"}}, {.throttle_reasons = {"b", "a"}}));
+    EXPECT_FALSE(another_state(usual, {}));
+}
+
 class TunerOnLandscapes : public testing::TestWithParam<std::string> {};
 
 TEST_P(TunerOnLandscapes, SameSeedAndReportsGiveTheSameRunHoweverEarlyCandidatesAreFetched) {

@@ -15,6 +15,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuner/simulated_run.hpp"
 #include "tuner/child_process.hpp"
+#include "tuner/journal.hpp"
 
 namespace hone {
 namespace {
@@ -157,6 +158,85 @@ TEST_F(TuningRunTest, ResumingTakesStrategyAndSeedFromTheJournal) {
     options.strategy = "exhaustive";
     SimulatedEvaluator third(landscape);
     EXPECT_THROW(test::simulate(folder.path(), seed, true, third, options), Error);
+}
+
+TEST_F(TuningRunTest, ResumingTakesWindowRestrictionAndPriorKnowledgeFromTheJournal) {
+    TuningOptions options;
+    options.evaluations = 30;
+    options.strategy = "random";
+    options.tuner.window = 5;
+    const SearchSpace& space = landscape.space();
+    const std::vector<std::int64_t> members = space.members();
+    options.prior = {space.at(members[members.size() / 2]), space.at(members.back())};
+    const std::string name = space.tunables()[0].name;
+    options.only = name + "=0," + name + "=1";
+    const std::string expected = undisturbed(options);
+    SimulatedEvaluator first(landscape);
+    test::simulate(folder.path(), seed, false, first, options, [&] { return first.evaluated.size() >= 7; });
+    TuningOptions bare;
+    bare.evaluations = 30;
+    SimulatedEvaluator second(landscape);
+    const TuningResult result = test::simulate(folder.path(), seed, true, second, bare);
+    EXPECT_EQ(test::digest(result), expected) << "seed " << seed;
+    for (const std::int64_t index : second.evaluated) EXPECT_LE(space.at(index).integer(name), 1) << "seed " << seed;
+    ASSERT_TRUE(result.prior);
+    EXPECT_EQ(result.prior->members, 2);
+    bare.only = name + "=0";
+    SimulatedEvaluator third(landscape);
+    EXPECT_THROW(test::simulate(folder.path(), seed, true, third, bare), OtherRunError);
+}
+
+TEST_F(TuningRunTest, PriorKnowledgeReachesTheSameCostSoonerAndSaysByHowMuch) {
+    TuningOptions options;
+    options.evaluations = 60;
+    SimulatedEvaluator first(landscape);
+    const TuningResult without = test::simulate(folder.path(), seed, false, first, options);
+    EXPECT_FALSE(without.prior);
+    std::int64_t best = first.evaluated.front();
+    for (const std::int64_t index : first.evaluated)
+        if (landscape.cost(index) < landscape.cost(best)) best = index;
+    options.prior = {landscape.space().at(best)};
+    SimulatedEvaluator second(landscape);
+    const TuningResult with = test::simulate(folder.path(), seed, false, second, options);
+    ASSERT_TRUE(with.prior) << "seed " << seed;
+    EXPECT_EQ(second.evaluated[1], best == second.evaluated[0] ? second.evaluated[1] : best) << "seed " << seed;
+    EXPECT_GE(with.prior->reached, 1) << "seed " << seed;
+    // The second run may go on to find a better one, which the first one then never had.
+    if (with.prior->without) EXPECT_GE(*with.prior->without, 1) << "seed " << seed;
+}
+
+TEST_F(TuningRunTest, ARecordSaysWhatItWasTunedForAndItsEnergy) {
+    class Metered : public SimulatedEvaluator {
+      public:
+        using SimulatedEvaluator::SimulatedEvaluator;
+        void set_objective(const Objective& wanted) override { objective = wanted; }
+        std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override {
+            auto outcome = SimulatedEvaluator::evaluate(candidate, incumbent, stop);
+            if (!outcome || !outcome->measured()) return outcome;
+            const double watts = 100 + static_cast<double>(candidate.index % 7) * 50;
+            const double joules = watts * outcome->step.median;
+            outcome->energy = Energy{{joules, joules, joules, joules, 4}, watts, 70, "nvml", 200, 0.1, 0.001};
+            return outcome;
+        }
+        Objective objective;
+    };
+    Metered evaluator(landscape);
+    TuningOptions options;
+    options.evaluations = 40;
+    options.objective = "energy";
+    const TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
+    ASSERT_TRUE(result.record) << result.why_none;
+    EXPECT_EQ(evaluator.objective, parse_objective("energy"));
+    EXPECT_EQ(result.record->purpose, "energy");
+    EXPECT_EQ(result.record->found, "offline");
+    ASSERT_TRUE(result.record->energy);
+    EXPECT_EQ(result.record->energy->source, "nvml");
+    EXPECT_GT(result.record->energy->joules.median, 0);
+    Metered again(landscape);
+    EXPECT_EQ(test::digest(test::simulate(folder.path(), seed, true, again, {.evaluations = 40})), test::digest(result))
+        << "the journal tells the same";
+    options.objective = "time";
+    EXPECT_THROW(test::simulate(folder.path(), seed, true, again, options), OtherRunError);
 }
 
 TEST_F(TuningRunTest, SaysWhyThereIsNoRecord) {

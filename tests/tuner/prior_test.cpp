@@ -1,0 +1,127 @@
+#include "tuner/prior.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/support/axpy_family.hpp"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+
+const Families& families() {
+    static const Families all = test::axpy_families();
+    return all;
+}
+
+Device device_of(const std::string& name, const std::string& architecture) {
+    Device device;
+    device.fingerprint = {Target::cuda, name, architecture, 100, "13.0", "NVRTC 13.0"};
+    device.limits.target = Target::cuda;
+    return device;
+}
+
+Record record_of(const std::string& problem, const std::string& config, const DeviceFingerprint& device) {
+    Record record;
+    record.problem = families().parse_problem(problem);
+    record.config = families().of(record.problem).space(record.problem, Limits()).parse(config);
+    record.device = device;
+    record.step = {1e-3, 1e-3, 1e-3, 1e-3, 9};
+    record.counts = {1000, "elements", 2000, 12000};
+    record.verification_error = 0;
+    record.strategy = "random";
+    record.evaluations = 9;
+    record.date = "2026-11-21T14:05:00Z";
+    record.versions = {"0.1.0", std::string(64, 'a')};
+    return record;
+}
+
+const Device h200 = device_of("NVIDIA H200", "sm_90");
+
+TEST(Prior, NeighboursAreNearInSizeWordsAndDevice) {
+    const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
+    const auto distance = [&](const std::string& of, const Device& on) {
+        return neighbour_distance(record_of(of, "", on.fingerprint), problem, h200.fingerprint);
+    };
+    EXPECT_EQ(distance("axpy precision=f32 n=1024", h200), 0);
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=4096", h200), 0.5);
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=256", h200), 0.5);
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f64 n=1024", h200), 1);
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA H100", "sm_90")), 0.25);
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA A100", "sm_80")), 1);
+    EXPECT_FALSE(distance("axpy precision=f32 n=1000000", h200)) << "ten octaves";
+    Device cpu = h200;
+    cpu.fingerprint.target = Target::cpu;
+    EXPECT_FALSE(distance("axpy precision=f32 n=1024", cpu));
+}
+
+TEST(Prior, WhatIsNotVerifiedOrSharedTellsNothing) {
+    const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
+    Record record = record_of("axpy precision=f32 n=1024", "", h200.fingerprint);
+    record.verification_error = 1;
+    EXPECT_FALSE(neighbour_distance(record, problem, h200.fingerprint));
+    record.verification_error = 0;
+    record.hybrid = Hybrid{};
+    EXPECT_FALSE(neighbour_distance(record, problem, h200.fingerprint));
+}
+
+TEST(Prior, AConfigurationOfAnotherSpaceBecomesTheNearestMember) {
+    const Constraint small{"small", [](const Config& config) -> std::optional<std::string> {
+                               if (config.integer("x") * config.integer("y") > 64) return "too many threads";
+                               return std::nullopt;
+                           }};
+    const SearchSpace space({{"x", "", numbers({4, 8, 16, 32})}, {"y", "", numbers({1, 2, 4, 8})}, {"form", "", words({"plain", "rows"})}}, {small},
+                            {{"x", std::int64_t{4}}, {"y", std::int64_t{1}}, {"form", "plain"}});
+    const auto nearest = [&](std::vector<Assignment> assignments) { return nearest_member(space, Config(std::move(assignments))).key(); };
+    EXPECT_EQ(nearest({{"x", std::int64_t{16}}, {"y", std::int64_t{4}}, {"form", "rows"}}), "x=16,y=4,form=rows") << "a member is itself";
+    EXPECT_EQ(nearest({{"x", std::int64_t{24}}, {"y", std::int64_t{1}}, {"form", "rows"}}), "x=32,y=1,form=rows") << "by the ratio";
+    EXPECT_EQ(nearest({{"x", std::int64_t{16}}, {"form", "tiled"}, {"depth", std::int64_t{3}}}), "x=16,y=1,form=plain")
+        << "what is missing or unknown is as in the safe configuration";
+    const std::string repaired = nearest({{"x", std::int64_t{32}}, {"y", std::int64_t{8}}, {"form", "rows"}});
+    EXPECT_FALSE(space.check(space.parse(repaired))) << repaired;
+    EXPECT_THAT(repaired, HasSubstr("form=rows")) << "a constraint costs numbers before words";
+}
+
+TEST(Prior, PromisingMembersAreTheNearestNeighboursOnceEach) {
+    Database database(families());
+    database.add(record_of("axpy precision=f32 n=2048", "unroll=4,block=256", h200.fingerprint));
+    database.add(record_of("axpy precision=f32 n=4096", "unroll=2,block=128", h200.fingerprint));
+    database.add(record_of("axpy precision=f32 n=512", "unroll=4,block=256", h200.fingerprint));
+    database.add(record_of("axpy precision=f64 n=1024", "unroll=1,block=64", h200.fingerprint));
+    database.add(record_of("axpy precision=f32 n=1024", "storage=table", device_of("NVIDIA H100", "sm_90").fingerprint));
+    const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
+    const SearchSpace space = families().of(problem).space(problem, h200.limits);
+    const auto members = promising_members(database, problem, h200, space);
+    ASSERT_EQ(members.size(), 3U) << "the safe configuration comes first anyway";
+    EXPECT_THAT(members[2].config.key(), HasSubstr("unroll=2,block=128"));
+    EXPECT_DOUBLE_EQ(members[0].distance, 0.25);
+    EXPECT_NE(members[0].config, members[1].config);
+    for (const auto& member : members) EXPECT_THAT(member.from, HasSubstr("axpy precision=f32"));
+    EXPECT_EQ(promising_members(database, problem, h200, space, 1).size(), 1U);
+    EXPECT_TRUE(promising_members(Database(families()), problem, h200, space).empty());
+}
+
+TEST(Prior, CountsEvaluationsUntilACostIsReached) {
+    std::vector<JournalEntry> entries;
+    const auto add = [&](double seconds, bool finalist, bool again) {
+        JournalEntry entry;
+        entry.finalist = finalist;
+        entry.again = again;
+        entry.outcome.step.median = seconds;
+        entries.push_back(entry);
+    };
+    add(5, false, false);
+    add(1, false, true);  // measured again: no evaluation
+    add(4, false, false);
+    add(3, false, false);
+    add(1, true, false);
+    EXPECT_EQ(evaluations_to_reach(entries, {}, 5), 1);
+    EXPECT_EQ(evaluations_to_reach(entries, {}, 3.5), 3);
+    EXPECT_EQ(evaluations_to_reach(entries, {}, 2), std::nullopt);
+}
+
+}  // namespace
+}  // namespace hone
