@@ -1,0 +1,201 @@
+#include "tuner/strategies/gaussian_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "tests/tuner/synthetic.hpp"
+
+namespace hone {
+namespace {
+
+using Vector = std::vector<double>;
+using Matrix = std::vector<Vector>;
+
+/// Gaussian elimination with pivots: slow, and nothing like the process's own way.
+Vector solve(Matrix matrix, Vector right) {
+    const std::size_t size = right.size();
+    for (std::size_t column = 0; column < size; ++column) {
+        std::size_t pivot = column;
+        for (std::size_t row = column; row < size; ++row)
+            if (std::abs(matrix[row][column]) > std::abs(matrix[pivot][column])) pivot = row;
+        std::swap(matrix[column], matrix[pivot]);
+        std::swap(right[column], right[pivot]);
+        for (std::size_t row = 0; row < size; ++row) {
+            if (row == column) continue;
+            const double factor = matrix[row][column] / matrix[column][column];
+            for (std::size_t k = column; k < size; ++k) matrix[row][k] -= factor * matrix[column][k];
+            right[row] -= factor * right[column];
+        }
+    }
+    for (std::size_t row = 0; row < size; ++row) right[row] /= matrix[row][row];
+    return right;
+}
+
+double dot(const Vector& a, const Vector& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+/// The textbook's formulas for costs that are all known (Rasmussen and Williams, 2006, equations 2.25, 2.26 and 2.42 with a constant).
+struct Textbook {
+    Textbook(const MemberKernel& kernel, const std::vector<std::size_t>& rows, const Vector& values) : kernel_(kernel), rows_(rows) {
+        for (const std::size_t a : rows) {
+            covariance_.emplace_back();
+            for (const std::size_t b : rows) covariance_.back().push_back(kernel(a, b) + (a == b ? kernel.noise() : 0));
+        }
+        const Vector ones(rows.size(), 1.0);
+        mean_ = dot(ones, solve(covariance_, values)) / dot(ones, solve(covariance_, ones));
+        for (const double value : values) centred_.push_back(value - mean_);
+        weights_ = solve(covariance_, centred_);
+        variance_ = dot(centred_, weights_) / static_cast<double>(values.size());
+    }
+    Vector covariances(std::size_t member) const {
+        Vector result;
+        for (const std::size_t row : rows_) result.push_back(kernel_(member, row));
+        return result;
+    }
+    double mean(std::size_t member) const { return mean_ + dot(covariances(member), weights_); }
+    double deviation(std::size_t member) const {
+        return std::sqrt(variance_ * std::max(1e-8, 1 - dot(covariances(member), solve(covariance_, covariances(member)))));
+    }
+
+    const MemberKernel& kernel_;
+    std::vector<std::size_t> rows_;
+    Matrix covariance_;
+    Vector centred_, weights_;
+    double mean_ = 0;
+    double variance_ = 0;
+};
+
+class GaussianProcesses : public testing::Test {
+  protected:
+    GaussianProcesses() : geometry_(landscape_.space(), landscape_.space().members()), kernel_(landscape_.space(), geometry_) {
+        for (std::size_t which = 0; which < kernel_.rates().size(); ++which)
+            if (kernel_.rates()[which] > 0) kernel_.set_rate(which, 0.2 + 2 * random_.real());
+        std::vector<std::size_t> members(geometry_.size());
+        std::iota(members.begin(), members.end(), std::size_t{0});
+        random_.shuffle(members);
+        rows_.assign(members.begin(), members.begin() + 20);
+        pool_.assign(members.begin() + 20, members.begin() + 33);
+        for (std::size_t i = 0; i < rows_.size(); ++i) values_.push_back(random_.real() - 7);
+    }
+
+    /// In double precision the two agree to about 1e-16 over the smallest eigenvalue, which is at least the noise of 1e-2; the pool is kept in single
+    /// precision, and 20 rows of rounding of 6e-8 over 1e-2 remain below this.
+    static constexpr double tolerance = 2e-4;
+
+    const std::uint64_t seed_ = std::random_device{}();
+    const testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
+    Random random_{seed_};
+    test::Landscape landscape_{seed_};
+    MemberGeometry geometry_;
+    MemberKernel kernel_;
+    std::vector<std::size_t> rows_, pool_;
+    Vector values_;
+};
+
+TEST_F(GaussianProcesses, ExpectsWhatTheTextbookDoes) {
+    GaussianProcess process(kernel_, pool_);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        process.add(rows_[i]);
+        process.tell(i, values_[i]);
+    }
+    const Textbook textbook(kernel_, rows_, values_);
+    EXPECT_NEAR(process.variance(), textbook.variance_, tolerance * textbook.variance_);
+    for (std::size_t p = 0; p < pool_.size(); ++p) {
+        const Expectation found = process.expect(p);
+        EXPECT_NEAR(found.mean, textbook.mean(pool_[p]), tolerance);
+        EXPECT_NEAR(found.deviation, textbook.deviation(pool_[p]), tolerance);
+        EXPECT_EQ(found.failure, 0);
+    }
+}
+
+TEST_F(GaussianProcesses, ToldInAnyOrderAndExtendedLaterIsTheSame) {
+    GaussianProcess process(kernel_, {});
+    for (const std::size_t row : rows_) process.add(row);
+    std::vector<std::size_t> order(rows_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    random_.shuffle(order);
+    for (const std::size_t row : order) process.tell(row, values_[row]);
+    for (const std::size_t member : pool_) process.extend(member);
+    const Textbook textbook(kernel_, rows_, values_);
+    for (std::size_t p = 0; p < pool_.size(); ++p) {
+        EXPECT_NEAR(process.expect(p).mean, textbook.mean(pool_[p]), tolerance);
+        EXPECT_NEAR(process.expect(p).deviation, textbook.deviation(pool_[p]), tolerance);
+    }
+}
+
+TEST_F(GaussianProcesses, APendingMemberMovesNoMeanAndMakesItsSurroundingsSurer) {
+    GaussianProcess process(kernel_, pool_);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        process.add(rows_[i]);
+        process.tell(i, values_[i]);
+    }
+    std::vector<Expectation> before;
+    for (std::size_t p = 0; p < pool_.size(); ++p) before.push_back(process.expect(p));
+    process.add(pool_.front());
+    for (std::size_t p = 0; p < pool_.size(); ++p) {
+        EXPECT_EQ(process.expect(p).mean, before[p].mean);
+        EXPECT_LE(process.expect(p).deviation, before[p].deviation);
+    }
+    // What is left is the noise's part, of a variance of 1 + noise.
+    EXPECT_LT(process.expect(0).deviation, 0.2 * std::sqrt(process.variance()));
+}
+
+TEST_F(GaussianProcesses, AFailureSaysNothingOfTheCostsAndIsExpectedNearby) {
+    GaussianProcess process(kernel_, pool_);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        process.add(rows_[i]);
+        process.tell(i, values_[i]);
+    }
+    const Expectation before = process.expect(0);
+    process.add(pool_.front());
+    process.tell(rows_.size(), std::numeric_limits<double>::infinity());
+    EXPECT_EQ(process.expect(0).mean, before.mean);
+    EXPECT_EQ(before.failure, 0);
+    EXPECT_GT(process.expect(0).failure, 0.5);
+    EXPECT_LT(process.expect(0).failure, 1.5);
+}
+
+TEST_F(GaussianProcesses, LearnsWhichTunablesMatter) {
+    // The cost depends on the first tunable that has enough values to show it, and on nothing else.
+    std::size_t decisive = 0;
+    while (geometry_.values(decisive) < 3) ++decisive;
+    values_.clear();
+    rows_.clear();
+    for (std::size_t i = 0; i < 40; ++i) {
+        rows_.push_back(random_.index(geometry_.size()));
+        values_.push_back(std::sin(3.0 * static_cast<double>(geometry_.coordinate(rows_.back(), decisive))));
+    }
+    MemberKernel kernel(landscape_.space(), geometry_);
+    fit(kernel, rows_, values_);
+    for (std::size_t d = 0; d < geometry_.dimensions(); ++d)
+        if (d != decisive) {
+            EXPECT_LT(kernel.rates()[2 * d], kernel.rates()[2 * decisive] + kernel.rates()[2 * decisive + 1]) << "tunable " << d;
+        }
+}
+
+TEST(MemberKernel, SeesDistanceInNumbersAlignmentInBlockSizesAndOnlyIdentityInWords) {
+    const SearchSpace space({{"depth", "", numbers({1, 3, 9})}, {"block", "", numbers({32, 40, 48, 96})}, {"form", "", words({"a", "b", "c"})}}, {},
+                            {{"depth", 1}, {"block", 32}, {"form", "a"}});
+    const MemberGeometry geometry(space, space.members());
+    const MemberKernel kernel(space, geometry);
+    const auto member = [&](std::int64_t depth, std::int64_t block, const char* form) {
+        return geometry.find(space.index_of(Config({{"depth", depth}, {"block", block}, {"form", form}})));
+    };
+    const std::size_t origin = member(1, 32, "a");
+    EXPECT_EQ(kernel(origin, origin), 1);
+    EXPECT_GT(kernel(origin, member(3, 32, "a")), kernel(origin, member(9, 32, "a")));
+    EXPECT_EQ(kernel(origin, member(1, 32, "b")), kernel(origin, member(1, 32, "c")));
+    // 96 is farther than 40, but a multiple of 32 as well.
+    MemberKernel aligned = kernel;
+    aligned.set_rate(3, 20);
+    EXPECT_GT(aligned(origin, member(1, 96, "a")), aligned(origin, member(1, 40, "a")));
+    EXPECT_EQ(kernel.rates()[5], 0) << "a word has no alignment";
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,73 @@
+#include "tuner/strategies/member_geometry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/tuner/synthetic.hpp"
+
+namespace hone {
+namespace {
+
+std::size_t differences(const MemberGeometry& geometry, std::size_t a, std::size_t b) {
+    std::size_t count = 0;
+    for (std::size_t d = 0; d < geometry.dimensions(); ++d) count += geometry.coordinate(a, d) != geometry.coordinate(b, d) ? 1 : 0;
+    return count;
+}
+
+TEST(MemberGeometry, NeighboursAreAllMembersThatDifferInOneValue) {
+    const std::uint64_t seed = std::random_device{}();
+    const test::Landscape landscape(seed, 200);
+    const MemberGeometry geometry(landscape.space(), landscape.space().members());
+    for (std::size_t a = 0; a < geometry.size(); ++a) {
+        std::vector<std::size_t> expected;
+        for (std::size_t b = 0; b < geometry.size(); ++b)
+            if (differences(geometry, a, b) == 1) expected.push_back(b);
+        auto found = geometry.neighbours(a);
+        std::sort(found.begin(), found.end());
+        EXPECT_EQ(found, expected) << "seed " << seed;
+    }
+}
+
+TEST(MemberGeometry, FindsMembersByIndexAndByCoordinates) {
+    const std::uint64_t seed = std::random_device{}();
+    const test::Landscape landscape(seed, 200);
+    const SearchSpace& space = landscape.space();
+    const MemberGeometry geometry(space, space.members());
+    std::size_t members = 0;
+    for (std::int64_t index = 0; index < space.product(); ++index) {
+        const Config config = space.at(index);
+        const std::size_t found = geometry.find(index);
+        ASSERT_EQ(found == geometry.size(), space.check(config).has_value()) << "seed " << seed;
+        if (found == geometry.size()) continue;
+        ++members;
+        std::vector<std::size_t> coordinates;
+        for (std::size_t d = 0; d < geometry.dimensions(); ++d) {
+            coordinates.push_back(geometry.coordinate(found, d));
+            EXPECT_EQ(space.tunables()[d].values[coordinates.back()], config.assignments()[d].value);
+        }
+        EXPECT_EQ(geometry.find(coordinates), found);
+        EXPECT_EQ(geometry.index(found), index);
+    }
+    EXPECT_EQ(members, geometry.size());
+}
+
+TEST(MemberGeometry, AltersNoMoreValuesThanAsked) {
+    const std::uint64_t seed = std::random_device{}();
+    const test::Landscape landscape(seed, 200);
+    const MemberGeometry geometry(landscape.space(), landscape.space().members());
+    Random random(seed);
+    bool met_two = false;
+    for (int i = 0; i < 2000; ++i) {
+        const std::size_t member = random.index(geometry.size());
+        const std::size_t altered = geometry.altered(member, 2, random);
+        if (altered == geometry.size()) continue;
+        EXPECT_LE(differences(geometry, member, altered), 2U) << "seed " << seed;
+        met_two |= differences(geometry, member, altered) == 2;
+    }
+    EXPECT_TRUE(met_two);
+}
+
+}  // namespace
+}  // namespace hone
