@@ -14,7 +14,8 @@ struct Limits {
     int max_registers_per_thread = 255;       ///< CUDA
     int shared_bytes_per_block = 0;           ///< CUDA, with opt-in
     int shared_bytes_per_multiprocessor = 0;  ///< CUDA
-    int multiprocessors = 1;                  ///< CUDA: multiprocessors; CPU: cores
+    int multiprocessors = 1;                  ///< CUDA: multiprocessors; CPU: processors, which are threads of cores
+    int threads_per_core = 1;                 ///< CPU
     int vector_bytes = 16;                    ///< CPU: widest vector register
     int cache_bytes = 1 << 20;                ///< CPU: L2 per core; CUDA: L2
 };

@@ -62,7 +62,8 @@ std::vector<Case> read_cases() {
 Limits limits_of(Target target, int architecture) {
     if (target == Target::cuda) return cuda_limits(architecture);
     Limits limits = cpu_limits();
-    limits.vector_bytes = 64;  // so that every width has its kernel
+    limits.vector_bytes = 64;  // so that every width has its kernel, and every team
+    limits.multiprocessors = 16;
     return limits;
 }
 

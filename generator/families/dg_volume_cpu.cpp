@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "generator/families/cpu_team.hpp"
 #include "generator/families/dg_volume_mappings.hpp"
 
 // The CPU kernel: neighbouring nodes are the lanes of a vector, so that fields are read and right-hand sides written as they lie, and a
@@ -122,6 +123,8 @@ SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
         {"registers", [shape, limits](const Config& config) { return spill_violation(shape, config, limits); }},
         {"block buffer", [shape, limits](const Config& config) { return buffer_violation(shape, config, limits); }},
     };
+    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
+    constraints.push_back(team_constraint());
     const std::int64_t lanes = 16 / shape.bytes();
     std::vector<Assignment> safe{{"form", "covariant"},
                                  {"fields_per_pass", std::int64_t{shape.fields}},
@@ -130,6 +133,7 @@ SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
                                  {"elements_per_tile", std::int64_t{1}},
                                  {"elements_per_block", std::int64_t{8}},
                                  {"unroll", std::int64_t{1}}};
+    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
     return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));
 }
 
@@ -149,7 +153,10 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limi
                       {"unroll", unroll},
                       {"products", products(form)},
                       {"name_combine_factors", name_combine_factors(form)},
-                      {"combine", combine(form)}};
+                      {"combine", combine(form)},
+                      {"team", team(config)},
+                      {"parallel", team_parallel(config)},
+                      {"seat", team_seat(config)}};
     KernelSource source = make_source(problem, Target::cpu, render("dg_volume.cpp", holes), executed);
     source.tables.push_back(table(shape, tile));
     source.step.push_back({"dg_volume", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});

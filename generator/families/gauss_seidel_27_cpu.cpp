@@ -1,3 +1,4 @@
+#include "generator/families/cpu_team.hpp"
 #include "generator/families/gauss_seidel_27_grid.hpp"
 #include "generator/render.hpp"
 
@@ -80,8 +81,12 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
     const bool two_colours = config.integer("colours_per_pass") == 2;
     KernelSource source = common_source(problem, Target::cpu);
-    source.text = render(two_colours ? "gauss_seidel_27_blocks.cpp" : "gauss_seidel_27_planes.cpp",
-                         {{"banner", banner(problem, config, Target::cpu)}, {"constants", constants(grid, config)}, {"row", row(grid)}});
+    source.text = render(two_colours ? "gauss_seidel_27_blocks.cpp" : "gauss_seidel_27_planes.cpp", {{"banner", banner(problem, config, Target::cpu)},
+                                                                                                     {"constants", constants(grid, config)},
+                                                                                                     {"row", row(grid)},
+                                                                                                     {"team", team(config)},
+                                                                                                     {"parallel", team_parallel(config)},
+                                                                                                     {"seat", team_seat(config)}});
     source.entries = {"gauss_seidel_27"};
     Launch launch;
     launch.entry = source.entries.front();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "generator/families/cpu_team.hpp"
 #include "generator/families/gauss_seidel_27_grid.hpp"
 
 namespace hone::gauss_seidel {
@@ -201,7 +202,11 @@ SearchSpace cpu_space(const Limits& limits) {
                                              return fmt::format("vectors of {} bytes, the processor's have {}", config.integer("vector_bytes"),
                                                                 limits.vector_bytes);
                                          }}};
-    return {std::move(tunables), std::move(constraints), {{"colours_per_pass", 2}, {"y_block", 16}, {"z_block", 4}, {"vector_bytes", 16}}};
+    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
+    constraints.push_back(team_constraint());
+    std::vector<Assignment> safe{{"colours_per_pass", 2}, {"y_block", 16}, {"z_block", 4}, {"vector_bytes", 16}};
+    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
+    return {std::move(tunables), std::move(constraints), std::move(safe)};
 }
 
 }  // namespace

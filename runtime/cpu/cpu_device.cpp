@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <sstream>
@@ -69,6 +70,21 @@ CpuInfo parse_cpuinfo(std::string_view text) {
     return info;
 }
 
+int count_processors(std::string_view list) {
+    int count = 0;
+    while (!list.empty()) {
+        const std::string_view item = list.substr(0, list.find(','));
+        list.remove_prefix(std::min(list.size(), item.size() + 1));
+        int first = 0;
+        const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), first);
+        if (error != std::errc()) return 1;
+        int last = first;
+        if (end != item.data() + item.size() && *end == '-') std::from_chars(end + 1, item.data() + item.size(), last);
+        count += std::max(last - first + 1, 0);
+    }
+    return std::max(count, 1);
+}
+
 CpuInfo read_cpuinfo() {
     return parse_cpuinfo(read_text("/proc/cpuinfo"));
 }
@@ -85,6 +101,7 @@ Device cpu_device(const std::string& compiler) {
     device.fingerprint.compiler = compiler;
     device.limits = cpu_limits();
     device.limits.multiprocessors = threads;
+    device.limits.threads_per_core = count_processors(read_text("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list"));
     device.limits.vector_bytes = info.vector_bytes;
     if (const int bytes = cache_bytes(read_text("/sys/devices/system/cpu/cpu0/cache/index2/size")); bytes > 0) device.limits.cache_bytes = bytes;
     device.memory_bytes = physical_memory();

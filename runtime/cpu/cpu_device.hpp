@@ -18,6 +18,9 @@ struct CpuInfo {
 /// Reads the text of /proc/cpuinfo: its first processor.
 CpuInfo parse_cpuinfo(std::string_view text);
 
+/// Number of processors in a list as the system writes it: "0-3,8" has 5. 1 for what is none.
+int count_processors(std::string_view list);
+
 /// This machine's.
 CpuInfo read_cpuinfo();
 

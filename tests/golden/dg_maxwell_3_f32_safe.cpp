@@ -1,5 +1,5 @@
 // dg_volume: maxwell_3d, order 3, f32
-// hone emit dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --target cpu --config form=covariant,fields_per_pass=6,lanes=4,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,unroll=1
+// hone emit dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --target cpu --config form=covariant,fields_per_pass=6,lanes=4,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 15720 operations, 996 bytes (compulsory); this form executes 10920 operations
 using real = float;
@@ -108,15 +108,18 @@ static inline void tile(const real* __restrict field, const real* __restrict fac
 // Threads share the range in blocks of `elements_per_block` elements, whose fields stay in the first or second cache.
 extern "C" void dg_volume(const real* __restrict q, const real* __restrict geometry, real* __restrict rhs, const real* __restrict D, int first, int last) {
     const long long blocks = (static_cast<long long>(last) - first + elements_per_block - 1) / elements_per_block;
-    #pragma omp parallel for schedule(static)
-    for (long long block = 0; block < blocks; ++block) {
-        alignas(64) real field[elements_per_block * fields * row];
-        alignas(64) real factor[elements_per_block * factors];
-        const long long k = first + block * elements_per_block;
-        const int present = last - k < elements_per_block ? static_cast<int>(last - k) : elements_per_block;
-        load_factors(geometry + k * 9, factor, present);
-        load_fields(q + k * (fields * nodes), factor, field, present);
-        for (int n = 0; n < nodes; n += nodes_per_tile)
-            for (int e = 0; e < present; e += elements_per_tile) tile(field, factor, D, rhs + k * (fields * nodes), e, n, present);
+    #pragma omp parallel
+    {
+        #pragma omp for schedule(static)
+        for (long long block = 0; block < blocks; ++block) {
+            alignas(64) real field[elements_per_block * fields * row];
+            alignas(64) real factor[elements_per_block * factors];
+            const long long k = first + block * elements_per_block;
+            const int present = last - k < elements_per_block ? static_cast<int>(last - k) : elements_per_block;
+            load_factors(geometry + k * 9, factor, present);
+            load_fields(q + k * (fields * nodes), factor, field, present);
+            for (int n = 0; n < nodes; n += nodes_per_tile)
+                for (int e = 0; e < present; e += elements_per_tile) tile(field, factor, D, rhs + k * (fields * nodes), e, n, present);
+        }
     }
 }

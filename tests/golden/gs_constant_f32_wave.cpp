@@ -1,5 +1,5 @@
 // gauss_seidel_27: constant stencil, f32
-// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cpu --config colours_per_pass=8,y_block=256,z_block=16,vector_bytes=16
+// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cpu --config colours_per_pass=8,y_block=256,z_block=16,vector_bytes=16,threads=half,binding=spread
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 #include <algorithm>
@@ -92,14 +92,95 @@ void relax_planes(Rows& rows, int z, bool this_plane, bool plane_below)
 
 }  // namespace
 
+#include <omp.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace {
+
+// Processors that a team may use; those that share a core, then a socket, are neighbours.
+struct Seats {
+    cpu_set_t allowed;
+    int count;
+    std::array<int, CPU_SETSIZE> processor;
+};
+
+// What the system says of a processor's place in the machine; 0 where it says nothing.
+inline int topology(int processor, const char* what)
+{
+    char path[96];
+    std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", processor, what);
+    int number = 0;
+    std::FILE* const file = std::fopen(path, "r");
+    if (file == nullptr) return 0;
+    const bool read = std::fscanf(file, "%d", &number) == 1;
+    std::fclose(file);
+    return read ? number : 0;
+}
+
+inline void order_seats(Seats& seats)
+{
+    std::array<std::array<int, 3>, CPU_SETSIZE> places;
+    seats.count = 0;
+    for (int processor = 0; processor < CPU_SETSIZE; ++processor)
+        if (CPU_ISSET(processor, &seats.allowed)) places[seats.count++] = {topology(processor, "physical_package_id"), topology(processor, "core_id"), processor};
+    std::sort(places.begin(), places.begin() + seats.count);
+    for (int i = 0; i < seats.count; ++i) seats.processor[i] = places[i][2];
+}
+
+// Those of the calling thread; none where OpenMP was told at its start how to bind threads.
+inline const Seats& available_seats()
+{
+    static thread_local Seats seats;
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (omp_get_proc_bind() != omp_proc_bind_false || sched_getaffinity(0, sizeof allowed, &allowed) != 0) CPU_ZERO(&allowed);
+    if (CPU_EQUAL(&allowed, &seats.allowed)) return seats;
+    seats.allowed = allowed;
+    order_seats(seats);
+    return seats;
+}
+
+// Keeps a thread of the team on one processor as long as it lives, then gives back those that the thread had.
+class Seat {
+  public:
+    explicit Seat(const Seats& seats)
+    {
+        const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+        if (threads > seats.count) return;
+        const int place = static_cast<long>(thread) * seats.count / threads;
+        cpu_set_t own;
+        CPU_ZERO(&own);
+        CPU_SET(seats.processor[place], &own);
+        taken_ = sched_getaffinity(0, sizeof before_, &before_) == 0 && sched_setaffinity(0, sizeof own, &own) == 0;
+    }
+    ~Seat()
+    {
+        if (taken_) sched_setaffinity(0, sizeof before_, &before_);
+    }
+    Seat(const Seat&) = delete;
+    Seat& operator=(const Seat&) = delete;
+
+  private:
+    cpu_set_t before_;
+    bool taken_ = false;
+};
+
+}  // namespace
+
 // All eight colours of the planes [first, last). Colours 0 to 3 lie in even planes, 4 to 7 in odd ones. A thread takes blocks of `z_block`
 // planes; the last odd plane of a block waits until the block above has its even planes.
 extern "C" void gauss_seidel_27(real* u, const real* f, const real* stencil, int nx, int ny, int nz, int pitch, int first, int last)
 {
     const auto in_range = [=](int z) { return z >= first && z < last; };
     const int even_first = first / 2 * 2, even_last = (last + 1) / 2 * 2;
-    #pragma omp parallel
+    const Seats& seats = available_seats();
+    #pragma omp parallel num_threads(omp_get_max_threads() / 2 > 0 ? omp_get_max_threads() / 2 : 1)
     {
+        const Seat seat(seats);
         Rows rows{u, f, stencil, nx, ny, nz, pitch};
         #pragma omp for schedule(static)
         for (int begin = even_first; begin < even_last; begin += z_block)

@@ -1,5 +1,5 @@
 // gauss_seidel_27: semi_constant stencil, f64
-// hone emit gauss_seidel_27 stencil=semi_constant precision=f64 nx=96 ny=96 nz=96 --target cpu --config colours_per_pass=2,y_block=16,z_block=4,vector_bytes=64
+// hone emit gauss_seidel_27 stencil=semi_constant precision=f64 nx=96 ny=96 nz=96 --target cpu --config colours_per_pass=2,y_block=16,z_block=4,vector_bytes=64,threads=all,binding=none
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 24 + 216 / nx bytes (compulsory)
 #include <algorithm>

@@ -85,6 +85,16 @@ TEST_F(DgVolumeKernels, SafeCpuConfigurationEqualsTheReference) {
     }
 }
 
+TEST_F(DgVolumeKernels, BoundTeamEqualsTheReference) {
+    const Family& family = families().find("dg_volume");
+    const Problem problem = parse("equation=acoustics_3d order=2 precision=f32 elements=45");
+    Limits limits = backend_->device().limits;
+    limits.multiprocessors = 16;  // so that the space has every team
+    Family every_team = family;
+    every_team.space = [&](const Problem& of, const Limits&) { return family.space(of, limits); };
+    expect_verified(*backend_, every_team, problem, family.space(problem, limits).parse("elements_per_block=4,threads=half,binding=close"));
+}
+
 class DgVolumeCpuKernels : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(Orders, DgVolumeCpuKernels, ::testing::Range(1, 11));
 TEST_P(DgVolumeCpuKernels, EqualTheReference) {

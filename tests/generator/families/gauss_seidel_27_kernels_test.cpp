@@ -99,11 +99,13 @@ TEST_F(GaussSeidel27Kernels, ResultsDoNotDependOnTheNumberOfThreads) {
     const Problem problem = parse("stencil=variable precision=f32 nx=19 ny=9 nz=21");
     const std::uint64_t seed = random_();
     const int usual = omp_get_max_threads();
-    for (const char* text :
-         {"colours_per_pass=8,y_block=256,z_block=2", "colours_per_pass=8,y_block=256,z_block=4", "colours_per_pass=2,y_block=4,z_block=2"}) {
+    Limits limits = backend_->device().limits;
+    limits.multiprocessors = 16;  // so that the space has every team
+    for (const char* text : {"colours_per_pass=8,y_block=256,z_block=2", "colours_per_pass=8,y_block=256,z_block=4,threads=half,binding=spread",
+                             "colours_per_pass=2,y_block=4,z_block=2,threads=all_but_one,binding=close"}) {
         Match match;
-        match.config = family.space(problem, backend_->device().limits).parse(text);
-        const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
+        match.config = family.space(problem, limits).parse(text);
+        const Kernel kernel(*backend_, family, problem, match, limits);
         const Workload workload = family.workload(problem, seed);
         const HostArray& f = workload.arrays[1];
         const HostArray& stencil = workload.arrays[2];
