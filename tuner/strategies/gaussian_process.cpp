@@ -9,15 +9,15 @@ namespace {
 
 constexpr double least_variance = 1e-9;  // of a row that others explain wholly, after rounding
 
-/// to -= factor * from. In blocks of fixed length, which compilers vectorise at every level of optimisation.
+/// to -= factor * from. The length, a multiple of eight, and the restricted pointers let GCC use vector instructions at -O2 already.
+void subtract_eights(float* __restrict to, float factor, const float* __restrict from, std::size_t eights) {
+    for (std::size_t i = 0; i < 8 * eights; ++i) to[i] -= factor * from[i];
+}
+
 void subtract(std::vector<float>& to, float factor, const std::vector<float>& from) {
-    constexpr std::size_t block = 8;
-    const std::size_t blocks = to.size() / block * block;
-    float* __restrict target = to.data();
-    const float* __restrict source = from.data();
-    for (std::size_t first = 0; first < blocks; first += block)
-        for (std::size_t i = 0; i < block; ++i) target[first + i] -= factor * source[first + i];
-    for (std::size_t i = blocks; i < to.size(); ++i) target[i] -= factor * source[i];
+    const std::size_t eights = to.size() / 8;
+    subtract_eights(to.data(), factor, from.data(), eights);
+    for (std::size_t i = 8 * eights; i < to.size(); ++i) to[i] -= factor * from[i];
 }
 
 double dot(const std::vector<double>& a, const std::vector<double>& b, std::size_t count) {
