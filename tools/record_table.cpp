@@ -25,6 +25,16 @@ std::string ceiling_of(const Record& record) {
     return record.ceiling_fraction > 0 ? percent(record.ceiling_fraction) + " of " + record.ceiling : "-";
 }
 
+// What a record was tuned for, where it was not time, and its energy where it was metered.
+std::string energy_line(const Record& record) {
+    if (!record.energy) return "";
+    const Energy& energy = *record.energy;
+    return fmt::format("{}{} J a step, {} W on the mean{}, {} read {} times a second", record.purpose.empty() ? "" : "for " + record.purpose + ": ",
+                       significant(energy.joules.median), significant(energy.watts),
+                       energy.idle_watts > 0 ? fmt::format(" (idle {} W)", significant(energy.idle_watts)) : "", energy.source,
+                       significant(energy.samples_per_second));
+}
+
 }  // namespace
 
 double gain(const Record& record) {
@@ -48,6 +58,7 @@ std::string record_table(const std::vector<Record>& records, const std::vector<s
         table.row({short_key(record.problem, built_in_families()), time_of(record.step), rate(record), significant(record.gigabytes_per_second()),
                    significant(record.gigaflops()), ceiling_of(record), times > 0 ? fmt::format("{:.2f}x", times) : "-"});
         table.note("    " + record.config.key());
+        if (const std::string energy = energy_line(record); !energy.empty()) table.note("    " + energy);
         if (i < remarks.size() && !remarks[i].empty()) table.note("    " + remarks[i]);
     }
     return table.text();

@@ -20,6 +20,14 @@ std::string search_line(const TunedProblem& tuned) {
                        percent(run.measuring_share()));
 }
 
+// What prior knowledge was worth, as far as that can be known.
+std::string prior_line(const PriorGain& gain) {
+    std::string text =
+        fmt::format("began with {} configurations of neighbours; within 1 % of the best after {} evaluations", gain.members, gain.reached);
+    if (gain.without) text += fmt::format(", where the previous run without them needed {}", *gain.without);
+    return text;
+}
+
 }  // namespace
 
 std::string tuning_summary(const std::vector<TunedProblem>& problems) {
@@ -30,7 +38,7 @@ std::string tuning_summary(const std::vector<TunedProblem>& problems) {
         const std::string name = short_key(tuned.problem, built_in_families());
         if (tuned.result.record) {
             records.push_back(*tuned.result.record);
-            remarks.push_back(search_line(tuned));
+            remarks.push_back(search_line(tuned) + (tuned.result.prior ? "\n    " + prior_line(*tuned.result.prior) : ""));
         } else if (!tuned.result.interrupted) {
             rest += fmt::format("no result for {}: {}\n", name, tuned.result.why_none);
         }
@@ -59,6 +67,10 @@ Json json_of(const TunedProblem& tuned) {
                           {"verify_seconds", run.verify_seconds},
                           {"measure_seconds", run.measure_seconds},
                           {"measuring_share", run.measuring_share()}};
+    if (const auto& prior = tuned.result.prior) {
+        document["prior"] = {{"members", prior->members}, {"evaluations_to_reach_the_best", prior->reached}};
+        if (prior->without) document["prior"]["evaluations_without"] = *prior->without;
+    }
     return document;
 }
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/power.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
+#include "tuner/journal.hpp"
+#include "tuner/prior.hpp"
 #include "tuning_db/database.hpp"
 
 namespace hone::tools {
@@ -34,9 +37,18 @@ TuningSession::TuningSession(TuneSettings settings, Console& console)
     : settings_(std::move(settings)), console_(console), cache_(DiskCache::default_folder()), printer_(console) {
     // Compiling happens in other processes, but whether it can be done is better said now than by each of them.
     open_compiler({settings_.device.limits, settings_.device.fingerprint.architecture, settings_.device.fingerprint.name}, cache_);
+    if (settings_.energy) require_meter("--energy");
+    if (!settings_.objective.empty() && parse_objective(settings_.objective).needs_energy()) require_meter("--objective " + settings_.objective);
     WorkerSettings worker{.device = settings_.device, .cache = cache_.folder()};
     worker.sampling.period = settings_.samples;
+    worker.meter_finalists = settings_.energy;
     evaluator_ = std::make_unique<WorkerEvaluator>(std::move(worker));
+}
+
+void TuningSession::require_meter(const std::string& option) const {
+    std::string missing;
+    if (find_power_source(settings_.device, missing)) return;
+    throw MissingError(option, "energy cannot be measured on this device: " + missing, "'hone doctor' lists the meters; --objective time needs none");
 }
 
 void TuningSession::measure_ceilings() {
@@ -52,11 +64,15 @@ void TuningSession::measure_ceilings() {
 std::optional<TunedProblem> TuningSession::already_tuned(const Problem& problem) const {
     if (!settings_.skip_tuned) return std::nullopt;
     const Database database = Database::load(settings_.folder, families_);
-    Match match = database.best(problem, settings_.device.fingerprint, settings_.device.limits);
-    if (match.grade != Grade::exact) return std::nullopt;
-    TunedProblem tuned{problem, {}, true};
-    tuned.result.record = std::move(match.record);
-    return tuned;
+    const std::string purpose = settings_.objective.empty() ? "" : parse_objective(settings_.objective).purpose;
+    const std::string wanted = subject(problem, settings_.device.fingerprint, purpose);
+    for (const Record& record : database.records()) {
+        if (!record.verified() || subject(record) != wanted) continue;
+        TunedProblem tuned{problem, {}, true};
+        tuned.result.record = record;
+        return tuned;
+    }
+    return std::nullopt;
 }
 
 double TuningSession::share_of_budget(int number) const {
@@ -69,6 +85,18 @@ void TuningSession::keep(const Record& record) const {
     Database database(families_);
     database.add(record);
     database.merge_into(settings_.folder);
+}
+
+std::vector<Config> TuningSession::prior(const Problem& problem) {
+    std::vector<Config> configs;
+    if (!settings_.prior) return configs;
+    const SearchSpace space = families_.of(problem).space(problem, settings_.device.limits);
+    const Database database = Database::load(settings_.folder, families_);
+    for (const Promising& member : promising_members(database, problem, settings_.device, space)) {
+        console_.message("  begins with {} as tuned for {}\n", member.config.key(), member.from);
+        configs.push_back(member.config);
+    }
+    return configs;
 }
 
 TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) {
@@ -92,6 +120,9 @@ TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) 
     TuningOptions options;
     options.strategy = settings_.strategy;
     options.seed = settings_.seed;
+    options.objective = settings_.objective;
+    options.only = settings_.only;
+    options.prior = prior(problem);
     options.seconds = state.seconds;
     options.evaluations = settings_.evaluations;
     options.resume = settings_.resume;
@@ -112,6 +143,8 @@ TunedProblem TuningSession::tune_next(const Problem& problem, int number) {
     TunedProblem tuned{problem, {}, false};
     try {
         tuned.result = watch(problem, state);
+    } catch (const OtherRunError&) {
+        throw;  // options that do not fit the journal: the user's to change
     } catch (const Error& error) {
         tuned.result.why_none = error.what();
     }

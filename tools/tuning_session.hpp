@@ -27,6 +27,10 @@ struct TuneSettings {
     int samples = SamplingRule{}.period;
     std::string strategy;               ///< empty: the default
     std::optional<std::uint64_t> seed;  ///< absent: the default
+    std::string objective;              ///< empty: time
+    std::string only;                   ///< restricts the spaces (tuner/restriction.hpp); empty: not
+    bool energy = false;                ///< meter the energy of finalists whatever the objective
+    bool prior = true;                  ///< begin with what the database knows of neighbouring problems and devices
     bool resume = false;
 };
 
@@ -45,9 +49,11 @@ class TuningSession {
     bool interrupted() const { return interrupted_; }
 
   private:
+    void require_meter(const std::string& option) const;
     void measure_ceilings();
     std::optional<TunedProblem> already_tuned(const Problem& problem) const;
     TunedProblem tune_next(const Problem& problem, int number);
+    std::vector<Config> prior(const Problem& problem);
     TuningResult watch(const Problem& problem, ProgressState& state);
     void keep(const Record& record) const;
     double share_of_budget(int number) const;

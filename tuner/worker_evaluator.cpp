@@ -59,7 +59,7 @@ void WorkerEvaluator::start_worker() {
 void WorkerEvaluator::set_up() {
     start_worker();
     worker_->send(fmt::format(R"({{"do": "problem", "problem": {}, "seed": "{}", "energy_seconds": {}}})", json_string(problem_), seed_,
-                              json_number(sampling_.energy_seconds)));
+                              json_number(energy_seconds(true))));
     ++setup_answers_due_;
 }
 
@@ -144,13 +144,17 @@ bool WorkerEvaluator::await_code(const Config& config, const std::function<bool(
     return true;
 }
 
+double WorkerEvaluator::energy_seconds(bool finalist) const {
+    return finalist && settings_.meter_finalists ? SamplingRule::enough_for_energy : sampling_.energy_seconds;
+}
+
 double WorkerEvaluator::timeout() const {
     if (safe_step_ == 0) return settings_.first_timeout;
     // A candidate is dropped after three samples when it is hopeless; with the verified step and the warm-up that is six steps, or twelve where
     // two are needed for a sample. Slower than the safe configuration by a further factor of five is not worth waiting for.
     constexpr double steps = 60;
     constexpr double verifications = 5;
-    const double metering = 2 * SamplingRule::longest_metering * sampling_.energy_seconds;  // twice, for the meter's own delay
+    const double metering = 2 * SamplingRule::longest_metering * energy_seconds(true);  // twice, for the meter's own delay
     return settings_.grace + sampling_.most_seconds + metering + steps * safe_step_ + verifications * safe_verify_;
 }
 
@@ -174,9 +178,11 @@ std::optional<Outcome> WorkerEvaluator::evaluate(const Candidate& candidate, dou
 }
 
 std::optional<Outcome> WorkerEvaluator::measure(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) {
+    SamplingRule rule = sampling_;
+    rule.energy_seconds = energy_seconds(candidate.finalist);
     const std::string source = settings_.source ? fmt::format(R"(, "source": {})", json_string(settings_.source(candidate.config))) : "";
     worker_->send(fmt::format(R"({{"do": "evaluate", "config": {}, "incumbent": {}, "sampling": {}{}}})", json_string(candidate.config.key()),
-                              json_number(incumbent), to_json(sampling_), source));
+                              json_number(incumbent), to_json(rule), source));
     const auto began = Clock::now();
     // Most candidates are measured within this time: rather than killing the worker, and setting the next one up, let it finish.
     const double patience = 2 + 8 * safe_step_ + 2 * safe_verify_;

@@ -24,9 +24,10 @@ struct WorkerSettings {
     std::vector<std::string> command{"/proc/self/exe", "worker"};  ///< that starts a worker: a program that calls worker_main
     int compile_processes = 0;  ///< 0: all hardware threads for the CPU, all but one for a GPU, whose worker needs one
     SamplingRule sampling;
-    double compile_timeout = 60;  ///< seconds for one candidate
-    double setup_timeout = 600;   ///< for a problem's data and expected answers
-    double first_timeout = 120;   ///< for the first candidate that is measured, the safe one: nothing is known yet
+    bool meter_finalists = false;  ///< the energy of finalists, also where the objective does not need it; the device must have a meter
+    double compile_timeout = 60;   ///< seconds for one candidate
+    double setup_timeout = 600;    ///< for a problem's data and expected answers
+    double first_timeout = 120;    ///< for the first candidate that is measured, the safe one: nothing is known yet
     /// SHA-256 of the source that the caller itself makes of a configuration: a worker that makes another one, being of another version of hone,
     /// refuses to evaluate it (Error). Empty: not asked.
     std::function<std::string(const Config&)> source;
@@ -69,6 +70,8 @@ class WorkerEvaluator : public Evaluator {
     std::optional<Outcome> measure(const Candidate& candidate, double incumbent, const std::function<bool()>& stop);
     Outcome read_answer(const std::string& answer);
     double timeout() const;
+    /// For a candidate; 0: none.
+    double energy_seconds(bool finalist) const;
     bool on_cpu() const { return settings_.device.limits.target == Target::cpu; }
 
     WorkerSettings settings_;

@@ -5,6 +5,8 @@
 #include <csignal>
 #include <sstream>
 
+#include "runtime/backend.hpp"
+#include "runtime/power.hpp"
 #include "runtime/process.hpp"
 #include "tests/tools/hone_process.hpp"
 #include "tools/json.hpp"
@@ -130,6 +132,28 @@ TEST(SlowHone, KeepsEverythingWhenInterrupted) {
     const HoneRun resumed(tune({"--evaluations", "4", "--samples", "6", "--resume", "--json"}));
     ASSERT_EQ(resumed.code, 0) << resumed.error;
     EXPECT_GE(Json::parse(resumed.out)["results"][0]["search"]["replayed"], 1);
+}
+
+TEST(SlowHone, ResumingWithOtherOptionsIsWrongInput) {
+    const OwnFolders own;
+    ASSERT_EQ(HoneRun(tune({"--evaluations", "1", "--samples", "6", "--seed", "5", "--strategy", "random"})).code, 0);
+    for (const auto& other : std::vector<std::vector<std::string>>{{"--strategy", "exhaustive"}, {"--seed", "6"}, {"--only", "z_block=8"}}) {
+        const HoneRun run(tune(with({"--evaluations", "1", "--samples", "6", "--resume"}, other)));
+        EXPECT_EQ(run.code, 2) << other[0] << run.out << run.error;
+        EXPECT_THAT(run.error, HasSubstr("another run")) << other[0];
+    }
+    EXPECT_EQ(HoneRun(tune({"--evaluations", "1", "--samples", "6", "--resume"})).code, 0);
+}
+
+TEST(Hone, SaysWhyEnergyCannotBeTunedFor) {
+    const OwnFolders own;
+    std::string missing;
+    if (find_power_source(backends().back().devices(missing).front(), missing)) GTEST_SKIP() << "this processor's energy can be measured";
+    const HoneRun run(tune({"--evaluations", "1", "--objective", "energy"}));
+    EXPECT_EQ(run.code, 3) << run.out;
+    EXPECT_THAT(run.error, HasSubstr("energy cannot be measured on this device: " + missing));
+    EXPECT_EQ(HoneRun(tune({"--objective", "speed"})).code, 2);
+    EXPECT_EQ(HoneRun(tune({"--only", "no_such=1"})).code, 2);
 }
 
 TEST(SlowHone, QuitsAtOnceWhenInterruptedTwice) {

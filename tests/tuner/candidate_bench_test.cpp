@@ -78,6 +78,52 @@ TEST_F(CandidateBenchTest, APeriodHasAsManySamplesAsTheRuleSays) {
     EXPECT_GE(outcome.step.samples, rule.fewest);
 }
 
+PowerSource constant_watts(double watts) {
+    return {"made_up", "made up", PowerSource::Kind::watts, 0, 0.5, [watts] { return std::optional(watts); }};
+}
+
+TEST_F(CandidateBenchTest, EnergyIsPowerTimesTheSecondsOfAStep) {
+    CandidateBench bench(*backend, family, problem, seed, {{}, constant_watts(250), 70});
+    SamplingRule rule;
+    EXPECT_EQ(bench.evaluate(config(""), 0, rule).energy, std::nullopt) << "nobody asked for it";
+    rule.energy_seconds = 0.03;
+    const Outcome outcome = bench.evaluate(config(""), 0, rule);
+    ASSERT_TRUE(outcome.energy) << outcome.reason;
+    EXPECT_NEAR(outcome.energy->watts, 250, 1e-9);
+    EXPECT_GT(outcome.energy->joules.median, 250 * outcome.step.minimum / 10) << "steps of the metered stretch take as long as others, or longer";
+    EXPECT_GE(outcome.energy->joules.samples, 1);
+    EXPECT_EQ(outcome.energy->idle_watts, 70);
+    EXPECT_EQ(outcome.energy->source, "made_up");
+    EXPECT_EQ(outcome.energy->resolution_watts, 0.5);
+    EXPECT_GT(outcome.energy->samples_per_second, 0);
+}
+
+TEST_F(CandidateBenchTest, WhatIsClearlyWorseOrWrongIsNotMetered) {
+    int read = 0;
+    PowerSource counting = constant_watts(250);
+    counting.read = [&read] {
+        ++read;
+        return std::optional(250.0);
+    };
+    CandidateBench bench(*backend, family, problem, seed, {{}, counting, 0});
+    SamplingRule rule;
+    rule.energy_seconds = 0.01;
+    EXPECT_EQ(bench.evaluate(config(""), 1e-12, rule).energy, std::nullopt);
+    EXPECT_EQ(bench.evaluate(config("fault=wrong"), 0, rule).energy, std::nullopt);
+    EXPECT_EQ(read, 0);
+}
+
+TEST_F(CandidateBenchTest, AMeterThatSaysNothingEndsTheMeteringAndNotTheCandidate) {
+    PowerSource silent = constant_watts(0);
+    silent.read = []() -> std::optional<double> { return std::nullopt; };
+    CandidateBench bench(*backend, family, problem, seed, {{}, silent, 0});
+    SamplingRule rule;
+    rule.energy_seconds = 0.01;
+    const Outcome outcome = bench.evaluate(config(""), 0, rule);
+    EXPECT_EQ(outcome.status, Status::measured);
+    EXPECT_EQ(outcome.energy, std::nullopt);
+}
+
 TEST_F(CandidateBenchTest, TheStateOfTheDeviceIsReadOncePerSamplingPeriod) {
     int readings = 0;
     CandidateBench bench(*backend, family, problem, seed, {[&] {

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <thread>
 
+#include "runtime/backend.hpp"
+#include "runtime/power.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuner/hanging_worker.hpp"
 #include "tuner/child_process.hpp"
@@ -70,6 +72,16 @@ TEST_F(WorkerTest, AnswersWhatItCannotServeWithAnErrorAndGoesOn) {
     EXPECT_THAT(ask(problem_request), Not(HasSubstr("error")));
     EXPECT_THAT(ask(evaluate_request("unroll=3")), HasSubstr("error"));
     EXPECT_THAT(ask(evaluate_request("unroll=2,fault=wrong")), HasSubstr("error")) << "not a member of the space";
+}
+
+TEST_F(WorkerTest, SaysWhyThereIsNoEnergyToMeasure) {
+    std::string missing;
+    const Device cpu = backends().back().devices(missing).front();
+    if (find_power_source(cpu, missing)) GTEST_SKIP() << "this processor's energy can be measured";
+    EXPECT_EQ(ask(open_request(folder.path() / "cache")), "{}");
+    EXPECT_THAT(ask(R"({"do": "problem", "problem": "axpy precision=f32 n=1000", "seed": "5", "energy_seconds": 0.5})"),
+                HasSubstr("cannot be measured: "));
+    EXPECT_THAT(ask(problem_request), Not(HasSubstr("error")));
 }
 
 /// Running: there, and not a zombie.

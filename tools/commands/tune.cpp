@@ -7,6 +7,8 @@
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
 #include "tools/tuning_session.hpp"
+#include "tuner/objective.hpp"
+#include "tuner/restriction.hpp"
 #include "tuner/strategy.hpp"
 
 namespace hone::tools {
@@ -20,9 +22,13 @@ struct Settings {
     std::string database;
     std::string budget;
     std::string strategy;
+    std::string objective;
+    std::string only;
     std::int64_t evaluations = 0;
     std::int64_t samples = SamplingRule{}.period;
     std::int64_t seed = -1;  // not given
+    bool energy = false;
+    bool no_prior = false;
     bool resume = false;
     bool force = false;
     bool json = false;
@@ -35,6 +41,7 @@ TuneSettings settings_of(const Settings& settings) {
     if (!settings.budget.empty()) tune.seconds = parse_duration(settings.budget);
     if (!settings.budget.empty() && tune.seconds == 0) throw Error("--budget", settings.budget + " is no time at all", "use 30s, 5m or 1h30m");
     if (!settings.strategy.empty()) tune.strategy = find_strategy(settings.strategy).name;
+    if (!settings.objective.empty()) tune.objective = parse_objective(settings.objective).name;
     tune.device = find_device(settings.device);
     if (settings.problem.empty()) {
         tune.problems = default_problems(tune.device, families);
@@ -46,6 +53,10 @@ TuneSettings settings_of(const Settings& settings) {
     tune.samples = static_cast<int>(std::min<std::int64_t>(settings.samples, 100000));
     if (settings.seed >= 0) tune.seed = static_cast<std::uint64_t>(settings.seed);
     tune.resume = settings.resume;
+    tune.energy = settings.energy;
+    tune.only = settings.only;
+    tune.prior = !settings.no_prior;
+    for (const Problem& problem : tune.problems) parse_restriction(families.of(problem).space(problem, tune.device.limits), tune.only);
     return tune;
 }
 
@@ -95,6 +106,12 @@ std::string strategy_help() {
     return text + "the first is the default";
 }
 
+std::string objective_help() {
+    std::string text = "what to make small: ";
+    for (const auto& entry : objectives()) text += entry.objective.name + " (" + entry.summary + "), ";
+    return text + "or weighted:W, seconds^(1-W) joules^W; default time. Energy needs a meter: 'hone doctor' lists them";
+}
+
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("[FAMILY key=value...]", settings->problem, "problems; none: a few of each family, sized for the device, that are not tuned yet");
@@ -105,6 +122,10 @@ Action declare(Options& options) {
     declare_database(options, settings->database);
     options.flag("resume", settings->resume, "go on with a run that was interrupted or killed; no finished evaluation is repeated");
     options.text("strategy", settings->strategy, "NAME", strategy_help());
+    options.text("objective", settings->objective, "NAME", objective_help());
+    options.flag("energy", settings->energy, "also meter the energy of the finalists, whatever the objective, so that the record has it");
+    options.text("only", settings->only, "key=value,...", "only configurations with these values (a key given twice: with either), and the safe one");
+    options.flag("no-prior", settings->no_prior, "do not begin with what the database knows of neighbouring orders, sizes and devices");
     options.number("seed", settings->seed, "N", "of all random choices; default 1, or with --resume the earlier run's");
     options.number("samples", settings->samples, "N", "time steps per candidate at most, fewer when the spread already decides; default 40", 6);
     options.flag("force", settings->force, "without problems: also those that are tuned already");
@@ -133,7 +154,10 @@ Command tune_command() {
           "two problems, 15 seconds each"},
          {"tune dg_volume equation=maxwell_3d order=1..10 precision=f32,f64 elements=100000 --device cuda --budget 1h", "twenty problems over lunch"},
          {"tune dg_volume equation=acoustics_3d order=4 precision=f32 elements=100000 --evaluations 50 --strategy random --seed 7 --json",
-          "a run that can be repeated, for a script"}},
+          "a run that can be repeated, for a script"},
+         {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --device cuda --objective energy", "least energy of a step"},
+         {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --only form=rows,block_x=32,block_x=64 --strategy exhaustive",
+          "all of a part of the space"}},
         declare};
 }
 

@@ -17,9 +17,9 @@ class FakeMachine {
         cuda::SharedLibrary(candidates().driver).bind("fake_driver_state", function);
         state_ = &function();
         *state_ = FakeDriverState{};
-        FakeNvmlStateFunction nvml = nullptr;
-        cuda::SharedLibrary(candidates().nvml).bind("fake_nvml_state", nvml);
-        nvml_ = &nvml();
+        FakeNvmlStateFunction nvml_function = nullptr;
+        cuda::SharedLibrary(candidates().nvml).bind("fake_nvml_state", nvml_function);
+        nvml_ = &nvml_function();
         *nvml_ = FakeNvmlState{};
     }
 
