@@ -17,6 +17,7 @@ constexpr int most_trials = 4;              // shared periods before a search se
 constexpr double least_gain_of_two = 0.01;  // of sharing over one device alone, which needs no exchange and leaves the other one free
 constexpr double least_gain = 0.02;         // of a move once settled
 constexpr double confidence = 2;            // standard deviations
+constexpr double doubtful = 1.25;
 constexpr double drift = 0.05;
 constexpr int drift_periods = 3;
 
@@ -100,18 +101,24 @@ LoadBalancer::LoadBalancer(const LoadBalancerSettings& settings, BalancerState s
 LoadBalancer::LoadBalancer(const LoadBalancerSettings& settings, const Hybrid& known) : LoadBalancer(settings) {
     const double wanted = known.share * static_cast<double>(settings_.units);
     const auto granularity = static_cast<double>(settings_.granularity);
-    state_.units = std::min(settings_.units, settings_.granularity * static_cast<std::int64_t>(std::llround(wanted / granularity)));
+    const std::int64_t largest = settings_.units / settings_.granularity * settings_.granularity;
+    state_.units = std::min(largest, settings_.granularity * static_cast<std::int64_t>(std::llround(wanted / granularity)));
+    if (std::abs(static_cast<double>(settings_.units) - wanted) < std::abs(static_cast<double>(state_.units) - wanted))
+        state_.units = settings_.units;
     const auto learn = [&](int side, const AffineCost& cost, double alone) {
         BalancerState::Side& of = state_.sides.at(static_cast<std::size_t>(side));
         const auto seconds = [&](std::int64_t n) { return cost.a + cost.b * static_cast<double>(n); };
         if (const double all = alone > 0 ? alone : seconds(settings_.units); all > 0) of.alone = {all};
-        const std::int64_t own = units_of(side, state_.units);
-        if (own > 0 && own < settings_.units && seconds(own) > 0) of.shared.assign(most_trials, {own, seconds(own)});
+        const std::int64_t own = units_of(side, at_an_end(state_.units) ? settings_.units / 2 : state_.units);
+        if (own > 0 && seconds(own) > 0) of.shared.assign(most_trials, {own, seconds(own)});
     };
     learn(0, known.own_cost, known.own_seconds);
     learn(1, known.partner_cost, known.partner_seconds);
     state_.deviations = {std::max(known.own_cost.sigma, known.partner_cost.sigma)};
     state_.settled = !state_.sides[0].alone.empty() && !state_.sides[1].alone.empty();
+    // That one device alone was best says how much a shared step takes beside the two parts, at least.
+    if (state_.settled && at_an_end(state_.units) && !sharing_is_vain())
+        state_.overheads = {std::max(0.0, predicted(state_.units) - predicted(best_shared()))};
     if (!state_.settled) {
         const std::int64_t start = state_.units;
         state_ = {};
@@ -238,6 +245,7 @@ void LoadBalancer::reopen() {
             for (double& seconds : side.alone) seconds *= side.off_ratio;
             for (auto& [n, seconds] : side.shared) seconds *= side.off_ratio;
         }
+        side.timed_again = false;
         keep_the_last(side.alone);
         keep_the_last(side.shared);
         side.off = 0;
@@ -253,7 +261,22 @@ void LoadBalancer::go_to(std::int64_t units) {
     state_.units = units;
 }
 
+// Forgets the time of a device alone that something disturbed.
+bool LoadBalancer::doubt_an_end() {
+    for (const int side : {0, 1}) {
+        BalancerState::Side& of = state_.sides.at(static_cast<std::size_t>(side));
+        if (of.timed_again || of.shared.empty()) continue;
+        const auto& [n, seconds] = of.shared.back();
+        if (alone(side) < doubtful * seconds * static_cast<double>(settings_.units) / static_cast<double>(n)) continue;
+        of.timed_again = true;
+        of.alone.clear();
+        return true;
+    }
+    return false;
+}
+
 void LoadBalancer::choose() {
+    if (!state_.settled) doubt_an_end();
     if (state_.sides[0].alone.empty()) return go_to(settings_.units);
     if (state_.sides[1].alone.empty()) return go_to(0);
     const std::int64_t goal = best();

@@ -30,6 +30,7 @@ struct BalancerState {
     struct Side {
         std::vector<double> alone;                            ///< of the last eight periods with all units on this device: seconds
         std::vector<std::pair<std::int64_t, double>> shared;  ///< of the last eight shared periods: units and seconds
+        bool timed_again = false;                             ///< `alone` was doubtful once
         int off = 0;           ///< settled periods in a row that were all slower (above 0) or all faster than the model by too much
         double off_ratio = 1;  ///< measured over modelled, of these periods
     };
@@ -94,6 +95,7 @@ class LoadBalancer {
     void watch_for_drift(const SharedTimes& times);
     void reopen();
     void choose();
+    bool doubt_an_end();
     std::int64_t best_shared() const;
     std::int64_t best() const;
     bool sharing_is_vain() const;
