@@ -1,0 +1,214 @@
+// Solves a Poisson equation on a box: -Laplace u = f, by conjugate gradients with the kernels of family poisson7, and says how fast.
+//
+//     poisson [--size 128] [--method polynomial|jacobi|none] [--boundary periodic|dirichlet|neumann] [--precision f32|f64] ...
+//
+// The right-hand side is that of a known solution, or random. What is printed at the end is checked.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <numbers>
+#include <numeric>
+#include <random>
+
+#include "examples/poisson/solver.hpp"
+#include "generator/error.hpp"
+#include "runtime/ceilings.hpp"
+
+namespace {
+
+using namespace hone::examples;
+
+struct Options {
+    std::string device = "best", records = "tuning_db/records", history_file;
+    std::string method = "polynomial", coefficients = "axis", boundary = "dirichlet", precision = "f64", right_hand_side = "known";
+    int size = 0;
+    unsigned seed = 1;
+    SolverSettings settings;
+};
+
+void declare(CLI::App& app, Options& options) {
+    app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
+    app.add_option("--db", options.records, "folder of tuned results")->capture_default_str();
+    app.add_option("--size", options.size, "cells along each axis; 0: 512 on a GPU, 128 on the processor")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 2048));
+    app.add_option("--method", options.method, "preconditioner")->capture_default_str()->check(CLI::IsMember({"none", "jacobi", "polynomial"}));
+    app.add_option("--polynomial", options.settings.c, "c of the polynomial c Q - Q M Q")->capture_default_str();
+    app.add_option("--coefficients", options.coefficients, "how the operator is stored")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"scalar", "axis", "face"}));
+    app.add_option("--boundary", options.boundary, "beyond the box")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"periodic", "dirichlet", "neumann"}));
+    app.add_option("--precision", options.precision, "of the solver")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
+    app.add_option("--right-hand-side", options.right_hand_side, "of a known solution, which is compared, or random")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"known", "random"}));
+    app.add_option("--seed", options.seed, "of the random numbers")->capture_default_str();
+    app.add_option("--tolerance", options.settings.tolerance, "of the residual, relative to the first")->capture_default_str();
+    app.add_option("--iterations", options.settings.most_iterations, "at most")->capture_default_str();
+    app.add_option("--check-every", options.settings.check_every, "iterations from one look at the residual to the next")->capture_default_str();
+    app.add_option("--history", options.history_file, "file for the residual after every iteration, as two columns");
+}
+
+// A function of one coordinate from 0 to 1 that the boundary allows, and its second derivative, at the centre of cell number n.
+struct Profile {
+    std::string boundary;
+    double width;  ///< of a cell. Walls of the dirichlet box are where the cells beyond have their centres.
+
+    Profile(std::string at_both_ends, int cells) : boundary(std::move(at_both_ends)), width(1.0 / (boundary == "dirichlet" ? cells + 1 : cells)) {}
+
+    struct Value {
+        double function, curvature;
+    };
+    Value operator()(int n) const {
+        const double t = (boundary == "dirichlet" ? n + 1 : n + 0.5) * width;
+        const double angle = std::numbers::pi * t * (boundary == "periodic" ? 2 : 1);
+        const double s = std::sin(angle), c = std::cos(angle), pi = std::numbers::pi;
+        if (boundary == "periodic") return {std::exp(s), 4 * pi * pi * std::exp(s) * (c * c - s)};
+        if (boundary == "neumann") return {std::exp(c), pi * pi * std::exp(c) * (s * s - c)};
+        return {std::exp(t) * s, std::exp(t) * ((1 - pi * pi) * s + 2 * pi * c)};
+    }
+};
+
+struct Case {
+    PoissonSystem system;
+    std::vector<double> exact;  ///< empty where nobody knows it
+    std::vector<double> right_hand_side;
+};
+
+Case make_case(const Options& options, int n) {
+    const Profile profile(options.boundary, n);
+    Case result{PoissonSystem::laplacian(options.coefficients, options.boundary, options.precision, n, n, n, profile.width), {}, {}};
+    std::vector<double>& b = result.right_hand_side;
+    b.resize(static_cast<std::size_t>(result.system.cells()));
+    if (options.right_hand_side == "random") {
+        std::mt19937_64 random(options.seed);
+        std::uniform_real_distribution<> uniform(-1, 1);
+        std::generate(b.begin(), b.end(), [&] { return uniform(random); });
+        return result;
+    }
+    std::vector<Profile::Value> along;
+    for (int i = 0; i < n; ++i) along.push_back(profile(i));
+    std::size_t cell = 0;
+    for (const auto& z : along)
+        for (const auto& y : along)
+            for (const auto& x : along) {
+                result.exact.push_back(x.function * y.function * z.function);
+                b[cell++] = -(x.curvature * y.function * z.function + x.function * y.curvature * z.function + x.function * y.function * z.curvature);
+            }
+    if (!result.system.singular) return result;
+    // Solutions have no mean there.
+    const double mean = std::accumulate(result.exact.begin(), result.exact.end(), 0.0) / static_cast<double>(result.exact.size());
+    for (double& value : result.exact) value -= mean;
+    return result;
+}
+
+// One line that is drawn again after each check on a terminal: a bar on the residual's logarithmic way to the tolerance.
+void draw(std::span<const double> history, double tolerance) {
+    constexpr int width = 40;
+    if (isatty(STDERR_FILENO) == 0) return;
+    const double done = std::clamp(std::log(history.back()) / std::log(tolerance), 0.0, 1.0);
+    const int filled = static_cast<int>(done * width);
+    fmt::print(stderr, "\r[{}{}] {:5} iterations, residual {:.2e} ", std::string(static_cast<std::size_t>(filled), '#'),
+               std::string(static_cast<std::size_t>(width - filled), '.'), history.size(), history.back());
+}
+
+void print_history(const std::vector<double>& history) {
+    fmt::print("residual after iteration\n");
+    for (std::size_t n = 1; n <= history.size(); n *= 2) fmt::print("{:10}  {:.3e}\n", n, history[n - 1]);
+    fmt::print("{:10}  {:.3e}\n", history.size(), history.back());
+}
+
+void write_history(const std::string& file, const std::vector<double>& history) {
+    std::ofstream stream(file);
+    for (std::size_t n = 0; n < history.size(); ++n) stream << n + 1 << ' ' << history[n] << '\n';
+    stream.close();
+    if (!stream) throw hone::Error(file, "it cannot be written", "choose another file for --history");
+}
+
+void print_speed(const Solve& solve, const PoissonSystem& system, double copy) {
+    const double per_iteration = solve.seconds / solve.executed;
+    const double words = solve.bytes / static_cast<double>(system.cells()) / (system.precision == "f32" ? 4 : 8);
+    const double rate = solve.bytes / per_iteration;
+    fmt::print("{} iterations in {:.3g} s: {:.3g} ms each, {:.1f} M cell updates/s, {:.1f} GB/s of {:.2f} words per cell", solve.executed,
+               solve.seconds, per_iteration * 1e3, static_cast<double>(system.cells()) / per_iteration * 1e-6, rate * 1e-9, words);
+    if (copy > 0) fmt::print(", {:.0f} % of what a copy moves here ({:.1f} GB/s)", 100 * rate / copy, copy * 1e-9);
+    fmt::print("\n");
+}
+
+double largest_error(const Case& of, const std::vector<double>& x) {
+    double error = 0;
+    for (std::size_t cell = 0; cell < x.size(); ++cell) error = std::max(error, std::abs(x[cell] - of.exact[cell]));
+    return error;
+}
+
+bool check_residual(PoissonSolver& solver, const Case& of, const std::vector<double>& x, const Options& options) {
+    const double unit = options.precision == "f32" ? 0x1p-24 : 0x1p-53;
+    const double residual = solver.true_residual(of.right_hand_side, x);
+    // What is computed in rounded numbers cannot follow the recurrence below unit roundoff times the condition number, about size^2.
+    const double allowed = 2 * options.settings.tolerance + 10 * unit * options.size * options.size;
+    const bool good = residual <= allowed;
+    fmt::print("check: |b - M x| / |b| = {:.2e}, allowed {:.2e}: {}\n", residual, allowed, good ? "good" : "BAD");
+    return good;
+}
+
+// Errors against the known solution here and with cells of twice the width: a quarter, where rounding does not hide it.
+bool check_order(hone::Backend& backend, hone::KernelLibrary& library, const Case& of, const std::vector<double>& x, const Options& options) {
+    const double fine = largest_error(of, x);
+    const Case half = make_case(options, options.size / 2);
+    PoissonSolver solver(backend, library, half.system);
+    std::vector<double> coarse_x(half.right_hand_side.size(), 0.0);
+    SolverSettings settings = options.settings;
+    settings.progress = {};
+    solver.solve(half.right_hand_side, coarse_x, settings);
+    const double order = std::log2(largest_error(half, coarse_x) / fine);
+    const bool good = std::abs(order - 2) < 0.3;
+    fmt::print("check: largest error {:.2e}, of order {:.2f} in the cells' width: {}\n", fine, order, good ? "good" : "BAD");
+    return good;
+}
+
+int run(Options options) {
+    hone::DiskCache cache(hone::DiskCache::default_folder());
+    const auto backend = hone::make_backend(options.device, cache);
+    const bool cuda = backend->device().fingerprint.target == hone::Target::cuda;
+    if (options.size == 0) options.size = cuda ? 512 : 128;
+    hone::KernelLibrary library(*backend, hone::Database::load(options.records, hone::built_in_families()), hone::built_in_families());
+    const Case of = make_case(options, options.size);
+    PoissonSolver solver(*backend, library, of.system);
+    fmt::print("-Laplace u = f on {0} x {0} x {0} cells, {1}, {2}, {3} coefficients, on {4}\n{5}\n", options.size, options.boundary,
+               options.precision, options.coefficients, backend->device().fingerprint.name, solver.kernels());
+    options.settings.preconditioner = options.method == "none"     ? Preconditioner::none
+                                      : options.method == "jacobi" ? Preconditioner::jacobi
+                                                                   : Preconditioner::polynomial;
+    options.settings.progress = [&](std::span<const double> history) { draw(history, options.settings.tolerance); };
+    std::vector<double> x(of.right_hand_side.size(), 0.0);
+    const Solve solve = solver.solve(of.right_hand_side, x, options.settings);
+    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{:80}\r", "");
+    print_history(solve.history);
+    if (!options.history_file.empty()) write_history(options.history_file, solve.history);
+    fmt::print("{} after {} iterations\n", to_string(solve.ending), solve.iterations);
+    print_speed(solve, of.system, hone::measure_ceilings(*backend).copy_bytes_per_second);
+    bool good = check_residual(solver, of, x, options) && solve.ending == Ending::converged;
+    if (!of.exact.empty() && options.precision == "f64" && options.size >= 16) good = check_order(*backend, library, of, x, options) && good;
+    return good ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    Options options;
+    CLI::App app{"Solves a Poisson equation on a box with tuned kernels."};
+    declare(app, options);
+    CLI11_PARSE(app, argc, argv);
+    return run(std::move(options));
+} catch (const std::exception& error) {
+    fmt::print(stderr, "poisson: {}\n", error.what());
+    return 2;
+}

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/library.hpp"
+
+namespace hone::examples {
+
+/// M x = b of the family poisson7: which operator, on which grid. Values are in double precision here, whatever the solver computes in.
+struct PoissonSystem {
+    std::string coefficients = "scalar";  ///< scalar, axis or face
+    std::string boundary = "periodic";    ///< periodic, dirichlet or neumann
+    std::string precision = "f64";
+    int nx = 0, ny = 0, nz = 0;
+    /// Couplings along each axis: one word (scalar), one per cell along the axis (axis), or one per cell of the grid (face).
+    std::vector<double> cx, cy, cz;
+    /// One word (scalar), or one per cell of the grid; 0 marks a solid cell.
+    std::vector<double> diagonal;
+    bool singular = false;  ///< constants are in the kernel of M: the mean of b is left out, x has mean 0
+
+    std::int64_t cells() const { return static_cast<std::int64_t>(nx) * ny * nz; }
+    /// -Laplace with cells of width h.
+    static PoissonSystem laplacian(const std::string& coefficients, const std::string& boundary, const std::string& precision, int nx, int ny, int nz,
+                                   double h);
+};
+
+enum class Preconditioner { none, jacobi, polynomial };
+
+struct SolverSettings {
+    Preconditioner preconditioner = Preconditioner::polynomial;
+    double c = 2.05;          ///< of the polynomial c Q - Q M Q; 2 is singular on periodic grids of even sizes
+    double tolerance = 1e-8;  ///< of |r| / |first r|
+    int most_iterations = 10000;
+    int check_every = 20;  ///< iterations from one synchronisation with the host to the next, at most 200
+    /// Called after each check with all relative residuals so far.
+    std::function<void(std::span<const double>)> progress;
+};
+
+enum class Ending { converged, too_many_iterations, breakdown };
+
+struct Solve {
+    Ending ending = Ending::converged;
+    int iterations = 0;           ///< until the residual was small enough; the solution may have had some more, up to the next check
+    int executed = 0;             ///< with those
+    std::vector<double> history;  ///< |r| / |first r| after every executed iteration
+    double seconds = 0;           ///< of the executed iterations
+    double bytes = 0;             ///< compulsory traffic of one iteration
+};
+
+std::string to_string(Ending ending);
+
+/// Conjugate gradients on a device, with or without a preconditioner: two kernels an iteration. Their scalars never leave the device; the host looks
+/// at them every `check_every` iterations.
+///
+///     PoissonSolver solver(*backend, library, PoissonSystem::laplacian("scalar", "dirichlet", "f64", 64, 64, 64, 1.0 / 65));
+///     std::vector<double> x(64 * 64 * 64);
+///     const Solve solve = solver.solve(b, x, {});
+///     if (solve.ending != Ending::converged) ...
+class PoissonSolver {
+  public:
+    /// Looks the kernels up and uploads the operator. Backend and library must outlive the solver. `configurations` (kernel=apply, direction or
+    /// residual to "y_block=16,...") stand in place of what the library would choose. Throws Error for arrays of wrong lengths.
+    PoissonSolver(Backend& backend, KernelLibrary& library, const PoissonSystem& system,
+                  const std::map<std::string, std::string>& configurations = {});
+    ~PoissonSolver();
+
+    /// Solves M x = b from the x given, cell by cell, x fastest. What may happen (no convergence, breakdown) is the value; x is then the last one.
+    Solve solve(std::span<const double> b, std::span<double> x, const SolverSettings& settings);
+
+    /// |b - M x| / |b|, from a new product; cells that are solid, and for a singular system the means, left out.
+    double true_residual(std::span<const double> b, std::span<const double> x);
+
+    /// "direction: exact, staging=...; residual: ...": what was found for the kernels.
+    std::string kernels() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace hone::examples
