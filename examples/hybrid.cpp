@@ -1,11 +1,10 @@
 // A time loop whose every step is shared by two devices, in the ratio that ends both at the same moment; the ratio is found while the loop runs.
 //
-//     hybrid [--devices cuda:0,cpu] [--db FOLDER]
+//     hybrid [--device best|cuda|cpu] [--db FOLDER]
 //
-// Without a GPU, --devices cpu,cpu shares the steps between the processor and itself. The result must be that of one device alone.
+// The device's partner is the processor; with --device cpu the processor shares with itself. The result must be that of one device alone.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -36,15 +35,14 @@ hone::SharedTimes period(hone::HybridKernel& hybrid) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-    std::string devices = "cpu,cpu";
+    std::string device = "best";
     std::string records = "tuning_db/records";
-    for (int i = 1; i + 1 < argc; i += 2) (std::string(argv[i]) == "--devices" ? devices : records) = argv[i + 1];
-    const std::size_t comma = std::min(devices.find(','), devices.size() - 1);
+    for (int i = 1; i + 1 < argc; i += 2) (std::string(argv[i]) == "--device" ? device : records) = argv[i + 1];
 
     // Two devices, and for each the best kernel that is known for it.
     hone::DiskCache cache(hone::DiskCache::default_folder());
-    const auto first = hone::make_backend(devices.substr(0, comma), cache);
-    const auto second = hone::make_backend(devices.substr(comma + 1), cache);
+    const auto first = hone::make_backend(device, cache);
+    const auto second = hone::make_backend("cpu", cache);
     const auto& families = hone::built_in_families();
     const auto database = hone::Database::load(records, families);
     const auto problem = families.parse_problem("gauss_seidel_27 stencil=constant precision=f64 nx=62 ny=62 nz=62");
