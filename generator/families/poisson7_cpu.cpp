@@ -41,7 +41,8 @@ Block value(const Grid& grid) {
     if (grid.kind == Kind::residual) {
         block.line("// The new residual of a cell; a solid one has none.");
         block.open("inline real new_residual(const Arrays& a, real r_old, real w, real q)");
-        block.line("return q == 0 ? real(0) : multiply_add(-a.alpha, w, r_old) - a.mean;").close();
+        block.line("const real r = multiply_add(-a.alpha, w, r_old) - a.mean;");
+        block.line("return q == 0 ? real(0) : r;").close();
         block.text("");
         block.line("// The new residual over the diagonal.");
         block.open("inline real value(const Arrays& a, wide at, int i)");
