@@ -66,8 +66,9 @@ std::optional<TunedProblem> TuningSession::already_tuned(const Problem& problem)
     const Database database = Database::load(settings_.folder, families_);
     const std::string purpose = settings_.objective.empty() ? "" : parse_objective(settings_.objective).purpose;
     const std::string wanted = subject(problem, settings_.device.fingerprint, purpose);
+    const SearchSpace space = families_.of(problem).space(problem, settings_.device.limits);
     for (const Record& record : database.records()) {
-        if (!record.verified() || subject(record) != wanted) continue;
+        if (!record.verified() || subject(record) != wanted || space.check(space.completed(record.config))) continue;
         TunedProblem tuned{problem, {}, true};
         tuned.result.record = record;
         return tuned;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "tuning_db/json.hpp"
 
@@ -25,12 +26,22 @@ std::array<int, 3> version_numbers(std::string_view text) {
     return numbers;
 }
 
+// Exponents of seconds and of joules, by purpose: those of the objectives in tuner/objective.hpp, "weighted_0.3" being seconds^0.7 joules^0.3.
+std::pair<double, double> exponents(const std::string& purpose) {
+    const std::string_view weighted = "weighted_";
+    if (purpose == "energy") return {0, 1};
+    if (purpose == "energy_delay") return {1, 1};
+    double weight = 0;
+    if (purpose.rfind(weighted, 0) == 0) std::from_chars(purpose.data() + weighted.size(), purpose.data() + purpose.size(), weight);
+    return {1 - weight, weight};
+}
+
 // Upper bound of what was tuned for. Without the energy that it is about, a record comes last.
 double cost(const Record& record) {
-    const bool delay = record.purpose == "energy_delay";
-    if (!delay && record.purpose != "energy") return record.step.high;
+    const auto [seconds, joules] = exponents(record.purpose);
+    if (joules == 0) return record.step.high;
     if (!record.energy) return std::numeric_limits<double>::infinity();
-    return record.energy->joules.high * (delay ? record.step.high : 1);
+    return std::pow(record.step.high, seconds) * std::pow(record.energy->joules.high, joules);
 }
 
 // Number of the 1 % step of the logarithmic scale on which the cost lies.

@@ -126,6 +126,8 @@ TEST(Better, ComparesWhatWasTunedFor) {
     expect_better(with_joules("energy", 1, 2e-3), with_joules("energy", 3, 1e-3));
     expect_better(with_joules("energy_delay", 1, 2e-3), with_joules("energy_delay", 3, 1e-3));
     expect_better(with_joules("energy_delay", 3, 1e-3), with_joules("energy_delay", 2, 2e-3));
+    expect_better(with_joules("weighted_0.9", 1, 2e-3), with_joules("weighted_0.9", 3, 1e-3));
+    expect_better(with_joules("weighted_0.1", 3, 1e-3), with_joules("weighted_0.1", 1, 2e-3));
     Record unmetered = with_joules("energy", 1, 1e-4);
     unmetered.energy.reset();
     expect_better(with_joules("energy", 5, 1), unmetered);

@@ -1,0 +1,65 @@
+// What a neighbour's results are worth, on two recorded spaces: the same kernel, published for GPUs of two makers, with different values and, in
+// part, different tunables. So these are far neighbours; what they save is a lower bound for another order or size on one device.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tuner/prior.hpp"
+#include "tuner/recorded_space.hpp"
+#include "tuner/simulation.hpp"
+
+namespace hone {
+namespace {
+
+/// The best four configurations of one space as members of another.
+std::vector<std::int64_t> promising(const RecordedSpace& neighbour, const SearchSpace& own, const SearchSpace& space) {
+    std::vector<const RecordedConfiguration*> best;
+    for (const auto& one : neighbour.configurations()) best.push_back(&one);
+    std::stable_sort(best.begin(), best.end(), [](const auto* a, const auto* b) { return a->cost < b->cost; });
+    std::vector<std::int64_t> members;
+    for (std::size_t i = 0; i < 4; ++i) members.push_back(space.index_of(nearest_member(space, own.at(best[i]->index))));
+    return members;
+}
+
+/// Evaluations until the best is within `part` of the optimum.
+int evaluations_to(const RecordedSpace& recorded, const SearchSpace& space, std::uint64_t seed, std::vector<std::int64_t> members, double part) {
+    constexpr int most = 2000;
+    Tuner tuner(space, strategies().front(), seed, {.window = 1}, {.promising = std::move(members)});
+    for (int evaluations = 1; evaluations <= most; ++evaluations) {
+        const auto candidate = tuner.next();
+        if (!candidate || candidate->finalist) return most;
+        const RecordedConfiguration& found = recorded.at(candidate->index);
+        if (found.cost <= recorded.optimum() * (1 + part)) return evaluations;
+        tuner.report(*candidate, found.outcome);
+    }
+    return most;
+}
+
+TEST(SlowPrior, SavesEvaluationsEvenFromAnotherMakersDevice) {
+    const std::string folder = std::string(HONE_SOURCE_FOLDER) + "/tests/spaces/";
+    const RecordedSpace turing = read_recorded_space(folder + "convolution__RTX_2080_Ti.json.gz");
+    const RecordedSpace cdna = read_recorded_space(folder + "convolution_milo__MI250X.json.gz");
+    constexpr int repetitions = 100;
+    for (const auto& [own, neighbour] : {std::pair{&turing, &cdna}, std::pair{&cdna, &turing}}) {
+        for (const double part : {0.5, 0.25, 0.1}) {
+            double without = 0;
+            double with = 0;
+            for (int repetition = 0; repetition < repetitions; ++repetition) {
+                const std::uint64_t seed = repetition_seed(1, repetition);
+                const SearchSpace space = own->space(seed);
+                without += evaluations_to(*own, space, seed, {}, part) / double{repetitions};
+                with += evaluations_to(*own, space, seed, promising(*neighbour, neighbour->space(seed), space), part) / double{repetitions};
+            }
+            std::printf("%s, to within %.0f %%: %.0f evaluations without, %.0f with the best four of %s\n", own->title().name.c_str(), 100 * part,
+                        without, with, neighbour->title().name.c_str());
+            EXPECT_LT(with, 0.75 * without) << "measured when this was written: 0.2 to 0.6";
+        }
+    }
+}
+
+}  // namespace
+}  // namespace hone
