@@ -1,21 +1,19 @@
 // An application that computes while its kernel gets better: a plain time loop around OnlineTuner, for any family.
 //
-//     online [--problem "FAMILY name=value ..."] [--steps N] [--device best|cuda|cpu] [--db FOLDER] [--bound PART] [--evaluations N]
-//            [--candidates-first N] [--best CONFIG] [--check 0|1] [--json 1]
+//     online --problem "gauss_seidel_27 stencil=constant precision=f64 nx=96 ny=96 nz=96" --steps 2000 --device cpu --db tuned
 //
-// The same steps are then run untuned, with the safe configuration, with the one that was found and with --best, for their times and results.
+// The same steps then run untuned, with the safe configuration, with the one that was found and with --best, for their times and results.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "generator/error.hpp"
 #include "runtime/library.hpp"
 #include "tuner/online_tuner.hpp"
 #include "tuning_db/json.hpp"
@@ -78,32 +76,37 @@ std::string json_of(const hone::OnlineReport& report, const std::map<std::string
 }  // namespace
 
 int main(int argc, char** argv) try {
-    std::map<std::string, std::string> options{{"--problem", "gauss_seidel_27 stencil=constant precision=f64 nx=96 ny=96 nz=96"},
-                                               {"--steps", "2000"},
-                                               {"--device", "best"},
-                                               {"--db", "tuned"},
-                                               {"--bound", "0.05"},
-                                               {"--evaluations", "100"},
-                                               {"--best", ""},
-                                               {"--json", "0"}};
-    for (int i = 1; i < argc; i += 2) {
-        if (options.count(argv[i]) == 0 || i + 1 == argc) throw hone::Error("command line", argv[i], "see the head of examples/online.cpp");
-        options[argv[i]] = argv[i + 1];
-    }
-    const int steps = std::stoi(options["--steps"]);
+    std::string text = "gauss_seidel_27 stencil=constant precision=f64 nx=96 ny=96 nz=96";
+    std::string device = "best";
+    std::string folder = "tuned";
+    std::string best;
+    int steps = 500;
+    bool as_json = false;
+    hone::OnlineSettings settings;
+    CLI::App options("a time loop whose kernel is tuned while it runs");
+    options.add_option("--problem", text, "what a time step computes; see 'hone families'")->capture_default_str();
+    options.add_option("--steps", steps, "time steps")->capture_default_str()->check(CLI::PositiveNumber);
+    options.add_option("--device", device, "best, cuda, cuda:1 or cpu")->capture_default_str();
+    options.add_option("--db", folder, "folder of tuned results and journals")->capture_default_str()->envname("HONE_DB");
+    options.add_option("--bound", settings.rules.bound, "part of the time that may be spent exploring")->capture_default_str();
+    options.add_option("--evaluations", settings.rules.evaluations, "candidates before the finalists are compared")->capture_default_str();
+    options.add_option("--strategy", settings.strategy, "search strategy; default the database's or hone's own");
+    options.add_option("--seed", settings.seed, "of the search")->capture_default_str();
+    options.add_option("--best", best, "a configuration to be timed, too");
+    options.add_flag("--json", as_json, "print one line of JSON");
+    CLI11_PARSE(options, argc, argv);
+
     hone::DiskCache cache(hone::DiskCache::default_folder());
-    const auto backend = hone::make_backend(options["--device"], cache);
+    const auto backend = hone::make_backend(device, cache);
     const auto& families = hone::built_in_families();
-    const hone::Problem problem = families.parse_problem(options["--problem"]);
+    const hone::Problem problem = families.parse_problem(text);
     const hone::Workload workload = families.of(problem).workload(problem, 1);
     Arrays arrays(*backend, workload);
-    hone::OnlineSettings settings;
-    settings.rules.bound = std::stod(options["--bound"]);
-    settings.rules.evaluations = std::stoi(options["--evaluations"]);
 
     // What an application adds: a tuner before its time loop, one line in place of the launch, and a report if it likes.
+    hone::OnlineTuner tuner(*backend, families, folder, problem, arrays.pointers, settings);
+    backend->synchronise();
     const double begin = now();
-    hone::OnlineTuner tuner(*backend, families, options["--db"], problem, arrays.pointers, settings);
     for (int step = 0; step < steps; ++step) tuner.step();
     backend->synchronise();
     std::map<std::string, double> seconds{{"online", now() - begin}};
@@ -119,9 +122,9 @@ int main(int argc, char** argv) try {
     const double difference = largest_difference(*backend, arrays, untuned, problem.precision());
     const double allowed = steps * workload.tolerance;
     seconds["found"] = run_fixed(*backend, library, problem, space.parse(report.config), untuned, steps);
-    if (!options["--best"].empty()) seconds["best"] = run_fixed(*backend, library, problem, space.parse(options["--best"]), untuned, steps);
+    if (!best.empty()) seconds["best"] = run_fixed(*backend, library, problem, space.parse(best), untuned, steps);
 
-    if (options["--json"] != "0") {
+    if (as_json) {
         fmt::print("{}", json_of(report, seconds, difference, allowed));
     } else {
         fmt::print("{}", to_string(report));

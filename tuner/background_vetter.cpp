@@ -17,7 +17,8 @@
 namespace hone {
 namespace {
 
-constexpr int lowest_priority = 19;
+// A tenth of an ordinary thread's share where cores are scarce: the budget is the policy's business, and what never ran would find nothing.
+constexpr int low_priority = 10;
 constexpr auto tick = std::chrono::milliseconds(5);  // between two looks at the compilers
 // Launch limits of the y and z axes of a grid, on all architectures (CUDA C++ Programming Guide, compute capabilities).
 constexpr std::int64_t largest_grid = 65535;
@@ -110,7 +111,7 @@ std::string BackgroundVetter::broken() const {
 void BackgroundVetter::run() {
     thread_id_ = static_cast<int>(syscall(SYS_gettid));
     // Linux: of this thread, and of the processes that it starts.
-    setpriority(PRIO_PROCESS, static_cast<id_t>(thread_id_.load()), lowest_priority);
+    setpriority(PRIO_PROCESS, static_cast<id_t>(thread_id_.load()), low_priority);
     std::unique_lock lock(mutex_);
     while (true) {
         run_tasks(lock);

@@ -34,7 +34,7 @@ struct Vetted {
 };
 
 /// A thread beside a running application that compiles, verifies and loads candidates. Only what a worker process found right on random data of its
-/// own is ever handed out, and then its code lies in the disk cache and is loaded already. The thread and its processes run with the lowest
+/// own is ever handed out, and then its code lies in the disk cache and is loaded already. The thread and its processes run with low
 /// priority; all functions but the destructor return at once, and `busy` never takes a lock.
 ///
 /// A job is what may slow the application's steps: verifying and loading a candidate; on the CPU, whose cores the application uses, also compiling

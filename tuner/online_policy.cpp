@@ -15,6 +15,7 @@ namespace hone {
 namespace {
 
 constexpr std::size_t most_rejections = 100;  // that a report lists
+constexpr double excess_weight = 0.01;        // of one step in the running mean of what steps take longer than their median
 
 Outcome failure(Status status, std::string reason) {
     Outcome outcome;
@@ -41,14 +42,15 @@ struct OnlinePolicy::State {
     std::vector<OnlineEvent> events;
     Pace pace;
     OnlineProgress progress;
-    double scale = 0;      ///< the incumbent's cost as this search counts, whatever pace the device has; 0: not known yet
-    double relative = 1;   ///< the incumbent's cost when the first one's is 1
-    double reserved = 0;   ///< for steps whose times are outstanding
-    double switching = 0;  ///< what the last switch cost
-    double job_cost = 0;   ///< what the last job cost
-    double job_began = 0;  ///< the disturbance then
-    double disturbed = 0;  ///< with its sign
-    int untimed = 0;       ///< steps of the incumbent since the last timed one, all disturbed or none
+    double scale = 0;         ///< the incumbent's cost as this search counts, whatever pace the device has; 0: not known yet
+    double relative = 1;      ///< the incumbent's cost when the first one's is 1
+    double reserved = 0;      ///< for steps whose times are outstanding
+    double switching = 0;     ///< what the last switch cost
+    double job_cost = 0;      ///< what the last job cost
+    double job_began = 0;     ///< the disturbance then
+    double usual_excess = 0;  ///< of undisturbed steps: other programs' doing
+    double disturbed = 0;     ///< with its sign
+    int untimed = 0;          ///< steps of the incumbent since the last timed one, all disturbed or none
     bool was_disturbed = false;
     bool pausing = false;
 
@@ -306,10 +308,11 @@ struct OnlinePolicy::State {
 
     void told_incumbent(const OnlineStep& step, double seconds) {
         if (step.disturbed && pace.known()) {
-            disturbed = std::max(0.0, disturbed + step.stands_for * (seconds - pace.median()));
+            disturbed = std::max(0.0, disturbed + step.stands_for * (seconds - pace.median() - usual_excess));
             progress.disturbance = disturbed;
             return;
         }
+        if (pace.known()) usual_excess = std::max(0.0, usual_excess + excess_weight * (seconds - pace.median() - usual_excess));
         const bool drifted = pace.add(seconds);
         if (progress.first_median == 0 && pace.known() && incumbent() == progress.first) progress.first_median = pace.median();
         if (!drifted) return;

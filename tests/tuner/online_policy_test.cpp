@@ -282,8 +282,10 @@ TEST(OnlinePolicy, ResumedItTriesNothingTwice) {
     ASSERT_GE(known.size(), 12U);
     EXPECT_EQ(second.policy.progress().evaluations, first.policy.progress().evaluations);
     while (second.policy.progress().evaluations < 30) second.run(100);
-    for (const OnlineEvent& event : second.events)
-        if (!event.candidate.finalist) EXPECT_EQ(known.count(event.candidate.index), 0U) << event.candidate.config.key();
+    for (const OnlineEvent& event : second.events) {
+        if (event.candidate.finalist) continue;
+        EXPECT_EQ(known.count(event.candidate.index), 0U) << event.candidate.config.key();
+    }
     // Another run's journal is not taken for its own.
     Simulation third(landscape, safe_of(landscape), {}, 4);
     Candidate other = first.events[1].candidate;

@@ -1,0 +1,214 @@
+#include "tuner/online_tuner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "generator/error.hpp"
+#include "runtime/disk_cache.hpp"
+#include "tests/support/axpy_family.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tuner/vetting_problem.hpp"
+#include "tuner/worker_program.hpp"
+#include "tuning_db/database.hpp"
+
+namespace hone {
+namespace {
+
+using testing::HasSubstr;
+
+/// An application that adds 3 x to y in every step. Every configuration's arithmetic is the same, so the result is, too: to the last bit.
+class OnlineTunerTest : public testing::Test {
+  protected:
+    OnlineTunerTest() : cache(folder.path() / "cache"), backend(make_backend("cpu", cache)) {
+        settings.worker = {"/proc/self/exe", "worker"};
+        settings.cache = cache.folder();
+        settings.warn = [this](const std::string& text) { warnings.push_back(text); };
+        settings.rules.bound = 20;  // a test is in a hurry
+        settings.rules.evaluations = 12;
+        settings.rules.first_job = 0;
+    }
+
+    struct Data {
+        std::vector<double> x, y;
+        explicit Data(std::int64_t n) : x(static_cast<std::size_t>(n)), y(static_cast<std::size_t>(n), 0.0) {
+            std::mt19937_64 random(std::random_device{}());
+            // Small whole numbers: sums stay exact, whatever is contracted.
+            for (double& value : x) value = static_cast<double>(random() % 1000);
+        }
+        std::array<void*, 2> pointers() { return {x.data(), y.data()}; }
+        bool is_right(std::int64_t steps) const {
+            for (std::size_t i = 0; i < x.size(); ++i)
+                if (y[i] != 3 * x[i] * static_cast<double>(steps)) return false;
+            return true;
+        }
+    };
+
+    OnlineTuner tuner(const Problem& problem, Data& data) {
+        return OnlineTuner(*backend, families, folder.path() / "db", problem, data.pointers(), settings);
+    }
+
+    /// Steps until `enough`, or for a minute.
+    template <typename Enough>
+    static std::int64_t run(OnlineTuner& tuner, const Enough& enough) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+        std::int64_t steps = 0;
+        while (std::chrono::steady_clock::now() < end && !enough(tuner.report())) {
+            for (int i = 0; i < 50; ++i, ++steps) tuner.step();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return steps;
+    }
+
+    test::TemporaryFolder folder;
+    DiskCache cache;
+    std::unique_ptr<Backend> backend;
+    Families families = test::axpy_families({"none", "wrong", "crash", "compile_failure"});
+    Problem problem = families.parse_problem("axpy precision=f64 n=20011");
+    OnlineSettings settings;
+    std::vector<std::string> warnings;
+};
+
+TEST_F(OnlineTunerTest, EveryStepIsRightWhileCandidatesThatAreWrongCrashOrDoNotCompileAreDropped) {
+    Data data(20011);
+    settings.strategy = "exhaustive";  // begins with the faults
+    OnlineTuner tuned = tuner(problem, data);
+    const std::int64_t steps = run(tuned, [](const OnlineReport& report) { return report.progress.settled; });
+    tuned.finish();
+    EXPECT_TRUE(data.is_right(steps));
+    const OnlineReport report = tuned.report();
+    EXPECT_EQ(report.progress.steps, steps);
+    EXPECT_TRUE(report.progress.settled) << to_string(report) << testing::PrintToString(warnings);
+    EXPECT_EQ(report.progress.evaluations, 12);
+    std::string reasons;
+    for (const OnlineRejection& rejection : report.progress.rejections) reasons += rejection.config + ": " + rejection.reason + "\n";
+    EXPECT_THAT(reasons,
+                AllOf(HasSubstr("fault=wrong: wrong"), HasSubstr("fault=crash: crashed"), HasSubstr("fault=compile_failure: compile_failed")));
+    EXPECT_THAT(to_string(report), HasSubstr("12 evaluated"));
+    EXPECT_THAT(report.config, HasSubstr("fault=none"));
+    EXPECT_LE(report.progress.explored_cost, report.progress.allowed());
+    tuned.step();  // goes on with the best
+    EXPECT_TRUE(data.is_right(steps + 1));
+}
+
+TEST_F(OnlineTunerTest, KeepsWhatItFoundAndGoesOnWithItAtTheNextStart) {
+    Data data(20011);
+    settings.strategy = "random";
+    std::int64_t steps = 0;
+    int evaluations = 0;
+    {
+        OnlineTuner tuned = tuner(problem, data);
+        steps = run(tuned, [](const OnlineReport& report) { return report.progress.evaluations >= 4; });
+        tuned.finish();
+        evaluations = tuned.report().progress.evaluations;
+        ASSERT_GE(evaluations, 4) << to_string(tuned.report()) << testing::PrintToString(warnings);
+    }
+    const Database database = Database::load(folder.path() / "db", families);
+    ASSERT_EQ(database.records().size(), 1U);
+    const Record& record = database.records().front();
+    EXPECT_EQ(record.found, "online");
+    EXPECT_TRUE(record.verified());
+    EXPECT_GT(record.step.median, 0);
+    OnlineTuner again = tuner(problem, data);
+    EXPECT_EQ(again.report().first_config, record.config.key());
+    steps += run(again, [&](const OnlineReport& report) { return report.progress.evaluations > evaluations; });
+    again.finish();
+    EXPECT_TRUE(data.is_right(steps));
+    EXPECT_GT(again.report().progress.evaluations, evaluations) << to_string(again.report());
+}
+
+TEST_F(OnlineTunerTest, TellsOnceWhenThereIsNoWorkerAndRunsWhatIsKnown) {
+    Data data(20011);
+    settings.worker = {"/nowhere/hone", "worker"};
+    OnlineTuner tuned = tuner(problem, data);
+    const std::int64_t steps = run(tuned, [](const OnlineReport& report) { return report.state.find("not tuned") == 0; });
+    tuned.finish();
+    EXPECT_TRUE(data.is_right(steps));
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_THAT(warnings[0], AllOf(HasSubstr("is not tuned online"), HasSubstr("/nowhere/hone")));
+}
+
+TEST_F(OnlineTunerTest, OnlyOneOfTwoTunersOfAProblemTriesCandidates) {
+    Data first(20011);
+    Data second(20011);
+    OnlineTuner one = tuner(problem, first);
+    std::int64_t steps = run(one, [](const OnlineReport& report) { return report.state != "starting"; });
+    OnlineTuner two = tuner(problem, second);
+    const std::int64_t others = run(two, [](const OnlineReport& report) { return report.state != "starting"; });
+    EXPECT_THAT(two.report().state, HasSubstr("another process is tuning this problem"));
+    EXPECT_EQ(one.report().state, "trying candidates");
+    one.finish();
+    EXPECT_TRUE(first.is_right(steps));
+    EXPECT_TRUE(second.is_right(others));
+}
+
+TEST_F(OnlineTunerTest, AnotherProblemAndOtherArraysComeBetweenTwoSteps) {
+    Data data(20011);
+    Data other(20011);
+    Data larger(50021);
+    OnlineTuner tuned = tuner(problem, data);
+    std::int64_t steps = run(tuned, [](const OnlineReport& report) { return report.progress.evaluations >= 2; });
+    tuned.set_arrays(other.pointers());
+    for (int i = 0; i < 30; ++i) tuned.step();
+    tuned.set_problem(families.parse_problem("axpy precision=f64 n=50021"), larger.pointers());
+    for (int i = 0; i < 40; ++i) tuned.step();
+    tuned.finish();
+    EXPECT_TRUE(data.is_right(steps));
+    EXPECT_TRUE(other.is_right(30));
+    EXPECT_TRUE(larger.is_right(40));
+    ASSERT_EQ(tuned.reports().size(), 2U);
+    EXPECT_THAT(tuned.reports()[0].problem, HasSubstr("n=20011"));
+    EXPECT_EQ(tuned.report().progress.steps, 40);
+}
+
+TEST_F(OnlineTunerTest, SwitchedOffItRunsWhatIsKnown) {
+    Data data(20011);
+    settings.enabled = false;
+    OnlineTuner tuned = tuner(problem, data);
+    for (int i = 0; i < 10; ++i) tuned.step();
+    EXPECT_TRUE(data.is_right(10));
+    EXPECT_THAT(tuned.report().state, HasSubstr("switched off"));
+    EXPECT_TRUE(warnings.empty());
+}
+
+TEST(VettingProblem, KeepsRemaindersAndReducesTheSlowestExtentFirst) {
+    const Families& families = built_in_families();
+    const Limits limits = cpu_limits();
+    const auto reduced = [&](const std::string& text, std::int64_t words) {
+        return vetting_problem(families, families.parse_problem(text), limits, words);
+    };
+    const std::string small = "gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96";
+    EXPECT_EQ(reduced(small, 1 << 24), families.parse_problem(small));
+    const Problem large = reduced("gauss_seidel_27 stencil=constant precision=f32 nx=1003 ny=515 nz=389", 1 << 24);
+    for (const auto& [name, extent] : {std::pair{"nx", 1003}, {"ny", 515}, {"nz", 389}}) {
+        EXPECT_EQ(large.integer(name) % 64, extent % 64) << name;
+        EXPECT_GE(large.integer(name), 64) << name;
+    }
+    EXPECT_GE(large.integer("nx"), large.integer("nz"));
+    std::int64_t words = 0;
+    for (const ArraySpec& array : families.of(large).arrays(large)) words += array.words;
+    EXPECT_LE(words, 1 << 24);
+    // A pitch must hold a row, whatever becomes of the row.
+    const Problem pitched = reduced("gauss_seidel_27 stencil=constant precision=f32 nx=1000 ny=1000 nz=1000 pitch=1056", 1 << 24);
+    EXPECT_GE(pitched.integer("pitch"), pitched.integer("nx") + 2);
+}
+
+TEST(WorkerProgram, IsTheOneThatTheEnvironmentNamesOrNone) {
+    const test::TemporaryFolder folder;
+    const std::string program = (folder.path() / "hone").string();
+    std::ofstream(program) << "#!/bin/sh\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    const test::EnvironmentVariable named("HONE_WORKER", program);
+    EXPECT_EQ(find_worker_command(), (std::vector<std::string>{program, "worker"}));
+    const test::EnvironmentVariable missing("HONE_WORKER", program + "-missing");
+    EXPECT_TRUE(find_worker_command().empty());
+}
+
+}  // namespace
+}  // namespace hone
