@@ -1,3 +1,4 @@
+#include "generator/families/cpu_team.hpp"
 #include "generator/families/poisson7_grid.hpp"
 #include "generator/render.hpp"
 
@@ -210,6 +211,9 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                                           {"row_pointers", row_pointers(grid)},
                                           {"update", update(grid)},
                                           {"flush", flush(grid)},
+                                          {"team", team(config)},
+                                          {"parallel", team_parallel(config)},
+                                          {"seat", team_seat(config)},
                                           {"parameters", parameters(problem)},
                                           {"gathered", gathered(problem)},
                                           {"begin_sums", begin_sums(grid)},

@@ -67,18 +67,19 @@ Block words(const Plan& plan) {
     block.line("real at[words];");
     block.close(";");
     block.text("");
-    const auto loader = [&](const char* name, const char* how) {
+    const auto loader = [&](const char* name, const std::string& how) {
         block.open(fmt::format("{} Words {}(const real* from)", device, name));
         block.line("Words result;");
-        block.line("const vector all = {}(reinterpret_cast<const vector*>(from));", how);
+        block.line("const vector all = {};", how);
         block.line("memcpy(&result, &all, sizeof all);");
         block.line("return result;");
         block.close();
         block.text("");
     };
-    loader("load", "*");
+    const std::string vectors = "reinterpret_cast<const vector*>(from)";
+    loader("load", "*" + vectors);
     block.line("// What is used once, and need not stay in the caches.");
-    loader("load_once", plan.streaming ? "__ldcs" : "*");
+    loader("load_once", plan.streaming ? "__ldcs(" + vectors + ")" : "*" + vectors);
     block.line("// Stores the first `count` words, or all.");
     block.open(fmt::format("{} void store(real* to, const Words& from, int count)", device));
     block.open("if (count >= words)");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "generator/families/cpu_team.hpp"
 #include "generator/families/poisson7_grid.hpp"
 
 namespace hone::poisson {
@@ -127,7 +128,11 @@ SearchSpace cpu_space(const Limits& limits) {
                                              return fmt::format("vectors of {} bytes, the processor's have {}", config.integer("vector_bytes"),
                                                                 limits.vector_bytes);
                                          }}};
-    return {std::move(tunables), std::move(constraints), {{"y_block", 16}, {"z_block", 8}, {"vector_bytes", 16}}};
+    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
+    constraints.push_back(team_constraint());
+    std::vector<Assignment> safe{{"y_block", 16}, {"z_block", 8}, {"vector_bytes", 16}};
+    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
+    return {std::move(tunables), std::move(constraints), std::move(safe)};
 }
 
 }  // namespace
