@@ -1,0 +1,297 @@
+// poisson7: direction, scalar coefficients, dirichlet, f64
+// hone emit poisson7 kernel=direction coefficients=scalar boundary=dirichlet precision=f64 nx=128 ny=128 nz=128 --target cuda --config staging=shared,block_x=32,block_y=8,z_block=64,load_bytes=16,rows_per_thread=2,planes_ahead=2,once=streaming,min_blocks=1
+// The same text serves every nx, ny, nz and pitch.
+// per update: 16 operations, 48 bytes (compulsory)
+using real = double;
+using wide = long long;  // a position in an array
+constexpr int block_x = 32, block_y = 8, threads_per_block = block_x * block_y, min_blocks = 1;
+constexpr int words = 2, rows = 2;  // of a thread
+constexpr int z_block = 64;         // planes that a block covers
+constexpr unsigned all_lanes = 0xffffffff;
+constexpr int segment = 32;         // lanes of a warp in the same row
+constexpr int sums = 1, chunk = 8, group_columns = 32, group_lanes = group_columns / words;
+constexpr int sums_per_block = 1024, sum_threads = 256;
+namespace scalar { enum { alpha, beta, gamma, delta, residual_square, mean, own_weight, neighbour_weight, mean_weight, breakdown, iterations }; }
+
+// What the cells' updates take of the arguments.
+struct Arrays {
+    const real* z;
+    const real* p_old;
+    real* x;
+    real* p;
+    real* w;
+    int nx, ny, nz, pitch;
+    real cx;
+    real cy;
+    real cz;
+    real diagonal;
+    real alpha;
+    real beta;
+};
+
+// Which of `cells` cells along an axis number n stands for, which may lie beyond them.
+__device__ __forceinline__ int source(int n, int cells) {
+    return n < 0 ? 0 : n >= cells ? cells - 1 : n;
+}
+// Whether it is zero there instead.
+__device__ __forceinline__ bool is_zero(int n, int cells) {
+    return n < 0 || n >= cells;
+}
+
+// Neighbouring words of a row, loaded and stored at once.
+using vector = double2;
+struct alignas(sizeof(vector)) Words {
+    real at[words];
+};
+
+__device__ __forceinline__ Words load(const real* from) {
+    Words result;
+    const vector all = *reinterpret_cast<const vector*>(from);
+    memcpy(&result, &all, sizeof all);
+    return result;
+}
+
+// What is used once, and need not stay in the caches.
+__device__ __forceinline__ Words load_once(const real* from) {
+    Words result;
+    const vector all = __ldcs(reinterpret_cast<const vector*>(from));
+    memcpy(&result, &all, sizeof all);
+    return result;
+}
+
+// Stores the first `count` words, or all.
+__device__ __forceinline__ void store(real* to, const Words& from, int count) {
+    if (count >= words) {
+        vector all;
+        memcpy(&all, &from, sizeof all);
+        __stcs(reinterpret_cast<vector*>(to), all);
+        return;
+    }
+    #pragma unroll
+    for (int t = 0; t < words; ++t)
+        if (t < count) to[t] = from.at[t];
+}
+
+__device__ __forceinline__ Words load_diagonal(const Arrays& a, wide at) {
+    Words result;
+    #pragma unroll
+    for (int t = 0; t < words; ++t) result.at[t] = a.diagonal;
+    return result;
+}
+
+// What the stencil acts on: the new direction.
+struct Cells {
+    Words v, p_old;
+};
+
+__device__ __forceinline__ real value(const Arrays& a, wide at) {
+    return fma(a.beta, a.p_old[at], a.z[at]);
+}
+
+__device__ __forceinline__ Cells cells(const Arrays& a, wide at) {
+    Cells result;
+    const Words z = load(a.z + at);
+    result.p_old = load(a.p_old + at);
+    #pragma unroll
+    for (int t = 0; t < words; ++t) result.v.at[t] = fma(a.beta, result.p_old.at[t], z.at[t]);
+    return result;
+}
+
+// The couplings of a group of cells to their neighbours.
+struct Stencil {
+    __device__ __forceinline__ void begin(const Arrays& a, int i, int j) {}
+    __device__ __forceinline__ void plane(const Arrays& a, int k) {}
+
+    __device__ __forceinline__ real sum(const Arrays& a, int t, real w, real e, real s, real n, real b, real u) const {
+        return fma(a.cz, b + u, fma(a.cy, s + n, a.cx * (w + e)));
+    }
+};
+
+// The new words of a group of cells.
+struct Update {
+    Words diagonal, x, p, w;
+
+    __device__ __forceinline__ void load(const Arrays& a, wide at) { diagonal = load_diagonal(a, at), x = load_once(a.x + at); }
+    __device__ __forceinline__ void set(const Arrays& a, const Cells& c, int t, real sum) {
+        p.at[t] = c.v.at[t];
+        w.at[t] = fma(diagonal.at[t], p.at[t], sum);
+        x.at[t] = fma(a.alpha, c.p_old.at[t], x.at[t]);
+    }
+    __device__ __forceinline__ void add(const Cells& c, int t, real (&to)[sums][words]) const { to[0][t] = fma(p.at[t], w.at[t], to[0][t]); }
+    __device__ __forceinline__ void store(const Arrays& a, wide at, int count) const { ::store(a.x + at, x, count), ::store(a.p + at, p, count), ::store(a.w + at, w, count); }
+};
+
+// The planes [first, last). A thread has `words` neighbouring cells in each of `rows` rows and goes up the block's `z_block` planes. Threads beyond the
+// grid go along, for their neighbours and for the sums; they repeat the loads that the boundary names.
+extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) poisson7(
+    const real* __restrict__ z,
+    const real* __restrict__ p_old,
+    const real* __restrict__ coefficients,
+    real* __restrict__ x,
+    real* __restrict__ p,
+    real* __restrict__ w,
+    real* __restrict__ scalars,
+    real* __restrict__ group_sums, double* __restrict__ block_sums,
+    int nx, int ny, int nz, int pitch, int first, int last
+)
+{
+    const Arrays a{z, p_old, x, p, w, nx, ny, nz, pitch, coefficients[1], coefficients[2], coefficients[3], coefficients[0], scalars[scalar::alpha], scalars[scalar::beta]};
+    const wide plane = wide(ny) * pitch;
+    const int i = (blockIdx.x * block_x + threadIdx.x) * words, j = (blockIdx.y * block_y + threadIdx.y) * rows;
+    const int i_read = min(i, (nx - 1) / words * words);
+    const int inside = nx - i;  // the thread's words of a row that lie in the grid, if less than `words`
+    const int begin = first + blockIdx.z * z_block, end = min(begin + z_block, last);
+
+    // Row `row` of the thread's own, or the one before or behind them, in plane k; both may lie one beyond the grid.
+    const auto row_start = [&](int row, int k) { return source(k, nz) * plane + source(j + row, ny) * pitch; };
+    const auto load_cells = [&](int row, int k) {
+        Cells result = cells(a, row_start(row, k) + i_read);
+        if (is_zero(k, nz) || is_zero(j + row, ny)) result.v = Words{};
+        return result;
+    };
+    const auto load_value = [&](int row, int at, int k) {
+        return is_zero(at, nx) ? real(0) : value(a, row_start(row, k) + source(at, nx));
+    };
+
+    Stencil stencil[rows];
+    #pragma unroll
+    for (int row = 0; row < rows; ++row) stencil[row].begin(a, i, j + row);
+    real partial[rows][sums][words] = {};
+    __shared__ Words shared_rows[2][block_y][2][block_x];  // the first and last rows of the threads, of two planes in turn
+    Words below[rows];
+    Cells here[rows], above[rows], next[rows];
+    #pragma unroll
+    for (int row = 0; row < rows; ++row) below[row] = load_cells(row, begin - 1).v, here[row] = load_cells(row, begin), above[row] = load_cells(row, begin + 1);
+    for (int k = begin; k < end; ++k) {
+        if (k + 2 <= end) {
+            #pragma unroll
+            for (int row = 0; row < rows; ++row) next[row] = load_cells(row, k + 2);
+        }
+        Update update[rows];
+        #pragma unroll
+        for (int row = 0; row < rows; ++row) {
+            stencil[row].plane(a, k);
+            update[row].load(a, row_start(row, k) + i_read);
+        }
+        const int buffer = (k - begin) % 2;
+        shared_rows[buffer][threadIdx.y][0][threadIdx.x] = here[0].v;
+        shared_rows[buffer][threadIdx.y][1][threadIdx.x] = here[rows - 1].v;
+        Words south, north;
+        if (threadIdx.y == 0) south = load_cells(-1, k).v;
+        if (threadIdx.y == block_y - 1) north = load_cells(rows, k).v;
+        __syncthreads();
+        if (threadIdx.y > 0) south = shared_rows[buffer][threadIdx.y - 1][1][threadIdx.x];
+        if (threadIdx.y < block_y - 1) north = shared_rows[buffer][threadIdx.y + 1][0][threadIdx.x];
+        #pragma unroll
+        for (int row = 0; row < rows; ++row) {
+            real west = __shfl_up_sync(all_lanes, here[row].v.at[words - 1], 1, segment);
+            real east = __shfl_down_sync(all_lanes, here[row].v.at[0], 1, segment);
+            if (threadIdx.x % segment == 0) west = load_value(row, min(i - 1, nx), k);
+            if (threadIdx.x % segment == segment - 1 || inside <= words) east = load_value(row, min(i + words, nx), k);
+            const Words& row_south = row > 0 ? here[row > 0 ? row - 1 : 0].v : south;
+            const Words& row_north = row + 1 < rows ? here[row + 1 < rows ? row + 1 : row].v : north;
+            #pragma unroll
+            for (int t = 0; t < words; ++t) {
+                const real to_west = t > 0 ? here[row].v.at[t > 0 ? t - 1 : 0] : west;
+                const real to_east = t + 1 < words && t + 1 != inside ? here[row].v.at[t + 1 < words ? t + 1 : t] : east;
+                const real sum = stencil[row].sum(a, t, to_west, to_east, row_south.at[t], row_north.at[t], below[row].at[t],
+                                                  above[row].v.at[t]);
+                update[row].set(a, here[row], t, sum);
+                if (t < inside && j + row < ny) update[row].add(here[row], t, partial[row]);
+            }
+            if (j + row < ny) update[row].store(a, row_start(row, k) + i, inside);
+        }
+        if ((k - first) % chunk == chunk - 1 || k + 1 == end) {
+            const wide groups_of_row = (nx + group_columns - 1) / group_columns;
+            const wide groups = (last - first + chunk - 1) / chunk * (ny * groups_of_row);
+            #pragma unroll
+            for (int row = 0; row < rows; ++row) {
+                const wide group = (wide((k - first) / chunk) * ny + j + row) * groups_of_row + i / group_columns;
+                #pragma unroll
+                for (int s = 0; s < sums; ++s) {
+                    #pragma unroll
+                    for (int step = 1; step < words; step *= 2)
+                        for (int t = 0; t + step < words; t += 2 * step) partial[row][s][t] += partial[row][s][t + step];
+                    real sum = partial[row][s][0];
+                    #pragma unroll
+                    for (int lanes = 1; lanes < group_lanes; lanes *= 2) sum += __shfl_xor_sync(all_lanes, sum, lanes);
+                    if (threadIdx.x % group_lanes == 0 && inside > 0 && j + row < ny) group_sums[s * groups + group] = sum;
+                    #pragma unroll
+                    for (int t = 0; t < words; ++t) partial[row][s][t] = 0;
+                }
+            }
+        }
+        #pragma unroll
+        for (int row = 0; row < rows; ++row) below[row] = here[row].v, here[row] = above[row], above[row] = next[row];
+    }
+}
+
+// The rest of the sums, the same whatever the configuration: blocks of groups' sums, then these, in double precision.
+__device__ __forceinline__ wide groups_in_range(int nx, int ny, int first, int last)
+{
+    return wide((last - first + chunk - 1) / chunk) * ny * ((nx + group_columns - 1) / group_columns);
+}
+
+// Sum over the threads of a block, in pairs of neighbours; every thread gets it.
+__device__ __forceinline__ double sum_of_block(double value)
+{
+    __shared__ double of_warp[sum_threads / 32];
+    for (int lanes = 1; lanes < 32; lanes *= 2) value += __shfl_xor_sync(all_lanes, value, lanes);
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = of_warp[threadIdx.x % (sum_threads / 32)];
+    for (int lanes = 1; lanes < sum_threads / 32; lanes *= 2) value += __shfl_xor_sync(all_lanes, value, lanes);
+    __syncthreads();
+    return value;
+}
+
+extern "C" __global__ void __launch_bounds__(sum_threads) sum_groups(
+    const real* __restrict__ z,
+    const real* __restrict__ p_old,
+    const real* __restrict__ coefficients,
+    real* __restrict__ x,
+    real* __restrict__ p,
+    real* __restrict__ w,
+    real* __restrict__ scalars,
+    real* __restrict__ group_sums, double* __restrict__ block_sums,
+    int nx, int ny, int nz, int pitch, int first, int last
+)
+{
+    const wide groups = groups_in_range(nx, ny, first, last), blocks = (groups + sums_per_block - 1) / sums_per_block;
+    const wide begin = wide(blockIdx.x) * sums_per_block;
+    if (begin >= groups) return;
+    for (int s = 0; s < sums; ++s) {
+        double sum = 0;
+        for (int n = threadIdx.x; n < sums_per_block; n += sum_threads)
+            if (begin + n < groups) sum += double(group_sums[s * groups + begin + n]);
+        sum = sum_of_block(sum);
+        if (threadIdx.x == 0) block_sums[s * blocks + blockIdx.x] = sum;
+    }
+}
+
+// One block: sums per cell of the grid, and what follows from them.
+extern "C" __global__ void __launch_bounds__(sum_threads) finish(
+    const real* __restrict__ z,
+    const real* __restrict__ p_old,
+    const real* __restrict__ coefficients,
+    real* __restrict__ x,
+    real* __restrict__ p,
+    real* __restrict__ w,
+    real* __restrict__ scalars,
+    real* __restrict__ group_sums, double* __restrict__ block_sums,
+    int nx, int ny, int nz, int pitch, int first, int last
+)
+{
+    const wide groups = groups_in_range(nx, ny, first, last), blocks = (groups + sums_per_block - 1) / sums_per_block;
+    double sum[sums];
+    for (int s = 0; s < sums; ++s) {
+        sum[s] = 0;
+        for (wide n = threadIdx.x; n < blocks; n += sum_threads) sum[s] += block_sums[s * blocks + n];
+        sum[s] = sum_of_block(sum[s]) / (double(nx) * ny * nz);
+    }
+    if (threadIdx.x != 0) return;
+    const double gamma = sum[0], delta = scalars[scalar::delta];
+    scalars[scalar::gamma] = real(gamma);
+    scalars[scalar::alpha] = gamma > 0 ? real(delta / gamma) : real(0);
+    if (!(gamma > 0) && delta != 0) scalars[scalar::breakdown] = 1;
+}

@@ -1,0 +1,245 @@
+// poisson7: residual, axis coefficients, periodic, f32
+// hone emit poisson7 kernel=residual coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128 --target cpu --config y_block=16,z_block=8,vector_bytes=16,threads=all,binding=none
+// The same text serves every nx, ny, nz and pitch.
+// per update: 21 operations, 20 bytes (compulsory)
+#include <algorithm>
+#include <vector>
+
+using real = float;
+using wide = long long;  // a position in an array
+constexpr int y_block = 16, z_block = 8, vector_words = 4;
+constexpr int sums = 3, chunk = 8, group_columns = 32;
+constexpr int sums_per_block = 1024, sum_lanes = 256;
+namespace scalar { enum { alpha, beta, gamma, delta, residual_square, mean, own_weight, neighbour_weight, mean_weight, breakdown, iterations }; }
+
+namespace {
+
+// What the cells' updates take of the arguments.
+struct Arrays {
+    const real* r_old;
+    const real* w;
+    const real* cx;
+    const real* cy;
+    const real* cz;
+    const real* inverse_diagonal;
+    real* r;
+    real* z;
+    int nx, ny, nz, pitch;
+    real alpha;
+    real mean;
+    real own_weight;
+    real neighbour_weight;
+};
+
+// Which of `cells` cells along an axis number n stands for, which may lie beyond them.
+inline int source(int n, int cells) {
+    return n < 0 ? cells - 1 : n >= cells ? 0 : n;
+}
+// Whether it is zero there instead.
+inline bool is_zero(int n, int cells) {
+    return false;
+}
+
+// a b + c, rounded once where the processor can: the compiler must not choose, or digits would differ between configurations.
+inline real multiply_add(real a, real b, real c) {
+    #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fmaf(a, b, c);
+    #else
+    return a * b + c;
+    #endif
+}
+
+// The new residual of a cell; a solid one has none.
+inline real new_residual(const Arrays& a, real r_old, real w, real q) {
+    const real r = multiply_add(-a.alpha, w, r_old) - a.mean;
+    return q == 0 ? real(0) : r;
+}
+
+// The new residual over the diagonal.
+inline real value(const Arrays& a, wide at, int i) {
+    const real q = a.inverse_diagonal[at + i];
+    return q * new_residual(a, a.r_old[at + i], a.w[at + i], q);
+}
+
+// The rows that the stencil takes, which may lie one beyond the grid.
+class Rows {
+    const Arrays& a;
+    wide row_words = (wide(a.nx) + 15) / 16 * 16;
+    std::vector<real> planes = std::vector<real>(3 * (y_block + 2) * row_words);
+    int y_first = 0, y_last = 0;
+    wide position(int j, int k) const { return ((k + 3) % 3 * (y_block + 2) + j - y_first) * row_words; }
+
+    public:
+    explicit Rows(const Arrays& arrays) : a(arrays) {}
+
+    // Rows [y_begin, y_end), and those beside them, of the planes below z_begin and z_begin.
+    void begin(int y_begin, int y_end, int z_begin) {
+        y_first = y_begin - 1, y_last = y_end;
+        load(z_begin - 1);
+        load(z_begin);
+    }
+
+    void load(int k) {
+        for (int j = y_first; j <= y_last; ++j) {
+            real* const to = planes.data() + position(j, k);
+            if (is_zero(j, a.ny) || is_zero(k, a.nz)) {
+                std::fill_n(to, a.nx, real(0));
+                continue;
+            }
+            const wide at = (wide(source(k, a.nz)) * a.ny + source(j, a.ny)) * a.pitch;
+            #pragma omp simd simdlen(vector_words)
+            for (int i = 0; i < a.nx; ++i) to[i] = value(a, at, i);
+        }
+    }
+
+    const real* row(int j, int k) const { return planes.data() + position(j, k); }
+};
+
+inline wide groups_of_row(int nx) {
+    return (nx + group_columns - 1) / group_columns;
+}
+
+// Row j of plane k; `beside` are the rows that the stencil takes, `sums` the columns' sums of this row.
+inline void update_row(const Arrays& a, const Rows& rows, int j, int k, real* sums)
+{
+    const wide at = (wide(k) * a.ny + j) * a.pitch;
+    const int nx = a.nx;
+    const real *here = rows.row(j, k), *south = rows.row(j - 1, k), *north = rows.row(j + 1, k), *below = rows.row(j, k - 1), *above = rows.row(j, k + 1);
+    const real* const r_old = a.r_old + at;
+    const real* const w = a.w + at;
+    real* const r = a.r + at;
+    real* const z = a.z + at;
+    const real* const inverse_diagonal = a.inverse_diagonal + at;
+    const real *const cx = a.cx, cy = a.cy[j], cz = a.cz[k];
+    const wide columns = groups_of_row(nx) * group_columns;
+    real* const sum_0 = sums + 0 * y_block * columns;
+    real* const sum_1 = sums + 1 * y_block * columns;
+    real* const sum_2 = sums + 2 * y_block * columns;
+    // The cell behind it, whose face is the first one's for the last cell, and its neighbours along x.
+    const auto update = [&](int i, int i_east, real west, real east) {
+        (void)i_east;
+        const real in_plane = multiply_add(cy, south[i] + north[i], cx[i] * (west + east));
+        const real sum = multiply_add(cz, below[i] + above[i], in_plane);
+        const real q = inverse_diagonal[i], new_r = new_residual(a, r_old[i], w[i], q);
+        const real new_z = multiply_add(-(a.neighbour_weight * q), sum, a.own_weight * here[i]);
+        r[i] = new_r;
+        z[i] = new_z;
+        sum_0[i] = multiply_add(new_z, new_r, sum_0[i]);
+        sum_1[i] = multiply_add(new_r, new_r, sum_1[i]);
+        sum_2[i] = sum_2[i] + new_r;
+    };
+    const real west_of_row = is_zero(-1, nx) ? 0 : here[source(-1, nx)], east_of_row = is_zero(nx, nx) ? 0 : here[source(nx, nx)];
+    update(0, nx > 1 ? 1 : 0, west_of_row, nx > 1 ? here[1] : east_of_row);
+    #pragma omp simd simdlen(vector_words)
+    for (int i = 1; i < nx - 1; ++i) update(i, i + 1, here[i - 1], here[i + 1]);
+    if (nx > 1) update(nx - 1, 0, here[nx - 2], east_of_row);
+}
+
+inline wide groups_in_range(int nx, int ny, int first, int last)
+{
+    return wide((last - first + chunk - 1) / chunk) * ny * groups_of_row(nx);
+}
+
+// At the end of a chunk: the columns of a group in pairs of neighbours.
+inline void add_up(real* columns, wide groups, real* to) {
+    for (wide group = 0; group < groups; ++group, columns += group_columns) {
+        for (int step = 1; step < group_columns; step *= 2)
+            for (int t = 0; t < group_columns; t += 2 * step) columns[t] += columns[t + step];
+        to[group] = columns[0];
+        std::fill_n(columns, group_columns, real(0));
+    }
+}
+
+}  // namespace
+
+// The planes [first, last). A thread takes `y_block` rows at a time and goes up `z_block` planes with them.
+extern "C" void poisson7(
+    const real* __restrict__ r_old,
+    const real* __restrict__ w,
+    const real* __restrict__ cx,
+    const real* __restrict__ cy,
+    const real* __restrict__ cz,
+    const real* __restrict__ inverse_diagonal,
+    real* __restrict__ r,
+    real* __restrict__ z,
+    real* __restrict__ scalars,
+    real* __restrict__ history,
+    real* __restrict__ group_sums, double* __restrict__ block_sums,
+    int nx, int ny, int nz, int pitch, int first, int last
+)
+{
+    const Arrays a{r_old, w, cx, cy, cz, inverse_diagonal, r, z, nx, ny, nz, pitch, scalars[scalar::alpha], scalars[scalar::mean], scalars[scalar::own_weight], scalars[scalar::neighbour_weight]};
+    #pragma omp parallel
+    {
+        Rows rows(a);
+        const wide groups = groups_in_range(nx, ny, first, last), row_groups = groups_of_row(nx);
+        std::vector<real> of_columns(sums * y_block * row_groups * group_columns);
+        const auto sums_of_row = [&](int row) { return of_columns.data() + row * row_groups * group_columns; };
+        #pragma omp for collapse(2) schedule(static)
+        for (int z_begin = first; z_begin < last; z_begin += z_block)
+            for (int y_begin = 0; y_begin < ny; y_begin += y_block) {
+                const int z_end = std::min(z_begin + z_block, last), y_end = std::min(y_begin + y_block, ny);
+                rows.begin(y_begin, y_end, z_begin);
+                for (int k = z_begin; k < z_end; ++k) {
+                    rows.load(k + 1);
+                    for (int j = y_begin; j < y_end; ++j) update_row(a, rows, j, k, sums_of_row(j - y_begin));
+                    if ((k - first) % chunk != chunk - 1 && k + 1 != z_end) continue;
+                    for (int s = 0; s < sums; ++s)
+                        for (int j = y_begin; j < y_end; ++j)
+                            add_up(sums_of_row(s * y_block + j - y_begin), row_groups, group_sums + s * groups + (wide((k - first) / chunk) * ny + j) * row_groups);
+                }
+            }
+    }
+}
+
+namespace {
+
+// Sum of value(0) to value(count - 1): by number modulo `sum_lanes`, then these in pairs of neighbours.
+template <typename Value>
+double sum_in_lanes(wide count, Value value)
+{
+    double lanes[sum_lanes] = {};
+    for (wide n = 0; n < count; ++n) lanes[n % sum_lanes] += value(n);
+    for (int step = 1; step < sum_lanes; step *= 2)
+        for (int lane = 0; lane < sum_lanes; lane += 2 * step) lanes[lane] += lanes[lane + step];
+    return lanes[0];
+}
+
+}  // namespace
+
+// The rest of the sums, the same whatever the configuration: blocks of groups' sums, then these, in double precision; and what follows from them.
+extern "C" void finish(
+    const real* __restrict__ r_old,
+    const real* __restrict__ w,
+    const real* __restrict__ cx,
+    const real* __restrict__ cy,
+    const real* __restrict__ cz,
+    const real* __restrict__ inverse_diagonal,
+    real* __restrict__ r,
+    real* __restrict__ z,
+    real* __restrict__ scalars,
+    real* __restrict__ history,
+    real* __restrict__ group_sums, double* __restrict__ block_sums,
+    int nx, int ny, int nz, int pitch, int first, int last
+)
+{
+    const wide groups = groups_in_range(nx, ny, first, last), blocks = (groups + sums_per_block - 1) / sums_per_block;
+    double sum[sums];
+    for (int s = 0; s < sums; ++s) {
+        for (wide block = 0; block < blocks; ++block) {
+            const real* const of_block = group_sums + s * groups + block * sums_per_block;
+            block_sums[s * blocks + block] =
+                sum_in_lanes(std::min<wide>(sums_per_block, groups - block * sums_per_block), [=](wide n) { return double(of_block[n]); });
+        }
+        sum[s] = sum_in_lanes(blocks, [=](wide n) { return block_sums[s * blocks + n]; }) / (double(nx) * ny * nz);
+    }
+    const double delta = sum[0], residual_square = sum[1], old_delta = scalars[scalar::delta];
+    scalars[scalar::beta] = old_delta > 0 ? real(delta / old_delta) : real(0);
+    scalars[scalar::delta] = real(delta);
+    scalars[scalar::residual_square] = real(residual_square);
+    scalars[scalar::mean] = real(sum[2] * double(scalars[scalar::mean_weight]));
+    if (!(delta > 0) && residual_square > 0) scalars[scalar::breakdown] = 1;
+    const int iteration = int(scalars[scalar::iterations]);
+    history[iteration % 256] = real(residual_square);
+    scalars[scalar::iterations] = real(iteration + 1);
+}
