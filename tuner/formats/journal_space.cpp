@@ -14,19 +14,6 @@
 namespace hone {
 namespace {
 
-// A value of a configuration's key as JSON: what reads as a number, as true or as false is that, anything else is a word.
-std::string written_of(const std::string& plain) {
-    if (std::holds_alternative<std::int64_t>(parse_value(plain)) || plain == "true" || plain == "false") return plain;
-    if (!plain.empty() && plain.find_first_not_of("0123456789.eE+-") == std::string::npos) {
-        try {
-            return write_json(parse_json(plain, "a value"));
-        } catch (const Error&) {
-            return json_string(plain);  // 1.2.3, say
-        }
-    }
-    return json_string(plain);
-}
-
 // Names and values of a key such as `block_x=32,staging=caches`.
 struct Key {
     std::vector<std::string> names;

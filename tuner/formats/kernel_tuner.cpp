@@ -126,8 +126,12 @@ std::vector<double> read_times(const JsonPlace& entry) {
     return samples;
 }
 
+bool is_number(const JsonPlace& place) {
+    return place.node().kind == JsonNode::Kind::integer || place.node().kind == JsonNode::Kind::real;
+}
+
 Outcome invalid(const JsonPlace& time) {
-    if (time.node().kind != JsonNode::Kind::string) return failure(Status::launch_failed, fmt::format("time is {}", time.node().text));
+    if (is_number(time)) return failure(Status::launch_failed, fmt::format("time is {}", time.node().text));
     const std::string& word = time.string(longest_text);
     for (const auto& [known, status] : failures)
         if (word == known) return failure(status, word);
@@ -137,8 +141,7 @@ Outcome invalid(const JsonPlace& time) {
 RecordedConfiguration read_outcome_of(const JsonPlace& entry) {
     RecordedConfiguration configuration;
     const JsonPlace time = entry["time"];
-    const bool number = time.node().kind == JsonNode::Kind::integer || time.node().kind == JsonNode::Kind::real;
-    if (number && time.node().real < old_failure) {
+    if (is_number(time) && time.node().real < old_failure) {
         configuration.cost = time.number(std::numeric_limits<double>::min(), longest_time) / milli;
         configuration.outcome = measurement(configuration.cost, read_times(entry));
     } else {
@@ -159,7 +162,8 @@ bool is_key_of(const std::string& key, const std::vector<std::string>& written) 
     for (std::size_t i = 0; i < written.size(); ++i) {
         const std::string part(rest.substr(0, rest.find(',')));
         if ((part.size() == rest.size()) != (i + 1 == written.size())) return false;
-        if (part != python_value(written[i]) && !ValuePositions({"", {part}}).find(written[i])) return false;
+        const std::string json = part == "True" ? "true" : part == "False" ? "false" : written_of(part);
+        if (part != python_value(written[i]) && !ValuePositions({"", {json}}).find(written[i])) return false;
         rest.remove_prefix(std::min(rest.size(), part.size() + 1));
     }
     return true;

@@ -63,6 +63,18 @@ std::string python_value(const std::string& written) {
     return plain_value(written);
 }
 
+std::string written_of(const std::string& plain) {
+    if (std::holds_alternative<std::int64_t>(parse_value(plain)) || plain == "true" || plain == "false") return plain;
+    if (!plain.empty() && plain.find_first_not_of("0123456789.eE+-") == std::string::npos) {
+        try {
+            return write_json(parse_json(plain, "a value"));
+        } catch (const Error&) {
+            return json_string(plain);  // 1.2.3, say
+        }
+    }
+    return json_string(plain);
+}
+
 ValuePositions::ValuePositions(const RecordedParameter& parameter) {
     for (std::size_t i = 0; i < parameter.written.size(); ++i) positions_.try_emplace(canonical(parameter.written[i]), i);
 }

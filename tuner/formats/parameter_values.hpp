@@ -19,6 +19,9 @@ std::string written_value(const JsonPlace& place);
 /// The text of a value without quotes: 16, 0.5, true, float4.
 std::string plain_value(const std::string& written);
 
+/// The inverse: what reads as a number, as true or as false is that, anything else is a word.
+std::string written_of(const std::string& plain);
+
 /// As Python prints it, and so as it stands in the keys of Kernel Tuner: True and False with capitals.
 std::string python_value(const std::string& written);
 
@@ -58,7 +61,8 @@ Outcome failure(Status status, std::string reason);
 /// What a valid one came to; `samples` may be empty, then there is but `seconds`.
 Outcome measurement(double seconds, std::vector<double> samples);
 
-/// Seconds in milliseconds, as a JSON number that reads back as exactly these seconds.
+/// Seconds in milliseconds, as a JSON number; what a file in milliseconds said comes back as the same seconds, anything else to the last digit but
+/// one.
 std::string milliseconds_json(double seconds);
 
 /// Most values of one tunable: strategies keep places as 16-bit numbers.

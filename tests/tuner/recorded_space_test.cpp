@@ -1,0 +1,311 @@
+// Measured spaces in the formats of three tuners: what is read, what is refused, and that everything comes back when written.
+#include "tuner/recorded_space.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "generator/error.hpp"
+#include "tuner/formats/journal_space.hpp"
+#include "tuner/formats/kernel_tuner.hpp"
+#include "tuner/formats/parameter_values.hpp"
+#include "tuner/formats/t4.hpp"
+#include "tuner/random.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string spaces = HONE_SOURCE_FOLDER "/tests/spaces/";
+
+const std::string header = R"({"device_name": "Some GPU",
+"kernel_name": "add",
+"problem_size": [100, 1],
+"tune_params_keys": ["x", "fast", "ratio", "way"],
+"tune_params": {"ratio": [0.5, 1, 2.25], "x": [16, 32], "way": ["a", "b"], "fast": [true, false]},
+"objective": "time",
+"cache": {
+)";
+
+std::string entry(const std::string& x, const std::string& fast, const std::string& ratio, const std::string& way, const std::string& rest) {
+    const std::string truth = fast == "true" ? "True" : "False";
+    return fmt::format(R"("{0},{4},{2},{3}": {{"way": "{3}", "x": {0}, "fast": {1}, "ratio": {2}, "time": {5}}})", x, fast, ratio, way, truth, rest);
+}
+
+const std::string first = entry("16", "true", "0.5", "a", R"(2.5, "times": [2, 3], "compile_time": 40.5, "GFLOP/s": 3)");
+const std::string second = entry("32", "false", "1", "b", "\"CompilationFailedConfig\"");
+const std::string third = entry("32", "false", "2.25", "b", "1");
+
+std::string error_of(const std::string& text) {
+    try {
+        parse_recorded_space(text, "some.json");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(RecordedSpace, ReadsACacheFileOfKernelTuner) {
+    const RecordedSpace space = parse_recorded_space(header + first + ",\n" + second + ",\n" + third + "}}", "folder/some.json.gz");
+    EXPECT_EQ(space.title().name, "some");
+    EXPECT_EQ(space.title().kernel, "add");
+    EXPECT_EQ(space.title().device, "Some GPU");
+    EXPECT_EQ(space.title().problem_size, "[100, 1]");
+    EXPECT_FALSE(space.title().cut);
+    ASSERT_EQ(space.tunables().size(), 4U);
+    EXPECT_EQ(space.tunables()[0].name, "x") << "in the order of the keys, not of tune_params";
+    EXPECT_EQ(space.tunables()[0].values, numbers({16, 32}));
+    EXPECT_EQ(space.tunables()[1].values, words({"true", "false"}));
+    EXPECT_EQ(space.tunables()[2].values, words({"0.5", "1", "2.25"}));
+    EXPECT_EQ(space.members(), (std::vector<std::int64_t>{0, 21, 23}));
+    EXPECT_EQ(space.cost(0), 2.5e-3) << "the time is milliseconds";
+    EXPECT_EQ(space.at(0).outcome.samples, (std::vector<double>{2e-3, 3e-3}));
+    EXPECT_EQ(space.at(0).outcome.compile_seconds, 0.0405);
+    EXPECT_TRUE(std::isinf(space.cost(21)));
+    EXPECT_EQ(space.at(21).outcome.status, Status::compile_failed);
+    EXPECT_EQ(space.valid(), 2);
+    EXPECT_EQ(space.optimum(), 1e-3);
+    EXPECT_THROW((void)space.at(1), Error) << "it broke a constraint";
+}
+
+TEST(RecordedSpace, AllWaysToBeInvalid) {
+    for (const char* time :
+         {"\"CompilationFailedConfig\"", "\"RuntimeFailedConfig\"", "\"InvalidConfig\"", "1e20", "1e+20", "100000000000000000000"}) {
+        const RecordedSpace space = parse_recorded_space(header + first + "," + entry("32", "true", "1", "a", time) + "}}", "some.json");
+        EXPECT_EQ(space.valid(), 1) << time;
+        EXPECT_EQ(space.members().size(), 2U) << "it was tried";
+    }
+}
+
+TEST(RecordedSpace, ARunThatWasCutGivesWhatItHas) {
+    const std::string whole = header + first + ",\n" + second + ",\n" + third + "}}";
+    const std::size_t begin = header.size() + first.size();
+    std::size_t read = 0;
+    for (std::size_t length = begin; length < whole.size(); ++length) {
+        const RecordedSpace space = parse_recorded_space(whole.substr(0, length), "some.json");
+        EXPECT_TRUE(space.title().cut) << "after " << length;
+        EXPECT_GE(space.members().size(), read) << "after " << length;
+        read = space.members().size();
+    }
+    EXPECT_EQ(read, 3U);
+    EXPECT_FALSE(parse_recorded_space(whole + "\n", "some.json").title().cut);
+    for (std::size_t length = 0; length < header.size(); length += 7) EXPECT_NE(error_of(whole.substr(0, length)), "") << "nothing measured yet";
+}
+
+TEST(RecordedSpace, AMistakeIsNamedWithFileAndLine) {
+    const auto in_cache = [](const std::string& entries) { return error_of(header + entries + "}}"); };
+    EXPECT_THAT(in_cache(first + ",\n" + entry("64", "true", "1", "a", "1")), HasSubstr("some.json:9: "));
+    EXPECT_THAT(in_cache(entry("64", "true", "1", "a", "1")), HasSubstr("x is 64"));
+    EXPECT_THAT(in_cache(entry("16", "true", "1", "a", "-1")), HasSubstr("time: is -1"));
+    EXPECT_THAT(in_cache(entry("16", "true", "1", "a", "0")), HasSubstr("time: is 0"));
+    EXPECT_THAT(in_cache(entry("16", "true", "1", "a", "\"Broken\"")), HasSubstr("RuntimeFailedConfig"));
+    EXPECT_THAT(in_cache(entry("16", "true", "1", "a", "null")), HasSubstr("time: is null"));
+    EXPECT_THAT(in_cache(first + "," + first), HasSubstr("stands twice: x=16,fast=true,ratio=0.5,way=a"));
+    EXPECT_THAT(in_cache("\"16,True,1,a\"" + second.substr(second.find(':'))), HasSubstr("does not have the values of its key"));
+    EXPECT_THAT(in_cache(second), HasSubstr("none of its 1 configurations is valid"));
+    EXPECT_THAT(in_cache(""), HasSubstr("the cache is empty"));
+    EXPECT_THAT(in_cache(first + " " + third), HasSubstr("no comma"));
+    EXPECT_THAT(error_of(header + first + "}} x"), HasSubstr("something follows"));
+    EXPECT_THAT(error_of("{\"a\": 1}"), HasSubstr("it has no \"cache\""));
+    EXPECT_THAT(error_of("[1]"), HasSubstr("a { belongs here"));
+    EXPECT_NE(error_of(""), "");
+}
+
+TEST(RecordedSpace, EqualNumbersAreTheSameValue) {
+    const RecordedSpace space =
+        parse_recorded_space(header + R"("16,True,1.0,a": {"x": 16.0, "fast": 1, "ratio": 1.0, "way": "a", "time": 1}}})", "some.json");
+    EXPECT_EQ(space.members(), (std::vector<std::int64_t>{2}));
+}
+
+TEST(RecordedSpace, StartsFromAValidMemberThatTheSeedDraws) {
+    const RecordedSpace space = parse_recorded_space(header + first + "," + second + "," + third + "}}", "some.json");
+    std::set<std::int64_t> starts;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        const SearchSpace drawn = space.space(seed);
+        EXPECT_EQ(drawn.members(), space.members());
+        starts.insert(drawn.index_of(drawn.safe()));
+        EXPECT_EQ(drawn.safe(), space.space(seed).safe());
+    }
+    EXPECT_EQ(starts, (std::set<std::int64_t>{0, 23}));
+}
+
+TEST(RecordedSpace, ReadsT4InAnyUnitOfTime) {
+    for (const auto& [unit, seconds] :
+         {std::pair{"s", 1.0}, {"Seconds", 1.0}, {"ms", 1e-3}, {"milliseconds", 1e-3}, {"us", 1e-6}, {"Microseconds", 1e-6}, {"ns", 1e-9}}) {
+        const std::string text = fmt::format(
+            R"({{"schema_version": "1.0.0", "results": [{{"configuration": {{"b": 2, "a": "u"}}, "times": {{"compilation": 7, "runtimes": [3, 5]}}, )"
+            R"("invalidity": "correct", "correctness": 1, "measurements": [{{"name": "power", "value": 1, "unit": "W"}}, {{"name": "time", "value": 4, "unit": "{}"}}], )"
+            R"("objectives": ["time"]}}, {{"configuration": {{"a": "v", "b": 1}}, "times": {{}}, "invalidity": "timeout", "correctness": 0}}]}})",
+            unit);
+        const RecordedSpace space = parse_recorded_space(text, "results.json");
+        EXPECT_EQ(space.tunables()[0].values, numbers({1, 2}));
+        EXPECT_EQ(space.tunables()[1].values, words({"u", "v"})) << "in order of appearance";
+        EXPECT_DOUBLE_EQ(space.cost(2), 4 * seconds) << unit;
+        EXPECT_EQ(space.at(2).outcome.samples.size(), 2U);
+        EXPECT_DOUBLE_EQ(space.at(2).outcome.compile_seconds, 7 * seconds);
+        EXPECT_EQ(space.at(1).outcome.status, Status::timed_out);
+    }
+}
+
+TEST(RecordedSpace, T4WithoutATimeIsRefused) {
+    const std::string begin = R"({"results": [{"configuration": {"a": 1}, "times": {}, "correctness": 1, "invalidity": )";
+    EXPECT_THAT(error_of(begin + R"("correct", "measurements": [{"name": "rate", "value": 4, "unit": "GFLOP/s"}], "objectives": ["rate"]}]})"),
+                HasSubstr("only times can be replayed"));
+    EXPECT_THAT(error_of(begin + R"("correct", "measurements": [], "objectives": ["time"]}]})"), HasSubstr("has no time, the objective"));
+    EXPECT_THAT(error_of(begin + R"("odd"}]})"), HasSubstr("it may be correct"));
+    EXPECT_THAT(error_of(begin + R"("compile"})"), HasSubstr("closing brace"));
+    EXPECT_THAT(error_of(R"({"results": []})"), HasSubstr("there are no results"));
+}
+
+// The facts that were published with the spaces.
+TEST(RecordedSpace, TheSampleSpacesHaveTheirPublishedFacts) {
+    struct Fact {
+        const char* file;
+        std::size_t members;
+        std::int64_t invalid;
+        double optimum;
+        int within_1, within_5;
+    };
+    for (const auto& fact :
+         {Fact{"convolution_milo__MI250X", 4362, 0, 0.6588e-3, 2, 9}, Fact{"convolution__RTX_2080_Ti", 6768, 1512, 0.9003e-3, 2, 12},
+          Fact{"pnpoly__RTX_3090", 4092, 318, 8.7142e-3, 9, 33}, Fact{"dedispersion_milo__A100", 11130, 0, 68.12e-3, 277, 4405}}) {
+        const RecordedSpace space = read_recorded_space(spaces + fact.file + ".json.gz");
+        EXPECT_EQ(space.members().size(), fact.members) << fact.file;
+        EXPECT_EQ(std::ssize(space.members()) - space.valid(), fact.invalid) << fact.file;
+        EXPECT_NEAR(space.optimum(), fact.optimum, 1e-4 * fact.optimum) << fact.file;
+        const auto within = [&](double part) {
+            return std::upper_bound(space.costs().begin(), space.costs().end(), space.optimum() * (1 + part)) - space.costs().begin();
+        };
+        EXPECT_EQ(within(0.01), fact.within_1) << fact.file;
+        EXPECT_EQ(within(0.05), fact.within_5) << fact.file;
+    }
+    EXPECT_EQ(read_recorded_space(spaces + "coulomb3d__RTX_2080_Ti__T4.json.gz").members().size(), 210U);
+}
+
+// --- there and back
+
+void expect_same_space(const RecordedSpace& a, const RecordedSpace& b, bool order_of_values) {
+    ASSERT_EQ(a.members().size(), b.members().size());
+    ASSERT_EQ(a.parameters().size(), b.parameters().size());
+    for (std::size_t d = 0; d < a.parameters().size(); ++d) EXPECT_EQ(a.parameters()[d].name, b.parameters()[d].name);
+    if (order_of_values) {
+        EXPECT_EQ(a.members(), b.members());
+    }
+    for (const auto& configuration : a.configurations()) {
+        std::vector<RecordedRow> row(1);
+        const auto places = a.places(configuration.index);
+        for (std::size_t d = 0; d < places.size(); ++d) row[0].written.push_back(a.parameters()[d].written[places[d]]);
+        const auto& other = b.at(indexed(b.parameters(), row).front().index);
+        EXPECT_EQ(configuration.outcome.measured(), other.outcome.measured());
+        EXPECT_THAT(configuration.outcome.samples, testing::Pointwise(testing::DoubleEq(), other.outcome.samples));
+        EXPECT_DOUBLE_EQ(configuration.outcome.compile_seconds, other.outcome.compile_seconds);
+    }
+}
+
+// A space with all kinds of values, a part of its product measured.
+RecordedSpace random_space(std::uint64_t seed) {
+    Random random(seed);
+    std::vector<RecordedParameter> parameters{{"n", {"1", "2", "16", "-3"}},
+                                              {"real", {"0.5", "1e-05", "2.25", "3"}},
+                                              {"truth", {"true", "false"}},
+                                              {"word",
+                                               {"\"plain\"", "\"with space\"",
+                                                "\"gr\xc3\xb6\xc3\x9f"
+                                                "er\"",
+                                                "\"quo'te\""}}};
+    std::vector<RecordedConfiguration> configurations;
+    for (std::int64_t index = 0; index < 4 * 4 * 2 * 4; ++index) {
+        if (random.below(4) == 0) continue;
+        RecordedConfiguration configuration{index, std::numeric_limits<double>::infinity(), {}};
+        if (random.below(5) == 0) {
+            configuration.outcome =
+                random.below(2) == 0 ? failure(Status::compile_failed, "CompilationFailedConfig") : failure(Status::launch_failed, "InvalidConfig");
+        } else {
+            std::vector<double> samples(1 + random.below(5));
+            for (double& sample : samples) sample = std::pow(10.0, -6 + 5 * random.real());
+            double sum = 0;
+            for (const double sample : samples) sum += sample;
+            configuration.cost = sum / static_cast<double>(samples.size());
+            configuration.outcome = measurement(configuration.cost, samples);
+            configuration.outcome.compile_seconds = random.real();
+        }
+        configurations.push_back(std::move(configuration));
+    }
+    return {{.name = "random", .kernel = "k\"1", .device = "d"}, std::move(parameters), std::move(configurations)};
+}
+
+TEST(RecordedSpace, WhatIsWrittenForKernelTunerComesBack) {
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const RecordedSpace space = random_space(seed);
+    const std::string text = kernel_tuner_text(space);
+    const RecordedSpace again = parse_recorded_space(text, "again.json");
+    expect_same_space(space, again, true);
+    for (const std::int64_t member : space.members()) {
+        EXPECT_DOUBLE_EQ(space.cost(member), again.cost(member));
+        EXPECT_EQ(space.at(member).outcome.reason, again.at(member).outcome.reason);
+    }
+    EXPECT_EQ(kernel_tuner_text(again), text) << "nor does a second time change anything";
+}
+
+// What a file of milliseconds said goes through seconds and comes back the same.
+TEST(RecordedSpace, CostsOfAFileAreKeptExactly) {
+    const RecordedSpace space = read_recorded_space(spaces + "pnpoly__RTX_3090.json.gz");
+    EXPECT_EQ(parse_recorded_space(kernel_tuner_text(space), "again.json").costs(), space.costs());
+    EXPECT_EQ(parse_recorded_space(t4_text(space), "again.json").costs(), space.costs());
+    EXPECT_EQ(parse_recorded_space(journal_text(space), "again.jsonl").costs(), space.costs()) << "one run each: mean and median are the same";
+}
+
+TEST(RecordedSpace, WhatIsWrittenAsT4ComesBack) {
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const RecordedSpace space = random_space(seed);
+    const RecordedSpace again = parse_recorded_space(t4_text(space), "again.json");
+    EXPECT_THAT(again.costs(), testing::Pointwise(testing::DoubleEq(), space.costs()));
+    expect_same_space(space, parse_recorded_space(kernel_tuner_text(again), "once more.json"), false);
+}
+
+TEST(RecordedSpace, WhatIsWrittenAsAJournalComesBack) {
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const RecordedSpace space = random_space(seed);
+    const RecordedSpace again = parse_recorded_space(journal_text(space), "again.jsonl");
+    EXPECT_FALSE(again.title().cut);
+    expect_same_space(space, again, false);
+    for (const auto& configuration : again.configurations())
+        EXPECT_TRUE(!configuration.outcome.measured() || configuration.cost == configuration.outcome.step.median) << "a journal's cost is the median";
+}
+
+TEST(RecordedSpace, AJournalRefusesWhatItsKeysCannotHold) {
+    for (const char* written : {"\"1\"", "\"true\"", "\"a,b\"", "\"a=b\"", "\"1.5\""}) {
+        const RecordedSpace space({.name = "odd"}, {{"word", {written}}}, {{0, 1.0, measurement(1.0, {})}});
+        EXPECT_THROW(journal_text(space), Error) << written;
+        EXPECT_EQ(parse_recorded_space(kernel_tuner_text(space), "x").parameters()[0].written.front(), written);
+    }
+}
+
+// Cut and changed texts are read or refused, never worse; the sanitizers watch.
+TEST(RecordedSpace, DamagedTextsAreRefusedOrRead) {
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Random random(seed);
+    const RecordedSpace space = random_space(seed);
+    int refused = 0;
+    for (const std::string& text : {kernel_tuner_text(space), t4_text(space), journal_text(space)})
+        for (int i = 0; i < 200; ++i) {
+            std::string damaged = text;
+            for (std::uint64_t changes = 1 + random.below(3); changes > 0; --changes)
+                damaged[random.index(damaged.size())] = "{}[],:\"\\0x \n-"[random.index(13)];
+            if (random.below(3) == 0) damaged.resize(random.index(damaged.size()));
+            if (!error_of(damaged).empty()) ++refused;
+        }
+    EXPECT_GT(refused, 100);
+}
+
+}  // namespace
+}  // namespace hone
