@@ -38,6 +38,7 @@ struct Plan {
           staging(config.word("staging")),
           stencil_in(config.word("stencil_in")) {}
 
+    bool bulk() const { return staged_rows(staging) > 0; }
     std::int64_t word() const { return bytes_per_word(grid.precision); }
     std::int64_t packed_row() const { return divide_up(divide_up(grid.nx, 2), line_bytes / word()) * (line_bytes / word()); }
     std::int64_t packed_words() const { return 8 * coefficients * divide_up(grid.nz, 2) * divide_up(grid.ny, 2) * packed_row(); }
@@ -51,9 +52,10 @@ Block constants(const Plan& plan) {
     block.line("constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = {};", plan.min_blocks);
     block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
     if (plan.staging != "shared") block.line("constexpr int points_per_thread = {};  // along x", plan.points_per_thread);
+    if (plan.bulk()) block.line("constexpr int rows_per_stage = {};", staged_rows(plan.staging));
     if (plan.colours_per_pass == 1)
         block.line("constexpr bool clamped_loads = {};  // threads beyond the grid repeat the last point's loads, or have none", plan.clamped);
-    else
+    else if (plan.colours_per_pass == 2)
         block.line("constexpr int words_per_step = {} * points_per_thread;  // of a row, by one warp", warp);
     return block;
 }
@@ -219,31 +221,42 @@ void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
     for (int row_parity = 0; row_parity < 4; ++row_parity) source.step.push_back(launch(plan, "gauss_seidel_27_rows", grid, row_parity));
 }
 
-Block stencils_of_rows(const Plan& plan) {
+// Rows as they come: `rows` declares how, `take_rows` makes the object.
+Block rows(const Plan& plan) {
+    return Block().lines_of(render(plan.bulk() ? "gauss_seidel_27_walk_bulk.cu" : "gauss_seidel_27_walk_loads.cu", {}));
+}
+
+Block take_rows(const Plan& plan) {
     Block block;
-    if (plan.grid.stencil == Stencil::constant) return block.line("const Coefficients &s_earlier = s, &s_later = s;");
-    block.line("const Coefficients s_earlier{{stencil + ((z - 1) * wide(ny) + min(y, ny) - 1) * {}}};", row_stencil_words);
-    return block.line("const Coefficients s_later{{stencil + ((z - 1) * wide(ny) + min(y + 1, ny) - 1) * {}}};", row_stencil_words);
+    if (!plan.bulk()) return block.line("Rows rows(u_plane + x_read, f_plane + x_read, plane, pitch, ny);");
+    block.line("extern __shared__ __align__(128) unsigned char shared_memory[];");
+    block.line("__shared__ Barrier full[stages];");
+    return block.line("const Rows rows(reinterpret_cast<real*>(shared_memory), full, u_plane, f_plane, plane, pitch, ny, x_read);");
+}
+
+Block stencil_of_row(const Plan& plan) {
+    Block block = stencil_of_block(plan);
+    if (plan.grid.stencil == Stencil::constant) return block.line("const auto stencil_of_row = [&](int) -> const Coefficients& {{ return s; }};");
+    block.open("const auto stencil_of_row = [&](int row)");
+    block.line("return Coefficients{{stencil + ((z - 1) * wide(ny) + min(max(row, 1), ny) - 1) * {}}};", row_stencil_words);
+    return block.close(";");
 }
 
 void four_colours(const Plan& plan, const Block& head, KernelSource& source) {
-    source.text = render("gauss_seidel_27_strips.cu", {{"banner", head},
-                                                       {"constants", constants(plan)},
-                                                       {"coefficients", coefficient_access(plan)},
-                                                       {"sums", Block().lines_of(render("gauss_seidel_27_sums.cu", {{"groups", groups(plan)}}))},
-                                                       {"parameters", parameters(plan, "real* rims", "z_parity")},
-                                                       {"stencil_of_block", stencil_of_block(plan)},
-                                                       {"stencil_of_rows", stencils_of_rows(plan)}});
-    source.entries = {"save_rims", "gauss_seidel_27_strips"};
-    constexpr std::int64_t rim_rows = 3;
-    const std::int64_t strips = divide_up(divide_up(plan.grid.ny, 2), plan.block_y - 1);
-    source.tables.push_back({"rims", divide_up(plan.grid.nz, 2) * strips * rim_rows * plan.grid.pitch, {}, true});
+    source.text = render("gauss_seidel_27_walk.cu", {{"banner", head},
+                                                     {"constants", constants(plan)},
+                                                     {"coefficients", coefficient_access(plan)},
+                                                     {"groups", groups(plan)},
+                                                     {"rows", rows(plan)},
+                                                     {"parameters", parameters(plan, "", "z_parity")},
+                                                     {"stencil_of_row", stencil_of_row(plan)},
+                                                     {"take_rows", take_rows(plan)}});
+    source.entries = {"gauss_seidel_27_walk"};
     for (int z_parity = 0; z_parity < 2; ++z_parity) {
-        Launch save = launch(plan, "save_rims", {divide_up(plan.grid.nx + 2, copy_threads), strips - 1, divide_up(plan.grid.nz, 2)}, z_parity);
-        save.block = {copy_threads, 1, 1};
-        save.range_per_block = 2;
-        if (strips > 1) source.step.push_back(save);
-        source.step.push_back(launch(plan, "gauss_seidel_27_strips", {1, strips, divide_up(plan.grid.nz, plan.z_block)}, z_parity));
+        Launch walk = launch(plan, source.entries.front(), {1, 1, divide_up(plan.grid.nz, plan.z_block)}, z_parity);
+        walk.block[1] = walking_warps(plan.grid, plan.points_per_thread);
+        walk.shared_bytes = walking_shared_bytes(plan.grid, plan.staging);
+        source.step.push_back(walk);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "generator/block.hpp"
 #include "generator/family.hpp"
@@ -29,6 +30,12 @@ struct Grid {
     std::int64_t field_words() const { return (nz + 2) * plane(); }
     std::int64_t stencil_words() const;
 };
+
+/// The form of the CUDA kernel that does all colours of a plane in one walk: warps that its rows need, and bytes of dynamic shared memory.
+std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread);
+std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging);
+/// Rows that arrive together with staging=bulk_1 and bulk_2; 0 for any other.
+int staged_rows(const std::string& staging);
 
 /// Parts of the family, each in the file of its name.
 SearchSpace space(const Problem& problem, const Limits& limits);

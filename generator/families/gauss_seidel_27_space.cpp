@@ -26,15 +26,24 @@ std::vector<Value> stencil_places(Stencil stencil) {
     return {};
 }
 
-std::vector<Tunable> cuda_tunables(Stencil stencil) {
+std::vector<std::string> stagings(Stencil stencil, const Limits& limits) {
+    std::vector<std::string> all{"cache", "registers", "shared"};
+    constexpr int with_bulk_copies = 90;
+    if (stencil != Stencil::variable && limits.architecture >= with_bulk_copies) all.insert(all.end(), {"bulk_1", "bulk_2"});
+    return all;
+}
+
+std::vector<Tunable> cuda_tunables(Stencil stencil, const Limits& limits) {
     // A variable stencil is read once with two colours per pass already: four would save little.
     return {
-        {"colours_per_pass", "1: points of one colour; 2: whole rows, both colours of x; 4: strips of rows, all colours of a plane",
+        {"colours_per_pass", "1: points of one colour; 2: whole rows, both colours of x; 4: all colours of a plane, in a walk along y",
          stencil == Stencil::variable ? numbers({1, 2}) : numbers({1, 2, 4})},
-        {"staging", "how planes reach a thread: cached loads, a march with a plane in registers, or one with slices in shared memory",
-         words({"cache", "registers", "shared"})},
+        {"staging",
+         "how planes reach a thread: cached loads, a march with a plane (4 colours: the next rows) in registers, one with slices in shared memory, "
+         "or bulk copies of one or two rows",
+         words(stagings(stencil, limits))},
         {"block_x", "threads along x", numbers({16, 32, 64, 128})},
-        {"block_y", "threads along y, each on rows of its own", numbers({1, 2, 4, 8, 16})},
+        {"block_y", "threads along y, each on rows of its own; 4 colours: warps of a row, at most", numbers({1, 2, 4, 8, 16})},
         {"z_block", "planes that a block covers: one after the other, or for whole rows with a warp for each", numbers({2, 4, 8, 16, 32, 64})},
         {"points_per_thread", "points along x of a thread in one slice", numbers({1, 2, 4})},
         {"stencil_in",
@@ -52,7 +61,8 @@ bool rows(const Config& config) {
     return config.integer("colours_per_pass") > 1;
 }
 
-bool strips(const Config& config) {
+// Whether a block walks through a plane.
+bool walks(const Config& config) {
     return config.integer("colours_per_pass") == 4;
 }
 
@@ -67,18 +77,17 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     const bool variable = grid.stencil == Stencil::variable;
     std::int64_t values = 4;
     if (rows(config))
-        values += (variable ? 20 : strips(config) ? 22 : 12) * points / 2;
+        values += (variable ? 20 : walks(config) ? 24 : 12) * points / 2;
     else if (config.word("staging") == "registers")
         values += 9 * (points + 1);
-    if (config.word("stencil_in") == "registers")
-        values += strips(config) && grid.stencil == Stencil::semi_constant ? 2 * coefficients : coefficients;
+    if (walks(config) && config.word("staging") == "registers") values += 12 * points;
+    if (config.word("stencil_in") == "registers") values += coefficients;
     return addresses + values * bytes_per_word(grid.precision) / 4;
 }
 
 std::int64_t shared_bytes(const Grid& grid, const Config& config) {
     std::int64_t words = config.word("stencil_in") == "shared" ? coefficients : 0;
     if (config.word("staging") == "shared") words += 2 * (2 * config.integer("block_x") + 2) * (2 * config.integer("block_y") + 2);
-    if (strips(config)) words += 2 * threads(config) * config.integer("points_per_thread");
     return words * bytes_per_word(grid.precision);
 }
 
@@ -104,8 +113,11 @@ std::vector<Constraint> resource_constraints(const Grid& grid, const Limits& lim
                  return fmt::format("about {} registers per thread are needed, {} can be had", needed, available);
              }},
             {"shared_memory", [=](const Config& config) -> Reason {
+                 const std::int64_t dynamic = walks(config) ? walking_shared_bytes(grid, config.word("staging")) : 0;
+                 if (dynamic > limits.shared_bytes_per_block)
+                     return fmt::format("{} bytes of shared memory for the rows, a block has {}", dynamic, limits.shared_bytes_per_block);
                  const std::int64_t bytes = shared_bytes(grid, config);
-                 const std::int64_t all = bytes * config.integer("min_blocks");
+                 const std::int64_t all = (bytes + dynamic) * config.integer("min_blocks");
                  if (bytes > static_shared_bytes)
                      return fmt::format("{} bytes of shared memory in a block, {} can be declared", bytes, static_shared_bytes);
                  if (all <= limits.shared_bytes_per_multiprocessor) return {};
@@ -129,7 +141,36 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
              }},
             {"rows_through_caches",
              [](const Config& config) {
-                 return rejected_when(rows(config) && config.word("staging") != "cache", "whole rows are read through the caches");
+                 return rejected_when(config.integer("colours_per_pass") == 2 && config.word("staging") != "cache",
+                                      "whole rows are read through the caches");
+             }},
+            {"bulk_copies",
+             [](const Config& config) {
+                 return rejected_when(!walks(config) && staged_rows(config.word("staging")) > 0, "bulk copies bring the rows of a walk");
+             }},
+            {"walk",
+             [](const Config& config) -> Reason {
+                 if (!walks(config)) return {};
+                 const std::string& staging = config.word("staging");
+                 if (staging == "cache" || staging == "shared") return "a walk has the next rows in registers, or bulk copies of them";
+                 const std::string& stencil_in = config.word("stencil_in");
+                 if (stencil_in == "registers" || stencil_in == "shared")
+                     return "a walk needs its registers for sums: stencil_in is by_value or read_only";
+                 return rejected_when(config.integer("z_block") != 2, "a block walks through one plane of two: z_block is 2");
+             }},
+            {"rows_in_block",
+             [grid](const Config& config) -> Reason {
+                 if (!walks(config)) return {};
+                 const std::int64_t warps = walking_warps(grid, config.integer("points_per_thread"));
+                 if (warps <= config.integer("block_y")) return {};
+                 return fmt::format("rows of {} points need {} warps, block_y is {}", grid.nx, warps, config.integer("block_y"));
+             }},
+            {"aligned_copies",
+             [grid](const Config& config) -> Reason {
+                 constexpr std::int64_t alignment = 16;
+                 const std::int64_t bytes = grid.pitch * bytes_per_word(grid.precision);
+                 if (staged_rows(config.word("staging")) == 0 || bytes % alignment == 0) return {};
+                 return fmt::format("bulk copies need rows of a multiple of {} bytes, the pitch is {}", alignment, bytes);
              }},
             {"pairs",
              [](const Config& config) {
@@ -141,11 +182,6 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
                  const std::int64_t points = config.integer("points_per_thread");
                  if (!rows(config) || pitch % points == 0) return {};
                  return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
-             }},
-            {"strips",
-             [](const Config& config) {
-                 return rejected_when(strips(config) && config.integer("block_y") < 2,
-                                      "a strip's last warp repeats its neighbour's first row: block_y is 2 or more");
              }},
             {"rows_clamp",
              [](const Config& config) { return rejected_when(rows(config) && config.word("edges") != "clamped", "whole rows clamp their loads"); }},
@@ -179,7 +215,7 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
 SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
     std::vector<Constraint> constraints = resource_constraints(grid, limits);
     for (auto& constraint : form_constraints(grid)) constraints.push_back(std::move(constraint));
-    std::vector<Tunable> tunables = cuda_tunables(grid.stencil);
+    std::vector<Tunable> tunables = cuda_tunables(grid.stencil, limits);
     const Value stencil_in = stencil_places(grid.stencil).front();
     std::vector<Assignment> safe{
         {"colours_per_pass", 1},  {"staging", "cache"},       {"block_x", 32},      {"block_y", 4},    {"z_block", 8},
@@ -210,6 +246,23 @@ SearchSpace cpu_space(const Limits& limits) {
 }
 
 }  // namespace
+
+std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread) {
+    constexpr std::int64_t lanes = 32;
+    const std::int64_t halo_lanes = points_per_thread >= 4 ? 1 : 2;  // as in the kernel
+    const std::int64_t words = (lanes - 2 * halo_lanes) * points_per_thread;
+    return (grid.nx + 1 + words - 1) / words;
+}
+
+int staged_rows(const std::string& staging) {
+    return staging == "bulk_2" ? 2 : staging == "bulk_1" ? 1 : 0;
+}
+
+std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging) {
+    constexpr std::int64_t stages = 2;
+    constexpr std::int64_t planes = 4;  // three of u and one of f
+    return stages * planes * staged_rows(staging) * grid.pitch * bytes_per_word(grid.precision);
+}
 
 SearchSpace space(const Problem& problem, const Limits& limits) {
     return limits.target == Target::cuda ? cuda_space(Grid(problem), limits) : cpu_space(limits);

@@ -58,11 +58,12 @@ TEST(GaussSeidel27, EveryConstraintRejectsSomethingAndSaysWhy) {
         std::set<std::string> rules;
         std::set<std::string> used;
         for (const auto& p : {problem("variable", "f64", 33, 5, 5),
-                              families().parse_problem("gauss_seidel_27 stencil=constant precision=f32 nx=5 ny=5 nz=5 pitch=7")}) {
+                              families().parse_problem("gauss_seidel_27 stencil=constant precision=f32 nx=61 ny=5 nz=5 pitch=63")}) {
             const SearchSpace space = family.space(p, limits);
             for (const auto& constraint : space.constraints()) rules.insert(constraint.name);
             std::int64_t members = 0;
-            for (std::int64_t index = 0; index < space.product(); ++index) {
+            // A stride that is a prime to all numbers of values: every value of every tunable in many combinations, in a seventh of the time.
+            for (std::int64_t index = 0; index < space.product(); index += 7) {
                 const Config config = space.at(index);
                 const auto rejection = space.check(config);
                 if (!rejection) ++members;
@@ -89,7 +90,9 @@ TEST(GaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
                     const Config config = space.at(index);
                     forms.insert(fmt::format("{} {} {}", config.integer("colours_per_pass"), config.word("staging"), config.word("layout")));
                 }
-                std::set<std::string> expected{"1 cache natural", "1 registers natural", "1 shared natural", "2 cache natural", "4 cache natural"};
+                std::set<std::string> expected{"1 cache natural", "1 registers natural", "1 shared natural", "2 cache natural",
+                                               "4 registers natural"};
+                if (architecture >= 90) expected.insert({"4 bulk_1 natural", "4 bulk_2 natural"});
                 if (stencil == std::string("variable"))
                     expected = {"1 cache natural", "1 cache colour_split", "1 registers colour_split", "1 shared colour_split", "2 cache natural"};
                 EXPECT_EQ(forms, expected) << stencil << ' ' << precision << " on sm_" << architecture;
