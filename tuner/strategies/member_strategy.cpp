@@ -10,11 +10,11 @@ namespace hone {
 namespace {
 
 constexpr std::size_t fewest_starts = 6;  // known members before the first guided choice
-constexpr std::size_t most_starts = 12;   // ... which may wait so long for every value of every short list to be seen
-constexpr std::size_t short_list = 4;     // of longer ones, neighbouring values tell
-constexpr std::size_t start_draws = 16;   // the one with the least seen values is taken
-constexpr std::size_t rare = 4;           // a value with less than this part of its fair share of members is looked at on purpose, ...
-constexpr int rare_draws = 3;             // ... in so many members: it may be a form of kernel of its own, and the best
+constexpr std::size_t most_starts = 24;   // ... which waits no longer than that for the looks below
+constexpr std::size_t short_list = 6;     // every value of such a list is looked at; of longer ones, neighbouring values tell
+constexpr std::size_t rare = 4;           // a value with less than this part of its fair share of members is looked at more often, ...
+constexpr std::size_t rare_looks = 3;     // ... because it may be a form of kernel of its own, and the best
+constexpr std::size_t start_draws = 4;    // the member that gives most of the looks still due is taken
 
 }  // namespace
 
@@ -25,7 +25,7 @@ MemberStrategy::MemberStrategy(const SearchSpace& space, std::vector<std::int64_
     left_.resize(geometry_.size());
     std::iota(left_.begin(), left_.end(), std::size_t{0});
     for (std::size_t d = 0; d < geometry_.dimensions(); ++d) seen_.emplace_back(geometry_.values(d));
-    draw_rare_values();
+    plan_looks();
 }
 
 std::optional<std::int64_t> MemberStrategy::ask() {
@@ -64,43 +64,47 @@ std::size_t MemberStrategy::anywhere() {
     }
 }
 
-/// Random members with each rare value of each dimension, which neither the start nor a neighbour's step would soon meet.
-void MemberStrategy::draw_rare_values() {
+void MemberStrategy::plan_looks() {
     for (std::size_t dimension = 0; dimension < geometry_.dimensions(); ++dimension) {
         std::vector<std::vector<std::size_t>> holders(geometry_.values(dimension));
         for (std::size_t member = 0; member < geometry_.size(); ++member) holders[geometry_.coordinate(member, dimension)].push_back(member);
-        // Among equals a value has 1 / values of the members; in a long list of block sizes none is rare for that.
-        for (const auto& members : holders) {
-            if (members.empty() || members.size() * rare * holders.size() >= geometry_.size()) continue;
-            for (int draw = 0; draw < rare_draws; ++draw) rare_.push_back(members[random_.index(members.size())]);
+        for (std::size_t value = 0; value < holders.size(); ++value) {
+            // Among equals a value has 1 / values of the members; in a long list of block sizes none is rare for that.
+            const bool is_rare = holders[value].size() * rare * holders.size() < geometry_.size();
+            if (holders.size() > short_list && !is_rare) continue;
+            const std::size_t looks = std::min(is_rare ? rare_looks : 1, holders[value].size());
+            if (looks > 0) looks_.push_back({dimension, value, looks, std::move(holders[value])});
         }
     }
+    // What hardly fits with anything comes first: the more common values are met on the way.
+    std::stable_sort(looks_.begin(), looks_.end(), [](const Look& a, const Look& b) { return a.holders.size() > b.holders.size(); });
+}
+
+bool MemberStrategy::due(const Look& look) const {
+    return seen_[look.dimension][look.value] < look.times;
 }
 
 std::optional<std::size_t> MemberStrategy::from_start() {
-    while (!rare_.empty()) {
-        const std::size_t member = rare_.back();
-        rare_.pop_back();
-        if (open(member)) return member;
-    }
-    if (known_count_ < fewest_starts) return newest_values();
     if (known_count_ >= most_starts) return std::nullopt;
-    for (const auto& counts : seen_)
-        if (counts.size() <= short_list && std::find(counts.begin(), counts.end(), 0U) != counts.end()) return newest_values();
+    while (!looks_.empty() && !due(looks_.back())) looks_.pop_back();
+    if (!looks_.empty()) return newest_of(looks_.back().holders);
+    if (known_count_ < fewest_starts) return newest_of({});
     return std::nullopt;
 }
 
-std::size_t MemberStrategy::newest_values() {
+std::size_t MemberStrategy::newest_of(const std::vector<std::size_t>& some) {
     std::size_t best = anywhere();
-    double most = 0;
+    double most = -1;
     for (std::size_t draw = 0; draw < start_draws; ++draw) {
-        const std::size_t member = anywhere();
+        const std::size_t member = some.empty() ? anywhere() : some[random_.index(some.size())];
+        if (!open(member)) continue;
         double news = 0;
+        for (const Look& look : looks_)
+            if (due(look) && geometry_.coordinate(member, look.dimension) == look.value) ++news;
         for (std::size_t d = 0; d < geometry_.dimensions(); ++d) news += 1.0 / static_cast<double>(1 + seen_[d][geometry_.coordinate(member, d)]);
-        if (news > most) {
-            most = news;
-            best = member;
-        }
+        if (news <= most) continue;
+        most = news;
+        best = member;
     }
     return best;
 }

@@ -36,9 +36,18 @@ class MemberStrategy : public Strategy {
 
   private:
     void note(std::size_t member);
-    void draw_rare_values();
+    /// A value that the start looks at, in so many members.
+    struct Look {
+        std::size_t dimension = 0;
+        std::size_t value = 0;
+        std::size_t times = 0;
+        std::vector<std::size_t> holders;  ///< members that have it
+    };
+    void plan_looks();
+    bool due(const Look& look) const;
     std::optional<std::size_t> from_start();
-    std::size_t newest_values();
+    /// Of some members drawn from `some` (empty: from all), the one with most that was not seen.
+    std::size_t newest_of(const std::vector<std::size_t>& some);
 
     MemberGeometry geometry_;
     std::size_t safe_;
@@ -47,7 +56,7 @@ class MemberStrategy : public Strategy {
     std::vector<bool> told_;
     std::size_t known_count_ = 0;
     std::vector<std::size_t> left_;               ///< open; and some not, which `anywhere` removes
-    std::vector<std::size_t> rare_;               ///< to be asked after the safe one
+    std::vector<Look> looks_;                     ///< of the start, the rarest value last
     std::vector<std::vector<std::size_t>> seen_;  ///< [dimension][value]: known members that have it
 };
 
