@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 
 #include "generator/error.hpp"
 #include "runtime/hybrid_thread.hpp"
@@ -15,8 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Copies between a GPU and the application's memory, which is not page-locked, go through page-locked memory in pieces of this size.
-constexpr std::int64_t stage_bytes = std::int64_t{4} << 20;
+// Copies between a GPU and the application's memory, which is not page-locked, go through page-locked memory in pieces of this size at least.
+constexpr std::int64_t least_stage_bytes = std::int64_t{4} << 20;
 
 double since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -50,14 +49,16 @@ struct Side {
 // Page-locked memory of a GPU's backend.
 class Stage {
   public:
-    explicit Stage(Backend& backend) : backend_(&backend), data_(backend.allocate_pinned(stage_bytes)) {}
+    Stage(Backend& backend, std::int64_t bytes) : backend_(&backend), bytes_(bytes), data_(backend.allocate_pinned(bytes)) {}
     ~Stage() { backend_->free_pinned(data_); }
     Stage(const Stage&) = delete;
     Stage& operator=(const Stage&) = delete;
     void* data() const { return data_; }
+    std::int64_t bytes() const { return bytes_; }
 
   private:
     Backend* backend_;
+    std::int64_t bytes_;
     void* data_;
 };
 
@@ -81,6 +82,23 @@ struct HybridKernel::State {
     Transfers exchanged;
     Transfers moved;
 
+    State() = default;
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    // Before the memory that queued copies use is given back.
+    ~State() {
+        for (const Side& side : sides)
+            if (side.backend != nullptr) finish(*side.backend);
+    }
+    static void finish(Backend& backend) noexcept {
+        try {
+            backend.synchronise();
+        } catch (...) {  // the error belongs to work that was thrown for already
+        }
+    }
+
+    // A GPU and a processor: what the GPU exchanges can be queued.
+    bool mixed() const { return sides[0].on_host != sides[1].on_host; }
     Units owned(std::size_t side, std::int64_t split) const { return side == 0 ? Units{0, split} : Units{split, range}; }
     Units launched(std::size_t side) const {
         const Units own = owned(side, units);
@@ -91,8 +109,17 @@ struct HybridKernel::State {
     void make_side(std::size_t index, const HybridSide& given, std::span<void* const> arrays, bool in_place);
     void upload(Side& side);
     void copy(const Side& from, const Side& to, void* target, const void* source, std::int64_t bytes);
+    // What the other side of `from` reads beyond the interface.
+    Units halo(std::size_t from) const {
+        const Units part = from == 0 ? Units{units - partition.halo_below, units} : Units{units, units + partition.halo_above};
+        return {std::max<std::int64_t>(0, part.first), std::min(range, part.last)};
+    }
+    template <typename Visit>
+    void pieces(const Units& part, const Visit& visit) const;
     std::int64_t transfer(std::size_t from, std::size_t to, const Units& part);
+    void queue_halo();
     void exchange();
+    std::int64_t exchange_queued();
     void check(std::int64_t wanted) const;
 };
 
@@ -110,7 +137,10 @@ void HybridKernel::State::make_side(std::size_t index, const HybridSide& given, 
     upload(side);
     side.bound = std::make_unique<BoundKernel>(side.kernel, side.arrays);
     side.backend->synchronise();
-    if (!side.on_host && !stage) stage = std::make_unique<Stage>(*side.backend);
+    if (side.on_host || stage) return;
+    std::int64_t bytes = 0;
+    pieces({0, std::min(range, partition.halo_below + partition.halo_above)}, [&](std::size_t, std::int64_t, std::int64_t of) { bytes += of; });
+    stage = std::make_unique<Stage>(*side.backend, std::max(least_stage_bytes, bytes));
 }
 
 void HybridKernel::State::upload(Side& side) {
@@ -122,20 +152,22 @@ void HybridKernel::State::upload(Side& side) {
 // From one device's memory to the other's, or to or from the host's.
 void HybridKernel::State::copy(const Side& from, const Side& to, void* target, const void* source, std::int64_t bytes) {
     if (from.on_host && to.on_host) {
-        std::memcpy(target, source, static_cast<std::size_t>(bytes));
+        to.backend->copy(target, source, bytes);
         return;
     }
-    for (std::int64_t done = 0; done < bytes; done += stage_bytes) {
-        const std::int64_t piece = std::min(stage_bytes, bytes - done);
+    if (!from.on_host) from.backend->synchronise();  // queued copies use the stage too
+    if (!to.on_host) to.backend->synchronise();
+    for (std::int64_t done = 0; done < bytes; done += stage->bytes()) {
+        const std::int64_t piece = std::min(stage->bytes(), bytes - done);
         const void* piece_of_source = static_cast<const char*>(source) + done;
         if (from.on_host) {
-            std::memcpy(stage->data(), piece_of_source, static_cast<std::size_t>(piece));
+            from.backend->copy(stage->data(), piece_of_source, piece);
         } else {
             from.backend->copy(stage->data(), piece_of_source, piece);
             from.backend->synchronise();
         }
         if (to.on_host) {
-            std::memcpy(at(target, done), stage->data(), static_cast<std::size_t>(piece));
+            to.backend->copy(at(target, done), stage->data(), piece);
         } else {
             to.backend->copy(at(target, done), stage->data(), piece);
             to.backend->synchronise();
@@ -143,29 +175,65 @@ void HybridKernel::State::copy(const Side& from, const Side& to, void* target, c
     }
 }
 
-// Values of some units of all arrays that steps both read and write. Returns the bytes.
-std::int64_t HybridKernel::State::transfer(std::size_t from, std::size_t to, const Units& part) {
-    const Units units_there{std::max<std::int64_t>(0, part.first), std::min(range, part.last)};
-    if (units_there.empty()) return 0;
-    std::int64_t total = 0;
+// Calls visit(array, bytes before, bytes) for every piece of some units of the arrays that steps both read and write.
+template <typename Visit>
+void HybridKernel::State::pieces(const Units& part, const Visit& visit) const {
+    if (part.empty()) return;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         if (specs[i].access != Access::inout) continue;
         const Slices& slices = specs[i].slices;
-        const std::int64_t bytes = (units_there.last - units_there.first) * slices.words_per_unit * word;
         for (std::int64_t block = 0; block < slices.blocks; ++block) {
-            const std::int64_t offset = (slices.offset + block * slices.block_stride + units_there.first * slices.words_per_unit) * word;
-            copy(sides.at(from), sides.at(to), at(sides.at(to).arrays[i], offset), at(sides.at(from).arrays[i], offset), bytes);
-            total += bytes;
+            const std::int64_t offset = slices.offset + block * slices.block_stride + part.first * slices.words_per_unit;
+            visit(i, offset * word, (part.last - part.first) * slices.words_per_unit * word);
         }
     }
+}
+
+// Returns the bytes.
+std::int64_t HybridKernel::State::transfer(std::size_t from, std::size_t to, const Units& part) {
+    std::int64_t total = 0;
+    pieces({std::max<std::int64_t>(0, part.first), std::min(range, part.last)}, [&](std::size_t i, std::int64_t offset, std::int64_t bytes) {
+        copy(sides.at(from), sides.at(to), at(sides.at(to).arrays[i], offset), at(sides.at(from).arrays[i], offset), bytes);
+        total += bytes;
+    });
     return total;
 }
 
+// Behind the GPU's kernels, so that what the processor will read is in page-locked memory when both are done.
+void HybridKernel::State::queue_halo() {
+    if (!mixed() || units == 0 || units == range) return;
+    const std::size_t gpu = sides[0].on_host ? 1 : 0;
+    std::int64_t staged = 0;
+    pieces(halo(gpu), [&](std::size_t i, std::int64_t offset, std::int64_t bytes) {
+        sides.at(gpu).backend->copy(at(stage->data(), staged), at(sides.at(gpu).arrays[i], offset), bytes);
+        staged += bytes;
+    });
+}
+
+// The rest of it, and the way back, which the next step's kernels wait for.
+std::int64_t HybridKernel::State::exchange_queued() {
+    const std::size_t gpu = sides[0].on_host ? 1 : 0;
+    const Side& device = sides.at(gpu);
+    const Side& processor = sides.at(1 - gpu);
+    device.backend->synchronise();
+    std::int64_t staged = 0;
+    pieces(halo(gpu), [&](std::size_t i, std::int64_t offset, std::int64_t bytes) {
+        processor.backend->copy(at(processor.arrays[i], offset), at(stage->data(), staged), bytes);
+        staged += bytes;
+    });
+    pieces(halo(1 - gpu), [&](std::size_t i, std::int64_t offset, std::int64_t bytes) {
+        processor.backend->copy(at(stage->data(), staged), at(processor.arrays[i], offset), bytes);
+        device.backend->copy(at(device.arrays[i], offset), at(stage->data(), staged), bytes);
+        staged += bytes;
+    });
+    return staged;
+}
+
+// What one device computed for itself beyond the interface gives way to what its owner has.
 void HybridKernel::State::exchange() {
     if (units == 0 || units == range) return;
     const auto begin = Clock::now();
-    // What one device computed for itself beyond the interface gives way to what its owner has.
-    const std::int64_t bytes = transfer(1, 0, {units, units + partition.halo_above}) + transfer(0, 1, {units - partition.halo_below, units});
+    const std::int64_t bytes = mixed() ? exchange_queued() : transfer(1, 0, halo(1)) + transfer(0, 1, halo(0));
     if (bytes == 0) return;
     exchanged.bytes += bytes;
     exchanged.seconds += since(begin);
@@ -243,6 +311,7 @@ HybridStep HybridKernel::step() {
     if (apart) state.thread->begin([&] { start(0); });
     for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
         if (!state.sides.at(side).on_host) start(side);
+    state.queue_halo();
     try {
         for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
             if (state.sides.at(side).on_host && !(apart && side == 0)) start(side);

@@ -275,7 +275,8 @@ TEST_P(FamilyContract, TwoOwnersThatExchangeWhatItStatesShareAStep) {
         // What is stated is needed too: with a unit less on either side a result is lost. In the middle, where there are units to miss.
         const std::int64_t middle = (splits + 1) / 2 * stated.granularity;
         for (const auto less : {&Partition::halo_below, &Partition::halo_above, &Partition::extra_below, &Partition::extra_above}) {
-            if (stated.*less == 0) continue;
+            const bool below = less == &Partition::halo_below || less == &Partition::extra_below;
+            if (stated.*less == 0 || stated.*less > (below ? middle : sharing.range - middle)) continue;
             Sharing wanting{family, problem, stated};
             --(wanting.partition.*less);
             EXPECT_GT(wanting.error(workload, middle, 3), 0) << "more is stated than needed, shared at " << middle;

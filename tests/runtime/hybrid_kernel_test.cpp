@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -33,7 +34,7 @@ std::vector<HostArray> copies(const std::vector<HostArray>& arrays) {
     return all;
 }
 
-class HybridKernelTest : public ::testing::Test {
+class SlowHybridKernel : public ::testing::Test {
   protected:
     Problem parse(const std::string& text) const { return built_in_families().parse_problem(text); }
     HybridSide side(Backend& backend, const Problem& problem) const { return {&backend, kernel_on(backend, problem)}; }
@@ -55,7 +56,7 @@ void expect_same(const Problem& problem, const std::vector<HostArray>& found, co
     for (std::size_t i = 0; i < specs.size(); ++i) EXPECT_EQ(largest_difference(found[i], expected[i]), 0) << specs[i].name;
 }
 
-TEST_F(HybridKernelTest, GivesTheResultOfOneDeviceWhereverItIsDividedAndWhenTheShareMoves) {
+TEST_F(SlowHybridKernel, GivesTheResultOfOneDeviceWhereverItIsDividedAndWhenTheShareMoves) {
     for (const char* text :
          {"gauss_seidel_27 stencil=constant precision=f32 nx=21 ny=9 nz=15", "gauss_seidel_27 stencil=variable precision=f64 nx=9 ny=8 nz=10",
           "dg_volume equation=maxwell_3d order=2 precision=f64 elements=37"}) {
@@ -96,7 +97,43 @@ TEST_F(HybridKernelTest, GivesTheResultOfOneDeviceWhereverItIsDividedAndWhenTheS
     }
 }
 
-TEST_F(HybridKernelTest, TakesArraysAnewAfterTheApplicationChangedThem) {
+// The smallest problem of a family that has some units: the first of every choice.
+Problem small_problem(const Family& family) {
+    std::string text = family.name;
+    for (const auto& parameter : family.parameters) {
+        constexpr std::int64_t extent = 14;
+        const std::int64_t number = parameter.extent ? std::clamp(extent, parameter.low, parameter.high) : parameter.low;
+        const std::string chosen = !parameter.words.empty() ? parameter.words.front() : std::to_string(number);
+        text += " " + parameter.name + "=" + (parameter.extent && !parameter.fallback.empty() ? parameter.fallback : chosen);
+    }
+    return built_in_families().parse_problem(text);
+}
+
+TEST_F(SlowHybridKernel, WorksForEveryFamilyThatSaysHowItsStepIsDivided) {
+    for (const Family& family : built_in_families()) {
+        if (!family.partition) continue;
+        const Problem problem = small_problem(family);
+        SCOPED_TRACE(testing::Message() << problem.key() << ", seed " << seed_);
+        const Limits& limits = one_->device().limits;
+        Match match;
+        match.config = family.space(problem, limits).safe();
+        const auto loops = std::make_shared<const Kernel>(Kernel::reference(*one_, family, problem, match, limits));
+        const Workload workload = family.workload(problem, seed_);
+        std::vector<HostArray> shared = copies(workload.arrays);
+        const std::int64_t granularity = family.partition(problem).granularity;
+        HybridKernel hybrid(family, {one_.get(), loops}, {two_.get(), loops}, pointers(shared), loops->range() / 2 / granularity * granularity);
+        ASSERT_GT(hybrid.units(), 0);
+        hybrid.step();
+        hybrid.gather();
+        const auto specs = family.arrays(problem);
+        for (std::size_t i = 0; i < specs.size(); ++i) {
+            if (specs[i].access == Access::in) continue;
+            EXPECT_LE(largest_difference(shared[i], workload.expected[i]), workload.tolerance) << specs[i].name;
+        }
+    }
+}
+
+TEST_F(SlowHybridKernel, TakesArraysAnewAfterTheApplicationChangedThem) {
     const Problem problem = parse("gauss_seidel_27 stencil=constant precision=f64 nx=7 ny=6 nz=8");
     const Family& family = built_in_families().of(problem);
     const Workload workload = family.workload(problem, seed_);
@@ -111,7 +148,7 @@ TEST_F(HybridKernelTest, TakesArraysAnewAfterTheApplicationChangedThem) {
     EXPECT_LE(largest_difference(arrays[0], workload.expected[0]), workload.tolerance);
 }
 
-TEST_F(HybridKernelTest, MovesAndExchangesWhatChangesHandsAndNoMore) {
+TEST_F(SlowHybridKernel, MovesAndExchangesWhatChangesHandsAndNoMore) {
     const Problem problem = parse("gauss_seidel_27 stencil=constant precision=f64 nx=7 ny=6 nz=20");
     const Family& family = built_in_families().of(problem);
     Workload workload = family.workload(problem, seed_);
@@ -130,7 +167,7 @@ TEST_F(HybridKernelTest, MovesAndExchangesWhatChangesHandsAndNoMore) {
     EXPECT_GT(hybrid.exchanged().seconds, 0);
 }
 
-TEST_F(HybridKernelTest, RefusesWhatCannotBeShared) {
+TEST_F(SlowHybridKernel, RefusesWhatCannotBeShared) {
     const Problem problem = parse("gauss_seidel_27 stencil=constant precision=f32 nx=7 ny=6 nz=8");
     const Problem other = parse("gauss_seidel_27 stencil=constant precision=f32 nx=7 ny=6 nz=9");
     const Family& family = built_in_families().of(problem);
