@@ -17,9 +17,10 @@
 namespace hone {
 namespace {
 
-constexpr double milli = 1e3;          // milliseconds of a second
-constexpr double old_failure = 1e20;   // what old files write as the time of an invalid configuration
-constexpr double longest_time = 1e12;  // milliseconds; thirty years
+constexpr double milli = 1e3;            // milliseconds of a second
+constexpr double old_failure = 1e20;     // what old files write as the time of an invalid configuration
+constexpr double shortest_time = 1e-12;  // milliseconds; less than light needs for a micrometre
+constexpr double longest_time = 1e12;    // thirty years
 constexpr std::size_t longest_text = 1 << 16;
 constexpr const char* format = "a cache file of Kernel Tuner has device_name, kernel_name, tune_params_keys, tune_params and cache";
 
@@ -79,11 +80,19 @@ void read_part(Parts& parts, const std::string& name, std::string_view text, int
     if (name == "tune_params") parts.parameters = read_parameters(place);
 }
 
+// A parameter of that name could not be told from the field of an entry.
+void refuse_field(const std::string& name, const std::string& where) {
+    for (const char* field : {"time", "times", "compile_time", "verification_time", "benchmark_time"})
+        if (name == field)
+            throw Error(where, "a parameter is named " + name, "Kernel Tuner has a field of that name: give the parameter another one");
+}
+
 // The parameters in the order of the keys.
 std::vector<RecordedParameter> ordered(const Parts& parts, const std::string& file) {
     std::vector<RecordedParameter> parameters;
     std::set<std::string> seen;
     for (const auto& name : parts.names) {
+        refuse_field(name, file);
         const auto found =
             std::find_if(parts.parameters.begin(), parts.parameters.end(), [&](const auto& parameter) { return parameter.name == name; });
         if (found == parts.parameters.end())
@@ -142,7 +151,7 @@ RecordedConfiguration read_outcome_of(const JsonPlace& entry) {
     RecordedConfiguration configuration;
     const JsonPlace time = entry["time"];
     if (is_number(time) && time.node().real < old_failure) {
-        configuration.cost = time.number(std::numeric_limits<double>::min(), longest_time) / milli;
+        configuration.cost = time.number(shortest_time, longest_time) / milli;
         configuration.outcome = measurement(configuration.cost, read_times(entry));
     } else {
         configuration.outcome = invalid(time);
@@ -237,6 +246,7 @@ std::string kernel_tuner_text(const RecordedSpace& recorded) {
     std::string names;
     std::string lists;
     for (const auto& [name, written] : recorded.parameters()) {
+        refuse_field(name, "Kernel Tuner's format");
         names += (names.empty() ? "" : ", ") + json_string(name);
         lists += fmt::format("{}{}: [{}]", lists.empty() ? "" : ", ", json_string(name), fmt::join(written, ", "));
     }

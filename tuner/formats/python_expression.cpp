@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "generator/error.hpp"
@@ -21,9 +22,10 @@ struct PythonExpression::Node {
     enum class Kind { constant, name, list, comprehension, call, unary, binary, comparison, conjunction, disjunction, conditional };
     Kind kind = Kind::constant;
     PythonValue constant;
-    std::string text;                    ///< a name, an operator, a function; a comprehension's variable
-    std::vector<std::string> operators;  ///< of a chain of comparisons
-    std::vector<Node> children;          ///< a comprehension's: element, list, and a condition where there is one
+    std::string text;                      ///< a name, an operator, a function; a comprehension's variable
+    std::vector<std::string> operators;    ///< of a chain of comparisons
+    std::vector<Node> children;            ///< a comprehension's: element, list, and a condition where there is one
+    std::unordered_set<std::string> fast;  ///< of a constant list: its elements' keys
 };
 
 namespace {
@@ -58,6 +60,21 @@ bool is_letter(char c) {
 }
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
+}
+
+// The same text for equal values, and for these only.
+std::string key_of(const PythonValue& value) {
+    if (const auto* text = std::get_if<std::string>(&value.held)) return fmt::format("'{}:{}", text->size(), *text);
+    if (const auto* list = std::get_if<List>(&value.held)) {
+        std::string key = "[";
+        for (const PythonValue& element : *list) key += key_of(element) + ",";
+        return key + "]";
+    }
+    constexpr double exact = 9007199254740992.0;  // 2^53: beyond it a whole number is no longer the double beside it
+    if (const auto* real = std::get_if<double>(&value.held))
+        return std::abs(*real) < exact && *real == std::trunc(*real) ? fmt::format("{}", static_cast<std::int64_t>(*real)) : fmt::format("{}", *real);
+    if (const auto* truth = std::get_if<bool>(&value.held)) return *truth ? "1" : "0";
+    return fmt::format("{}", std::get<std::int64_t>(value.held));
 }
 
 class Scanner {
@@ -162,7 +179,7 @@ class Parser {
     Node joined(std::string_view word, Kind kind, Node (Parser::*operand)()) {
         Node node = (this->*operand)();
         if (!is(word)) return node;
-        Node all{kind, {}, "", {}, {std::move(node)}};
+        Node all{kind, {}, "", {}, {std::move(node)}, {}};
         while (accept(word)) all.children.push_back((this->*operand)());
         return all;
     }
@@ -172,7 +189,7 @@ class Parser {
         while (accept("not")) ++count;
         Node node = comparison();
         const int kept = count > 2 ? 2 - count % 2 : count;  // of many, an even number says what two say, an odd one what one says
-        for (int i = 0; i < kept; ++i) node = {Kind::unary, {}, "not", {}, {std::move(node)}};
+        for (int i = 0; i < kept; ++i) node = {Kind::unary, {}, "not", {}, {std::move(node)}, {}};
         return node;
     }
 
@@ -187,7 +204,7 @@ class Parser {
         Node node = sum();
         std::optional<std::string> sign = comparison_sign();
         if (!sign) return node;
-        Node chain{Kind::comparison, {}, "", {}, {std::move(node)}};
+        Node chain{Kind::comparison, {}, "", {}, {std::move(node)}, {}};
         for (; sign; sign = comparison_sign()) {
             chain.operators.push_back(*std::move(sign));
             chain.children.push_back(sum());
@@ -240,7 +257,7 @@ class Parser {
         fail();
     }
 
-    static Node constant(PythonValue value) { return {Kind::constant, std::move(value), "", {}, {}}; }
+    static Node constant(PythonValue value) { return {Kind::constant, std::move(value), "", {}, {}, {}}; }
 
     decltype(PythonValue::held) number(const std::string& text) const {
         const char* const end = text.data() + text.size();
@@ -258,9 +275,9 @@ class Parser {
         if (contains(reserved, name)) fail();
         ++at_;
         if (name == "True" || name == "False") return constant({name == "True"});
-        if (!accept("(")) return {Kind::name, {}, name, {}, {}};
+        if (!accept("(")) return {Kind::name, {}, name, {}, {}, {}};
         if (!contains(functions, name)) throw Error(*where_, "there is no function " + name, known);
-        Node call{Kind::call, {}, name, {}, {}};
+        Node call{Kind::call, {}, name, {}, {}, {}};
         while (!accept(")")) {
             if (!call.children.empty()) expect(",");
             call.children.push_back(expression());
@@ -271,7 +288,7 @@ class Parser {
 
     // After the opening bracket: a list, a comprehension, or an expression in round brackets.
     Node bracket(std::string_view close) {
-        Node list{Kind::list, {}, "", {}, {}};
+        Node list{Kind::list, {}, "", {}, {}, {}};
         if (accept(close)) return list;
         list.children.push_back(expression());
         if (is("for")) {
@@ -286,8 +303,26 @@ class Parser {
             list.children.push_back(expression());
         }
         expect(close);
-        if (close == ")" && !comma) return std::move(list.children.front());
-        return list;
+        if (close == ")" && !comma) {
+            Node inside = std::move(list.children.front());
+            return inside;
+        }
+        return folded(std::move(list));
+    }
+
+    // A list of constants is a constant: conditions look values up in lists of thousands.
+    static Node folded(Node list) {
+        const auto is_constant = [](const Node& node) { return node.kind == Kind::constant; };
+        if (!std::all_of(list.children.begin(), list.children.end(), is_constant)) return list;
+        Node whole{Kind::constant, {}, "", {}, {}, {}};
+        List elements;
+        elements.reserve(list.children.size());
+        for (Node& child : list.children) {
+            whole.fast.insert(key_of(child.constant));
+            elements.push_back(std::move(child.constant));
+        }
+        whole.constant = {std::move(elements)};
+        return whole;
     }
 
     Node comprehension(Node element) {
@@ -465,7 +500,11 @@ class Evaluator {
     PythonValue comparison(const Node& node) {
         PythonValue left = value(node.children[0]);
         for (std::size_t i = 0; i < node.operators.size(); ++i) {
-            PythonValue right = value(node.children[i + 1]);
+            const Node& next = node.children[i + 1];
+            const bool last = i + 1 == node.operators.size();
+            if (last && !next.fast.empty() && (node.operators[i] == "in" || node.operators[i] == "not in"))
+                return {next.fast.contains(key_of(left)) == (node.operators[i] == "in")};
+            PythonValue right = value(next);
             if (!compares(node.operators[i], left, right)) return {false};
             left = std::move(right);
         }

@@ -17,8 +17,9 @@
 namespace hone {
 namespace {
 
-constexpr double longest_time = 1e18;  // nanoseconds; thirty years
-constexpr double rounding = 1e-3;      // of a mean beside the runs that it is of
+constexpr double shortest_time = 1e-15;  // seconds; less than light needs for a micrometre
+constexpr double longest_time = 1e9;     // thirty years
+constexpr double rounding = 1e-3;        // of a mean beside the runs that it is of
 constexpr std::size_t longest_text = 1 << 16;
 
 // How many of a unit make a second, by the unit's name in small letters.
@@ -68,7 +69,7 @@ Cost cost_of(const JsonPlace& measurement) {
     const std::string& unit = unit_place.string(longest_text);
     const auto count = per_second(unit);
     if (!count) unit_place.fail("is " + json_string(unit), "only times can be replayed: nanoseconds, microseconds, milliseconds, seconds");
-    return {measurement["value"].number(std::numeric_limits<double>::min(), longest_time) / *count, *count};
+    return {measurement["value"].number(shortest_time * *count, longest_time * *count) / *count, *count};
 }
 
 // The objective's measurement; where no objective is named, the first that is a time.
@@ -90,7 +91,7 @@ std::vector<double> read_runs(const JsonPlace& times, const Cost& cost) {
     std::vector<double> runs;
     const auto place = times.find("runtimes");
     if (!place || place->is_null()) return runs;
-    for (std::size_t i = 0; i < place->elements(); ++i) runs.push_back((*place)[i].number(0, longest_time) / cost.unit);
+    for (std::size_t i = 0; i < place->elements(); ++i) runs.push_back((*place)[i].number(0, longest_time * cost.unit) / cost.unit);
     if (runs.empty()) return runs;
     const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
     if (cost.seconds < *least * (1 - rounding) || cost.seconds > *most * (1 + rounding)) runs.clear();
@@ -99,7 +100,7 @@ std::vector<double> read_runs(const JsonPlace& times, const Cost& cost) {
 
 double read_seconds(const JsonPlace& times, std::initializer_list<const char*> names, double unit) {
     for (const char* name : names)
-        if (const auto found = times.find(name); found && !found->is_null()) return found->number(0, longest_time) / unit;
+        if (const auto found = times.find(name); found && !found->is_null()) return found->number(0, longest_time * unit) / unit;
     return 0;
 }
 
