@@ -13,6 +13,7 @@ namespace hone {
 ///
 /// Arrays: u and f are [nz+2][ny+2][pitch], x fastest; the stencil is [27] (constant), [nz][ny][32] (semi_constant: one per row, 27 words used)
 /// or [27][nz][ny][pitch] (variable: x counted as in u, so that words 0 and beyond nx are padding).
+/// All three start at a multiple of 16 bytes.
 ///
 /// Source: S. Strobl, Efficient Implementation of Finite Element Operators on GPUs, Studienarbeit, FAU Erlangen-Nuernberg 2008.
 Family gauss_seidel_27();

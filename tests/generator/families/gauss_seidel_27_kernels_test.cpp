@@ -12,6 +12,7 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/gauss_seidel_27.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/library.hpp"
 #include "tests/generator/families/gauss_seidel_27_on_host.hpp"
@@ -235,6 +236,38 @@ TEST_F(SlowGaussSeidel27Kernels, RepresentativeCudaKernelsCompileWithoutSpilling
                 }
             }
     }
+}
+
+class GpuGaussSeidel27 : public GaussSeidel27Kernels {
+  protected:
+    void SetUp() override {
+        try {
+            backend_ = make_backend("cuda", cache_);
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+    }
+};
+
+// Sizes with more than one warp per row in a walk, more rows than stages, and ranges that begin anywhere.
+TEST_F(GpuGaussSeidel27, EveryFormEqualsTheReference) {
+    const Family& family = families().find("gauss_seidel_27");
+    for (const char* kind : {"constant", "semi_constant", "variable"})
+        for (const char* precision : {"f32", "f64"})
+            for (const char* size : {"nx=131 ny=9 nz=6", "nx=500 ny=64 nz=5", "nx=1 ny=1 nz=1"}) {
+                const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, precision, size));
+                for (const auto& config : forms_in(family.space(problem, backend_->device().limits))) expect_verified(family, problem, config);
+            }
+}
+
+TEST_F(GpuGaussSeidel27, RandomConfigurationsEqualTheReference) {
+    const Family& family = families().find("gauss_seidel_27");
+    for (const char* kind : {"constant", "semi_constant", "variable"})
+        for (const char* precision : {"f32", "f64"})
+            for (const char* size : sizes) {
+                const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, precision, size));
+                for (const auto& config : test::sample_members(*backend_, family, problem, 3, random_())) expect_verified(family, problem, config);
+            }
 }
 
 }  // namespace
