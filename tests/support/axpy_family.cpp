@@ -54,7 +54,8 @@ Block elements(const Axpy& axpy, const std::string& condition, const std::string
 Block faulty(const Axpy& axpy) {
     Block block;
     if (axpy.fault == "crash") block.text("volatile unsigned long long address = 8;").text("*reinterpret_cast<volatile int*>(address) = 1;");
-    if (axpy.fault == "hang") block.text("volatile int spin = 1;").text("while (spin != 0) {").text("}");
+    // It reads memory that may change: a loop without any effect, and every variable on the stack, a compiler may leave out.
+    if (axpy.fault == "hang") block.text("const volatile real* watched = x;").text("while (watched[0] > real(-2)) {").text("}");
     if (axpy.fault == "launch_failure" && axpy.target == Target::cpu) block.text("no_such_function();");
     return block;
 }

@@ -201,8 +201,14 @@ TEST_F(TuningRunTest, PriorKnowledgeReachesTheSameCostSoonerAndSaysByHowMuch) {
     ASSERT_TRUE(with.prior) << "seed " << seed;
     EXPECT_EQ(second.evaluated[1], best == second.evaluated[0] ? second.evaluated[1] : best) << "seed " << seed;
     EXPECT_GE(with.prior->reached, 1) << "seed " << seed;
-    // The second run may go on to find a better one, which the first one then never had.
-    if (with.prior->without) EXPECT_GE(*with.prior->without, 1) << "seed " << seed;
+    double least = landscape.outcome(best, 0).step.median;
+    const double known = least;
+    for (const std::int64_t index : second.evaluated)
+        if (landscape.cost(index) < 1e9) least = std::min(least, landscape.outcome(index, 0).step.median);
+    if (known > 1.01 * least) return;  // the second run found a better one still, which the first never had
+    EXPECT_LE(with.prior->reached, 2) << "seed " << seed;
+    ASSERT_TRUE(with.prior->without) << "seed " << seed;
+    EXPECT_GE(*with.prior->without, with.prior->reached) << "seed " << seed;
 }
 
 TEST_F(TuningRunTest, ARecordSaysWhatItWasTunedForAndItsEnergy) {
