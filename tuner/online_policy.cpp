@@ -83,10 +83,22 @@ struct OnlinePolicy::State {
             auto candidate = tuner->next();
             if (!candidate) return;
             Trial& trial = trials.emplace_back(trials_made++, std::move(*candidate));
-            if (const auto known = vettings.find(trial.candidate.index); known != vettings.end() && !known->second.measured())
+            const auto known = vettings.find(trial.candidate.index);
+            if (known != vettings.end() && !known->second.measured())
                 end(trial, known->second);
+            else if (trial.candidate.finalist && is_beaten(trial.candidate.index))
+                end(trial, told.at(trial.candidate.index));
+            else if (known != vettings.end() && is_incumbent(trial))
+                trial.stage = Trial::Stage::ready;  // it is loaded: it runs
             report();
         }
+    }
+
+    /// A finalist for want of better ones: what it costs is known well enough, and running it again would cost the application more.
+    bool is_beaten(std::int64_t index) {
+        constexpr double clearly = 1.1;
+        const auto before = told.find(index);
+        return index != incumbent() && scale > 0 && before != told.end() && before->second.measured() && before->second.step.low > clearly * scale;
     }
 
     int fetched() const {
@@ -203,6 +215,7 @@ struct OnlinePolicy::State {
     }
 
     void reject(const Candidate& candidate, const std::string& reason) {
+        std::erase_if(progress.rejections, [&](const OnlineRejection& earlier) { return earlier.config == candidate.config.key(); });
         if (progress.rejections.size() == most_rejections) progress.rejections.erase(progress.rejections.begin());
         progress.rejections.push_back({candidate.config.key(), reason});
     }

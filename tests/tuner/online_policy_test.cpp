@@ -249,7 +249,7 @@ TEST(OnlinePolicy, ALastingChangeOfPaceIsNoticedAndTuningResumes) {
 TEST(OnlinePolicy, NoiseAndASingleInterruptionAreNoDrift) {
     const Landscape landscape(8, 40);
     Application application{.noise = 0.1};
-    application.pace = [](std::int64_t step) { return step % 1000 < 30 ? 3.0 : 1.0; };
+    application.pace = [](std::int64_t step) { return step % 1000 < 15 ? 3.0 : 1.0; };
     Simulation simulation(landscape, safe_of(landscape), application, 8, {.evaluations = 10});
     simulation.run(60'000);
     EXPECT_EQ(simulation.policy.progress().drifts, 0);

@@ -50,9 +50,7 @@ class OnlineTunerTest : public testing::Test {
         }
     };
 
-    OnlineTuner tuner(const Problem& problem, Data& data) {
-        return OnlineTuner(*backend, families, folder.path() / "db", problem, data.pointers(), settings);
-    }
+    OnlineTuner tuner(Data& data) { return OnlineTuner(*backend, families, folder.path() / "db", problem, data.pointers(), settings); }
 
     /// Steps until `enough`, or for a minute.
     template <typename Enough>
@@ -78,7 +76,7 @@ class OnlineTunerTest : public testing::Test {
 TEST_F(OnlineTunerTest, EveryStepIsRightWhileCandidatesThatAreWrongCrashOrDoNotCompileAreDropped) {
     Data data(20011);
     settings.strategy = "exhaustive";  // begins with the faults
-    OnlineTuner tuned = tuner(problem, data);
+    OnlineTuner tuned = tuner(data);
     const std::int64_t steps = run(tuned, [](const OnlineReport& report) { return report.progress.settled; });
     tuned.finish();
     EXPECT_TRUE(data.is_right(steps));
@@ -103,7 +101,7 @@ TEST_F(OnlineTunerTest, KeepsWhatItFoundAndGoesOnWithItAtTheNextStart) {
     std::int64_t steps = 0;
     int evaluations = 0;
     {
-        OnlineTuner tuned = tuner(problem, data);
+        OnlineTuner tuned = tuner(data);
         steps = run(tuned, [](const OnlineReport& report) { return report.progress.evaluations >= 4; });
         tuned.finish();
         evaluations = tuned.report().progress.evaluations;
@@ -115,7 +113,7 @@ TEST_F(OnlineTunerTest, KeepsWhatItFoundAndGoesOnWithItAtTheNextStart) {
     EXPECT_EQ(record.found, "online");
     EXPECT_TRUE(record.verified());
     EXPECT_GT(record.step.median, 0);
-    OnlineTuner again = tuner(problem, data);
+    OnlineTuner again = tuner(data);
     EXPECT_EQ(again.report().first_config, record.config.key());
     steps += run(again, [&](const OnlineReport& report) { return report.progress.evaluations > evaluations; });
     again.finish();
@@ -126,7 +124,7 @@ TEST_F(OnlineTunerTest, KeepsWhatItFoundAndGoesOnWithItAtTheNextStart) {
 TEST_F(OnlineTunerTest, TellsOnceWhenThereIsNoWorkerAndRunsWhatIsKnown) {
     Data data(20011);
     settings.worker = {"/nowhere/hone", "worker"};
-    OnlineTuner tuned = tuner(problem, data);
+    OnlineTuner tuned = tuner(data);
     const std::int64_t steps = run(tuned, [](const OnlineReport& report) { return report.state.find("not tuned") == 0; });
     tuned.finish();
     EXPECT_TRUE(data.is_right(steps));
@@ -137,9 +135,9 @@ TEST_F(OnlineTunerTest, TellsOnceWhenThereIsNoWorkerAndRunsWhatIsKnown) {
 TEST_F(OnlineTunerTest, OnlyOneOfTwoTunersOfAProblemTriesCandidates) {
     Data first(20011);
     Data second(20011);
-    OnlineTuner one = tuner(problem, first);
+    OnlineTuner one = tuner(first);
     std::int64_t steps = run(one, [](const OnlineReport& report) { return report.state != "starting"; });
-    OnlineTuner two = tuner(problem, second);
+    OnlineTuner two = tuner(second);
     const std::int64_t others = run(two, [](const OnlineReport& report) { return report.state != "starting"; });
     EXPECT_THAT(two.report().state, HasSubstr("another process is tuning this problem"));
     EXPECT_EQ(one.report().state, "trying candidates");
@@ -152,7 +150,7 @@ TEST_F(OnlineTunerTest, AnotherProblemAndOtherArraysComeBetweenTwoSteps) {
     Data data(20011);
     Data other(20011);
     Data larger(50021);
-    OnlineTuner tuned = tuner(problem, data);
+    OnlineTuner tuned = tuner(data);
     std::int64_t steps = run(tuned, [](const OnlineReport& report) { return report.progress.evaluations >= 2; });
     tuned.set_arrays(other.pointers());
     for (int i = 0; i < 30; ++i) tuned.step();
@@ -170,7 +168,7 @@ TEST_F(OnlineTunerTest, AnotherProblemAndOtherArraysComeBetweenTwoSteps) {
 TEST_F(OnlineTunerTest, SwitchedOffItRunsWhatIsKnown) {
     Data data(20011);
     settings.enabled = false;
-    OnlineTuner tuned = tuner(problem, data);
+    OnlineTuner tuned = tuner(data);
     for (int i = 0; i < 10; ++i) tuned.step();
     EXPECT_TRUE(data.is_right(10));
     EXPECT_THAT(tuned.report().state, HasSubstr("switched off"));
