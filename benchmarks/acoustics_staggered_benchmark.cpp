@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
 
 #include "benchmarks/device_bench.hpp"
 #include "generator/families/acoustics_staggered_grid.hpp"
@@ -12,7 +14,7 @@ namespace {
 
 using namespace hone;
 
-// One entry per kernel and dimension; the order is half of `M`'s. `c` is c_1 ... c_M by value.
+// `c`: c_1 ... c_M by value.
 constexpr const char* plain_kernels = R"(
 struct Weights { real c[8]; };
 typedef long long wide;
@@ -52,6 +54,99 @@ extern "C" __global__ void velocity(const real* __restrict__ p, real* __restrict
 }
 )";
 
+// The same for the CPU, with the entries' own arguments.
+constexpr const char* plain_loops = R"(
+typedef long long wide;
+template <typename Visit>
+inline void rows(int ny, int pitch, int first, int last, const Visit& visit) {
+    const wide plane = wide(ny + 4 * M) * pitch, start = 128 / sizeof(real);
+    if (dimension == 2) {
+#pragma omp parallel for schedule(static)
+        for (int y = first; y < last; ++y) visit((y + 2 * M) * wide(pitch) + start, wide(pitch));
+    } else {
+#pragma omp parallel for collapse(2) schedule(static)
+        for (int z = first; z < last; ++z)
+            for (int y = 0; y < ny; ++y) visit((z + 2 * M) * plane + (y + 2 * M) * wide(pitch) + start, plane);
+    }
+}
+inline real centre(const real* q, wide stride) {
+    real sum = 0;
+#pragma GCC unroll 8
+    for (int m = 1; m <= M; ++m) sum += c[m - 1] * (q[m * stride] - q[(1 - m) * stride]);
+    return sum;
+}
+inline void pressure(real* __restrict p, const real* __restrict u, const real* __restrict v, const real* __restrict w, const real* __restrict kappa, int nx,
+                     int ny, int pitch, int first, int last) {
+    rows(ny, pitch, first, last, [=](wide row, wide plane) {
+        for (int x = 0; x < nx; ++x) {
+            const wide at = row + x;
+            real sum = centre(u + at, 1) + centre(v + at, pitch);
+            if (dimension == 3) sum += centre(w + at, plane);
+            p[at] -= kappa[at] * sum;
+        }
+    });
+}
+inline void velocity(const real* __restrict p, real* __restrict u, real* __restrict v, real* __restrict w, const real* __restrict bx,
+                     const real* __restrict by, const real* __restrict bz, int nx, int ny, int pitch, int first, int last) {
+    rows(ny, pitch, first, last, [=](wide row, wide plane) {
+        for (int x = 0; x < nx; ++x) {
+            const wide at = row + x;
+            u[at] -= bx[at] * centre(p + at - 1, 1);
+            v[at] -= by[at] * centre(p + at - pitch, pitch);
+            if (dimension == 3) w[at] -= bz[at] * centre(p + at - plane, plane);
+        }
+    });
+}
+)";
+
+/// A CPU problem's plain loops: its kernel with another text.
+class PlainLoops {
+  public:
+    PlainLoops(Backend& backend, const DeviceProblem& problem) : range_(static_cast<int>(problem.kernel().range())) {
+        const acoustics::Grid grid(problem.problem());
+        KernelSource source = problem.kernel().source();
+        const std::vector<double> weights = acoustics::weights(grid.half);
+        const bool flat = grid.dimension == 2;
+        source.text = fmt::format("using real = {};\nconstexpr int M = {}, dimension = {};\nconstexpr real c[] = {{{:.17g}}};\n",
+                                  grid.precision == Precision::f32 ? "float" : "double", grid.half, grid.dimension, fmt::join(weights, ", ")) +
+                      plain_loops;
+        const std::string sizes = "int nx, int ny, int, int pitch, int first, int last";
+        if (grid.kind == acoustics::Kind::pressure)
+            source.text += fmt::format(
+                "extern \"C\" void acoustics_pressure(real* p, const real* u, const real* v, {}const real* kappa, {}) {{\n"
+                "    pressure(p, u, v, {}, kappa, nx, ny, pitch, first, last);\n}}\n",
+                flat ? "" : "const real* w, ", sizes, flat ? "v" : "w");
+        else
+            source.text += fmt::format(
+                "extern \"C\" void acoustics_velocity(const real* p, real* u, real* v, {}const real* bx, const real* by, {}{}) {{\n"
+                "    velocity(p, u, v, {}, bx, by, {}, nx, ny, pitch, first, last);\n}}\n",
+                flat ? "" : "real* w, ", flat ? "" : "const real* bz, ", sizes, flat ? "v" : "w", flat ? "by" : "bz");
+        const CompileOutcome outcome = backend.compiler().compile(source);
+        if (!outcome.ok) throw std::runtime_error(outcome.failure + outcome.code.log);
+        module_ = backend.load(outcome.code);
+        entry_ = module_->entry(source.entries.front());
+        for (std::size_t i = 0; i < source.arrays.size(); ++i) arrays_.push_back(problem.array(i));
+        for (const auto& scalar : source.scalars) scalars_.push_back(scalar.value);
+    }
+
+    void sweep() {
+        int first = 0;
+        std::vector<void*> arguments;
+        for (auto& array : arrays_) arguments.push_back(&array);
+        for (int& scalar : scalars_) arguments.push_back(&scalar);
+        arguments.push_back(&first);
+        arguments.push_back(&range_);
+        module_->launch(entry_, {1, 1, 1}, {1, 1, 1}, 0, {}, arguments.data());
+    }
+
+  private:
+    int range_;
+    std::unique_ptr<Module> module_;
+    int entry_ = 0;
+    std::vector<void*> arrays_;
+    std::vector<int> scalars_;
+};
+
 /// The rivals of one scheme, on the arrays of two problems.
 class PlainSweeps {
   public:
@@ -68,10 +163,9 @@ class PlainSweeps {
         module_ = backend.load(outcome.code);
         const std::vector<double> weights = acoustics::weights(grid_.half);
         for (std::size_t m = 0; m < weights.size(); ++m) {
-            if (grid_.precision == Precision::f32)
-                reinterpret_cast<float*>(weights_.data())[m] = static_cast<float>(weights[m]);
-            else
-                weights_[m] = weights[m];
+            const auto single = static_cast<float>(weights[m]);
+            const auto word = static_cast<std::size_t>(grid_.word());
+            std::memcpy(weights_.data() + m * word, grid_.precision == Precision::f32 ? static_cast<const void*>(&single) : &weights[m], word);
         }
     }
 
@@ -93,7 +187,7 @@ class PlainSweeps {
   private:
     acoustics::Grid grid_;
     std::unique_ptr<Module> module_;
-    alignas(16) std::array<double, 8> weights_{};
+    alignas(16) std::array<std::byte, 8 * sizeof(double)> weights_{};
 };
 
 std::string text_of(const std::string& kernel, const std::string& rest) {
@@ -119,10 +213,14 @@ void one_sweep(benchmark::State& state, const std::string& kernel, const std::st
     DeviceProblem problem(text_of(kernel, rest));
     std::vector<std::function<void()>> contenders{[&] { problem.step(); }};
     std::unique_ptr<PlainSweeps> plain;
+    std::unique_ptr<PlainLoops> loops;
     const std::vector<void*> arrays = first_arrays(problem, problem.kernel().source().arrays.size());
     if (backend.device().fingerprint.target == Target::cuda) {
         plain = std::make_unique<PlainSweeps>(backend, problem.problem());
         for (const Dim3& block : blocks) contenders.push_back([&, block] { plain->launch(kernel.c_str(), arrays, block); });
+    } else {
+        loops = std::make_unique<PlainLoops>(backend, problem);
+        contenders.push_back([&] { loops->sweep(); });
     }
     for (auto _ : state) {
         const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
@@ -140,6 +238,7 @@ void whole_step(benchmark::State& state, const std::string& rest) {
                                                       pressure.step();
                                                   }};
     std::unique_ptr<PlainSweeps> plain;
+    std::unique_ptr<PlainLoops> velocity_loops, pressure_loops;
     const std::vector<void*> velocity_arrays = first_arrays(velocity, velocity.kernel().source().arrays.size());
     const std::vector<void*> pressure_arrays = first_arrays(pressure, pressure.kernel().source().arrays.size());
     if (backend.device().fingerprint.target == Target::cuda) {
@@ -149,6 +248,13 @@ void whole_step(benchmark::State& state, const std::string& rest) {
                 plain->launch("velocity", velocity_arrays, block);
                 plain->launch("pressure", pressure_arrays, block);
             });
+    } else {
+        velocity_loops = std::make_unique<PlainLoops>(backend, velocity);
+        pressure_loops = std::make_unique<PlainLoops>(backend, pressure);
+        contenders.push_back([&] {
+            velocity_loops->sweep();
+            pressure_loops->sweep();
+        });
     }
     for (auto _ : state) {
         const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);

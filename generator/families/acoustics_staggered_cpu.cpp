@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "generator/families/acoustics_staggered_grid.hpp"
+#include "generator/families/cpu_team.hpp"
 #include "generator/render.hpp"
 
 namespace hone::acoustics {
@@ -85,6 +86,9 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     kernel.lines_of(render("acoustics_staggered_" + problem.word("kernel") + ".cpp", holes));
     source.text = render("acoustics_staggered.cpp", {{"banner", banner(problem, config, Target::cpu)},
                                                      {"constants", constants(grid, config)},
+                                                     {"team", team(config)},
+                                                     {"parallel", team_parallel(config)},
+                                                     {"seat", team_seat(config)},
                                                      {"weight", weight_function(grid, "")},
                                                      {"scalar_b", scalar(grid, "b")},
                                                      {"velocity_sum", velocity_sum(grid)},

@@ -45,6 +45,9 @@ Block constants(const Plan& plan, const Config& config) {
                config.integer("min_blocks"));
     block.line("constexpr int march = {};  // layers that a block takes one after the other", plan.march);
     block.line("constexpr int points = {}, group_alignment = {};  // cells of a row that a thread takes at a time", plan.points, group_bytes);
+    if (plan.exchanged)
+        block.line("constexpr int groups_left = {}, groups_right = {};  // beside a thread's own, that hold what its cells need",
+                   divide_up(grid.half - 1, plan.points), divide_up(grid.half, plan.points));
     block.line("constexpr int layers_per_trip = {};", config.integer("unroll"));
     block.line("constexpr bool in_registers = {};  // what is needed of the layers around stays in registers", plan.in_registers);
     block.line("constexpr bool ahead = {};         // a layer is read while the one before is computed", config.integer("ahead") == 1);
@@ -57,24 +60,31 @@ Block place(const Plan& plan) {
     const Grid& grid = plan.grid;
     const bool rows = grid.dimension == 2;
     Block block;
-    block.line("const int x = (blockIdx.x * block_x + threadIdx.x) * points;");
-    // With exchange the threads beyond the cells compute the velocities around these.
-    const std::string beyond = plan.exchanged ? " + half" : "";
-    block.line("const int x_read = min(x, (nx - 1{}) / points * points);  // threads beyond the row read its last cells again", beyond);
+    if (!rows) block.line("const int y = blockIdx.y * block_y + threadIdx.y;");
+    if (plan.exchanged) {
+        block.line("constexpr int inner_x = block_x - groups_left - groups_right;  // threads that have cells");
+        block.line("const int x = (int(blockIdx.x) * inner_x + int(threadIdx.x) - groups_left) * points;");
+        block.line("const int x_read = min(x, (nx - 1 + half) / points * points);  // threads beyond the row read its last faces again");
+        block.line("const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < block_x - groups_right{};", rows ? "" : " && y < ny");
+    } else {
+        block.line("const int x = (blockIdx.x * block_x + threadIdx.x) * points;");
+        block.line("const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again");
+        if (!rows) block.line("const bool has_cells = y < ny;");
+    }
+    const std::string count = rows && !plan.exchanged ? "nx - x" : "has_cells ? nx - x : 0";
+    block.line("const int count = {};  // cells of the thread in its row, if there are less", count);
     if (rows) {
-        block.line("const int count = nx - x;  // cells of the thread, if there are less");
         block.line("const int layer_stride = pitch;");
         block.line("const int block_first = first + blockIdx.y * march;");
         block.line("const int layer_first = block_first + threadIdx.y, layer_last = min(block_first + march, last);");
         block.line("constexpr int layer_step = block_y;");
         block.line("wide at = wide(layer_first + ghost) * pitch + left + x_read;");
     } else {
-        block.line("const int y = blockIdx.y * block_y + threadIdx.y;");
-        block.line("const int count = y < ny ? nx - x : 0;  // cells of the thread, if there are less");
         block.line("const int layer_stride = (ny + 2 * ghost) * pitch;");
         block.line("const int layer_first = first + blockIdx.z * march, layer_last = min(layer_first + march, last);");
         block.line("constexpr int layer_step = 1;");
-        block.line("wide at = wide(layer_first + ghost) * layer_stride + (min(y, ny - 1{}) + ghost) * pitch + left + x_read;", beyond);
+        block.line("wide at = wide(layer_first + ghost) * layer_stride + (min(y, ny - 1{}) + ghost) * pitch + left + x_read;",
+                   plan.exchanged ? " + half" : "");
     }
     const bool velocity = grid.kind == Kind::velocity;
     const char* const slow = rows ? "v" : "w";
@@ -103,7 +113,8 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     Launch launch;
     launch.entry = source.entries.front();
     launch.block = {plan.block_x, plan.block_y, 1};
-    launch.grid = {divide_up(grid.nx, plan.block_x * plan.points), grid.dimension == 2 ? 1 : divide_up(grid.ny, plan.block_y), 1};
+    const std::int64_t inner_x = plan.block_x - (plan.exchanged ? divide_up(grid.half - 1, plan.points) + divide_up(grid.half, plan.points) : 0);
+    launch.grid = {divide_up(grid.nx, inner_x * plan.points), grid.dimension == 2 ? 1 : divide_up(grid.ny, plan.block_y), 1};
     launch.range_axis = grid.dimension - 1;
     launch.grid[static_cast<std::size_t>(launch.range_axis)] = divide_up(grid.layers(), plan.march);
     launch.range_per_block = plan.march;

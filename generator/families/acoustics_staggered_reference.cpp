@@ -11,6 +11,8 @@
 namespace hone::acoustics {
 namespace {
 
+constexpr std::int64_t worth_sharing = 20000;  // cells: fewer are done before the threads have begun
+
 // The weights as printed in the literature.
 std::span<const double> printed_weights(int half) {
     static constexpr std::array order_4{9.0 / 8, -1.0 / 24};
@@ -98,7 +100,7 @@ void for_cells(const Grid& grid, std::int64_t first, std::int64_t last, const Re
     const auto slow = static_cast<std::size_t>(grid.dimension - 1);
     begin[slow] = first, end[slow] = last;
     for (std::size_t axis = 0; axis < 3; ++axis) begin[axis] -= reach.before[axis], end[axis] += reach.after[axis];
-#pragma omp parallel for collapse(2)
+#pragma omp parallel for collapse(2) if (grid.points() > worth_sharing)
     for (std::int64_t z = begin[2]; z < end[2]; ++z)
         for (std::int64_t y = begin[1]; y < end[1]; ++y)
             for (std::int64_t x = begin[0]; x < end[0]; ++x) visit(grid.position(x, y, z));
@@ -151,7 +153,7 @@ void fill(const Grid& grid, const Field& field, std::uint64_t seed, Real* values
     }
     const std::int64_t ghost = grid.ghost(), planes = grid.dimension == 2 ? 0 : ghost;
     const bool written_only = field.array.access == Access::out;
-#pragma omp parallel for collapse(2)
+#pragma omp parallel for collapse(2) if (grid.points() > worth_sharing)
     for (std::int64_t z = -planes; z < grid.nz + planes; ++z)
         for (std::int64_t y = -ghost; y < grid.ny + ghost; ++y)
             for (std::int64_t x = -grid.left(); x < grid.pitch - grid.left(); ++x) {

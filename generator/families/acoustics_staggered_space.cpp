@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generator/families/acoustics_staggered_grid.hpp"
+#include "generator/families/cpu_team.hpp"
 
 namespace hone::acoustics {
 namespace {
@@ -30,12 +31,16 @@ std::int64_t span(std::int64_t points, std::int64_t before, std::int64_t after) 
 std::int64_t registers(const Grid& grid, const Config& config) {
     constexpr std::int64_t addresses = 24;
     const std::int64_t points = config.integer("points_per_thread"), m = grid.half;
-    std::int64_t row = span(points, m, m) + points;
+    // What a thread reads when it comes to a layer: groups around its own, and groups of the other arrays.
+    std::int64_t row = span(points, m, m) + (grid.kind == Kind::pressure ? 2 : 2 * grid.dimension) * points;
+    if (grid.kind == Kind::step) row = span(points, m, m) + 5 * points;
     if (grid.kind == Kind::step && config.word("staging") != "shared")
-        row = span(points, 2 * m - 1, 2 * m - 1) + (grid.array_media ? 2 : 1) * span(points, m - 1, m);
+        row = span(points, 2 * m - 1, 2 * m - 1) + (grid.array_media ? 2 : 1) * span(points, m - 1, m) + 3 * points;
     std::int64_t values = row + points;
     if (config.integer("ahead") == 1) values += row;
     if (in_registers(config)) values += (grid.kind == Kind::step ? 4 : 2) * m * points;
+    if (grid.kind == Kind::step && grid.dimension == 3 && config.word("staging") != "shared")
+        values += 3 * m * points;  // the neighbours' velocities along y
     return addresses + values * grid.word() / 4;
 }
 
@@ -145,7 +150,11 @@ SearchSpace cpu_space(const Grid& grid, const Limits& limits) {
     if (step) tunables.push_back({"stores", "streaming: what is written goes past the caches", words({"plain", "streaming"})});
     std::vector<Assignment> safe{{"x_block", 512}, {"y_block", grid.dimension == 3 ? 16 : 1}, {"march", 0}, {"vector_bytes", 16}};
     if (step) safe.push_back({"stores", "plain"});
-    return {std::move(tunables), cpu_constraints(grid, limits), std::move(safe)};
+    std::vector<Constraint> constraints = cpu_constraints(grid, limits);
+    constraints.push_back(team_constraint());
+    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
+    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
+    return {std::move(tunables), std::move(constraints), std::move(safe)};
 }
 
 }  // namespace
