@@ -155,8 +155,8 @@ const BalancePeriod& fastest(const std::vector<BalancePeriod>& periods) {
 
 void print_text(const BalanceOutcome& outcome, const Problem& problem, const std::array<const Side*, 2>& sides, Console& console) {
     const Record& record = outcome.record;
-    const std::string first = device_id(sides[0]->device());
-    const std::string second = device_id(sides[1]->device());
+    const std::string first = "first: " + device_id(sides[0]->device());
+    const std::string second = "second: " + device_id(sides[1]->device());
     const std::string& unit = built_in_families().of(problem).range_unit;
     console.print("{}\nfirst:  {}\n        {}\nsecond: {}\n        {}\n\n{}", problem.key(), device_line(record.device), record.config.key(),
                   device_line(record.hybrid->partner), record.hybrid->partner_config.key(), period_table(outcome.periods, first, second));
