@@ -83,7 +83,7 @@ Config nearest_member(const SearchSpace& space, const Config& config) {
     for (std::size_t i = 0; i < assignments.size(); ++i)
         if (const Value* wanted = find(complete.assignments(), assignments[i].name))
             assignments[i].value = nearest_value(space.tunables()[i], *wanted, assignments[i].value);
-    const Config wish(std::move(assignments));
+    Config wish(std::move(assignments));
     if (!space.check(wish)) return wish;
     Config best = space.safe();
     double least = std::numeric_limits<double>::infinity();
