@@ -135,6 +135,13 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
              [](const Config& config) {
                  return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
              }},
+            {"stencil_loads",
+             [constant = grid.stencil == Stencil::constant](const Config& config) {
+                 const std::string& stencil_in = config.word("stencil_in");
+                 return rejected_when(
+                     constant && !rows(config) && (stencil_in == "shared" || stencil_in == "read_only"),
+                     "with one colour a coefficient serves a point or two, so it must cost no load: stencil_in is registers or by_value");
+             }},
             {"one_warp_per_row",
              [](const Config& config) {
                  return rejected_when(rows(config) && config.integer("block_x") != 32, "a row belongs to one warp: block_x is 32");

@@ -1,5 +1,5 @@
 // gauss_seidel_27: constant stencil, f32
-// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config colours_per_pass=2,staging=cache,block_x=32,block_y=4,z_block=8,points_per_thread=4,stencil_in=registers,edges=clamped,min_blocks=1,layout=natural
+// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config colours_per_pass=2,staging=cache,block_x=32,block_y=4,z_block=8,points_per_thread=4,stencil_in=shared,edges=clamped,min_blocks=1,layout=natural
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 using real = float;
@@ -13,13 +13,9 @@ constexpr int pairs = points_per_thread / 2;
 
 // A point's stencil. s[13] is the reciprocal of the centre coefficient.
 struct Coefficients {
-    real value[27];
+    const real* from;
 
-    explicit __device__ __forceinline__ Coefficients(const real* from) {
-        #pragma unroll
-        for (int k = 0; k < 27; ++k) value[k] = from[k];
-    }
-    __device__ __forceinline__ real operator[](int k) const { return value[k]; }
+    __device__ __forceinline__ real operator[](int k) const { return *(from + k); }
 };
 
 using vector = float4;
@@ -134,7 +130,11 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const int block_first = first + blockIdx.z * z_block;
     const int y = 1 + y_parity + 2 * (blockIdx.y * block_y + threadIdx.y);
     const int z = 1 + block_first + (block_first + z_parity) % 2 + 2 * threadIdx.z;
-    const Coefficients s{stencil};
+    __shared__ real shared_stencil[27];
+    const int thread = threadIdx.x + block_x * (threadIdx.y + block_y * threadIdx.z);
+    for (int k = thread; k < 27; k += threads_per_block) shared_stencil[k] = stencil[k];
+    __syncthreads();
+    const Coefficients s{shared_stencil};
     if (y > ny || z > last) return;
     const int x_last = (nx + 1) / points_per_thread * points_per_thread;  // the row's last group; lanes beyond it read it again
     real* const u_row = u + z * wide(plane) + y * pitch;

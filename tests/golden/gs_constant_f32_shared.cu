@@ -1,5 +1,5 @@
 // gauss_seidel_27: constant stencil, f32
-// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config colours_per_pass=1,staging=shared,block_x=32,block_y=8,z_block=16,points_per_thread=1,stencil_in=shared,edges=guarded,min_blocks=1,layout=natural
+// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config colours_per_pass=1,staging=shared,block_x=32,block_y=8,z_block=16,points_per_thread=1,stencil_in=registers,edges=guarded,min_blocks=1,layout=natural
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 using real = float;
@@ -12,9 +12,13 @@ constexpr int tile_x = 2 * block_x, tile_y = 2 * block_y;  // points of all colo
 
 // A point's stencil. s[13] is the reciprocal of the centre coefficient.
 struct Coefficients {
-    const real* from;
+    real value[27];
 
-    __device__ __forceinline__ real operator[](int k) const { return *(from + k); }
+    explicit __device__ __forceinline__ Coefficients(const real* from) {
+        #pragma unroll
+        for (int k = 0; k < 27; ++k) value[k] = from[k];
+    }
+    __device__ __forceinline__ real operator[](int k) const { return value[k]; }
 };
 
 // A plane's values in the block's columns and one point around them.
@@ -59,11 +63,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const int block_first = first + blockIdx.z * z_block;
     const int block_last = min(block_first + z_block, last);
     const int z_start = 1 + block_first + (block_first + z_parity) % 2;
-    __shared__ real shared_stencil[27];
-    const int thread = threadIdx.x + block_x * (threadIdx.y + block_y * threadIdx.z);
-    for (int k = thread; k < 27; k += threads_per_block) shared_stencil[k] = stencil[k];
-    __syncthreads();
-    const Coefficients s{shared_stencil};
+    const Coefficients s{stencil};
     for (int z = z_start; z <= block_last; z += 2) {
         if (z == z_start) {
             load_slice(odd, u + (z - 1) * wide(plane), x_tile, y_tile, nx, ny, pitch);
