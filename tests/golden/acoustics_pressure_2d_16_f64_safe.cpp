@@ -1,0 +1,144 @@
+// acoustics_staggered: pressure in 2D, order 2-16, scalar media, f64
+// hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar precision=f64 nx=512 ny=512 --target cpu --config x_block=512,y_block=1,march=0,vector_bytes=16,threads=all,binding=none
+// The same text serves every size and pitch.
+// per point: 49 operations, 32 bytes (compulsory)
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+using real = double;
+using wide = long long;  // a position in an array
+constexpr int dimension = 2, half = 8;  // half: M, half the order in space
+constexpr int ghost = 16, left = 16;  // rows (and planes) before the first cell, and words of its row
+constexpr bool array_media = false;
+constexpr int x_block = 512, y_block = 1;
+constexpr int march = 0;  // layers of a tile; 0: all of a thread's
+constexpr int vector_words = 2;
+
+namespace {
+
+// Of the values at distance m - 1/2 on both sides: exact for polynomials of degree 16.
+constexpr real weight(int m) {
+    if (m == 1) return 1.2340910732746124;
+    if (m == 2) return -0.10664984583854675;
+    if (m == 3) return 0.023036366701126101;
+    if (m == 4) return -0.0053423855985913959;
+    if (m == 5) return 0.001077271170086331;
+    if (m == 6) return -0.00016641887751492584;
+    if (m == 7) return 1.7021711056049058e-05;
+    return -8.5234642028808587e-07;
+}
+
+// New velocities of a row along an axis whose cells are `stride` apart. `to` may be `from`.
+inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride)
+{
+    const real b_everywhere = b[0];
+    #pragma omp simd simdlen(vector_words)
+    for (int x = 0; x < n; ++x) {
+        real sum = weight(1) * (p[x] - p[x - stride]);
+        sum += weight(2) * (p[x + stride] - p[x - 2 * stride]);
+        sum += weight(3) * (p[x + 2 * stride] - p[x - 3 * stride]);
+        sum += weight(4) * (p[x + 3 * stride] - p[x - 4 * stride]);
+        sum += weight(5) * (p[x + 4 * stride] - p[x - 5 * stride]);
+        sum += weight(6) * (p[x + 5 * stride] - p[x - 6 * stride]);
+        sum += weight(7) * (p[x + 6 * stride] - p[x - 7 * stride]);
+        sum += weight(8) * (p[x + 7 * stride] - p[x - 8 * stride]);
+        to[x] = from[x] - b_everywhere * sum;
+    }
+}
+
+// New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along` those of the 2 M layers of faces
+// around it. `to` may be `p`.
+inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows, wide row_stride, const real* const* along, int n)
+{
+    const real kappa_everywhere = kappa[0];
+    (void)rows, (void)row_stride;
+    #pragma omp simd simdlen(vector_words)
+    for (int x = 0; x < n; ++x) {
+        real sum = weight(1) * (across[x + 1] - across[x]);
+        sum += weight(2) * (across[x + 2] - across[x - 1]);
+        sum += weight(3) * (across[x + 3] - across[x - 2]);
+        sum += weight(4) * (across[x + 4] - across[x - 3]);
+        sum += weight(5) * (across[x + 5] - across[x - 4]);
+        sum += weight(6) * (across[x + 6] - across[x - 5]);
+        sum += weight(7) * (across[x + 7] - across[x - 6]);
+        sum += weight(8) * (across[x + 8] - across[x - 7]);
+        sum += weight(1) * (along[8][x] - along[7][x]);
+        sum += weight(2) * (along[9][x] - along[6][x]);
+        sum += weight(3) * (along[10][x] - along[5][x]);
+        sum += weight(4) * (along[11][x] - along[4][x]);
+        sum += weight(5) * (along[12][x] - along[3][x]);
+        sum += weight(6) * (along[13][x] - along[2][x]);
+        sum += weight(7) * (along[14][x] - along[1][x]);
+        sum += weight(8) * (along[15][x] - along[0][x]);
+        to[x] = p[x] - kappa_everywhere * sum;
+    }
+}
+
+// Cells that a thread takes at a time: a block of every layer, one layer after the other.
+struct Tile {
+    int x, n, y, rows, first, last;
+};
+
+// Where the cells lie.
+struct Layout {
+    wide pitch, plane;
+
+    Layout(int ny, int row) : pitch(row), plane(wide(ny + 2 * ghost) * row) {}
+    wide layer() const { return dimension == 2 ? pitch : plane; }
+    // Of the first cell of a row of a tile's layer.
+    wide position(const Tile& tile, int row, int layer_number) const
+    {
+        const wide y = dimension == 2 ? layer_number : tile.y + row;
+        return (dimension == 2 ? 0 : (layer_number + ghost) * plane) + (y + ghost) * pitch + left + tile.x;
+    }
+};
+
+// Calls step(tile) for all tiles of the layers [first, last), by all threads.
+template <typename MakeStep>
+void for_all_tiles(int nx, int ny, int first, int last, const MakeStep& make_step)
+{
+    #pragma omp parallel
+    {
+        const int share = (last - first + omp_get_num_threads() - 1) / omp_get_num_threads();
+        const int layers = march > 0 ? march : share, all_rows = dimension == 2 ? 1 : ny;
+        auto step = make_step();
+        #pragma omp for collapse(3) schedule(static)
+        for (int layer = first; layer < last; layer += layers)
+            for (int y = 0; y < all_rows; y += y_block)
+                for (int x = 0; x < nx; x += x_block)
+                    step(Tile{x, std::min(x_block, nx - x), y, std::min(y_block, all_rows - y), layer, std::min(layer + layers, last)});
+    }
+}
+
+}  // namespace
+
+// Pressures of the layers [first, last), in place: rows in 2D, planes in 3D.
+extern "C" void acoustics_pressure(
+    real* __restrict__ p,
+    const real* __restrict__ u,
+    const real* __restrict__ v,
+    const real* __restrict__ kappa,
+    int nx, int ny, int nz, int pitch, int first, int last
+)
+{
+    (void)nz;
+    const real* const along = v;
+    const Layout layout(ny, pitch);
+    for_all_tiles(nx, ny, first, last, [&] {
+        return [&](const Tile& tile) {
+            for (int layer = tile.first; layer < tile.last; ++layer)
+                for (int row = 0; row < tile.rows; ++row) {
+                    const wide at = layout.position(tile, row, layer);
+                    const real* faces[2 * half];
+                    for (int k = 0; k < 2 * half; ++k) faces[k] = along + at + (k + 1 - half) * layout.layer();
+                    pressure_row(p + at, p + at, kappa + (array_media ? at : 0), u + at, v + at, layout.pitch, faces, tile.n);
+                }
+        };
+    });
+}

@@ -1,0 +1,338 @@
+// acoustics_staggered: step in 3D, order 2-8, array media, f32
+// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array precision=f32 nx=512 ny=512 nz=512 --target cuda --config staging=shared,block_x=32,block_y=8,march=64,points_per_thread=2,ahead=1,unroll=1,stores=plain,min_blocks=1
+// The same text serves every size and pitch.
+// per point: 76 operations, 48 bytes (compulsory)
+using real = float;
+using vector = float2;  // a load
+using wide = long long;  // a position in an array
+constexpr int dimension = 3, half = 4;  // half: M, half the order in space
+constexpr int ghost = 8, left = 32;  // rows (and planes) before the first cell, and words of its row
+constexpr bool array_media = true;
+constexpr int block_x = 32, block_y = 8, threads_per_block = block_x * block_y, min_blocks = 1;
+constexpr int march = 64;  // layers that a block takes one after the other
+constexpr int points = 2, group_alignment = 8;  // cells of a row that a thread takes at a time
+constexpr int groups_left = 2, groups_right = 2;  // beside a thread's own, that hold what its cells need
+constexpr int layers_per_trip = 1;
+constexpr bool in_registers = true;  // what is needed of the layers around stays in registers
+constexpr bool ahead = true;         // a layer is read while the one before is computed
+constexpr bool streaming_stores = false;
+
+// Of the values at distance m - 1/2 on both sides: exact for polynomials of degree 8.
+__device__ __forceinline__ constexpr real weight(int m) {
+    if (m == 1) return 1.1962890625f;
+    if (m == 2) return -0.079752604166666671f;
+    if (m == 3) return 0.0095703125000000007f;
+    return -0.00069754464285714287f;
+}
+
+// Neighbouring words of a row, read and written with the widest instructions.
+struct alignas(group_alignment) Group {
+    real word[points];
+
+    __device__ __forceinline__ real& operator[](int i) { return word[i]; }
+    __device__ __forceinline__ real operator[](int i) const { return word[i]; }
+};
+constexpr int vectors = sizeof(Group) / sizeof(vector);
+
+__device__ __forceinline__ Group load(const real* from)
+{
+    Group group;
+    #pragma unroll
+    for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = reinterpret_cast<const vector*>(from)[i];
+    return group;
+}
+
+// A medium of the cells at `at`.
+__device__ __forceinline__ Group medium(const real* from, wide at)
+{
+    Group group = {};
+    if (array_media) group = load(from + at);
+    #pragma unroll
+    for (int i = 0; i < points; ++i)
+        if (!array_media) group[i] = from[0];
+    return group;
+}
+
+// Stores the first `count` words; none or less for a thread without cells.
+__device__ __forceinline__ void store(real* to, const Group& group, int count)
+{
+    if (count >= points) {
+        #pragma unroll
+        for (int i = 0; i < vectors; ++i) {
+            if (streaming_stores)
+                __stcs(reinterpret_cast<vector*>(to) + i, reinterpret_cast<const vector*>(&group)[i]);
+            else
+                reinterpret_cast<vector*>(to)[i] = reinterpret_cast<const vector*>(&group)[i];
+        }
+        return;
+    }
+    #pragma unroll
+    for (int i = 0; i < points; ++i)
+        if (i < count) to[i] = group[i];
+}
+
+// The words from `before` before a group to `after` behind it, read in whole groups.
+template <int before, int after>
+struct Span {
+    static constexpr int left = (before + points - 1) / points, right = (after + points - 1) / points;
+    Group group[left + 1 + right];
+
+    __device__ __forceinline__ void read(const real* from)
+    {
+        #pragma unroll
+        for (int i = 0; i <= left + right; ++i) group[i] = load(from + (i - left) * points);
+    }
+    __device__ __forceinline__ void read_medium(const real* from, wide at)
+    {
+        #pragma unroll
+        for (int i = 0; i <= left + right; ++i) group[i] = medium(from, at + (i - left) * points);
+    }
+    __device__ __forceinline__ const Group& own() const { return group[left]; }
+    __device__ __forceinline__ real operator[](int i) const { return group[(i + left * points) / points].word[(i + left * points) % points]; }
+};
+
+// The difference between i and i + 1 of values along x. Of values at left faces it belongs to the centre i, of values at centres to the left face i + 1.
+template <typename Values>
+__device__ __forceinline__ real difference(const Values& value, int i)
+{
+    real sum = weight(1) * (value[i + 1] - value[i]);
+    #pragma unroll
+    for (int m = 2; m <= half; ++m) sum = fma(weight(m), value[i + m] - value[i + 1 - m], sum);
+    return sum;
+}
+
+// The same for values `stride` apart.
+__device__ __forceinline__ Group difference_along(const real* from, int stride)
+{
+    Group sum;
+    #pragma unroll
+    for (int m = 1; m <= half; ++m) {
+        const Group ahead = load(from + m * wide(stride)), behind = load(from + (1 - m) * wide(stride));
+        #pragma unroll
+        for (int i = 0; i < points; ++i) sum[i] = m == 1 ? weight(1) * (ahead[i] - behind[i]) : fma(weight(m), ahead[i] - behind[i], sum[i]);
+    }
+    return sum;
+}
+
+// Values of 2 M layers, around a layer or between two.
+struct Window {
+    Group layer[2 * half];
+
+    __device__ __forceinline__ void move_to(const Group& next)
+    {
+        #pragma unroll
+        for (int k = 0; k + 1 < 2 * half; ++k) layer[k] = layer[k + 1];
+        layer[2 * half - 1] = next;
+    }
+    __device__ __forceinline__ Group difference() const
+    {
+        Group sum;
+        #pragma unroll
+        for (int m = 1; m <= half; ++m)
+            #pragma unroll
+            for (int i = 0; i < points; ++i) {
+                const real step = layer[half + m - 1][i] - layer[half - m][i];
+                sum[i] = m == 1 ? weight(1) * step : fma(weight(m), step, sum[i]);
+            }
+        return sum;
+    }
+};
+
+__device__ __forceinline__ Group minus_product(const Group& from, const Group& factor, const Group& other)
+{
+    Group result;
+    #pragma unroll
+    for (int i = 0; i < points; ++i) result[i] = fma(-factor[i], other[i], from[i]);
+    return result;
+}
+
+__device__ __forceinline__ void add(Group& sum, const Group& other)
+{
+    #pragma unroll
+    for (int i = 0; i < points; ++i) sum[i] += other[i];
+}
+
+// The new velocity at the faces at `at`, whose neighbours are `stride` apart.
+__device__ __forceinline__ Group new_velocity(const real* p, const real* velocity, const real* b, wide at, int stride)
+{
+    const Group own = load(velocity + at), lightness = medium(b, at);
+    return minus_product(own, lightness, difference_along(p + at - stride, stride));
+}
+
+// The difference of new velocities, which the thread computes itself: what its neighbours compute, too.
+__device__ __forceinline__ Group difference_of_new(const real* p, const real* velocity, const real* b, wide at, int stride)
+{
+    Group sum;
+    #pragma unroll
+    for (int m = 1; m <= half; ++m) {
+        const Group ahead = new_velocity(p, velocity, b, at + m * wide(stride), stride);
+        const Group behind = new_velocity(p, velocity, b, at + (1 - m) * wide(stride), stride);
+        #pragma unroll
+        for (int i = 0; i < points; ++i) sum[i] = m == 1 ? weight(1) * (ahead[i] - behind[i]) : fma(weight(m), ahead[i] - behind[i], sum[i]);
+    }
+    return sum;
+}
+
+// What a thread reads of its row in a layer: enough for the new velocities at its own faces.
+struct Row {
+    Span<half, half - 1> p;
+    Group u, b;
+
+    __device__ __forceinline__ void read(const real* p_from, const real* u_from, const real* b_from, wide at)
+    {
+        p.read(p_from + at);
+        u = load(u_from + at);
+        b = medium(b_from, at);
+    }
+    __device__ __forceinline__ Group face() const
+    {
+        Group result;
+        #pragma unroll
+        for (int i = 0; i < points; ++i) result[i] = fma(-b[i], difference(p, i - 1), u[i]);
+        return result;
+    }
+};
+
+// New velocities of a layer for the whole block. Along x the block's first and last threads have no cells and only compute what the others need; along y
+// there are M - 1 rows before the cells and M behind them. Two layers in turns, so that one barrier for each suffices.
+constexpr int row_groups = groups_left + block_x + groups_right, side_rows = dimension == 3 ? block_y + 2 * half - 1 : 0;
+constexpr int layer_groups = block_y * row_groups + side_rows * block_x;
+
+// Values along x around a thread's group in shared memory.
+struct Shared {
+    const Group* own;
+
+    __device__ __forceinline__ real operator[](int i) const { return own[(i + groups_left * points) / points - groups_left].word[(i + groups_left * points) % points]; }
+};
+
+// Stores the new velocities of the layer's own cells at `at`, and adds their differences to `sum`. Every thread of the block comes here: it computes the
+// velocities at its own faces, some of those around the block's rows, and takes the others' from shared memory.
+__device__ __forceinline__ void advance_layer(const Row& row, Group& sum, const real* p, const real* v, const real* b_y,
+                                              real* u_next, real* v_next, wide at, int ny, int pitch, int count, int layer)
+{
+    extern __shared__ Group faces[];
+    Group* const across = faces + layer % 2 * layer_groups + threadIdx.y * row_groups + groups_left + threadIdx.x;
+    Group* const along_y = faces + layer % 2 * layer_groups + block_y * row_groups + (threadIdx.y + half - 1) * block_x + threadIdx.x;
+    const Group own = row.face();
+    store(u_next + at, own, count);
+    *across = own;
+    if (dimension == 3) {
+        const Group own_y = new_velocity(p, v, b_y, at, pitch);
+        store(v_next + at, own_y, count);
+        *along_y = own_y;
+        for (int side = threadIdx.y; side < 2 * half - 1; side += block_y) {
+            // Faces beyond the last one that a cell needs are nobody's concern, and may lie beyond the array.
+            const int side_row = side < half - 1 ? side - (half - 1) : block_y + side - (half - 1);
+            const int y_first = blockIdx.y * block_y, y_last = ny - 1 + half;
+            const wide there = at + (min(y_first + side_row, y_last) - min(y_first + int(threadIdx.y), y_last)) * wide(pitch);
+            along_y[(side_row - int(threadIdx.y)) * block_x] = new_velocity(p, v, b_y, there, pitch);
+        }
+    }
+    __syncthreads();
+    const Shared row_of_faces{across};
+    #pragma unroll
+    for (int i = 0; i < points; ++i) sum[i] += difference(row_of_faces, i);
+    if (dimension == 3) add(sum, difference_along(reinterpret_cast<const real*>(along_y), block_x * points));
+}
+
+// What a thread reads when it comes to a layer.
+struct Arrival {
+    Row row;
+    Group along, lightness;  // at the faces along the march that this layer completes
+    Group stiffness;         // of the cells that they complete
+};
+
+// A whole step of the layers [first, last): rows in 2D, planes in 3D. A block takes `march` layers one after the other. With registers along the march,
+// a new layer of pressures completes the velocities M - 1 layers behind it, and these the sums of the layer 2 M - 1 behind.
+extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acoustics_step(
+    const real* __restrict__ p,
+    const real* __restrict__ u,
+    const real* __restrict__ v,
+    const real* __restrict__ w,
+    const real* __restrict__ kappa,
+    const real* __restrict__ bx,
+    const real* __restrict__ by,
+    const real* __restrict__ bz,
+    real* __restrict__ p_next,
+    real* __restrict__ u_next,
+    real* __restrict__ v_next,
+    real* __restrict__ w_next,
+    int nx, int ny, int nz, int pitch, int first, int last
+)
+{
+    const int y = blockIdx.y * block_y + threadIdx.y;
+    constexpr int inner_x = block_x - groups_left - groups_right;  // threads that have cells
+    const int x = (int(blockIdx.x) * inner_x + int(threadIdx.x) - groups_left) * points;
+    const int x_read = min(x, (nx - 1 + half) / points * points);  // threads beyond the row read its last faces again
+    const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < block_x - groups_right && y < ny;
+    const int count = has_cells ? nx - x : 0;  // cells of the thread in its row, if there are less
+    const int layer_stride = (ny + 2 * ghost) * pitch;
+    const int layer_first = first + blockIdx.z * march, layer_last = min(layer_first + march, last);
+    constexpr int layer_step = 1;
+    wide at = wide(layer_first + ghost) * layer_stride + (min(y, ny - 1 + half) + ghost) * pitch + left + x_read;
+    const real* __restrict__ const along = w;  // velocity along the march
+    real* __restrict__ const along_next = w_next;
+    const real *b_x = bx, *b_along = bz;
+    const real* b_y = by;
+    constexpr int faces_behind = in_registers ? half - 1 : 0, cells_behind = in_registers ? 2 * half - 1 : 0;
+    Window window, sums;  // pressures and sums of differences of the last 2 M layers
+    if (in_registers) {
+        #pragma unroll
+        for (int k = 1; k < 2 * half; ++k) window.layer[k] = load(p + at + (k - 2 * half) * wide(layer_stride));
+    }
+    const auto read = [&](Arrival& arrival, int layer, wide there) {
+        if (layer < layer_last)
+            arrival.row.read(p, u, b_x, there);
+        else
+            arrival.row.p.group[arrival.row.p.left] = load(p + there);
+        if (in_registers) {
+            arrival.along = load(along + there - faces_behind * wide(layer_stride));
+            arrival.lightness = medium(b_along, there - faces_behind * wide(layer_stride));
+        }
+        if (layer - cells_behind >= layer_first) arrival.stiffness = medium(kappa, there - cells_behind * wide(layer_stride));
+    };
+    const int arrivals_last = layer_last + cells_behind;
+    Arrival next;
+    if (ahead && layer_first < layer_last) read(next, layer_first, at);
+    #pragma unroll (layers_per_trip)
+    for (int layer = layer_first; layer < arrivals_last; layer += layer_step, at += layer_step * wide(layer_stride)) {
+        const bool in_layer = layer < layer_last;
+        Arrival now;
+        if (ahead) {
+            now = next;
+            if (layer + layer_step < arrivals_last) read(next, layer + layer_step, at + layer_step * wide(layer_stride));
+        } else {
+            read(now, layer, at);
+        }
+
+        // Velocities along the march, and what they add to the sums of the layers around them.
+        const wide at_faces = at - faces_behind * wide(layer_stride);
+        Group sum = {};
+        if (in_registers) {
+            window.move_to(now.row.p.own());
+            const Group face = minus_product(now.along, now.lightness, window.difference());
+            if (layer - faces_behind >= layer_first && layer - faces_behind < layer_last) store(along_next + at_faces, face, count);
+            sums.move_to(sum);
+            #pragma unroll
+            for (int m = 1; m <= half; ++m)
+                #pragma unroll
+                for (int i = 0; i < points; ++i) {
+                    sums.layer[half - m][i] = fma(weight(m), face[i], sums.layer[half - m][i]);
+                    sums.layer[half + m - 1][i] = fma(-weight(m), face[i], sums.layer[half + m - 1][i]);
+                }
+        } else {
+            store(along_next + at, new_velocity(p, along, b_along, at, layer_stride), count);
+            sum = difference_of_new(p, along, b_along, at, layer_stride);
+        }
+
+        if (in_layer) advance_layer(now.row, sum, p, v, b_y, u_next, v_next, at, ny, pitch, count, layer);
+        if (in_registers) add(sums.layer[2 * half - 1], sum);
+
+        // The pressure whose sum is complete.
+        if (layer - cells_behind >= layer_first) {
+            const wide at_cells = at - cells_behind * wide(layer_stride);
+            const Group own = in_registers ? window.layer[0] : now.row.p.own();
+            store(p_next + at_cells, minus_product(own, now.stiffness, in_registers ? sums.layer[0] : sum), count);
+        }
+    }
+}
