@@ -465,6 +465,14 @@ std::int64_t OnlinePolicy::incumbent() const {
     return state_->incumbent();
 }
 
+double OnlinePolicy::pace() const {
+    return state_->pace.median();
+}
+
+bool OnlinePolicy::settled() const {
+    return state_->progress.settled;
+}
+
 std::optional<Outcome> OnlinePolicy::standing() const {
     const State& state = *state_;
     const auto vetting = state.vettings.find(state.incumbent());

@@ -143,6 +143,8 @@ class OnlinePolicy {
     /// What has been told to the tuner since the last call.
     std::vector<OnlineEvent> take_events();
     std::int64_t incumbent() const;
+    double pace() const;  ///< median of the incumbent's latest steps; 0: not known yet
+    bool settled() const;
     /// Of the incumbent, from its latest undisturbed steps; nothing before it was verified by a worker.
     std::optional<Outcome> standing() const;
     /// The safe configuration's median, or 0.

@@ -15,8 +15,12 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t most_queued = 24;     // timed launches: the host is not to run further ahead of a trial
-constexpr std::size_t enough_queued = 8;    // beyond, the incumbent's steps are not timed
+constexpr std::size_t enough_queued = 8;  // timed launches: beyond, the incumbent's steps are not timed
+// While candidates are tried, so much work is queued on the device at most: enough for it never to wait for the host, and little enough for times to
+// come while they are of use. A GPU's own queue holds a thousand launches.
+constexpr double most_queued_seconds = 0.002;
+constexpr double fewest_steps_ahead = 4;
+constexpr double most_steps_ahead = 64;
 constexpr int disturbed_sparse_on_gpu = 4;  // an event costs the device a microsecond or two; on the CPU a clock costs nothing
 
 SamplingRule vetting_rule() {
@@ -132,8 +136,9 @@ void OnlineSession::explore(OnlinePolicy& tuning, Stream stream) {
             tuning.told(step, 0);
             continue;
         }
+        ++steps_;
         if (!step.timed) return kernel->launch(stream);
-        Timed timed{step, watch(), ++launched_};
+        Timed timed{step, watch(), ++launched_, steps_};
         timed.watch->start(stream);
         kernel->launch(stream);
         timed.watch->stop(stream);
@@ -157,7 +162,7 @@ BoundKernel& OnlineSession::bound(OnlinePolicy& tuning, std::int64_t index, Stre
         loaded.bound = std::make_shared<BoundKernel>(loaded.kernel, arrays_, stream);
         return *loaded.bound;
     }
-    Timed timed{std::nullopt, watch(), ++launched_};
+    Timed timed{std::nullopt, watch(), ++launched_, steps_};
     timed.watch->start(stream);
     loaded.bound = std::make_shared<BoundKernel>(loaded.kernel, arrays_, stream);
     timed.watch->stop(stream);
@@ -176,7 +181,7 @@ std::unique_ptr<StopWatch> OnlineSession::watch() {
 void OnlineSession::poll(OnlinePolicy& tuning, bool all) {
     while (!outstanding_.empty()) {
         Timed& oldest = outstanding_.front();
-        const bool wait = all || outstanding_.size() >= most_queued;
+        const bool wait = all || is_far_ahead(tuning);
         const std::optional<double> seconds = wait ? oldest.watch->wait() : oldest.watch->seconds();
         if (!seconds) return;
         if (oldest.step)
@@ -187,6 +192,12 @@ void OnlineSession::poll(OnlinePolicy& tuning, bool all) {
         watches_.push_back(std::move(oldest.watch));
         outstanding_.pop_front();
     }
+}
+
+bool OnlineSession::is_far_ahead(const OnlinePolicy& tuning) const {
+    if (tuning.settled() || tuning.pace() <= 0) return false;
+    const double ahead = std::clamp(most_queued_seconds / tuning.pace(), fewest_steps_ahead, most_steps_ahead);
+    return static_cast<double>(steps_ - outstanding_.front().at) >= ahead;
 }
 
 /// What the background found out goes to the policy, what the policy wants to the background.

@@ -38,7 +38,8 @@ class OnlineSession {
     struct Timed {
         std::optional<OnlineStep> step;
         std::unique_ptr<StopWatch> watch;
-        std::int64_t number = 0;
+        std::int64_t number = 0;  ///< of timed launches
+        std::int64_t at = 0;      ///< steps launched before it
     };
     struct Loaded {
         std::shared_ptr<const Kernel> kernel;
@@ -54,6 +55,7 @@ class OnlineSession {
     OnlinePolicy* policy();
     void explore(OnlinePolicy& policy, Stream stream);
     void poll(OnlinePolicy& policy, bool all);
+    bool is_far_ahead(const OnlinePolicy& policy) const;
     void exchange(OnlinePolicy& policy);
     void supervise(OnlinePolicy& policy);
     void keep(OnlinePolicy& policy);
@@ -80,6 +82,7 @@ class OnlineSession {
     std::vector<Retired> retired_;
     std::deque<Timed> outstanding_;
     std::vector<std::unique_ptr<StopWatch>> watches_;
+    std::int64_t steps_ = 0;     ///< launched
     std::int64_t launched_ = 0;  ///< timed launches
     std::int64_t over_ = 0;      ///< of these, the last whose time is known
     std::int64_t kept_ = -1;     ///< the incumbent that was last kept

@@ -57,7 +57,7 @@ int Trial::limit(const OnlineRules& rules) const {
     if (seen == 0) return 1;
     if (seen < hopeless) return hopeless;
     if (seen < rules.sampling.fewest) return rules.sampling.fewest;
-    return std::min(seen + rules.turn, rules.sampling.period + static_cast<int>(samples.size() - warm().size()));
+    return std::min(seen + 2 * rules.turn, rules.sampling.period + static_cast<int>(samples.size() - warm().size()));
 }
 
 bool Trial::wants_step(const OnlineRules& rules) const {

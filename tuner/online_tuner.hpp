@@ -70,8 +70,8 @@ class OnlineTuner {
     OnlineTuner(OnlineTuner&&) noexcept;
     OnlineTuner& operator=(OnlineTuner&&) noexcept;
 
-    /// Launches one time step. Returns when it is queued; on a GPU the host may be held back so that not more than some twenty steps of a trial are
-    /// queued. Throws Error when the configuration known best cannot be launched.
+    /// Launches one time step. Returns when it is queued; on a GPU the host is held back while candidates are tried, so that not more than
+    /// about two milliseconds of steps (at least four) are queued. Throws Error when the configuration known best cannot be launched.
     void step(Stream stream = {});
     /// An array that kernels make tables from (a stencil) has changed.
     void prepare(Stream stream = {});

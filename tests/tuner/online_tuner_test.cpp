@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <fstream>
+#include <iostream>
 #include <random>
 #include <thread>
 
@@ -173,6 +174,45 @@ TEST_F(OnlineTunerTest, SwitchedOffItRunsWhatIsKnown) {
     EXPECT_TRUE(data.is_right(10));
     EXPECT_THAT(tuned.report().state, HasSubstr("switched off"));
     EXPECT_TRUE(warnings.empty());
+}
+
+TEST(GpuOnlineTuner, EveryStepIsRightWhileCandidatesComeAndGo) {
+    const test::TemporaryFolder folder;
+    DiskCache cache(folder.path() / "cache");
+    std::unique_ptr<Backend> backend;
+    try {
+        backend = make_backend("cuda", cache);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const Families families = test::axpy_families({"none", "wrong", "launch_failure", "compile_failure"});
+    const std::int64_t n = 4'000'037;
+    const Problem problem = families.parse_problem("axpy precision=f64 n=" + std::to_string(n));
+    std::vector<double> x(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * 7919 % 1000);
+    std::array<DeviceArray, 2> arrays{DeviceArray(*backend, n * 8), DeviceArray(*backend, n * 8)};
+    backend->copy(arrays[0].data(), x.data(), n * 8);
+    backend->fill(arrays[1].data(), 0, n * 8);
+    OnlineSettings settings;
+    settings.worker = {"/proc/self/exe", "worker"};
+    settings.cache = cache.folder();
+    settings.strategy = "exhaustive";
+    settings.rules.bound = 1;
+    settings.rules.evaluations = 20;
+    OnlineTuner tuner(*backend, families, folder.path() / "db", problem, std::array{arrays[0].data(), arrays[1].data()}, settings);
+    std::int64_t steps = 0;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    for (; std::chrono::steady_clock::now() < end && !tuner.report().progress.settled; ++steps) tuner.step();
+    tuner.finish();
+    std::vector<double> y(x.size());
+    backend->copy(y.data(), arrays[1].data(), n * 8);
+    backend->synchronise();
+    for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], 3 * x[i] * static_cast<double>(steps)) << i;
+    const OnlineReport report = tuner.report();
+    EXPECT_TRUE(report.progress.settled) << to_string(report);
+    EXPECT_EQ(report.progress.evaluations, 20);
+    EXPECT_GT(report.progress.explored_steps, 0);
+    std::cout << to_string(report);
 }
 
 TEST(VettingProblem, KeepsRemaindersAndReducesTheSlowestExtentFirst) {
