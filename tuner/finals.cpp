@@ -73,8 +73,10 @@ std::vector<std::size_t> Finals::round() {
         if (finalist.failed || finalist.beaten) continue;
         const auto verdict = early || i == lead ? Comparison::open : compare_in_turns(finalists_[*lead].rounds, finalist.rounds, rule_.tie);
         finalist.beaten = verdict == Comparison::first;
-        if (verdict == Comparison::open) players.push_back(i);
-        open = open || (verdict == Comparison::open && i != lead);
+        // "second" can happen only where one has more rounds than the other: more of them will tell.
+        const bool undecided = verdict == Comparison::open || verdict == Comparison::second;
+        if (undecided) players.push_back(i);
+        open = open || (undecided && i != lead);
     }
     if (!open || players.empty() || (!early && (begun_ >= rule_.most_rounds || finalists_.size() == 1))) return {};
     std::rotate(players.begin(), players.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(begun_) % players.size()), players.end());
