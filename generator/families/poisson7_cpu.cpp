@@ -162,9 +162,11 @@ Block flush(const Grid& grid) {
     block.line("// At the end of a chunk: the columns of a group in pairs of neighbours.");
     block.open("inline void add_up(real* columns, wide groups, real* to)");
     block.open("for (wide group = 0; group < groups; ++group, columns += group_columns)");
-    block.line("for (int step = 1; step < group_columns; step *= 2)");
-    block.line("    for (int t = 0; t < group_columns; t += 2 * step) columns[t] += columns[t + step];");
-    block.line("to[group] = columns[0];");
+    // One line a level: loops of known length become vector instructions.
+    block.line("real sum[group_columns / 2];");
+    for (std::int64_t pairs = group_columns / 2; pairs > 0; pairs /= 2)
+        block.line("for (int t = 0; t < {0}; ++t) sum[t] = {1}[2 * t] + {1}[2 * t + 1];", pairs, pairs == group_columns / 2 ? "columns" : "sum");
+    block.line("to[group] = sum[0];");
     block.line("std::fill_n(columns, group_columns, real(0));");
     return block.close().close();
 }

@@ -143,9 +143,13 @@ inline wide groups_in_range(int nx, int ny, int first, int last)
 // At the end of a chunk: the columns of a group in pairs of neighbours.
 inline void add_up(real* columns, wide groups, real* to) {
     for (wide group = 0; group < groups; ++group, columns += group_columns) {
-        for (int step = 1; step < group_columns; step *= 2)
-            for (int t = 0; t < group_columns; t += 2 * step) columns[t] += columns[t + step];
-        to[group] = columns[0];
+        real sum[group_columns / 2];
+        for (int t = 0; t < 16; ++t) sum[t] = columns[2 * t] + columns[2 * t + 1];
+        for (int t = 0; t < 8; ++t) sum[t] = sum[2 * t] + sum[2 * t + 1];
+        for (int t = 0; t < 4; ++t) sum[t] = sum[2 * t] + sum[2 * t + 1];
+        for (int t = 0; t < 2; ++t) sum[t] = sum[2 * t] + sum[2 * t + 1];
+        for (int t = 0; t < 1; ++t) sum[t] = sum[2 * t] + sum[2 * t + 1];
+        to[group] = sum[0];
         std::fill_n(columns, group_columns, real(0));
     }
 }
