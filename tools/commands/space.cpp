@@ -6,6 +6,8 @@
 #include "tools/json.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/target.hpp"
+#include "tuner/formats/gzip.hpp"
+#include "tuner/formats/t1.hpp"
 
 namespace hone::tools {
 namespace {
@@ -17,6 +19,7 @@ struct Settings {
     bool list = false;
     std::int64_t limit = 20;
     std::int64_t skip = 0;
+    std::string t1;
     bool json = false;
 };
 
@@ -80,7 +83,7 @@ Json explained(const SearchSpace& space, const std::vector<std::string>& texts) 
     return rows;
 }
 
-Json document_of(const Problem& problem, const SearchSpace& space, const Settings& settings) {
+Json document_of(Json problem, const SearchSpace& space, const Settings& settings) {
     const Census census = take_census(space);
     Json rejected = Json::array();
     for (const auto& row : census.rejected)
@@ -91,7 +94,7 @@ Json document_of(const Problem& problem, const SearchSpace& space, const Setting
         for (const auto& value : tunable.values) values.push_back(json_of(value));
         tunables.push_back({{"name", tunable.name}, {"help", tunable.help}, {"values", std::move(values)}});
     }
-    Json document{{"problem", json_of(problem)},     {"product", space.product()},    {"members", census.members.size()},
+    Json document{{"problem", std::move(problem)},   {"product", space.product()},    {"members", census.members.size()},
                   {"rejected", std::move(rejected)}, {"safe", json_of(space.safe())}, {"tunables", std::move(tunables)}};
     if (settings.list) {
         document["skip"] = settings.skip;
@@ -119,8 +122,8 @@ void print_census(const SearchSpace& space, const Census& census, Console& conso
     console.print("{}\nsafe configuration (what runs untuned): {}\n", definition_list(lines), space.safe().key());
 }
 
-void print_text(const Problem& problem, const SearchSpace& space, const Settings& settings, Console& console) {
-    console.print("{}\n", problem.key());
+void print_text(const std::string& title, const SearchSpace& space, const Settings& settings, Console& console) {
+    console.print("{}\n", title);
     for (const auto& text : settings.configs) {
         const Config config = space.parse(text);
         const auto rejection = space.check(config);
@@ -134,7 +137,26 @@ void print_text(const Problem& problem, const SearchSpace& space, const Settings
     for (const auto& config : page(space, census, settings)) console.print("  {}\n", config.key());
 }
 
+// A space that another tuner's input describes; its conditions are the constraints.
+Exit show_t1(const Settings& settings, Console& console) {
+    if (!settings.problem.empty()) throw Error("space", "both --t1 and a problem are given", "give one of them");
+    constexpr std::int64_t most_bytes = 1 << 26;
+    constexpr std::int64_t most_configurations = 100'000'000;
+    const T1Space t1 = parse_t1(read_packed_file(settings.t1, most_bytes), settings.t1);
+    if (t1.space.product() > most_configurations)
+        throw Error("space " + settings.t1, fmt::format("its values have {} combinations", t1.space.product()),
+                    fmt::format("at most {} are counted, one by one", most_configurations));
+    const std::string title = t1.kernel.empty() ? settings.t1 : t1.kernel;
+    if (settings.json)
+        print(console, Json{{"device", nullptr}, {"spaces", Json::array({document_of({{"key", title}}, t1.space, settings)})}});
+    else
+        print_text(title, t1.space, settings, console);
+    if (!t1.defaults_are_safe) console.message("hone: the defaults are no member of the space: its first member stands as the safe configuration\n");
+    return Exit::ok;
+}
+
 Exit show(const Settings& settings, Console& console) {
+    if (!settings.t1.empty()) return show_t1(settings, console);
     const Families& families = built_in_families();
     const TargetChoice choice = choose_target(settings.target);
     const std::vector<Problem> problems = problems_of(settings.problem, families);
@@ -143,10 +165,10 @@ Exit show(const Settings& settings, Console& console) {
     for (const auto& problem : problems) {
         const SearchSpace space = families.of(problem).space(problem, choice.limits);
         if (settings.json) {
-            spaces.push_back(document_of(problem, space, settings));
+            spaces.push_back(document_of(json_of(problem), space, settings));
         } else {
             console.print("\n");
-            print_text(problem, space, settings, console);
+            print_text(problem.key(), space, settings, console);
         }
     }
     if (settings.json) print(console, Json{{"device", json_of(choice)}, {"spaces", std::move(spaces)}});
@@ -161,6 +183,7 @@ Action declare(Options& options) {
     options.number("limit", settings->limit, "N", "how many members --list prints; 0: all; default 20");
     options.number("skip", settings->skip, "N", "how many members --list passes over first; default 0");
     options.list("config", settings->configs, "NAME=VALUE,...", "explain this configuration: a member, or which rule it breaks and why");
+    options.text("t1", settings->t1, "FILE", "instead of a problem: the space that a T1 file of the autotuning community describes");
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return show(*settings, console); };
 }
@@ -168,19 +191,21 @@ Action declare(Options& options) {
 }  // namespace
 
 Command space_command() {
-    return {"space",
-            "count, list and explain the configurations of a problem on a device",
-            "FAMILY key=value... [options]",
-            "A configuration says how a problem is computed: one value for each tunable. The space of a problem on a device is the product of all "
-            "values less what the constraints reject before anything is compiled (too much shared memory, too many threads, ...). This command "
-            "counts the members, counts what each constraint rejects with an example, and explains the tunables.\n\n"
-            "In a configuration, whatever is left out has the value of the safe configuration.",
-            {{"space dg_volume equation=maxwell_3d order=5 precision=f32 elements=100000 --device cpu --json", "counts for a script"},
-             {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --arch sm_90 --list --limit 5",
-              "for a GPU that need not be here, with the first five members"},
-             {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config block_x=32,block_y=64",
-              "why a configuration is not a member"}},
-            declare};
+    return {
+        "space",
+        "count, list and explain the configurations of a problem on a device",
+        "FAMILY key=value... [options]",
+        "A configuration says how a problem is computed: one value for each tunable. The space of a problem on a device is the product of all "
+        "values less what the constraints reject before anything is compiled (too much shared memory, too many threads, ...). This command "
+        "counts the members, counts what each constraint rejects with an example, and explains the tunables.\n\n"
+        "In a configuration, whatever is left out has the value of the safe configuration.",
+        {{"space dg_volume equation=maxwell_3d order=5 precision=f32 elements=100000 --device cpu --json", "counts for a script"},
+         {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --arch sm_90 --list --limit 5",
+          "for a GPU that need not be here, with the first five members"},
+         {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config block_x=32,block_y=64",
+          "why a configuration is not a member"},
+         {"space --t1 tests/spaces/t1/dedispersion_milo.json", "a space of another tuner, and how many configurations each condition takes away"}},
+        declare};
 }
 
 }  // namespace hone::tools
