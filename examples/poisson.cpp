@@ -2,7 +2,7 @@
 //
 //     poisson [--size 128] [--method polynomial|jacobi|none] [--boundary periodic|dirichlet|neumann] [--precision f32|f64] ...
 //
-// The right-hand side is that of a known solution, or random. What is printed at the end is checked.
+// The right-hand side is that of a known solution, or random. Exit code 0: it converged, and the checks printed at the end hold.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ void declare(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"known", "random"}));
     app.add_option("--seed", options.seed, "of the random numbers")->capture_default_str();
     app.add_option("--tolerance", options.settings.tolerance, "of the residual, relative to the first")->capture_default_str();
-    app.add_option("--iterations", options.settings.most_iterations, "at most")->capture_default_str();
+    app.add_option("--iterations", options.settings.most_iterations, "at most")->capture_default_str()->check(CLI::PositiveNumber);
     app.add_option("--check-every", options.settings.check_every, "iterations from one look at the residual to the next")->capture_default_str();
     app.add_option("--history", options.history_file, "file for the residual after every iteration, as two columns");
 }
@@ -95,6 +95,7 @@ Case make_case(const Options& options, int n) {
         return result;
     }
     std::vector<Profile::Value> along;
+    along.reserve(static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i) along.push_back(profile(i));
     std::size_t cell = 0;
     for (const auto& z : along)
@@ -122,8 +123,8 @@ void draw(std::span<const double> history, double tolerance) {
 
 void print_history(const std::vector<double>& history) {
     fmt::print("residual after iteration\n");
-    for (std::size_t n = 1; n <= history.size(); n *= 2) fmt::print("{:10}  {:.3e}\n", n, history[n - 1]);
-    fmt::print("{:10}  {:.3e}\n", history.size(), history.back());
+    for (std::size_t n = 1; n < history.size(); n *= 2) fmt::print("{:10}  {:.3e}\n", n, history[n - 1]);
+    if (!history.empty()) fmt::print("{:10}  {:.3e}\n", history.size(), history.back());
 }
 
 void write_history(const std::string& file, const std::vector<double>& history) {
@@ -195,8 +196,12 @@ int run(Options options) {
     if (!options.history_file.empty()) write_history(options.history_file, solve.history);
     fmt::print("{} after {} iterations\n", to_string(solve.ending), solve.iterations);
     print_speed(solve, of.system, hone::measure_ceilings(*backend).copy_bytes_per_second);
-    bool good = check_residual(solver, of, x, options) && solve.ending == Ending::converged;
-    if (!of.exact.empty() && options.precision == "f64" && options.size >= 16) good = check_order(*backend, library, of, x, options) && good;
+    if (solve.ending != Ending::converged) return 1;
+    bool good = check_residual(solver, of, x, options);
+    // On fewer cells the fourth power of their width still counts.
+    constexpr int cells_for_order = 32;
+    if (!of.exact.empty() && options.precision == "f64" && options.size >= cells_for_order)
+        good = check_order(*backend, library, of, x, options) && good;
     return good ? 0 : 1;
 }
 
