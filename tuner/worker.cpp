@@ -126,8 +126,7 @@ class Session {
         if (!bench_) throw Error("worker", "it has no problem on a device", "send \"open\" and \"problem\" first");
         const Config config = config_of(request);
         check_source(request, config);
-        const Outcome outcome =
-            bench_->evaluate(config, request["incumbent"].number(0, most_seconds), read_sampling_rule(request["sampling"]));
+        const Outcome outcome = bench_->evaluate(config, request["incumbent"].number(0, most_seconds), read_sampling_rule(request["sampling"]));
         return fmt::format("{{\"outcome\": {}, \"broken\": {}}}", to_json(outcome), outcome.measured() || device_answers() ? 0 : 1);
     }
 
