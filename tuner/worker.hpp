@@ -19,10 +19,13 @@ namespace hone {
 /// |---|---|---|
 /// | open | device ("cpu", "cuda:0"), cache (folder) | {} |
 /// | open_compiler | architecture ("sm_90"; empty for the CPU), limits, cache, timeout (seconds) | {} |
-/// | problem | problem (key), seed, energy_seconds (absent: 0, no energy is wanted) | {"seconds"} after data and expected answers lie on the device |
+/// | problem | problem (key), seed, energy_seconds (absent: 0, none) | {"seconds"} after data and expected answers lie on the device |
 /// | compile | config (key) | {"ok", "failure", "seconds"} after code or failure is known; code lies in the disk cache |
-/// | evaluate | config, incumbent (seconds, 0: none), sampling, source (SHA-256 that its text must have; optional) | {"outcome", "broken": the device
-/// must be opened anew, by a new process} | | ceilings | | {"copy_bytes_per_second", "fma_f32", "fma_f64", "how"} |
+/// | evaluate | config, incumbent (seconds, 0: none), sampling, source (optional) | {"outcome", "broken": open the device anew, in a new process} |
+/// | ceilings | | {"copy_bytes_per_second", "fma_f32", "fma_f64", "how"} |
+///
+/// `energy_seconds`: energy will be wanted, so the meter is looked for and the idle device metered. `source`: SHA-256 that the kernel's text must
+/// have.
 ///
 /// A request that cannot be served is answered by {"error": why}. What kernels or libraries print on standard output goes to standard error.
 int worker_main(const Families& families);
