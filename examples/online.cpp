@@ -1,6 +1,6 @@
 // An application that computes while its kernel gets better: a plain time loop around OnlineTuner, for any family.
 //
-//     online --problem "gauss_seidel_27 stencil=constant precision=f64 nx=96 ny=96 nz=96" --steps 2000 --device cpu --db tuned
+//     online --problem "gauss_seidel_27 stencil=constant precision=f64 nx=64 ny=64 nz=64" --steps 2000 --device cpu --db tuned
 //
 // The same steps then run untuned, with the safe configuration, with the one that was found and with --best, for their times and results.
 #include <fmt/format.h>
@@ -76,7 +76,7 @@ std::string json_of(const hone::OnlineReport& report, const std::map<std::string
 }  // namespace
 
 int main(int argc, char** argv) try {
-    std::string text = "gauss_seidel_27 stencil=constant precision=f64 nx=96 ny=96 nz=96";
+    std::string text = "gauss_seidel_27 stencil=constant precision=f64 nx=64 ny=64 nz=64";
     std::string device = "best";
     std::string folder = "tuned";
     std::string best;
@@ -113,14 +113,16 @@ int main(int argc, char** argv) try {
     tuner.finish();
     const hone::OnlineReport report = tuner.report();
 
-    // The untuned run must come to the same result; kernels differ in the order of their sums alone, by no more in a step than they were
-    // verified to.
+    // The untuned run must come to the same result. Kernels differ in the order of their sums alone, by no more in a step than they were verified
+    // to; where a step starts from the one before, that adds up.
     hone::KernelLibrary library(*backend, hone::Database(families), families);
     const hone::SearchSpace space = families.of(problem).space(problem, backend->device().limits);
     Arrays untuned(*backend, workload);
     seconds["safe"] = run_fixed(*backend, library, problem, space.safe(), untuned, steps);
     const double difference = largest_difference(*backend, arrays, untuned, problem.precision());
-    const double allowed = steps * workload.tolerance;
+    const auto specs = families.of(problem).arrays(problem);
+    const bool goes_on = std::any_of(specs.begin(), specs.end(), [](const hone::ArraySpec& array) { return array.access == hone::Access::inout; });
+    const double allowed = workload.tolerance * (goes_on ? steps : 1);
     seconds["found"] = run_fixed(*backend, library, problem, space.parse(report.config), untuned, steps);
     if (!best.empty()) seconds["best"] = run_fixed(*backend, library, problem, space.parse(best), untuned, steps);
 

@@ -17,8 +17,8 @@
 namespace hone {
 namespace {
 
-// A tenth of an ordinary thread's share where cores are scarce: the budget is the policy's business, and what never ran would find nothing.
-constexpr int low_priority = 10;
+// A quarter of an ordinary thread's share of a core: how much the application may lose is the policy's business, and what never runs finds nothing.
+constexpr int low_priority = 5;
 constexpr auto tick = std::chrono::milliseconds(5);  // between two looks at the compilers
 // Launch limits of the y and z axes of a grid, on all architectures (CUDA C++ Programming Guide, compute capabilities).
 constexpr std::int64_t largest_grid = 65535;
@@ -95,7 +95,7 @@ void BackgroundVetter::pause(bool paused) {
 
 std::optional<Vetted> BackgroundVetter::take() {
     if (!has_finished_.load(std::memory_order_acquire)) return std::nullopt;
-    const std::unique_lock lock(mutex_, std::try_to_lock);  // the thread has the lowest priority: it may keep the lock for long
+    const std::unique_lock lock(mutex_, std::try_to_lock);  // the thread has low priority: it may keep the lock for long
     if (!lock || finished_.empty()) return std::nullopt;
     Vetted result = std::move(finished_.front());
     finished_.pop_front();

@@ -280,7 +280,8 @@ struct OnlinePolicy::State {
 
     void count(double seconds) {
         progress.seconds += seconds;
-        if (progress.first_median > 0) progress.saved += pace.median() / relative - seconds;
+        // By medians: what other programs do to a step would have been done to the first configuration's, too.
+        if (progress.first_median > 0) progress.saved += pace.median() / relative - pace.median();
     }
 
     OnlineStep explore(Trial& trial) {
@@ -493,6 +494,7 @@ OnlineProgress OnlinePolicy::progress() const {
     progress.evaluations = state_->tuner->evaluations();
     progress.finals = state_->tuner->finals();
     progress.median = state_->pace.median();
+    progress.saved -= progress.regret();
     return progress;
 }
 
