@@ -149,7 +149,7 @@ TEST_F(GaussSeidel27Kernels, CpuKernelsConvergeAsTheColourRecurrenceSays) {
 
 // A stencil by value is the one of the last preparation, for each binding by itself.
 TEST_F(GaussSeidel27Kernels, AStencilByValueIsCopiedPerBindingAndByPrepare) {
-    const Family family = test::emulated(test::without_assembly(gauss_seidel_27()), cuda_limits(90));
+    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
     const Problem problem = parse("stencil=constant precision=f64 nx=5 ny=4 nz=3");
     Match match;
     match.config = family.space(problem, {}).parse("stencil_in=by_value");
@@ -180,7 +180,7 @@ TEST_F(GaussSeidel27Kernels, AStencilByValueIsCopiedPerBindingAndByPrepare) {
 using SlowGaussSeidel27Kernels = GaussSeidel27Kernels;
 
 TEST_F(SlowGaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
-    const Family family = test::emulated(test::without_assembly(gauss_seidel_27()), cuda_limits(90));
+    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
     for (const char* kind : {"constant", "semi_constant", "variable"}) {
         // More points along x than one step of a warp with two colours takes.
         const Problem problem = parse(fmt::format("stencil={} precision={} nx=131 ny=9 nz=6", kind, random_() % 2 == 0 ? "f32" : "f64"));
@@ -190,7 +190,7 @@ TEST_F(SlowGaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmu
 }
 
 TEST_F(SlowGaussSeidel27Kernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
-    const Family family = test::emulated(test::without_assembly(gauss_seidel_27()), cuda_limits(90));
+    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
     for (const char* kind : {"constant", "semi_constant", "variable"})
         for (const char* precision : {"f32", "f64"})
             for (int i = 0; i < 2; ++i) {

@@ -10,7 +10,7 @@ namespace hone::test {
 
 /// gauss_seidel_27 with its inline PTX written out in C++, for the emulator: bulk copies arrive at once. That each is waited for before it is read is
 /// left to runs on a device.
-inline Family without_assembly(const Family& family) {
+inline Family bulk_copies_on_host(const Family& family) {
     Family result = family;
     result.kernel = [family](const Problem& problem, const Config& config, const Limits& limits) {
         KernelSource source = family.kernel(problem, config, limits);
