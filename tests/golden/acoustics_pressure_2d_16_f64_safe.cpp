@@ -52,9 +52,10 @@ inline void velocity_row(real* to, const real* from, const real* b, const real* 
     }
 }
 
-// New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along` those of the 2 M layers of faces
-// around it. `to` may be `p`.
-inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows, wide row_stride, const real* const* along, int n)
+// New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along` those of the 2 M layers of
+// faces around it. `to` may be `p`.
+inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows, wide row_stride, const real* const* along,
+                         int n)
 {
     const real kappa_everywhere = kappa[0];
     (void)rows, (void)row_stride;

@@ -90,7 +90,8 @@ struct Span {
     __device__ __forceinline__ real operator[](int i) const { return group[(i + left * points) / points].word[(i + left * points) % points]; }
 };
 
-// The difference between i and i + 1 of values along x. Of values at left faces it belongs to the centre i, of values at centres to the left face i + 1.
+// The difference between i and i + 1 of values along x. Of values at left faces it belongs to the centre i, of values at centres to the left face
+// i + 1.
 template <typename Values>
 __device__ __forceinline__ real difference(const Values& value, int i)
 {
@@ -166,8 +167,8 @@ struct Arrival {
     }
 };
 
-// Pressures of the layers [first, last), in place: rows in 2D, planes in 3D. A block takes `march` layers one after the other, and the velocities along
-// its way stay in registers, or come through the caches as the others do.
+// Pressures of the layers [first, last), in place: rows in 2D, planes in 3D. A block takes `march` layers one after the other, and the velocities
+// along its way stay in registers, or come through the caches as the others do.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acoustics_pressure(
     real* __restrict__ p,
     const real* __restrict__ u,

@@ -88,7 +88,8 @@ struct Span {
     __device__ __forceinline__ real operator[](int i) const { return group[(i + left * points) / points].word[(i + left * points) % points]; }
 };
 
-// The difference between i and i + 1 of values along x. Of values at left faces it belongs to the centre i, of values at centres to the left face i + 1.
+// The difference between i and i + 1 of values along x. Of values at left faces it belongs to the centre i, of values at centres to the left face
+// i + 1.
 template <typename Values>
 __device__ __forceinline__ real difference(const Values& value, int i)
 {
@@ -222,8 +223,8 @@ struct Arrival {
     Group stiffness;         // of the cells that they complete
 };
 
-// A whole step of the layers [first, last): rows in 2D, planes in 3D. A block takes `march` layers one after the other. With registers along the march,
-// a new layer of pressures completes the velocities M - 1 layers behind it, and these the sums of the layer 2 M - 1 behind.
+// A whole step of the layers [first, last): rows in 2D, planes in 3D. A block takes `march` layers one after the other. With registers along the
+// march, a new layer of pressures completes the velocities M - 1 layers behind it, and these the sums of the layer 2 M - 1 behind.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acoustics_step(
     const real* __restrict__ p,
     const real* __restrict__ u,

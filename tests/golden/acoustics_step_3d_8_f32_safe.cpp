@@ -44,9 +44,10 @@ inline void velocity_row(real* to, const real* from, const real* b, const real* 
     }
 }
 
-// New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along` those of the 2 M layers of faces
-// around it. `to` may be `p`.
-inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows, wide row_stride, const real* const* along, int n)
+// New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along` those of the 2 M layers of
+// faces around it. `to` may be `p`.
+inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows, wide row_stride, const real* const* along,
+                         int n)
 {
     (void)rows, (void)row_stride;
     #pragma omp simd simdlen(vector_words)
@@ -212,7 +213,8 @@ extern "C" void acoustics_step(
                 keep(u_next + at, faces.across(), tile.n);
                 const real* around[2 * half];
                 for (int k = 0; k < 2 * half; ++k) around[k] = faces.along(layer + 1 - half + k, row);
-                pressure_row(faces.pressures(), p + at, kappa + medium(at), faces.across(), faces.rows(row), faces.rows(1) - faces.rows(0), around, tile.n);
+                const wide row_stride = faces.rows(1) - faces.rows(0);
+                pressure_row(faces.pressures(), p + at, kappa + medium(at), faces.across(), faces.rows(row), row_stride, around, tile.n);
                 keep(p_next + at, faces.pressures(), tile.n);
             }
         }

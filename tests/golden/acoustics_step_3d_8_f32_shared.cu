@@ -91,7 +91,8 @@ struct Span {
     __device__ __forceinline__ real operator[](int i) const { return group[(i + left * points) / points].word[(i + left * points) % points]; }
 };
 
-// The difference between i and i + 1 of values along x. Of values at left faces it belongs to the centre i, of values at centres to the left face i + 1.
+// The difference between i and i + 1 of values along x. Of values at left faces it belongs to the centre i, of values at centres to the left face
+// i + 1.
 template <typename Values>
 __device__ __forceinline__ real difference(const Values& value, int i)
 {
@@ -193,8 +194,8 @@ struct Row {
     }
 };
 
-// New velocities of a layer for the whole block. Along x the block's first and last threads have no cells and only compute what the others need; along y
-// there are M - 1 rows before the cells and M behind them. Two layers in turns, so that one barrier for each suffices.
+// New velocities of a layer for the whole block. Along x the block's first and last threads have no cells and only compute what the others need;
+// along y there are M - 1 rows before the cells and M behind them. Two layers in turns, so that one barrier for each suffices.
 constexpr int row_groups = groups_left + block_x + groups_right, side_rows = dimension == 3 ? block_y + 2 * half - 1 : 0;
 constexpr int layer_groups = block_y * row_groups + side_rows * block_x;
 
@@ -202,11 +203,15 @@ constexpr int layer_groups = block_y * row_groups + side_rows * block_x;
 struct Shared {
     const Group* own;
 
-    __device__ __forceinline__ real operator[](int i) const { return own[(i + groups_left * points) / points - groups_left].word[(i + groups_left * points) % points]; }
+    __device__ __forceinline__ real operator[](int i) const
+    {
+        const int word = i + groups_left * points;
+        return own[word / points - groups_left].word[word % points];
+    }
 };
 
-// Stores the new velocities of the layer's own cells at `at`, and adds their differences to `sum`. Every thread of the block comes here: it computes the
-// velocities at its own faces, some of those around the block's rows, and takes the others' from shared memory.
+// Stores the new velocities of the layer's own cells at `at`, and adds their differences to `sum`. Every thread of the block comes here: it computes
+// the velocities at its own faces, some of those around the block's rows, and takes the others' from shared memory.
 __device__ __forceinline__ void advance_layer(const Row& row, Group& sum, const real* p, const real* v, const real* b_y,
                                               real* u_next, real* v_next, wide at, int ny, int pitch, int count, int layer)
 {
@@ -242,8 +247,8 @@ struct Arrival {
     Group stiffness;         // of the cells that they complete
 };
 
-// A whole step of the layers [first, last): rows in 2D, planes in 3D. A block takes `march` layers one after the other. With registers along the march,
-// a new layer of pressures completes the velocities M - 1 layers behind it, and these the sums of the layer 2 M - 1 behind.
+// A whole step of the layers [first, last): rows in 2D, planes in 3D. A block takes `march` layers one after the other. With registers along the
+// march, a new layer of pressures completes the velocities M - 1 layers behind it, and these the sums of the layer 2 M - 1 behind.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acoustics_step(
     const real* __restrict__ p,
     const real* __restrict__ u,

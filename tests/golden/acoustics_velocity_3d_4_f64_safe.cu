@@ -88,7 +88,8 @@ struct Span {
     __device__ __forceinline__ real operator[](int i) const { return group[(i + left * points) / points].word[(i + left * points) % points]; }
 };
 
-// The difference between i and i + 1 of values along x. Of values at left faces it belongs to the centre i, of values at centres to the left face i + 1.
+// The difference between i and i + 1 of values along x. Of values at left faces it belongs to the centre i, of values at centres to the left face
+// i + 1.
 template <typename Values>
 __device__ __forceinline__ real difference(const Values& value, int i)
 {
@@ -158,7 +159,7 @@ struct Arrival {
 };
 
 // Velocities of the layers [first, last), in place: rows in 2D, planes in 3D. A block takes `march` layers one after the other. With the pressures in
-// registers it updates the velocities in the layer as soon as that is read, and those along its way M - 1 layers behind, when they have all they need.
+// registers it updates the velocities in the layer as soon as that is read, and those along its way M - 1 layers behind, when all they need is there.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acoustics_velocity(
     const real* __restrict__ p,
     real* __restrict__ u,
