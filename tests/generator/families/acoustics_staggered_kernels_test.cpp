@@ -191,5 +191,40 @@ TEST_F(SlowAcousticsStaggeredKernels, RepresentativeCudaKernelsCompileWithoutSpi
         }
 }
 
+class GpuAcousticsStaggered : public AcousticsStaggeredKernels {
+  protected:
+    void SetUp() override {
+        try {
+            backend_ = make_backend("cuda", cache_);
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+    }
+};
+
+TEST_F(GpuAcousticsStaggered, EveryFormEqualsTheReference) {
+    const Family& family = families().find("acoustics_staggered");
+    for (const Form& form : forms)
+        for (const char* order : {"4", "8", "16"})
+            for (const char* points : {"1", "2", "4"}) {
+                const std::string size = form.dimension == 2 ? "nx=1133 ny=137" : "nx=267 ny=37 nz=39";
+                const Problem problem = parse(fmt::format("kernel={} dimension={} order={} precision={} {}", form.kernel, form.dimension, order,
+                                                          draw(2) == 0 ? "f32" : "f64", size));
+                const SearchSpace space = family.space(problem, backend_->device().limits);
+                const Config config = space.parse(fmt::format("{},points_per_thread={}", form.config, points));
+                if (!space.check(config)) expect_verified(family, problem, config);
+            }
+}
+
+TEST_F(GpuAcousticsStaggered, RandomConfigurationsEqualTheReference) {
+    const Family& family = families().find("acoustics_staggered");
+    for (const char* kernel : kernels)
+        for (const int dimension : {2, 3})
+            for (int i = 0; i < 6; ++i) {
+                const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
+                for (const auto& config : test::sample_members(*backend_, family, problem, 3, random_())) expect_verified(family, problem, config);
+            }
+}
+
 }  // namespace
 }  // namespace hone
