@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "generator/error.hpp"
 
@@ -109,10 +110,21 @@ Config SearchSpace::completed(const Config& config) const {
 
 std::vector<std::int64_t> SearchSpace::members() const {
     if (listed_) return *listed_;
-    std::vector<std::int64_t> indices;
     const std::int64_t count = product();
+    std::vector<char> allowed(static_cast<std::size_t>(count));
+    std::exception_ptr failure;  // must not leave the parallel loop
+    constexpr std::int64_t worth_a_team = 4096;
+#pragma omp parallel for schedule(static) if (count >= worth_a_team)
+    for (std::int64_t index = 0; index < count; ++index) try {
+            allowed[static_cast<std::size_t>(index)] = !check(at(index));
+        } catch (...) {
+#pragma omp critical(hone_search_space_members)
+            failure = std::current_exception();
+        }
+    if (failure) std::rethrow_exception(failure);
+    std::vector<std::int64_t> indices;
     for (std::int64_t index = 0; index < count; ++index)
-        if (!check(at(index))) indices.push_back(index);
+        if (allowed[static_cast<std::size_t>(index)] != 0) indices.push_back(index);
     return indices;
 }
 
