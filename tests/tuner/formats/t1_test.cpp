@@ -74,7 +74,7 @@ TEST(T1, AMistakeIsNamedWithItsLine) {
 
 // Written and read again: exactly the members of the recorded space.
 TEST(T1, ARecordedSpaceComesBackMemberForMember) {
-    for (const char* name : {"pnpoly__RTX_3090.json.gz", "coulomb3d__RTX_2080_Ti__T4.json.gz"}) {
+    for (const char* name : {"pnpoly__RTX_3090.json.gz", "convolution_milo__MI250X.json.gz", "coulomb3d__RTX_2080_Ti__T4.json.gz"}) {
         const RecordedSpace recorded = read_recorded_space(spaces + name);
         const T1Space again = parse_t1(t1_text(recorded), "again");
         EXPECT_EQ(again.space.members(), recorded.members()) << name;
