@@ -20,6 +20,7 @@ constexpr int sweeps = 2;
 
 std::vector<double> places(const std::vector<Value>& values) {
     std::vector<std::int64_t> sorted;
+    sorted.reserve(values.size());
     for (const Value& value : values) sorted.push_back(std::get<std::int64_t>(value));
     std::sort(sorted.begin(), sorted.end());
     std::vector<double> places;

@@ -93,6 +93,7 @@ class Surrogate : public MemberStrategy {
         next_fit_ = static_cast<std::size_t>(refit_growth * static_cast<double>(known_.size())) + refit_least;
         const std::vector<std::size_t> sample = best_and_others(ranking_, most_fitted);
         std::vector<double> costs;
+        costs.reserve(sample.size());
         for (const std::size_t member : sample) costs.push_back(cost_[member]);
         fit(kernel_, sample, costs);
     }
