@@ -112,6 +112,8 @@ void BackgroundVetter::run() {
     thread_id_ = static_cast<int>(syscall(SYS_gettid));
     // Linux: of this thread, and of the processes that it starts.
     setpriority(PRIO_PROCESS, static_cast<id_t>(thread_id_.load()), low_priority);
+    // The worker opens its device while the search space is still being listed.
+    if (!on_cpu()) start_worker();
     std::unique_lock lock(mutex_);
     while (true) {
         run_tasks(lock);
@@ -130,8 +132,8 @@ void BackgroundVetter::run() {
             working_ = false;
             continue;
         }
-        const bool compiling = !on_cpu() && !wanted_.empty() && !candidate;
-        if (compiling)
+        // Compilers get work also while a candidate waits for its permission.
+        if (!on_cpu() && !wanted_.empty())
             changed_.wait_for(lock, tick);
         else if (tasks_.empty() && !stopping_)
             changed_.wait(lock);
@@ -159,6 +161,15 @@ void BackgroundVetter::begin() {
     small_ = vetting_problem(families_, problem_, backend_.device().limits, settings_.most_words);
     evaluator_ = std::make_unique<WorkerEvaluator>(settings_.worker);
     evaluator_->begin(small_, settings_.seed, settings_.worker.sampling.most_seconds);
+}
+
+void BackgroundVetter::start_worker() {
+    try {
+        begin();
+    } catch (const std::exception& error) {
+        const std::lock_guard lock(mutex_);
+        broken_ = error.what();
+    }
 }
 
 std::optional<Candidate> BackgroundVetter::next_job(std::unique_lock<std::mutex>& lock) {

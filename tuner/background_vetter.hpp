@@ -69,6 +69,7 @@ class BackgroundVetter {
     void run();
     void run_tasks(std::unique_lock<std::mutex>& lock);
     void begin();
+    void start_worker();
     /// The next candidate for a job, once there is one.
     std::optional<Candidate> next_job(std::unique_lock<std::mutex>& lock);
     void work(const Candidate& candidate);

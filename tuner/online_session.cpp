@@ -37,7 +37,7 @@ WorkerSettings worker_settings(const Device& device, const OnlineSettings& setti
     worker.device = device;
     worker.cache = settings.cache.empty() ? DiskCache::default_folder() : settings.cache;
     worker.command = command;
-    worker.compile_processes = settings.compile_processes > 0 ? settings.compile_processes : cpu ? 1 : std::max(1, threads / 2);
+    worker.compile_processes = settings.compile_processes > 0 ? settings.compile_processes : cpu ? 1 : std::max(1, threads - 2);
     worker.sampling = vetting_rule();
     // On the CPU processes are stopped for as long as the budget is used up. On a GPU a candidate that hangs slows the application: not for long.
     worker.compile_timeout = cpu ? 900 : 120;
