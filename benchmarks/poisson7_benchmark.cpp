@@ -14,7 +14,7 @@ using namespace hone;
 // Sums of blocks go to one place by atomic additions, whose order, and with it the last digits, change from run to run.
 constexpr const char* plain_cuda = R"(
 extern "C" __global__ void plain(const real* __restrict__ p, const real* __restrict__ cx, const real* __restrict__ cy, const real* __restrict__ cz,
-                                 const real* __restrict__ diagonal, real* __restrict__ w, real* dot, int nx, int ny, int nz, int pitch) {
+                                 const real* __restrict__ diagonal, real* __restrict__ w, real* dot, int nx, int ny, int nz, int pitch, int, int) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y, k = blockIdx.z;
     __shared__ real of_block;
     if (threadIdx.x + threadIdx.y == 0) of_block = 0;
@@ -39,7 +39,7 @@ extern "C" __global__ void plain(const real* __restrict__ p, const real* __restr
 
 constexpr const char* plain_cpu = R"(
 extern "C" void plain(const real* __restrict__ p, const real* __restrict__ cx, const real* __restrict__ cy, const real* __restrict__ cz,
-                      const real* __restrict__ diagonal, real* __restrict__ w, real* dot, int nx, int ny, int nz, int pitch) {
+                      const real* __restrict__ diagonal, real* __restrict__ w, real* dot, int nx, int ny, int nz, int pitch, int, int) {
     double sum = 0;
     #pragma omp parallel for collapse(2) reduction(+ : sum)
     for (int k = 0; k < nz; ++k)
@@ -62,6 +62,9 @@ class Plain {
     Plain(Backend& backend, const DeviceProblem& problem) : cuda_(backend.device().fingerprint.target == Target::cuda) {
         KernelSource source = problem.kernel().source();
         source.entries = {"plain"};
+        source.step.resize(1);
+        source.step[0].entry = "plain";
+        source.tables.clear();
         source.text = fmt::format("using real = {};\n", source.precision == Precision::f32 ? "float" : "double") + (cuda_ ? plain_cuda : plain_cpu);
         const CompileOutcome outcome = backend.compiler().compile(source);
         if (!outcome.ok) throw std::runtime_error(outcome.failure);
@@ -69,6 +72,7 @@ class Plain {
         entry_ = module_->entry("plain");
         for (std::size_t i = 0; i < source.arrays.size(); ++i) arrays_.push_back(problem.array(i));
         for (const auto& scalar : source.scalars) extents_.push_back(scalar.value);
+        extents_.insert(extents_.end(), {0, extents_[2]});
     }
 
     std::vector<Dim3> blocks() const {
@@ -90,7 +94,7 @@ class Plain {
     std::unique_ptr<Module> module_;
     int entry_ = 0;
     std::vector<void*> arrays_;
-    std::vector<int> extents_;  // nx, ny, nz, pitch
+    std::vector<int> extents_;  // nx, ny, nz, pitch, and the range
 };
 
 void laplacian(benchmark::State& state, const std::string& text) {
