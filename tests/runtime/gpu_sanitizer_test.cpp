@@ -11,13 +11,18 @@ namespace {
 
 std::vector<std::string> problems() {
     std::vector<std::string> texts;
-    for (const char* precision : {"f32", "f64"}) {
-        for (const char* stencil : {"constant", "semi_constant", "variable"})
-            texts.push_back(std::string("gauss_seidel_27 stencil=") + stencil + " precision=" + precision + " nx=37 ny=19 nz=11");
-        for (const char* rest :
-             {"equation=maxwell_3d order=2 elements=37", "equation=maxwell_3d order=5 elements=37", "equation=acoustics_3d order=4 elements=37"})
-            texts.push_back(std::string("dg_volume ") + rest + " precision=" + precision);
-    }
+    for (const char* precision : {"f32", "f64"})
+        for (const char* problem : {"gauss_seidel_27 stencil=constant nx=37 ny=19 nz=11", "gauss_seidel_27 stencil=semi_constant nx=37 ny=19 nz=11",
+                                    "gauss_seidel_27 stencil=variable nx=37 ny=19 nz=11", "dg_volume equation=maxwell_3d order=2 elements=37",
+                                    "dg_volume equation=maxwell_3d order=5 elements=37", "dg_volume equation=acoustics_3d order=4 elements=37",
+                                    "acoustics_staggered kernel=pressure dimension=3 order=8 nx=37 ny=39 nz=17",
+                                    "acoustics_staggered kernel=velocity dimension=2 order=4 nx=37 ny=39",
+                                    "acoustics_staggered kernel=step dimension=2 order=8 nx=37 ny=39",
+                                    "acoustics_staggered kernel=step dimension=3 order=4 nx=37 ny=39 nz=17",
+                                    "poisson7 kernel=apply_dot coefficients=axis boundary=periodic nx=37 ny=19 nz=11",
+                                    "poisson7 kernel=direction coefficients=face boundary=neumann nx=37 ny=19 nz=11",
+                                    "poisson7 kernel=residual coefficients=scalar boundary=dirichlet nx=37 ny=19 nz=11"})
+            texts.push_back(std::string(problem) + " precision=" + precision);
     return texts;
 }
 
