@@ -50,8 +50,9 @@ struct BalancerState {
 /// The cost of each device is taken as affine in its units, T = a + b n with a, b >= 0: launches, transfers and the start of threads are in a. The
 /// first period gives the first device everything and the second gives it nothing: then both end points are known, one device alone being free of
 /// synchronisation. The third shares by speed; every later one goes where the least-squares lines through all known points cross. It settles when
-/// the lines cross where it stands, after four shared periods, or at once on one device where sharing cannot gain 1 %. Noise-free affine costs are
-/// settled in the fourth period; ADR 0014 says how well noisy ones are.
+/// the lines cross where it stands, after four shared periods, or at once on one device where sharing cannot gain 1 %. An end point that a shared
+/// period contradicts (no device needs more than m times as long for m times the units) is timed once more. Noise-free affine costs are settled in
+/// the fourth period; ADR 0014 says how well noisy ones are.
 ///
 /// Once settled it moves only when the predicted gain beats 2 % and two standard deviations of a period's times and repays what moving costs.
 /// Three periods in a row that differ by more than 5 % (and two standard deviations) from the model in one direction re-open the search.
@@ -63,7 +64,7 @@ class LoadBalancer {
     explicit LoadBalancer(const LoadBalancerSettings& settings);
     /// Goes on where another one was. Throws Error for a state of another range.
     LoadBalancer(const LoadBalancerSettings& settings, BalancerState state);
-    /// Begins settled at a share found earlier, from a record's models (Hybrid), which may be of another size of the same problem.
+    /// Begins settled at the share that a record of the same problem has, with its models; without models at that share, but not settled.
     LoadBalancer(const LoadBalancerSettings& settings, const Hybrid& known);
 
     /// Units of the first device in the coming period: a multiple of the granularity, or all.
