@@ -25,9 +25,9 @@ namespace {
 using testing::HasSubstr;
 
 /// An application that adds 3 x to y in every step. Every configuration's arithmetic is the same, so the result is, too: to the last bit.
-class OnlineTunerTest : public testing::Test {
+class SlowOnlineTuner : public testing::Test {
   protected:
-    OnlineTunerTest() : cache(folder.path() / "cache"), backend(make_backend("cpu", cache)) {
+    SlowOnlineTuner() : cache(folder.path() / "cache"), backend(make_backend("cpu", cache)) {
         settings.worker = {"/proc/self/exe", "worker"};
         settings.cache = cache.folder();
         settings.warn = [this](const std::string& text) { warnings.push_back(text); };
@@ -74,7 +74,7 @@ class OnlineTunerTest : public testing::Test {
     std::vector<std::string> warnings;
 };
 
-TEST_F(OnlineTunerTest, EveryStepIsRightWhileCandidatesThatAreWrongCrashOrDoNotCompileAreDropped) {
+TEST_F(SlowOnlineTuner, EveryStepIsRightWhileCandidatesThatAreWrongCrashOrDoNotCompileAreDropped) {
     Data data(20011);
     settings.strategy = "exhaustive";  // begins with the faults
     OnlineTuner tuned = tuner(data);
@@ -96,7 +96,7 @@ TEST_F(OnlineTunerTest, EveryStepIsRightWhileCandidatesThatAreWrongCrashOrDoNotC
     EXPECT_TRUE(data.is_right(steps + 1));
 }
 
-TEST_F(OnlineTunerTest, KeepsWhatItFoundAndGoesOnWithItAtTheNextStart) {
+TEST_F(SlowOnlineTuner, KeepsWhatItFoundAndGoesOnWithItAtTheNextStart) {
     Data data(20011);
     settings.strategy = "random";
     std::int64_t steps = 0;
@@ -122,7 +122,7 @@ TEST_F(OnlineTunerTest, KeepsWhatItFoundAndGoesOnWithItAtTheNextStart) {
     EXPECT_GT(again.report().progress.evaluations, evaluations) << to_string(again.report());
 }
 
-TEST_F(OnlineTunerTest, TellsOnceWhenThereIsNoWorkerAndRunsWhatIsKnown) {
+TEST_F(SlowOnlineTuner, TellsOnceWhenThereIsNoWorkerAndRunsWhatIsKnown) {
     Data data(20011);
     settings.worker = {"/nowhere/hone", "worker"};
     OnlineTuner tuned = tuner(data);
@@ -133,7 +133,7 @@ TEST_F(OnlineTunerTest, TellsOnceWhenThereIsNoWorkerAndRunsWhatIsKnown) {
     EXPECT_THAT(warnings[0], AllOf(HasSubstr("is not tuned online"), HasSubstr("/nowhere/hone")));
 }
 
-TEST_F(OnlineTunerTest, OnlyOneOfTwoTunersOfAProblemTriesCandidates) {
+TEST_F(SlowOnlineTuner, OnlyOneOfTwoTunersOfAProblemTriesCandidates) {
     Data first(20011);
     Data second(20011);
     OnlineTuner one = tuner(first);
@@ -147,7 +147,7 @@ TEST_F(OnlineTunerTest, OnlyOneOfTwoTunersOfAProblemTriesCandidates) {
     EXPECT_TRUE(second.is_right(others));
 }
 
-TEST_F(OnlineTunerTest, AnotherProblemAndOtherArraysComeBetweenTwoSteps) {
+TEST_F(SlowOnlineTuner, AnotherProblemAndOtherArraysComeBetweenTwoSteps) {
     Data data(20011);
     Data other(20011);
     Data larger(50021);
@@ -166,7 +166,7 @@ TEST_F(OnlineTunerTest, AnotherProblemAndOtherArraysComeBetweenTwoSteps) {
     EXPECT_EQ(tuned.report().progress.steps, 40);
 }
 
-TEST_F(OnlineTunerTest, SwitchedOffItRunsWhatIsKnown) {
+TEST_F(SlowOnlineTuner, SwitchedOffItRunsWhatIsKnown) {
     Data data(20011);
     settings.enabled = false;
     OnlineTuner tuned = tuner(data);
