@@ -8,6 +8,7 @@ namespace hone {
 namespace {
 
 constexpr double least_variance = 1e-9;  // of a row that others explain wholly, after rounding
+constexpr double least_scale = 1e-12;    // of the process: where all costs are equal, what is least known still stands out
 
 /// to -= factor * from. The length, a multiple of eight, and the restricted pointers let GCC use vector instructions at -O2 already.
 void subtract_eights(float* __restrict to, float factor, const float* __restrict from, std::size_t eights) {
@@ -133,7 +134,7 @@ void GaussianProcess::extend(std::size_t member) {
 
 Expectation GaussianProcess::expect(std::size_t p) const {
     const double left = std::max(1e-8, static_cast<double>(left_[p]));
-    return {mean() + value_[p] - mean() * one_[p], std::sqrt(variance() * left), failure_[p]};
+    return {mean() + value_[p] - mean() * one_[p], std::sqrt(std::max(least_scale, variance()) * left), failure_[p]};
 }
 
 double GaussianProcess::variance() const {

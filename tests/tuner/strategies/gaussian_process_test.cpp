@@ -145,6 +145,15 @@ TEST_F(GaussianProcesses, APendingMemberMovesNoMeanAndMakesItsSurroundingsSurer)
     EXPECT_LT(process.expect(0).deviation, 0.2 * std::sqrt(process.variance()));
 }
 
+TEST_F(GaussianProcesses, EqualCostsLeaveTheLessKnownLessCertain) {
+    GaussianProcess process(kernel_, {rows_.front(), pool_.front()});
+    for (std::size_t i = 0; i < 3; ++i) {
+        process.add(rows_[i]);
+        process.tell(i, -7.0);
+    }
+    EXPECT_GT(process.expect(1).deviation, 2 * process.expect(0).deviation);
+}
+
 TEST_F(GaussianProcesses, AFailureSaysNothingOfTheCostsAndIsExpectedNearby) {
     GaussianProcess process(kernel_, pool_);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
