@@ -1,7 +1,5 @@
 #include "tuner/simulation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -11,9 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <unordered_set>
 
-#include "generator/error.hpp"
 #include "tuner/tuner.hpp"
 
 namespace hone {
@@ -63,14 +59,9 @@ std::vector<double> replay(const RecordedSpace& recorded, const StrategyEntry& s
     settings.window = window;
     Tuner tuner(space, strategy, seed, settings);
     std::deque<Candidate> pending;
-    std::unordered_set<std::int64_t> asked;
     std::vector<double> best;
     while (std::ssize(best) < evaluations) {
-        for (auto candidate = tuner.next(); candidate && !candidate->finalist; candidate = tuner.next()) {
-            if (!asked.insert(candidate->index).second)
-                throw Error("strategy " + strategy.name, "it asked for " + candidate->config.key() + " a second time", "mend the strategy");
-            pending.push_back(*std::move(candidate));
-        }
+        for (auto candidate = tuner.next(); candidate && !candidate->finalist; candidate = tuner.next()) pending.push_back(*std::move(candidate));
         if (pending.empty()) break;  // every member was asked
         const RecordedConfiguration& configuration = recorded.at(pending.front().index);
         tuner.report(pending.front(), replayed(configuration));

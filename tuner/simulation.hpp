@@ -30,7 +30,7 @@ struct Simulation {
 /// is handed down from one to the next. The Tuner is the state machine that tunes kernels, fed with recorded costs.
 ///
 /// `go_on` is called with the number of repetitions done, from any thread, one at a time; once it says no, those not yet begun are left out of the
-/// result. Throws Error when a strategy asks for something twice or for what is no member.
+/// result. Evaluations are distinct: the tuner passes over what a strategy asks again. Throws Error when it asks for what is no member.
 Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy, const SimulationSettings& settings,
                     const std::function<bool(int)>& go_on = {});
 
