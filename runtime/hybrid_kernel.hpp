@@ -64,7 +64,8 @@ class HybridKernel {
     void set_units(std::int64_t units);
     /// Writes the devices' parts of all results into the host arrays.
     void gather();
-    /// Takes all arrays from the host anew, after the application changed some. They must be whole: gathered, or not from here.
+    /// Takes all arrays from the host anew, after the application changed some. They must be whole: gathered, or not from here; and `set_units`,
+    /// which moves earlier results into them, must not come between the change and this.
     void scatter();
 
     const Transfers& exchanged() const;  ///< by steps

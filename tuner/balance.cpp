@@ -49,10 +49,10 @@ class Run {
 
     // One step from the pristine data at a share, against the reference.
     void verify(std::int64_t units) {
+        hybrid_.set_units(units);  // first: it moves what earlier steps computed, into these arrays too
         for (std::size_t i = 0; i < specs_.size(); ++i)
             if (specs_[i].access != Access::in)
                 std::memcpy(arrays_[i].data(), workload_.arrays[i].data(), static_cast<std::size_t>(arrays_[i].bytes()));
-        hybrid_.set_units(units);
         hybrid_.scatter();
         hybrid_.step();
         hybrid_.gather();
