@@ -70,6 +70,19 @@ TEST_F(BalanceTest, GivesAVerifiedRecordThatADatabaseHandsOut) {
     EXPECT_NEAR(again.periods[0].share, share.share, 1.0 / 26);
 }
 
+TEST_F(BalanceTest, VerifiesAtTheShareFoundAfterASweepThatEndedElsewhere) {
+    Hybrid known;
+    known.share = 0.5;
+    known.own_cost = known.partner_cost = {0, 1e-3, 0, 8};
+    settings_.known = known;
+    settings_.period = 3;
+    settings_.most_periods = 1;
+    settings_.sweep = 1;
+    const BalanceOutcome outcome = run(problem_);
+    EXPECT_NEAR(outcome.record.hybrid->share, 0.5, 1.0 / 26) << "one period, however far from the model, is no drift";
+    EXPECT_TRUE(outcome.record.verified()) << outcome.record.verification_error;
+}
+
 TEST_F(BalanceTest, NamesTheWayOfEachDeviceUnderItsMeter) {
     settings_.period = 3;
     settings_.energy_seconds = 0.2;
