@@ -47,7 +47,8 @@ std::string idle_reason(const Record& record, const Families& families) {
     if (!knows(families, record.problem.family())) return "this hone has no such family; kept as it is";
     if (!record.verified()) return "not verified within its tolerance";
     try {
-        const auto rejection = families.of(record.problem).space(record.problem, generous_limits(record.device)).check(record.config);
+        const SearchSpace space = families.of(record.problem).space(record.problem, generous_limits(record.device));
+        const auto rejection = space.check(space.completed(record.config));
         return rejection ? fmt::format("no member of today's search space, {}: {}", rejection->constraint, rejection->reason) : "";
     } catch (const Error& error) {
         return error.what();
