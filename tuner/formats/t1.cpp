@@ -83,6 +83,7 @@ Constraint read_condition(const JsonPlace& place, const Parameters& parameters) 
     const JsonPlace text = place["Expression"];
     const PythonExpression expression(text.string(longest_text), text.where());
     std::vector<std::string> names;
+    names.reserve(parameters->size());
     for (const auto& parameter : *parameters) names.push_back(parameter.tunable.name);
     for (const auto& name : expression.names())
         if (std::find(names.begin(), names.end(), name) == names.end())
