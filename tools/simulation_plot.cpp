@@ -75,7 +75,8 @@ std::string simulation_plot(const std::vector<SimulatedSpace>& spaces, const std
     std::string script = fmt::format("set terminal {} noenhanced size {},{} font \"sans,11\"\nset output {}\n", terminal(picture), 700 * columns,
                                      480 * rows, gnuplot_string(picture.string()));
     script +=
-        "set logscale xy\nset grid\nset key top right\nset xlabel \"distinct evaluations\"\nset ylabel \"best so far / optimum\"\nset yrange [1:*]\nset autoscale xfix\n";
+        "set logscale xy\nset grid\nset key top right\nset xlabel \"distinct evaluations\"\nset ylabel \"best so far / optimum\"\nset yrange "
+        "[1:*]\nset autoscale xfix\n";
     script += fmt::format("set multiplot layout {},{}\n", rows, columns);
     for (std::size_t i = 0; i < spaces.size(); ++i) script += panel(spaces[i], i);
     return script + "unset multiplot\n";

@@ -104,6 +104,7 @@ Config start_of(const SearchSpace& free, const std::vector<Constraint>& constrai
         return std::none_of(constraints.begin(), constraints.end(), [&](const Constraint& rule) { return rule.violation(config).has_value(); });
     };
     std::vector<Assignment> preset;
+    preset.reserve(parameters.size());
     for (const auto& [tunable, values, place] : parameters) preset.push_back({tunable.name, tunable.values[place.value_or(0)]});
     defaults = std::all_of(parameters.begin(), parameters.end(), [](const Parameter& parameter) { return parameter.preset.has_value(); }) &&
                member(Config(preset));
