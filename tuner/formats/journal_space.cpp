@@ -71,7 +71,9 @@ RecordedSpace parse_journal_space(std::string_view text, const std::string& file
         Key key = parse_key(entry.config, where);
         if (rows.empty()) names = key.names;
         if (key.names != names) throw Error(where, "it has other tunables than the first candidate", "a journal is of one space");
-        RecordedRow row{std::move(key.written), {}, where};
+        RecordedRow row;
+        row.written = std::move(key.written);
+        row.where = where;
         if (entry.outcome.measured()) row.configuration.cost = entry.outcome.step.median;
         if (entry.outcome.measured() && !(row.configuration.cost > 0)) throw Error(where, "its median step is 0 s", "measure it again");
         row.configuration.outcome = std::move(entry.outcome);
