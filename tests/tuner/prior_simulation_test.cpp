@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,9 +41,9 @@ int evaluations_to(const RecordedSpace& recorded, const SearchSpace& space, std:
 }
 
 TEST(SlowPrior, SavesEvaluationsEvenFromAnotherMakersDevice) {
-    const std::string folder = std::string(HONE_SOURCE_FOLDER) + "/tests/spaces/";
-    const RecordedSpace turing = read_recorded_space(folder + "convolution__RTX_2080_Ti.json.gz");
-    const RecordedSpace cdna = read_recorded_space(folder + "convolution_milo__MI250X.json.gz");
+    const std::filesystem::path folder = std::filesystem::path(HONE_SOURCE_FOLDER) / "tests" / "spaces";
+    const RecordedSpace turing = read_recorded_space(folder / "convolution__RTX_2080_Ti.json.gz");
+    const RecordedSpace cdna = read_recorded_space(folder / "convolution_milo__MI250X.json.gz");
     constexpr int repetitions = 100;
     for (const auto& [own, neighbour] : {std::pair{&turing, &cdna}, std::pair{&cdna, &turing}}) {
         for (const double part : {0.5, 0.25, 0.1}) {
