@@ -1,5 +1,6 @@
 #include "tests/support/emulator.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -40,7 +41,10 @@ class Emulator : public ::testing::Test {
 
     // The data after one launch over [first, last), from 0, 1, 2, ...
     std::vector<float> run(const KernelSource& cuda, int n, int first = 0, int last = 1, int constant = 0) {
-        const KernelSource cpu = emulated(cuda);
+        return run_emulated(emulated(cuda), n, first, last, constant);
+    }
+
+    std::vector<float> run_emulated(const KernelSource& cpu, int n, int first = 0, int last = 1, int constant = 0) {
         const CompileOutcome outcome = backend_->compiler().compile(cpu);
         EXPECT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
         std::vector<float> data(static_cast<std::size_t>(n));
@@ -125,6 +129,22 @@ TEST_F(EmulatorDeathTest, ABarrierThatSomeWarpLanesNeverReachIsAnError) {
     const auto divergent = source("    if (threadIdx.x < 7) data[0] = __shfl_sync(0xffffffff, data[threadIdx.x], 3);\n    else __syncthreads();\n",
                                   {1, 1, 1}, {32, 1, 1});
     EXPECT_DEATH(run(divergent, 32), "wait for others that never come");
+}
+
+TEST_F(EmulatorDeathTest, AWordThatNobodyWroteIsAnErrorWhenItIsCopied) {
+    const auto fills = source("#if !defined(__clang__) && __GNUC__ >= 12\n    data[0] = 1;\n#endif\n", {1, 1, 1}, {1, 1, 1});
+    if (run(fills, 1)[0] == 0) GTEST_SKIP() << "the host's compiler, which is not GCC 12 or newer, does not fill variables";
+    const std::string window =
+        "    struct {{ real word[2]; }} window{};\n    window.word[0] = data[0];\n    window.word[1] = window.word[{}];\n"
+        "    data[1] = fma(window.word[0], 2, window.word[1]);\n";
+    const auto checked = [&](const char* begin, int copied) {
+        KernelSource cuda = source(fmt::format(fmt::runtime(window), begin, copied), {1, 1, 1}, {1, 1, 1});
+        cuda.text = "using real = float;\n" + cuda.text;
+        return with_checked_words(emulated(cuda));
+    };
+    EXPECT_EQ(run_emulated(checked("", 0), 2)[1], 0.0F);
+    EXPECT_EQ(run_emulated(checked(" = {}", 1), 2)[1], 0.0F);
+    EXPECT_DEATH(run_emulated(checked("", 1), 2), "before anything was written");
 }
 
 }  // namespace

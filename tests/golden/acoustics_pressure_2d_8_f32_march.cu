@@ -114,9 +114,10 @@ __device__ __forceinline__ Group difference_along(const real* from, int stride)
     return sum;
 }
 
-// Values of 2 M layers, around a layer or between two.
+// Values of 2 M layers, around a layer or between two. They begin as zeros, although a thread stores nothing before it has replaced them: of registers
+// that move along and begin with none, ptxas 13.0 has taken one for its neighbour.
 struct Window {
-    Group layer[2 * half];
+    Group layer[2 * half] = {};
 
     __device__ __forceinline__ void move_to(const Group& next)
     {
@@ -191,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         #pragma unroll
         for (int k = 1; k < 2 * half; ++k) window.layer[k] = load(along + at + (k - half) * wide(layer_stride));
     }
-    Arrival next;
+    Arrival next = {};
     if (ahead && layer_first < layer_last) next.read(p, u, along, kappa, at, layer_stride);
     #pragma unroll (layers_per_trip)
     for (int layer = layer_first; layer < layer_last; layer += layer_step, at += layer_step * wide(layer_stride)) {

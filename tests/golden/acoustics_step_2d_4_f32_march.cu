@@ -112,9 +112,10 @@ __device__ __forceinline__ Group difference_along(const real* from, int stride)
     return sum;
 }
 
-// Values of 2 M layers, around a layer or between two.
+// Values of 2 M layers, around a layer or between two. They begin as zeros, although a thread stores nothing before it has replaced them: of registers
+// that move along and begin with none, ptxas 13.0 has taken one for its neighbour.
 struct Window {
-    Group layer[2 * half];
+    Group layer[2 * half] = {};
 
     __device__ __forceinline__ void move_to(const Group& next)
     {
@@ -268,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         if (layer - cells_behind >= layer_first) arrival.stiffness = medium(kappa, there - cells_behind * wide(layer_stride));
     };
     const int arrivals_last = layer_last + cells_behind;
-    Arrival next;
+    Arrival next = {};
     if (ahead && layer_first < layer_last) read(next, layer_first, at);
     #pragma unroll (layers_per_trip)
     for (int layer = layer_first; layer < arrivals_last; layer += layer_step, at += layer_step * wide(layer_stride)) {

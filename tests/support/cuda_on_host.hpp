@@ -14,6 +14,7 @@
 #include <memory>
 #include <numeric>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #define __global__
@@ -201,6 +202,34 @@ struct Pointer {
     }
 };
 
+// A word that stops the program when it is read before it was written: GCC fills a variable that nothing initialises with bytes 0xfe, if told to.
+template <typename Word>
+struct Checked {
+    Word word;
+
+    Checked() = default;
+    constexpr Checked(Word value) : word(value) {}
+    constexpr Checked(const Checked& other) : word(other.read()) {}
+    constexpr Checked& operator=(const Checked& other) {
+        word = other.read();
+        return *this;
+    }
+    constexpr operator Word() const { return read(); }
+    constexpr Checked& operator+=(Word other) {
+        word = read() + other;
+        return *this;
+    }
+    constexpr Word read() const {
+        if (!std::is_constant_evaluated()) {
+            unsigned char bytes[sizeof(Word)];
+            std::memcpy(bytes, &word, sizeof(Word));
+            if (std::all_of(bytes, bytes + sizeof(Word), [](unsigned char byte) { return byte == 0xfe; }))
+                stop("reads a word of a variable before anything was written to it");
+        }
+        return word;
+    }
+};
+
 // The type of a kernel's parameter number `index`.
 template <int index, typename... Parameters>
 std::tuple_element_t<index, std::tuple<Parameters...>> parameter_of(void (*)(Parameters...));
@@ -284,3 +313,11 @@ auto max(A a, B b) {
     return a < b ? b : a;
 }
 using std::fma;
+template <typename Word>
+Word fma(const cuda_on_host::Checked<Word>& a, const std::type_identity_t<Word>& b, const std::type_identity_t<Word>& c) {
+    return std::fma(a.read(), b, c);
+}
+template <typename Word>
+Word fma(const Word& a, const cuda_on_host::Checked<Word>& b, const std::type_identity_t<Word>& c) {
+    return std::fma(a, b.read(), c);
+}

@@ -11,6 +11,11 @@ namespace hone::test {
 /// coalescing and memory ordering between blocks are not modelled, and each launch runs on one core: keep the problem small.
 KernelSource emulated(const KernelSource& cuda);
 
+/// An emulated source that aborts with a message when a variable's word is copied or computed with before anything was written to it, which on a
+/// device may do no harm for years, and then a compiler makes use of it. For texts that call their word `real`, and keep it out of warp shuffles.
+/// Takes GCC 12 or newer as the host's compiler; others do not fill variables, so that nothing is found.
+KernelSource with_checked_words(const KernelSource& emulated);
+
 /// The family with its CUDA configurations of `cuda` limits, to be run by the CPU backend.
 ///
 ///     const Family family = emulated(gauss_seidel_27(), cuda_limits(90));

@@ -160,6 +160,18 @@ TEST_F(SlowAcousticsStaggeredKernels, EveryFormOfCudaKernelEqualsTheReferenceInT
     }
 }
 
+// A compiler may take a register that was never written for any other: nothing that a kernel copies is left to chance, even where nobody uses it.
+TEST_F(SlowAcousticsStaggeredKernels, NoFormOfCudaKernelCopiesWordsThatNobodyWrote) {
+    Family family = test::emulated(acoustics_staggered(), cuda_limits(90));
+    family.kernel = [kernel = family.kernel](const Problem& problem, const Config& config, const Limits& limits) {
+        return test::with_checked_words(kernel(problem, config, limits));
+    };
+    for (const Form& form : forms) {
+        const Problem problem = parse(draw_kind(form.kernel, form.dimension) + (form.dimension == 2 ? " nx=37 ny=37" : " nx=35 ny=3 nz=19"));
+        expect_verified(family, problem, family.space(problem, {}).parse(form.config));
+    }
+}
+
 TEST_F(SlowAcousticsStaggeredKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
     const Family family = test::emulated(acoustics_staggered(), cuda_limits(90));
     for (const char* kernel : kernels) {
