@@ -39,6 +39,7 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     std::int64_t values = row + points;
     if (config.integer("ahead") == 1) values += row;
     if (in_registers(config)) values += (grid.kind == Kind::step ? 4 : 2) * m * points;
+    if (grid.kind == Kind::step && !in_registers(config)) values += 2 * m * points;  // faces along the march, which compilers compute side by side
     if (grid.kind == Kind::step && grid.dimension == 3 && config.word("staging") != "shared")
         values += 3 * m * points;  // the neighbours' velocities along y
     return addresses + values * grid.word() / 4;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <fstream>
@@ -97,6 +98,7 @@ TEST_F(SlowOnlineTuner, EveryStepIsRightWhileCandidatesThatAreWrongCrashOrDoNotC
 }
 
 TEST_F(SlowOnlineTuner, KeepsWhatItFoundAndGoesOnWithItAtTheNextStart) {
+    constexpr int members = 12;
     Data data(20011);
     settings.strategy = "random";
     std::int64_t steps = 0;
@@ -116,10 +118,12 @@ TEST_F(SlowOnlineTuner, KeepsWhatItFoundAndGoesOnWithItAtTheNextStart) {
     EXPECT_GT(record.step.median, 0);
     OnlineTuner again = tuner(data);
     EXPECT_EQ(again.report().first_config, record.config.key());
-    steps += run(again, [&](const OnlineReport& report) { return report.progress.evaluations > evaluations; });
+    // On a busy machine the first start may have come to the end of the space.
+    const int goal = std::min(evaluations + 1, members);
+    steps += run(again, [&](const OnlineReport& report) { return report.progress.evaluations >= goal; });
     again.finish();
     EXPECT_TRUE(data.is_right(steps));
-    EXPECT_GT(again.report().progress.evaluations, evaluations) << to_string(again.report());
+    EXPECT_GE(again.report().progress.evaluations, goal) << to_string(again.report());
 }
 
 TEST_F(SlowOnlineTuner, TellsOnceWhenThereIsNoWorkerAndRunsWhatIsKnown) {
