@@ -21,7 +21,7 @@ void evaluate(std::string_view text) {
 
 void read(std::string_view text) {
     try {
-        const hone::T1Space t1 = hone::parse_t1(text, "input");
+        const hone::T1Space t1 = hone::parse_t1(text, "input", 1000);
         if (t1.space.check(t1.space.safe())) std::abort();
     } catch (const hone::Error&) {
     }

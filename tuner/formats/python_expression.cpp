@@ -36,8 +36,8 @@ using List = PythonValue::List;
 
 constexpr int most_levels = 100;  // of nested expressions
 constexpr std::size_t longest_text = 1 << 20;
-constexpr std::size_t most_elements = 1'000'000;  // of a list
-constexpr std::int64_t most_steps = 4'000'000;    // of one evaluation
+constexpr std::size_t most_elements = 100'000;  // of a list
+constexpr std::int64_t most_steps = 1'000'000;  // of one evaluation: nodes, and elements of lists that are copied or looked through
 constexpr std::array<std::string_view, 9> functions{"min", "max", "abs", "int", "float", "len", "sum", "range", "list"};
 constexpr std::array<std::string_view, 9> reserved{"and", "or", "not", "in", "if", "else", "for", "lambda", "is"};
 constexpr const char* known =
@@ -364,12 +364,12 @@ class Evaluator {
     Evaluator(const PythonExpression::Lookup& value_of, const std::string& where) : value_of_(&value_of), where_(&where) {}
 
     PythonValue value(const Node& node) {
-        if (++steps_ > most_steps) fail(fmt::format("over {} steps", most_steps), "describe the values in a simpler way");
+        spend(1);
         switch (node.kind) {
             case Kind::constant:
-                return node.constant;
+                return charged(node.constant);
             case Kind::name:
-                return name(node.text);
+                return charged(name(node.text));
             case Kind::list:
                 return list(node);
             case Kind::comprehension:
@@ -396,6 +396,24 @@ class Evaluator {
 
   private:
     [[noreturn]] void fail(const std::string& found, const std::string& remedy) const { throw Error(*where_, found, remedy); }
+
+    void spend(std::size_t steps) {
+        steps_ += static_cast<std::int64_t>(steps);
+        if (steps_ > most_steps) fail(fmt::format("over {} steps", most_steps), "describe the values in a simpler way");
+    }
+
+    // A copy of a list costs what it holds, lists within it included.
+    static std::size_t size_of(const PythonValue& value) {
+        const auto* list = std::get_if<List>(&value.held);
+        if (list == nullptr) return 0;
+        std::size_t size = list->size();
+        for (const PythonValue& element : *list) size += size_of(element);
+        return size;
+    }
+    PythonValue charged(PythonValue value) {
+        spend(size_of(value));
+        return value;
+    }
 
     PythonValue name(const std::string& name) const {
         for (auto local = locals_.rbegin(); local != locals_.rend(); ++local)
@@ -428,26 +446,26 @@ class Evaluator {
         const PythonValue over = value(node.children[1]);
         List elements;
         for (const PythonValue& element : list_of(over)) {
-            locals_.emplace_back(node.text, element);
+            locals_.emplace_back(node.text, charged(element));
             if (node.children.size() < 3 || value(node.children[2]).truth()) elements.push_back(value(node.children[0]));
             locals_.pop_back();
         }
         return {std::move(elements)};
     }
 
-    PythonValue unary(const std::string& sign, const PythonValue& operand) const {
+    PythonValue unary(const std::string& sign, const PythonValue& operand) {
         if (sign == "not") return {!operand.truth()};
         if (!is_number(operand)) fail(operand.text() + " is no number", "a number belongs here");
         return binary(sign, {std::int64_t{0}}, operand);
     }
 
-    PythonValue binary(const std::string& sign, const PythonValue& left, const PythonValue& right) const {
+    PythonValue binary(const std::string& sign, const PythonValue& left, const PythonValue& right) {
         const auto* more = std::get_if<List>(&right.held);
         if (const auto* list = std::get_if<List>(&left.held); list != nullptr && more != nullptr && sign == "+") {
             if (list->size() + more->size() > most_elements) fail(fmt::format("over {} values in a list", most_elements), "use fewer");
             List both = *list;
             both.insert(both.end(), more->begin(), more->end());
-            return {std::move(both)};
+            return charged({std::move(both)});
         }
         if (!is_number(left) || !is_number(right))
             fail(fmt::format("{} {} {} has no meaning", left.text(), sign, right.text()), "numbers belong here");
@@ -516,7 +534,7 @@ class Evaluator {
         if (sign == "!=") return !(left == right);
         if (sign == "in" || sign == "not in") {
             const List& list = list_of(right);
-            steps_ += std::ssize(list);
+            spend(size_of(right) + size_of(left));
             return (std::find(list.begin(), list.end(), left) != list.end()) == (sign == "in");
         }
         return sign == "<" ? less(left, right) : sign == ">" ? less(right, left) : sign == "<=" ? !less(right, left) : !less(left, right);
@@ -538,12 +556,12 @@ class Evaluator {
         List arguments;
         for (const Node& child : node.children) arguments.push_back(value(child));
         const std::string& function = node.text;
-        if (function == "range") return range(arguments);
+        if (function == "range") return charged(range(arguments));
         if ((function == "min" || function == "max") && arguments.size() > 1) return extreme(function, arguments);
         if (arguments.size() != 1) fail(fmt::format("{}() is given {} values", function, arguments.size()), "it takes one");
         const PythonValue& argument = arguments.front();
         if (function == "min" || function == "max") return extreme(function, list_of(argument));
-        if (function == "list") return {list_of(argument)};
+        if (function == "list") return charged({list_of(argument)});
         if (function == "len") return {std::ssize(list_of(argument))};
         if (function == "sum") {
             PythonValue sum{std::int64_t{0}};

@@ -29,7 +29,7 @@ struct PythonValue {
 /// There are: whole numbers, numbers, texts, True, False, names; + - * / // % **, comparisons and their chains, in and not in; and, or, not; a if c
 /// else b; lists, tuples, `[e for i in list if c]`; min, max, abs, int, float, len, sum, range, list; brackets. There is nothing else: no attributes,
 /// no indices, no other functions, no assignments. What is missing is an Error that names it, at parsing; division by zero, texts in arithmetic,
-/// whole numbers beyond 64 bits and lists of over a million values are Errors when evaluated.
+/// whole numbers beyond 64 bits and lists of over 100 000 values, and more than a million steps, are Errors when evaluated.
 class PythonExpression {
   public:
     using Lookup = std::function<PythonValue(const std::string&)>;

@@ -17,7 +17,6 @@ namespace hone {
 namespace {
 
 constexpr std::size_t longest_text = 1 << 20;
-constexpr std::int64_t most_tried = 10'000'000;  // configurations, to find one that may stand as safe
 constexpr const char* form = "a T1 file has ConfigurationSpace.TuningParameters with Name, Type and Values";
 
 // A tunable with what its values are to the conditions.
@@ -99,7 +98,7 @@ Constraint read_condition(const JsonPlace& place, const Parameters& parameters) 
 
 // The defaults where they are a member, else the first member.
 Config start_of(const SearchSpace& free, const std::vector<Constraint>& constraints, const std::vector<Parameter>& parameters, bool& defaults,
-                const std::string& file) {
+                const std::string& file, std::int64_t most_tried) {
     const auto member = [&](const Config& config) {
         return std::none_of(constraints.begin(), constraints.end(), [&](const Constraint& rule) { return rule.violation(config).has_value(); });
     };
@@ -160,7 +159,7 @@ const char* type_of(const RecordedParameter& parameter) {
 
 }  // namespace
 
-T1Space parse_t1(std::string_view text, const std::string& file) {
+T1Space parse_t1(std::string_view text, const std::string& file, std::int64_t most_tried) {
     const JsonNode root = parse_json(text, file);
     const JsonPlace place(root, file);
     if (!place.find("ConfigurationSpace")) throw Error(file, "it has no ConfigurationSpace", form);
@@ -187,7 +186,7 @@ T1Space parse_t1(std::string_view text, const std::string& file) {
     }
     T1Space result;
     const SearchSpace free(tunables, {}, first);
-    const Config start = start_of(free, constraints, *parameters, result.defaults_are_safe, file);
+    const Config start = start_of(free, constraints, *parameters, result.defaults_are_safe, file, most_tried);
     result.space = SearchSpace(std::move(tunables), std::move(constraints), start.assignments());
     if (const auto kernel = place.find("KernelSpecification"))
         if (const auto name = kernel->find("KernelName")) result.kernel = name->string(longest_text);
