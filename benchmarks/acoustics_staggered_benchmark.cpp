@@ -176,6 +176,7 @@ class PlainSweeps {
             if (arrays.size() > 5) arrays.push_back(arrays.back());
         }
         std::vector<void*> arguments;
+        arguments.reserve(arrays.size() + 5);
         for (auto& array : arrays) arguments.push_back(&array);
         int extents[] = {static_cast<int>(grid_.nx), static_cast<int>(grid_.ny), static_cast<int>(grid_.nz), static_cast<int>(grid_.pitch)};
         arguments.push_back(weights_.data());
