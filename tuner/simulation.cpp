@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "generator/random_words.hpp"
 #include "tuner/tuner.hpp"
 
 namespace hone {
@@ -46,11 +47,9 @@ double best_at(const std::vector<double>& best, std::int64_t evaluations) {
 }  // namespace
 
 std::uint64_t repetition_seed(std::uint64_t seed, int repetition) {
-    // SplitMix64 (S. Vigna, public domain): neighbouring seeds give unrelated numbers.
-    std::uint64_t z = seed + 0x9e3779b97f4a7c15U * (static_cast<std::uint64_t>(repetition) + 1);
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31U);
+    // Every repetition its own number of one well mixed sequence: neighbouring seeds give unrelated numbers.
+    constexpr std::uint64_t step = 0x9e3779b97f4a7c15U;
+    return mixed(seed + step * static_cast<std::uint64_t>(repetition));
 }
 
 std::vector<double> replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std::uint64_t seed, int evaluations, int window) {

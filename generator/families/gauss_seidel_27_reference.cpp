@@ -3,24 +3,12 @@
 #include <limits>
 
 #include "generator/families/gauss_seidel_27_grid.hpp"
+#include "generator/random_words.hpp"
 
 // The plain triple loop per colour, in double precision, and random data for it. Shares the layout with the generator, and nothing else.
 
 namespace hone::gauss_seidel {
 namespace {
-
-// A well mixed number from a counter, so that every word of an array can be made independently (Steele, Lea, Flood: SplitMix64, OOPSLA 2014).
-std::uint64_t mix(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
-// Uniform in [-1, 1).
-double random(std::uint64_t seed, std::int64_t index) {
-    return static_cast<double>(mix(seed + static_cast<std::uint64_t>(index)) >> 11) * 0x1p-52 - 1;
-}
 
 // Where the stencil of interior point (x, y, z), counted from 1, begins, and how far apart its coefficients lie.
 struct StencilLayout {
@@ -68,8 +56,8 @@ void fill_fields(const Grid& grid, std::uint64_t seed, Real* u, Real* f) {
             for (std::int64_t x = 0; x < grid.pitch; ++x) {
                 const std::int64_t word = (z * (grid.ny + 2) + y) * grid.pitch + x;
                 const bool inside = x >= 1 && x <= grid.nx && y >= 1 && y <= grid.ny && z >= 1 && z <= grid.nz;
-                u[word] = x < grid.nx + 2 ? static_cast<Real>(random(seed, 2 * word)) : unused;
-                f[word] = inside ? static_cast<Real>(random(seed, 2 * word + 1)) : unused;
+                u[word] = x < grid.nx + 2 ? static_cast<Real>(random_word(seed, 2 * word)) : unused;
+                f[word] = inside ? static_cast<Real>(random_word(seed, 2 * word + 1)) : unused;
             }
 }
 
@@ -88,7 +76,7 @@ void fill_stencil(const Grid& grid, std::uint64_t seed, Real* stencil) {
             for (std::int64_t x = 1; x <= columns; ++x)
                 for (std::int64_t k = 0; k < coefficients; ++k) {
                     const std::int64_t word = layout.start(x, y, z) + k * layout.k;
-                    const double number = random(seed, word);
+                    const double number = random_word(seed, word);
                     stencil[word] = static_cast<Real>(k == centre ? 1 / (number + std::copysign(2, number)) : number * off_centre);
                 }
 }
@@ -98,8 +86,8 @@ void fill(const Problem& problem, const Grid& grid, std::uint64_t seed, Workload
     Real* u = workload.arrays[0].values<Real>().data();
     Real* f = workload.arrays[1].values<Real>().data();
     Real* stencil = workload.arrays[2].values<Real>().data();
-    fill_fields(grid, mix(seed), u, f);
-    fill_stencil(grid, mix(seed + 1), stencil);
+    fill_fields(grid, mixed(seed), u, f);
+    fill_stencil(grid, mixed(seed + 1), stencil);
     workload.expected[0] = workload.arrays[0].copy();
     void* pointers[] = {workload.expected[0].data(), f, stencil};
     reference(problem, pointers, 0, grid.nz);
