@@ -1,4 +1,4 @@
-// Over 300 lines: a small language with its scanner, parser and evaluator is easier to check in one piece.
+// Over 600 lines: a small language with its scanner, parser and evaluator is easier to check in one piece.
 #include "tuner/formats/python_expression.hpp"
 
 #include <fmt/format.h>
