@@ -4,6 +4,7 @@
 
 #include "generator/families/acoustics_staggered_grid.hpp"
 #include "generator/families/cpu_team.hpp"
+#include "generator/families/cuda_residency.hpp"
 
 namespace hone::acoustics {
 namespace {
@@ -46,60 +47,46 @@ std::int64_t registers(const Grid& grid, const Config& config) {
 }
 
 std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits) {
-    return {{"threads_per_block",
-             [=](const Config& config) -> Reason {
-                 if (threads(config) <= limits.max_threads_per_block) return {};
-                 return fmt::format("{} threads in a block, the device allows {}", threads(config), limits.max_threads_per_block);
-             }},
-            {"resident_threads",
-             [=](const Config& config) -> Reason {
-                 const std::int64_t resident = threads(config) * config.integer("min_blocks");
-                 if (resident <= limits.max_threads_per_multiprocessor) return {};
-                 return fmt::format("{} threads on a multiprocessor, the device holds {}", resident, limits.max_threads_per_multiprocessor);
-             }},
-            {"registers",
-             [=](const Config& config) -> Reason {
-                 const std::int64_t available = limits.registers_per_multiprocessor / (threads(config) * config.integer("min_blocks"));
-                 const std::int64_t needed = registers(grid, config);
-                 if (needed <= std::min<std::int64_t>(available, limits.max_registers_per_thread)) return {};
-                 return fmt::format("about {} registers per thread are needed, {} can be had", needed, available);
-             }},
-            {"shared_memory",
-             [=](const Config& config) -> Reason {
-                 const std::int64_t bytes = exchange_bytes(grid, config), all = bytes * config.integer("min_blocks");
-                 if (bytes > limits.shared_bytes_per_block)
-                     return fmt::format("{} bytes of shared memory in a block, the device allows {}", bytes, limits.shared_bytes_per_block);
-                 if (all <= limits.shared_bytes_per_multiprocessor) return {};
-                 return fmt::format("{} bytes of shared memory on a multiprocessor, the device has {}", all, limits.shared_bytes_per_multiprocessor);
-             }},
-            {"small_blocks",
-             [](const Config& config) {
-                 return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
-             }},
-            {"aligned_points",
-             [pitch = grid.pitch](const Config& config) -> Reason {
-                 const std::int64_t points = config.integer("points_per_thread");
-                 if (pitch % points == 0) return {};
-                 return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
-             }},
-            {"one_march",
-             [rows = grid.dimension == 2](const Config& config) {
-                 return rejected_when(rows && in_registers(config) && config.integer("block_y") > 1,
-                                      "in 2D a march along y with values in registers has one row of threads: block_y is 1");
-             }},
-            {"rows_of_a_march",
-             [rows = grid.dimension == 2](const Config& config) {
-                 return rejected_when(rows && config.integer("march") < config.integer("block_y"),
-                                      "a block marches over the rows of its threads at least");
-             }},
-            {"long_march",
-             [half = grid.half](const Config& config) {
-                 return rejected_when(in_registers(config) && config.integer("march") < 2 * half,
-                                      "filling the registers takes longer than the march: it has 2 M layers or more");
-             }},
-            {"unrolled_march", [](const Config& config) {
-                 return rejected_when(config.integer("unroll") > config.integer("march"), "more layers per trip than the march has");
-             }}};
+    std::vector<Constraint> constraints = residency_constraints(limits, threads, [grid](const Config& config) { return registers(grid, config); });
+    const std::vector<Constraint> others{
+        {"shared_memory",
+         [=](const Config& config) -> Reason {
+             const std::int64_t bytes = exchange_bytes(grid, config), all = bytes * config.integer("min_blocks");
+             if (bytes > limits.shared_bytes_per_block)
+                 return fmt::format("{} bytes of shared memory in a block, the device allows {}", bytes, limits.shared_bytes_per_block);
+             if (all <= limits.shared_bytes_per_multiprocessor) return {};
+             return fmt::format("{} bytes of shared memory on a multiprocessor, the device has {}", all, limits.shared_bytes_per_multiprocessor);
+         }},
+        {"small_blocks",
+         [](const Config& config) {
+             return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
+         }},
+        {"aligned_points",
+         [pitch = grid.pitch](const Config& config) -> Reason {
+             const std::int64_t points = config.integer("points_per_thread");
+             if (pitch % points == 0) return {};
+             return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
+         }},
+        {"one_march",
+         [rows = grid.dimension == 2](const Config& config) {
+             return rejected_when(rows && in_registers(config) && config.integer("block_y") > 1,
+                                  "in 2D a march along y with values in registers has one row of threads: block_y is 1");
+         }},
+        {"rows_of_a_march",
+         [rows = grid.dimension == 2](const Config& config) {
+             return rejected_when(rows && config.integer("march") < config.integer("block_y"),
+                                  "a block marches over the rows of its threads at least");
+         }},
+        {"long_march",
+         [half = grid.half](const Config& config) {
+             return rejected_when(in_registers(config) && config.integer("march") < 2 * half,
+                                  "filling the registers takes longer than the march: it has 2 M layers or more");
+         }},
+        {"unrolled_march", [](const Config& config) {
+             return rejected_when(config.integer("unroll") > config.integer("march"), "more layers per trip than the march has");
+         }}};
+    constraints.insert(constraints.end(), others.begin(), others.end());
+    return constraints;
 }
 
 SearchSpace cuda_space(const Grid& grid, const Limits& limits) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generator/families/cpu_team.hpp"
+#include "generator/families/cuda_residency.hpp"
 #include "generator/families/poisson7_grid.hpp"
 
 namespace hone::poisson {
@@ -52,32 +53,18 @@ std::int64_t registers(const Grid& grid, const Config& config) {
 // What a device can hold.
 std::vector<Constraint> resource_constraints(const Grid& grid, const Limits& limits) {
     constexpr std::int64_t static_shared_bytes = 48 * 1024;  // more needs dynamic shared memory
-    return {{"threads_per_block",
-             [=](const Config& config) -> Reason {
-                 if (threads(config) <= limits.max_threads_per_block) return {};
-                 return fmt::format("{} threads in a block, the device allows {}", threads(config), limits.max_threads_per_block);
-             }},
-            {"resident_threads",
-             [=](const Config& config) -> Reason {
-                 const std::int64_t resident = threads(config) * config.integer("min_blocks");
-                 if (resident <= limits.max_threads_per_multiprocessor) return {};
-                 return fmt::format("{} threads on a multiprocessor, the device holds {}", resident, limits.max_threads_per_multiprocessor);
-             }},
-            {"registers",
-             [=](const Config& config) -> Reason {
-                 const std::int64_t available = limits.registers_per_multiprocessor / (threads(config) * config.integer("min_blocks"));
-                 const std::int64_t needed = registers(grid, config);
-                 if (needed <= std::min<std::int64_t>(available, limits.max_registers_per_thread)) return {};
-                 return fmt::format("about {} registers per thread are needed, {} can be had", needed, available);
-             }},
-            {"shared_memory", [=](const Config& config) -> Reason {
-                 const std::int64_t bytes = shared_bytes(config);
-                 const std::int64_t all = bytes * config.integer("min_blocks");
-                 if (bytes > static_shared_bytes)
-                     return fmt::format("{} bytes of shared memory in a block, {} can be declared", bytes, static_shared_bytes);
-                 if (all <= limits.shared_bytes_per_multiprocessor) return {};
-                 return fmt::format("{} bytes of shared memory on a multiprocessor, the device has {}", all, limits.shared_bytes_per_multiprocessor);
-             }}};
+    std::vector<Constraint> constraints = residency_constraints(limits, threads, [grid](const Config& config) { return registers(grid, config); });
+    const std::vector<Constraint> others{
+        {"shared_memory", [=](const Config& config) -> Reason {
+             const std::int64_t bytes = shared_bytes(config);
+             const std::int64_t all = bytes * config.integer("min_blocks");
+             if (bytes > static_shared_bytes)
+                 return fmt::format("{} bytes of shared memory in a block, {} can be declared", bytes, static_shared_bytes);
+             if (all <= limits.shared_bytes_per_multiprocessor) return {};
+             return fmt::format("{} bytes of shared memory on a multiprocessor, the device has {}", all, limits.shared_bytes_per_multiprocessor);
+         }}};
+    constraints.insert(constraints.end(), others.begin(), others.end());
+    return constraints;
 }
 
 Reason rejected_when(bool condition, const char* reason) {
