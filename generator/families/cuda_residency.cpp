@@ -9,8 +9,8 @@
 
 namespace hone {
 
-std::vector<Constraint> residency_constraints(const Limits& limits, std::function<std::int64_t(const Config&)> threads,
-                                              std::function<std::int64_t(const Config&)> registers) {
+std::vector<Constraint> residency_constraints(const Limits& limits, const std::function<std::int64_t(const Config&)>& threads,
+                                              const std::function<std::int64_t(const Config&)>& registers) {
     return {{"threads_per_block",
              [=](const Config& config) -> std::optional<std::string> {
                  if (threads(config) <= limits.max_threads_per_block) return {};
