@@ -1,19 +1,15 @@
-# Every examples/<name>.cpp is a program that uses hone as an application does: through hone::hone, and CLI11 for its command line. What it has besides
-# its main lies in examples/<name>/*.cpp, a library that tests link too.
+# Every examples/<name>.cpp is a program that uses hone as an application does: through hone::hone, and CLI11 for its command line. What stands in the
+# folders below (a program's own parts in examples/<name>/, what several share in a folder of its own) is one library, that tests link too.
 find_package(CLI11 REQUIRED)
+file(GLOB example_parts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/*/*.cpp)
+add_library(example_parts STATIC ${example_parts})
+target_link_libraries(example_parts PUBLIC hone::hone PRIVATE hone_options)
+target_include_directories(example_parts PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+
 file(GLOB example_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/*.cpp)
 foreach(source IN LISTS example_sources)
     cmake_path(GET source STEM name)
     add_executable(example_${name} ${source})
     set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name})
-    target_link_libraries(example_${name} PRIVATE hone::hone CLI11::CLI11 hone_options)
-    target_include_directories(example_${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-    file(GLOB parts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/${name}/*.cpp)
-    if(parts)
-        add_library(example_${name}_parts STATIC ${parts})
-        target_link_libraries(example_${name}_parts PUBLIC hone::hone PRIVATE hone_options)
-        target_include_directories(example_${name}_parts PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-        target_link_libraries(example_${name} PRIVATE example_${name}_parts)
-        set_property(GLOBAL APPEND PROPERTY HONE_EXAMPLE_PARTS example_${name}_parts)
-    endif()
+    target_link_libraries(example_${name} PRIVATE example_parts CLI11::CLI11 hone_options)
 endforeach()
