@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "generator/error.hpp"
+#include "generator/simplex_nodes.hpp"
 
 namespace hone {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using Vector3 = std::array<double, 3>;
 
 constexpr int highest_order = 10;
-constexpr double on_a_face = 1e-10;  // barycentric coordinates of equispaced nodes are multiples of 1/order, so anything below that will do
+constexpr double on_a_face = 1e-10;  // nodes of a face lie on it but for rounding, and all others much farther away
 
 // A value with its derivative along r: forward differentiation of the modes, which spares the case distinctions of collapsed coordinates.
 struct Dual {
@@ -52,8 +53,18 @@ Dual scaled_jacobi(int n, double alpha, const Dual& x, const Dual& y) {
     return std::sqrt((2 * n + alpha + 1) / std::exp2(alpha + 1)) * current;
 }
 
+// Orthonormal mode (i, j) of the triangle, sqrt2 P_i(a) P_j^(2i+1,0)(b) (1-b)^i.
+Dual triangle_mode(int i, int j, const Vector3& point) {
+    const Dual r{point[0], 1};
+    const Dual s{point[1], 0};
+    const Dual one{1, 0};
+    const Dual below = 0.5 * (one + -1.0 * s);
+    const Dual above = one + r + -1.0 * below;
+    return std::numbers::sqrt2 * std::exp2(i) * (scaled_jacobi(i, 0, above, below) * scaled_jacobi(j, 2 * i + 1, s, one));
+}
+
 // Orthonormal mode (i, j, k) of the tetrahedron, 2 sqrt2 P_i(a) P_j^(2i+1,0)(b) (1-b)^i P_k^(2i+2j+2,0)(c) (1-c)^(i+j).
-Dual mode(int i, int j, int k, const Vector3& point) {
+Dual tetrahedron_mode(int i, int j, int k, const Vector3& point) {
     const Dual r{point[0], 1};
     const Dual s{point[1], 0};
     const Dual t{point[2], 0};
@@ -65,94 +76,6 @@ Dual mode(int i, int j, int k, const Vector3& point) {
     const Dual product =
         scaled_jacobi(i, 0, a_above, a_below) * scaled_jacobi(j, 2 * i + 1, b_above, b_below) * scaled_jacobi(k, 2 * i + 2 * j + 2, t, one);
     return 2 * std::numbers::sqrt2 * std::exp2(2 * i + j) * product;
-}
-
-// Legendre P_n and P_(n-1) at x, n >= 1.
-std::pair<double, double> legendre(int n, double x) {
-    double previous = 1;
-    double current = x;
-    for (int k = 1; k < n; ++k) previous = std::exchange(current, ((2 * k + 1) * x * current - k * previous) / (k + 1));
-    return {current, previous};
-}
-
-// w(x) / (1 - x^2): how far the Lobatto points lie from equispaced ones, interpolated, with the roots at the ends divided out.
-double edge_warp(int order, const std::vector<double>& lobatto, double x) {
-    const auto equispaced = [&](int i) { return -1 + 2.0 * i / order; };
-    double warp = 0;
-    for (int i = 1; i < order; ++i) {
-        const double own = equispaced(i);
-        double term = (lobatto[static_cast<std::size_t>(i)] - own) / (1 - own * own);
-        for (int j = 1; j < order; ++j)
-            if (j != i) term *= (x - equispaced(j)) / (own - equispaced(j));
-        warp += term;
-    }
-    return warp;
-}
-
-// Warp & blend displacement of a triangle's node with barycentrics l, along the directions at 0 and at 90 degrees.
-std::array<double, 2> triangle_shift(int order, const std::vector<double>& lobatto, double blending, const Vector3& l) {
-    std::array<double, 2> shift{};
-    for (std::size_t edge = 0; edge < 3; ++edge) {
-        const double a = l[(edge + 1) % 3];
-        const double b = l[(edge + 2) % 3];
-        const double opposite = blending * l[edge];
-        const double size = 4 * a * b * edge_warp(order, lobatto, b - a) * (1 + opposite * opposite);
-        const double angle = 2 * std::numbers::pi / 3 * static_cast<double>(edge);
-        shift[0] += size * std::cos(angle);
-        shift[1] += size * std::sin(angle);
-    }
-    return shift;
-}
-
-// Blending parameter of the tetrahedron, optimised in HW08 for orders 1..10.
-constexpr std::array<double, highest_order> tetrahedron_blending{0, 0, 0, 0.1002, 1.1332, 1.5608, 1.3413, 1.2577, 1.1603, 1.10153};
-
-// Face of the tetrahedron: the barycentric that vanishes on it, the other three, and its edge `from`-`to` with the opposite vertex.
-struct Face {
-    std::size_t off;
-    std::array<std::size_t, 3> on;
-    std::size_t from, to, opposite;
-};
-constexpr std::array<Face, 4> faces{Face{0, {1, 2, 3}, 0, 1, 2}, Face{1, {0, 2, 3}, 0, 1, 3}, Face{2, {0, 3, 1}, 1, 2, 3},
-                                    Face{3, {0, 2, 1}, 0, 2, 3}};
-constexpr std::array<Vector3, 4> vertices{Vector3{-1, -1, -1}, Vector3{1, -1, -1}, Vector3{-1, 1, -1}, Vector3{-1, -1, 1}};
-
-// Displacement in (r, s, t) of the equispaced node with barycentrics l. All edges of the equilateral tetrahedron have the length 2, so its
-// unit tangents are half an edge, and a face's altitude over sqrt3, in these coordinates too.
-Vector3 tetrahedron_shift(int order, const std::vector<double>& lobatto, const std::array<double, 4>& l) {
-    const double blending = tetrahedron_blending[static_cast<std::size_t>(order - 1)];
-    Vector3 shift{};
-    for (const Face& face : faces) {
-        const Vector3 on{l[face.on[0]], l[face.on[1]], l[face.on[2]]};
-        const double off = l[face.off];
-        const auto flat = triangle_shift(order, lobatto, blending, on);
-        const int inside = (on[0] > on_a_face) + (on[1] > on_a_face) + (on[2] > on_a_face);
-        const bool on_edge = off < on_a_face && inside < 3;
-        double weight = on[0] * on[1] * on[2];
-        const double below = (on[0] + off / 2) * (on[1] + off / 2) * (on[2] + off / 2);
-        if (below > on_a_face) weight *= (1 + blending * off * blending * off) / below;
-        for (std::size_t i = 0; i < 3; ++i) {
-            const double along = (vertices[face.to][i] - vertices[face.from][i]) / 2;
-            const double across = (vertices[face.opposite][i] - (vertices[face.from][i] + vertices[face.to][i]) / 2) / std::numbers::sqrt3;
-            const double face_shift = flat[0] * along + flat[1] * across;
-            shift[i] = on_edge ? face_shift : shift[i] + weight * face_shift;
-        }
-    }
-    return shift;
-}
-
-std::vector<Vector3> tetrahedron_points(int order) {
-    const std::vector<double> lobatto = lobatto_points(order);
-    std::vector<Vector3> points;
-    for (int n = 0; n <= order; ++n)
-        for (int m = 0; m <= order - n; ++m)
-            for (int q = 0; q <= order - n - m; ++q) {
-                const double step = 1.0 / order;
-                const std::array<double, 4> l{n * step, m * step, (order - n - m - q) * step, q * step};
-                const Vector3 shift = tetrahedron_shift(order, lobatto, l);
-                points.push_back({-1 + 2 * l[3] + shift[0], -1 + 2 * l[1] + shift[1], -1 + 2 * l[0] + shift[2]});
-            }
-    return points;
 }
 
 SquareMatrix transpose(const SquareMatrix& matrix) {
@@ -204,9 +127,10 @@ SquareMatrix differentiation_along_r(const ReferenceElement& element, const Squa
 }
 
 // The node at which each node ends up when r and coordinate `other` (1: s, 2: t) change places.
-std::vector<int> exchanged_nodes(int order, std::size_t other) {
+std::vector<int> exchanged_nodes(const ReferenceElement& element, std::size_t other) {
+    const int order = element.order;
     std::vector<std::array<int, 3>> steps;
-    for (int t = 0; t <= order; ++t)
+    for (int t = 0; t <= (element.dimension() == 3 ? order : 0); ++t)
         for (int s = 0; s <= order - t; ++s)
             for (int r = 0; r <= order - t - s; ++r) steps.push_back({r, s, t});
     std::vector<int> target;
@@ -217,42 +141,142 @@ std::vector<int> exchanged_nodes(int order, std::size_t other) {
     return target;
 }
 
-ReferenceElement make_tetrahedron(int order) {
-    ReferenceElement element;
-    element.order = order;
-    element.points = tetrahedron_points(order);
+// Values and slopes of all modes at a point, in the order of the Vandermonde matrix's columns.
+std::vector<Dual> modes_at(Simplex simplex, int order, const Vector3& point) {
+    std::vector<Dual> modes;
+    for (int i = 0; i <= order; ++i)
+        for (int j = 0; j <= order - i; ++j) {
+            if (simplex == Simplex::triangle) {
+                modes.push_back(triangle_mode(i, j, point));
+                continue;
+            }
+            for (int k = 0; k <= order - i - j; ++k) modes.push_back(tetrahedron_mode(i, j, k, point));
+        }
+    return modes;
+}
+
+// V V^T; its inverse is the mass matrix of the nodes.
+SquareMatrix inverse_mass(const SquareMatrix& vandermonde) {
+    SquareMatrix result(vandermonde.size);
+    for (int i = 0; i < result.size; ++i)
+        for (int j = 0; j <= i; ++j) {
+            double sum = 0;
+            for (int k = 0; k < result.size; ++k) sum += vandermonde(i, k) * vandermonde(j, k);
+            result(i, j) = result(j, i) = sum;
+        }
+    return result;
+}
+
+SquareMatrix inverse(const SquareMatrix& matrix) {
+    SquareMatrix unit(matrix.size);
+    for (int i = 0; i < matrix.size; ++i) unit(i, i) = 1;
+    return divide_right(unit, matrix);
+}
+
+// What is constant on face f, as coefficients of r, s, t, and its value there.
+std::pair<Vector3, double> plane_of_face(Simplex simplex, std::size_t f) {
+    static constexpr std::array<std::pair<Vector3, double>, 3> edges{{{{0, 1, 0}, -1}, {{1, 1, 0}, 0}, {{1, 0, 0}, -1}}};
+    static constexpr std::array<std::pair<Vector3, double>, 4> sides{{{{0, 0, 1}, -1}, {{0, 1, 0}, -1}, {{1, 1, 1}, -1}, {{1, 0, 0}, -1}}};
+    return simplex == Simplex::triangle ? edges[f] : sides[f];
+}
+
+std::vector<int> on_face(Simplex simplex, std::size_t f, const std::vector<Vector3>& points) {
+    const auto [plane, value] = plane_of_face(simplex, f);
+    std::vector<int> found;
+    for (std::size_t n = 0; n < points.size(); ++n)
+        if (std::abs(plane[0] * points[n][0] + plane[1] * points[n][1] + plane[2] * points[n][2] - value) < on_a_face)
+            found.push_back(static_cast<int>(n));
+    return found;
+}
+
+// (d-1)-dimensional mass matrix of the nodes of face f, in those coordinates of the element that are free on it.
+SquareMatrix face_mass(const ReferenceElement& element, std::size_t f) {
+    const auto plane = plane_of_face(element.simplex, f).first;
+    const bool tetrahedron = element.simplex == Simplex::tetrahedron;
+    // The slanted face can do without r on the tetrahedron (as on r = -1), and without s on the triangle (as on s = -1).
+    const std::size_t first = plane[0] != 0 && (tetrahedron || plane[1] == 0) ? 1 : 0;
+    const std::size_t second = plane[2] == 0 || first == 1 ? 2 : 1;
+    SquareMatrix vandermonde(element.face_nodes());
+    for (int i = 0; i < element.face_nodes(); ++i) {
+        const Vector3& point = element.points[static_cast<std::size_t>(element.face_mask[f][static_cast<std::size_t>(i)])];
+        if (tetrahedron) {
+            const std::vector<Dual> modes = modes_at(Simplex::triangle, element.order, {point[first], point[second], 0});
+            for (int j = 0; j < vandermonde.size; ++j) vandermonde(i, j) = modes[static_cast<std::size_t>(j)].value;
+        } else {
+            for (int j = 0; j < vandermonde.size; ++j) vandermonde(i, j) = scaled_jacobi(j, 0, {point[first], 0}, {1, 0}).value;
+        }
+    }
+    return inverse(inverse_mass(vandermonde));
+}
+
+// V V^T E: lifts what the faces' nodes hold into the element.
+Matrix lift_matrix(const ReferenceElement& element, const SquareMatrix& element_inverse_mass) {
     const int nodes = element.nodes();
-    element.vandermonde = SquareMatrix(nodes);
+    const int face_nodes = element.face_nodes();
+    Matrix lift(nodes, element.faces() * face_nodes);
+    for (int f = 0; f < element.faces(); ++f) {
+        const SquareMatrix mass = face_mass(element, static_cast<std::size_t>(f));
+        const std::vector<int>& mask = element.face_mask[static_cast<std::size_t>(f)];
+        for (int n = 0; n < nodes; ++n)
+            for (int j = 0; j < face_nodes; ++j) {
+                double sum = 0;
+                for (int i = 0; i < face_nodes; ++i) sum += element_inverse_mass(n, mask[static_cast<std::size_t>(i)]) * mass(i, j);
+                lift(n, f * face_nodes + j) = sum;
+            }
+    }
+    return lift;
+}
+
+void add_derivatives(ReferenceElement& element) {
+    const int nodes = element.nodes();
     SquareMatrix slopes(nodes);
     for (int n = 0; n < nodes; ++n) {
-        int column = 0;
-        for (int i = 0; i <= order; ++i)
-            for (int j = 0; j <= order - i; ++j)
-                for (int k = 0; k <= order - i - j; ++k, ++column) {
-                    const Dual psi = mode(i, j, k, element.points[static_cast<std::size_t>(n)]);
-                    element.vandermonde(n, column) = psi.value;
-                    slopes(n, column) = psi.slope;
-                }
+        const std::vector<Dual> modes = modes_at(element.simplex, element.order, element.points[static_cast<std::size_t>(n)]);
+        for (int m = 0; m < nodes; ++m) {
+            element.vandermonde(n, m) = modes[static_cast<std::size_t>(m)].value;
+            slopes(n, m) = modes[static_cast<std::size_t>(m)].slope;
+        }
     }
     // The nodes are symmetric, so Ds and Dt are Dr with its rows and columns renumbered.
-    element.derivative.assign(3, differentiation_along_r(element, slopes));
-    for (const std::size_t other : {1U, 2U}) {
-        const std::vector<int> target = exchanged_nodes(order, other);
+    const int dimension = element.dimension();
+    element.derivative.assign(static_cast<std::size_t>(dimension), differentiation_along_r(element, slopes));
+    for (std::size_t other = 1; other < element.derivative.size(); ++other) {
+        const std::vector<int> target = exchanged_nodes(element, other);
         for (int n = 0; n < nodes; ++n)
             for (int m = 0; m < nodes; ++m)
                 element.derivative[other](n, m) = element.derivative[0](target[static_cast<std::size_t>(n)], target[static_cast<std::size_t>(m)]);
     }
     for (const SquareMatrix& matrix : element.derivative) element.transposed.push_back(transpose(matrix));
+}
+
+ReferenceElement make_element(Simplex simplex, int order) {
+    ReferenceElement element;
+    element.simplex = simplex;
+    element.order = order;
+    element.points = simplex == Simplex::triangle ? triangle_points(order) : tetrahedron_points(order);
+    if (simplex == Simplex::triangle)
+        element.vertices = {{-1, -1, 0}, {1, -1, 0}, {-1, 1, 0}};
+    else
+        element.vertices = {{-1, -1, -1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
+    for (std::size_t f = 0; f < element.vertices.size(); ++f) {
+        element.face_mask.push_back(on_face(simplex, f, element.points));
+        element.face_vertices.push_back(on_face(simplex, f, element.vertices));
+    }
+    element.vandermonde = SquareMatrix(element.nodes());
+    add_derivatives(element);
+    const SquareMatrix mass_inverse = inverse_mass(element.vandermonde);
+    element.mass = inverse(mass_inverse);
+    element.lift = lift_matrix(element, mass_inverse);
     return element;
 }
 
-template <int... order>
-const ReferenceElement& kept_tetrahedron(int wanted, std::integer_sequence<int, order...>) {
+template <Simplex simplex, int... order>
+const ReferenceElement& kept_element(int wanted, std::integer_sequence<int, order...>) {
     // One static per order, so that asking for order 1 never pays for order 10.
     const ReferenceElement* found = nullptr;
     ((order + 1 == wanted ? (void)(found =
                                        [] {
-                                           static const ReferenceElement element = make_tetrahedron(order + 1);
+                                           static const ReferenceElement element = make_element(simplex, order + 1);
                                            return &element;
                                        }())
                           : (void)0),
@@ -260,25 +284,24 @@ const ReferenceElement& kept_tetrahedron(int wanted, std::integer_sequence<int, 
     return *found;
 }
 
+void check_order(const char* where, int order) {
+    if (order < 1 || order > highest_order) throw Error(where, fmt::format("order is {}", order), "use an order from 1 to 10");
+}
+
 }  // namespace
 
-std::vector<double> lobatto_points(int order) {
-    std::vector<double> points(static_cast<std::size_t>(order + 1));
-    for (int i = 0; i <= order; ++i) {
-        double x = -std::cos(std::numbers::pi * i / order);
-        // Newton on (1 - x^2) P'_n, whose derivative is -n (n+1) P_n; a dozen steps reach rounding from Chebyshev points.
-        for (int step = 0; step < 12; ++step) {
-            const auto [high, low] = legendre(order, x);
-            x -= (x * high - low) / ((order + 1) * high);
-        }
-        points[static_cast<std::size_t>(i)] = x;
-    }
-    return points;
+const ReferenceElement& reference_triangle(int order) {
+    check_order("reference triangle", order);
+    return kept_element<Simplex::triangle>(order, std::make_integer_sequence<int, highest_order>{});
 }
 
 const ReferenceElement& reference_tetrahedron(int order) {
-    if (order < 1 || order > highest_order) throw Error("reference tetrahedron", fmt::format("order is {}", order), "use an order from 1 to 10");
-    return kept_tetrahedron(order, std::make_integer_sequence<int, highest_order>{});
+    check_order("reference tetrahedron", order);
+    return kept_element<Simplex::tetrahedron>(order, std::make_integer_sequence<int, highest_order>{});
+}
+
+const ReferenceElement& reference_element(Simplex simplex, int order) {
+    return simplex == Simplex::triangle ? reference_triangle(order) : reference_tetrahedron(order);
 }
 
 }  // namespace hone

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "generator/error.hpp"
+#include "generator/simplex_nodes.hpp"
 
 namespace hone {
 namespace {
@@ -130,15 +132,144 @@ TEST(ReferenceTetrahedronNorms, AreThePublishedOnes) {
     EXPECT_NEAR(frobenius(reference_tetrahedron(3).derivative[0]), 18.8497503, 5e-8);
 }
 
-TEST(ReferenceTetrahedronOrders, OutsideOneToTenAreRefused) {
-    EXPECT_THROW(reference_tetrahedron(0), Error);
-    EXPECT_THROW(reference_tetrahedron(11), Error);
+// What holds for both simplices.
+class ReferenceSimplex : public ::testing::TestWithParam<std::tuple<Simplex, int>> {
+  protected:
+    const ReferenceElement& element_ = reference_element(std::get<0>(GetParam()), std::get<1>(GetParam()));
+
+    std::size_t dimension() const { return static_cast<std::size_t>(element_.dimension()); }
+
+    // Barycentric coordinate v of node n: affine, 1 at vertex v and 0 at the others.
+    double barycentric(std::size_t v, int n) const {
+        const auto& point = element_.points[static_cast<std::size_t>(n)];
+        if (v > 0) return (1 + point[v - 1]) / 2;
+        double rest = 1;
+        for (std::size_t i = 0; i < dimension(); ++i) rest -= (1 + point[i]) / 2;
+        return rest;
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Orders, ReferenceSimplex,
+                         ::testing::Combine(::testing::Values(Simplex::triangle, Simplex::tetrahedron), ::testing::Range(1, highest_order + 1)));
+
+// Integral of a product of powers of barycentric coordinates over a simplex of a volume: d! volume times the factorials over (sum + d)!.
+double integral(const std::vector<int>& exponents, double volume) {
+    int sum = static_cast<int>(exponents.size()) - 1;
+    double result = volume * std::tgamma(sum + 1);
+    for (const int e : exponents) {
+        result *= std::tgamma(e + 1);
+        sum += e;
+    }
+    return result / std::tgamma(sum + 1);
 }
 
-TEST(LobattoPoints, AreTheKnownOnes) {
-    const std::vector<double> points = lobatto_points(4);
-    const std::array<double, 5> known{-1, -std::sqrt(3.0 / 7), 0, std::sqrt(3.0 / 7), 1};
-    for (std::size_t i = 0; i < known.size(); ++i) EXPECT_NEAR(points[i], known[i], 1e-14);
+TEST_P(ReferenceSimplex, HasNodesWithinAndLobattoPointsOnItsEdges) {
+    EXPECT_EQ(element_.nodes(), dimension() == 2 ? triangle_nodes(element_.order) : tetrahedron_nodes(element_.order));
+    const std::vector<double> lobatto = lobatto_points(element_.order);
+    int on_edges = 0;
+    for (int n = 0; n < element_.nodes(); ++n) {
+        std::vector<double> inside;
+        for (std::size_t v = 0; v <= dimension(); ++v) {
+            const double l = barycentric(v, n);
+            EXPECT_GE(l, -1e-12);
+            if (l > 1e-10) inside.push_back(l);
+        }
+        if (inside.size() > 2) continue;
+        ++on_edges;
+        const double x = inside.size() == 1 ? 1 : inside[0] - inside[1];
+        EXPECT_TRUE(std::any_of(lobatto.begin(), lobatto.end(), [x](double point) { return std::abs(x - point) < 1e-12; })) << n;
+    }
+    const int edges = dimension() == 2 ? 3 : 6;
+    EXPECT_EQ(on_edges, element_.dimension() + 1 + edges * (element_.order - 1));
+}
+
+TEST_P(ReferenceSimplex, DifferentiatesMonomialsExactly) {
+    const int order = element_.order;
+    ASSERT_EQ(element_.derivative.size(), dimension());
+    for (int i = 0; i <= order; ++i)
+        for (int j = 0; j <= order - i; ++j)
+            for (std::size_t along = 0; along < 2; ++along)
+                for (int n = 0; n < element_.nodes(); n += 1 + n / 20) {
+                    double sum = 0;
+                    for (int m = 0; m < element_.nodes(); ++m)
+                        sum += element_.derivative[along](n, m) * monomial(element_.points[static_cast<std::size_t>(m)], {i, j, 0});
+                    EXPECT_NEAR(sum, monomial_derivative(element_.points[static_cast<std::size_t>(n)], {i, j, 0}, along), 1e-12 * (1 + order));
+                }
+}
+
+TEST_P(ReferenceSimplex, ListsTheNodesOfEachFaceInNodeOrder) {
+    // The vertices of each face, as the specification orders the faces.
+    const std::vector<std::vector<int>> expected = dimension() == 2 ? std::vector<std::vector<int>>{{0, 1}, {1, 2}, {0, 2}}
+                                                                    : std::vector<std::vector<int>>{{0, 1, 2}, {0, 1, 3}, {1, 2, 3}, {0, 2, 3}};
+    EXPECT_EQ(element_.face_vertices, expected);
+    ASSERT_EQ(element_.faces(), std::ssize(expected));
+    for (std::size_t f = 0; f < expected.size(); ++f) {
+        const std::vector<int>& mask = element_.face_mask[f];
+        EXPECT_EQ(std::ssize(mask), element_.face_nodes());
+        EXPECT_TRUE(std::is_sorted(mask.begin(), mask.end()));
+        for (const int n : mask)
+            for (std::size_t v = 0; v <= dimension(); ++v)
+                if (std::find(expected[f].begin(), expected[f].end(), static_cast<int>(v)) == expected[f].end()) {
+                    EXPECT_NEAR(barycentric(v, n), 0, 1e-12);
+                }
+    }
+}
+
+// a M b is the integral of a b, for products of powers of barycentric coordinates of degree up to the order each.
+TEST_P(ReferenceSimplex, HasAMassMatrixThatIntegratesProducts) {
+    const double volume = dimension() == 2 ? 2 : 4.0 / 3;
+    for (int i = 0; i <= element_.order; ++i)
+        for (int j = 0; j <= element_.order; j += 1 + j / 3) {
+            std::vector<int> exponents(dimension() + 1, 0);
+            exponents[0] = i;
+            exponents[dimension()] = element_.order - i;
+            exponents[1] += j;
+            double sum = 0;
+            for (int n = 0; n < element_.nodes(); ++n)
+                for (int m = 0; m < element_.nodes(); ++m)
+                    sum += power(barycentric(0, n), i) * power(barycentric(dimension(), n), element_.order - i) * element_.mass(n, m) *
+                           power(barycentric(1, m), j);
+            EXPECT_NEAR(sum, integral(exponents, volume), 1e-13);
+        }
+}
+
+// LIFT is the inverse mass matrix times the integrals over faces: a M LIFT b is the integral of a b over the face that b lives on.
+TEST_P(ReferenceSimplex, LiftsIntegralsOverItsFaces) {
+    const int face_nodes = element_.face_nodes();
+    ASSERT_EQ(element_.lift.rows, element_.nodes());
+    ASSERT_EQ(element_.lift.columns, element_.faces() * face_nodes);
+    for (int i = 0; i <= element_.order; i += 1 + i / 3)
+        for (int f = 0; f < element_.faces(); ++f) {
+            const std::vector<int>& corner = element_.face_vertices[static_cast<std::size_t>(f)];
+            const std::vector<int>& mask = element_.face_mask[static_cast<std::size_t>(f)];
+            std::vector<double> lifted;
+            for (int n = 0; n < element_.nodes(); ++n) {
+                double value = 0;
+                for (int j = 0; j < face_nodes; ++j)
+                    value += element_.lift(n, f * face_nodes + j) *
+                             power(barycentric(static_cast<std::size_t>(corner[1]), mask[static_cast<std::size_t>(j)]), element_.order);
+                lifted.push_back(value);
+            }
+            double sum = 0;
+            for (int n = 0; n < element_.nodes(); ++n)
+                for (int m = 0; m < element_.nodes(); ++m)
+                    sum += power(barycentric(static_cast<std::size_t>(corner[0]), n), i) * element_.mass(n, m) * lifted[static_cast<std::size_t>(m)];
+            std::vector<int> exponents(corner.size(), 0);
+            exponents[0] = i;
+            exponents[1] = element_.order;
+            EXPECT_NEAR(sum, integral(exponents, 2), 1e-11) << "face " << f;
+        }
+}
+
+TEST_P(ReferenceTetrahedron, HasALiftOfFewZeros) {
+    const auto zeros = std::count_if(element_.lift.values.begin(), element_.lift.values.end(), [](double value) { return std::abs(value) < 1e-12; });
+    EXPECT_LE(static_cast<double>(zeros) / static_cast<double>(element_.lift.values.size()), 0.1);
+}
+
+TEST(ReferenceElementOrders, OutsideOneToTenAreRefused) {
+    for (const Simplex simplex : {Simplex::triangle, Simplex::tetrahedron}) {
+        EXPECT_THROW(reference_element(simplex, 0), Error);
+        EXPECT_THROW(reference_element(simplex, 11), Error);
+    }
 }
 
 }  // namespace
