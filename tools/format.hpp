@@ -1,27 +1,23 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "generator/text.hpp"
+
 namespace hone::tools {
 
-/// Text for people, from numbers: three significant digits and a unit that suits them. Pure functions.
-
-/// "1.94 ms", "35.0 s", "4m 05s", "2h 10m".
-std::string duration(double seconds);
-/// "1.5 GiB", "768 B".
-std::string bytes(double count);
-/// "1 234 567".
-std::string grouped(std::int64_t number);
-/// Three significant digits without an exponent: "0.0123", "1.23", "123", "12346".
-std::string significant(double number);
-/// "83.4 %".
-std::string percent(double fraction);
-/// A bar of `width` columns, filled up to `fraction`.
-std::string bar(double fraction, int width);
+/// Text for people. What examples and libraries need of it, too, is in generator/text.hpp.
+using text::bar;
+using text::bytes;
+using text::cut;
+using text::display_width;
+using text::duration;
+using text::grouped;
+using text::percent;
+using text::significant;
 
 /// Seconds in "30s", "5m", "1h30m" or "90". Throws Error for anything else.
 double parse_duration(std::string_view text);
@@ -31,9 +27,6 @@ std::string definition_list(const std::vector<std::pair<std::string, std::string
 
 /// Breaks text at spaces into lines of at most `width` columns, each but the first indented by `indent`.
 std::string wrapped(std::string_view text, int width, int indent = 0);
-
-/// Columns of a terminal that UTF-8 text takes, at one per code point.
-int display_width(std::string_view text);
 
 /// A table with a header; numbers to the right, the rest to the left.
 ///

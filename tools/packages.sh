@@ -1,7 +1,7 @@
 # Sourced by tools/quickstart and tools/test: Debian and Ubuntu packages, asked for only when they are missing.
 
 build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev)
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev clang libclang-rt-dev clang-format-14 clang-tidy libomp-dev)
+test_packages=(libpng-dev libgtest-dev libgmock-dev libbenchmark-dev clang libclang-rt-dev clang-format-14 clang-tidy libomp-dev)
 
 is_installed() {
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

@@ -14,17 +14,6 @@ std::int64_t most_candidates(const ProgressState& state) {
     return state.evaluations > 0 ? std::min<std::int64_t>(state.evaluations, state.run.members) : state.run.members;
 }
 
-// The first `columns` columns of UTF-8 text.
-std::string cut(const std::string& text, int columns) {
-    std::size_t end = 0;
-    for (int column = 0; end < text.size(); ++column) {
-        if (column == columns) break;
-        do ++end;
-        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U);
-    }
-    return text.substr(0, end);
-}
-
 int count_failures(const std::map<Status, int>& counts) {
     int sum = 0;
     for (const auto& [status, count] : counts) sum += status == Status::measured ? 0 : count;

@@ -1,0 +1,76 @@
+#include "generator/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace hone::text {
+
+std::string significant(double number) {
+    if (!std::isfinite(number)) return fmt::format("{}", number);
+    const double magnitude = std::abs(number);
+    if (magnitude == 0) return "0";
+    // Rounding first, so that 9.996 has the digits of 10.0.
+    const int exponent = static_cast<int>(std::floor(std::log10(std::stod(fmt::format("{:.2e}", magnitude)))));
+    return fmt::format("{:.{}f}", number, std::clamp(2 - exponent, 0, 12));
+}
+
+std::string duration(double seconds) {
+    if (!std::isfinite(seconds) || seconds < 0) return "?";
+    if (seconds >= 3600 - 0.5) {
+        const auto minutes = static_cast<long>(std::lround(seconds / 60));
+        return fmt::format("{}h {:02}m", minutes / 60, minutes % 60);
+    }
+    if (seconds >= 60 - 0.05) {
+        const auto whole = static_cast<long>(std::lround(seconds));
+        return fmt::format("{}m {:02}s", whole / 60, whole % 60);
+    }
+    constexpr std::array<std::pair<double, const char*>, 4> units{{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
+    for (const auto& [unit, name] : units)
+        if (seconds >= 0.9995 * unit) return fmt::format("{} {}", significant(seconds / unit), name);
+    return fmt::format("{} ns", significant(seconds * 1e9));
+}
+
+std::string bytes(double count) {
+    constexpr std::array<std::pair<double, const char*>, 4> units{
+        {{1ULL << 40, "TiB"}, {1ULL << 30, "GiB"}, {1ULL << 20, "MiB"}, {1ULL << 10, "KiB"}}};
+    for (const auto& [unit, name] : units)
+        if (count >= 0.9995 * unit) return fmt::format("{} {}", significant(count / unit), name);
+    return fmt::format("{:.0f} B", count);
+}
+
+std::string grouped(std::int64_t number) {
+    std::string digits = fmt::format("{}", number);
+    const std::ptrdiff_t first = number < 0 ? 1 : 0;
+    for (std::ptrdiff_t position = std::ssize(digits) - 3; position > first; position -= 3) digits.insert(static_cast<std::size_t>(position), " ");
+    return digits;
+}
+
+std::string percent(double fraction) {
+    return significant(100 * fraction) + " %";
+}
+
+std::string bar(double fraction, int width) {
+    const double part = std::isfinite(fraction) ? std::clamp(fraction, 0.0, 1.0) : 0.0;
+    const auto filled = static_cast<int>(std::lround(part * width));
+    return std::string(static_cast<std::size_t>(filled), '#') + std::string(static_cast<std::size_t>(width - filled), '.');
+}
+
+int display_width(std::string_view text) {
+    return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::string cut(const std::string& text, int columns) {
+    std::size_t end = 0;
+    for (int column = 0; end < text.size(); ++column) {
+        if (column == columns) break;
+        do ++end;
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U);
+    }
+    return text.substr(0, end);
+}
+
+}  // namespace hone::text

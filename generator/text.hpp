@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+/// Text for people, from numbers: three significant digits and a unit that suits them. Pure functions.
+namespace hone::text {
+
+/// "1.94 ms", "35.0 s", "4m 05s", "2h 10m".
+std::string duration(double seconds);
+/// "1.5 GiB", "768 B".
+std::string bytes(double count);
+/// "1 234 567".
+std::string grouped(std::int64_t number);
+/// Three significant digits without an exponent: "0.0123", "1.23", "123", "12346".
+std::string significant(double number);
+/// "83.4 %".
+std::string percent(double fraction);
+/// A bar of `width` columns, filled up to `fraction`.
+std::string bar(double fraction, int width);
+
+/// Columns of a terminal that UTF-8 text takes, at one per code point.
+int display_width(std::string_view text);
+/// The first `columns` columns of UTF-8 text.
+std::string cut(const std::string& text, int columns);
+
+}  // namespace hone::text
