@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "examples/mesh/connectivity.hpp"
+
+namespace hone::examples {
+
+/// An order of the elements in which neighbours lie near each other, so that what a kernel gathers from them is still in the caches: reverse
+/// Cuthill-McKee over the faces (E. Cuthill, J. McKee, Proc. 24th ACM National Conference, 1969; A. George, 1971). order[new] = old.
+std::vector<int> cuthill_mckee(const Mesh& mesh, const std::vector<Neighbour>& neighbours);
+
+/// The mesh with its elements in another order, and its vertices in the order in which the elements first name them; vertices that no element has
+/// are left out. Requires a permutation.
+Mesh reordered(const Mesh& mesh, const std::vector<int>& order);
+
+/// How far apart neighbours are numbered, on average.
+double mean_distance(const Mesh& mesh, const std::vector<Neighbour>& neighbours);
+
+}  // namespace hone::examples
