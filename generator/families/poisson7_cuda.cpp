@@ -90,74 +90,88 @@ Block words(const Plan& plan) {
     block.line("#pragma unroll");
     block.line("for (int t = 0; t < words; ++t)").line("    if (t < count) to[t] = from.at[t];");
     block.close();
+    if (plan.grid.kind == Kind::residual) return block;
     block.text("");
-    const std::string name = plan.grid.kind == Kind::residual ? "inverse_diagonal" : "diagonal";
-    block.open(fmt::format("{} Words load_{}(const Arrays& a, wide at)", device, name));
+    block.open(fmt::format("{} Words load_diagonal(const Arrays& a, wide at)", device));
     if (plan.grid.has_field_diagonal()) {
-        block.line("return load{}(a.{} + at);", plan.grid.kind == Kind::residual ? "" : "_once", name);
+        block.line("return load_once(a.diagonal + at);");
     } else {
         block.line("Words result;");
         block.line("#pragma unroll");
-        block.line("for (int t = 0; t < words; ++t) result.at[t] = a.{};", name);
+        block.line("for (int t = 0; t < words; ++t) result.at[t] = a.diagonal;");
         block.line("return result;");
     }
     return block.close();
 }
 
-// `struct Cells`: what the stencil acts on and what else a cell's update needs of the same loads; `cells` and `value` load it.
-Block cells(const Grid& grid) {
-    const bool field = grid.has_field_diagonal();
-    Block block;
-    const auto open_value = [&] { block.open(fmt::format("{} real value(const Arrays& a, wide at)", device)); };
-    const auto open_cells = [&] {
-        block.text("");
-        block.open(fmt::format("{} Cells cells(const Arrays& a, wide at)", device));
-        block.line("Cells result;");
-    };
+// What is loaded of a cell, in its words of the arrays. The march keeps these while they are under way: computing with them would wait for them.
+std::vector<std::string> loaded(const Grid& grid) {
     switch (grid.kind) {
         case Kind::apply:
         case Kind::apply_dot:
-            block.line("// What the stencil acts on: p.");
-            block.open("struct Cells").line("Words v;").close(";");
-            block.text("");
-            open_value();
-            block.line("return a.p[at];").close();
-            open_cells();
-            block.line("result.v = load(a.p + at);");
-            break;
+            return {"p"};
         case Kind::direction:
-            block.line("// What the stencil acts on: the new direction.");
-            block.open("struct Cells").line("Words v, p_old;").close(";");
-            block.text("");
-            open_value();
-            block.line("return fma(a.beta, a.p_old[at], a.z[at]);").close();
-            open_cells();
-            block.line("const Words z = load(a.z + at);");
-            block.line("result.p_old = load(a.p_old + at);");
-            block.line("#pragma unroll");
-            block.line("for (int t = 0; t < words; ++t) result.v.at[t] = fma(a.beta, result.p_old.at[t], z.at[t]);");
-            break;
+            return {"z", "p_old"};
         case Kind::residual:
-            block.line("// The new residual of a cell; a solid one has none.");
-            block.open(fmt::format("{} real new_residual(const Arrays& a, real r_old, real w, real q)", device));
-            block.line("return q == 0 ? real(0) : fma(-a.alpha, w, r_old) - a.mean;").close();
-            block.text("");
-            block.line("// What the stencil acts on: the residual over the diagonal.");
-            block.open("struct Cells").line("Words v, r, q;").close(";");
-            block.text("");
-            open_value();
-            block.line("const real q = a.inverse_diagonal{};", field ? "[at]" : "");
-            block.line("return q * new_residual(a, a.r_old[at], a.w[at], q);").close();
-            open_cells();
-            block.line("const Words r_old = load(a.r_old + at), w = load(a.w + at);");
-            block.line("result.q = load_inverse_diagonal(a, at);");
-            block.line("#pragma unroll");
-            block.open("for (int t = 0; t < words; ++t)");
-            block.line("result.r.at[t] = new_residual(a, r_old.at[t], w.at[t], result.q.at[t]);");
-            block.line("result.v.at[t] = result.q.at[t] * result.r.at[t];");
-            block.close();
-            break;
+            return grid.has_field_diagonal() ? std::vector<std::string>{"r_old", "w", "inverse_diagonal"} : std::vector<std::string>{"r_old", "w"};
     }
+    return {};
+}
+
+// "p[at]": the words of one cell as they were loaded, in braces.
+std::string all_of(const std::vector<std::string>& names, const std::string& pattern) {
+    std::string list;
+    for (const auto& name : names) list += (list.empty() ? "" : ", ") + fmt::format(fmt::runtime(pattern), name);
+    return "{" + list + "}";
+}
+
+// `struct Cells`: what the stencil acts on and what else a cell's update needs of the same loads; `cells` makes it of what was loaded.
+Block cells(const Grid& grid) {
+    const std::vector<std::string> names = loaded(grid);
+    const bool residual = grid.kind == Kind::residual;
+    Block block;
+    block.line("// What is loaded of a cell or of a group of cells.");
+    block.line("template <typename Word>").open("struct Loaded");
+    for (const auto& name : names) block.line("Word {};", name);
+    block.close(";");
+    block.text("");
+    block.open(fmt::format("{} Loaded<real> load_value(const Arrays& a, wide at)", device));
+    block.line("return {};", all_of(names, "a.{}[at]")).close();
+    block.text("");
+    block.open(fmt::format("{} Loaded<Words> load_cells(const Arrays& a, wide at)", device));
+    block.line("return {};", all_of(names, "load(a.{} + at)")).close();
+    block.text("");
+    if (residual) {
+        const std::string q = fmt::format("const real q = {}inverse_diagonal;", grid.has_field_diagonal() ? "from." : "a.");
+        block.line("// The new residual of a cell; a solid one has none.");
+        block.open(fmt::format("{} real new_residual(const Arrays& a, const Loaded<real>& from)", device));
+        block.line("{}", q).line("const real r = fma(-a.alpha, from.w, from.r_old) - a.mean;").line("return q == 0 ? real(0) : r;").close();
+        block.text("");
+        block.line("// What the stencil acts on: the residual over the diagonal.");
+        block.open(fmt::format("{} real value(const Arrays& a, const Loaded<real>& from)", device));
+        block.line("{}", q).line("return q * new_residual(a, from);").close();
+    } else {
+        const bool direction = grid.kind == Kind::direction;
+        block.line("// What the stencil acts on: {}.", direction ? "the new direction" : "p");
+        block.open(fmt::format("{} real value(const Arrays& {}, const Loaded<real>& from)", device, direction ? "a" : ""));
+        block.line("return {};", direction ? "fma(a.beta, from.p_old, from.z)" : "from.p").close();
+    }
+    block.text("");
+    block.line("// Of a group of cells, with what else their update takes of the same words.");
+    block.open("struct Cells");
+    block.line("Words v{};", residual ? ", r, q" : grid.kind == Kind::direction ? ", p_old" : "").close(";");
+    block.text("");
+    block.open(fmt::format("{} Cells cells(const Arrays& a, const Loaded<Words>& from)", device));
+    block.line("Cells result;");
+    block.line("#pragma unroll");
+    block.open("for (int t = 0; t < words; ++t)");
+    block.line("const Loaded<real> of_cell{};", all_of(names, "from.{}.at[t]"));
+    if (residual) {
+        block.line("result.r.at[t] = new_residual(a, of_cell);");
+        block.line("result.q.at[t] = {}inverse_diagonal;", grid.has_field_diagonal() ? "of_cell." : "a.");
+    }
+    if (grid.kind == Kind::direction) block.line("result.p_old.at[t] = of_cell.p_old;");
+    block.line("result.v.at[t] = {};", residual ? "result.q.at[t] * result.r.at[t]" : "value(a, of_cell)").close();
     return block.line("return result;").close();
 }
 
@@ -262,38 +276,61 @@ Block for_rows(const std::string& statement) {
     return Block().line("#pragma unroll").line("for (int row = 0; row < rows; ++row) {}", statement);
 }
 
+// The words beside a warp's part of a row come from memory, those within it from the neighbouring thread.
+Block edge(const Plan& plan) {
+    Block block;
+    if (!plan.march()) {
+        block.open("const auto word_beside = [&](int row, int at, int k)");
+        block.line("return is_zero(at, nx) ? real(0) : value(a, load_value(a, row_start(row, k) + source(at, nx)));");
+        return block.close(";");
+    }
+    block.line("// Of the two words beside a warp's part of a row the first thread loads the one before, all others the one behind: a plane early.");
+    block.line("const bool starts = threadIdx.x % segment == 0, ends = threadIdx.x % segment == segment - 1 || inside <= words;");
+    block.line("const int edge_at = starts ? min(i - 1, nx) : min(i + (segment - int(threadIdx.x) % segment) * words, nx);");
+    block.line("const auto load_edge = [&](int row, int k) {{ return load_value(a, row_start(row, k) + source(edge_at, nx)); }};");
+    return block.line("const auto edge_value = [&](const Loaded<real>& from) {{ return is_zero(edge_at, nx) ? real(0) : value(a, from); }};");
+}
+
 // Before the first plane: the cells that the march carries, and the shared rows.
 Block begin_march(const Plan& plan) {
     Block block;
-    if (plan.staging == "shared")
-        block.line("__shared__ Words shared_rows[2][block_y][{}][block_x];  // the first and last rows of the threads, of two planes in turn",
-                   plan.rows == 1 ? 1 : 2);
-    if (!plan.march()) return block.line("Words below[rows];").line("Cells here[rows], above[rows];");
-    block.line("Words below[rows];").line("Cells here[rows], above[rows]{};", plan.ahead == 2 ? ", next[rows]" : "");
-    block.append(for_rows(plan.ahead == 2 ? "below[row] = load_cells(row, begin - 1).v, here[row] = load_cells(row, begin), "
-                                            "above[row] = load_cells(row, begin + 1);"
-                                          : "below[row] = load_cells(row, begin - 1).v, here[row] = load_cells(row, begin);"));
-    return block;
+    block.line("Words below[rows];").line("Cells here[rows], above[rows];");
+    if (!plan.march()) return block;
+    block.line("real edge[rows];");
+    block.append(
+        for_rows("below[row] = cells_of(row, begin - 1).v, here[row] = cells_of(row, begin), edge[row] = edge_value(load_edge(row, begin));"));
+    if (plan.ahead == 2) block.line("Loaded<Words> next[rows];").append(for_rows("next[row] = load_row(row, begin + 1);"));
+    if (plan.staging != "shared") return block;
+    block.line("__shared__ Words shared_rows[2][block_y][{}][block_x];  // the first and last rows of the threads, of two planes in turn",
+               plan.rows == 1 ? 1 : 2);
+    block.line("// The rows beside the block's: of the first threads along y the one before theirs, of the last ones the one behind.");
+    block.line("const bool on_rim = threadIdx.y == 0 || threadIdx.y == block_y - 1;");
+    block.line("const int rim_row = threadIdx.y == 0 ? -1 : rows;");
+    block.line("Words rim{{}};");
+    return block.line("if (on_rim) rim = cells_of(rim_row, begin).v;");
 }
 
+// The loads of a plane come first, those of later planes with them.
 Block planes(const Plan& plan) {
-    if (!plan.march()) return for_rows("below[row] = load_cells(row, k - 1).v, here[row] = load_cells(row, k), above[row] = load_cells(row, k + 1);");
-    if (plan.ahead == 1) return for_rows("above[row] = load_cells(row, k + 1);");
-    return Block().open("if (k + 2 <= end)").append(for_rows("next[row] = load_cells(row, k + 2);")).close();
+    Block block;
+    if (!plan.march()) return for_rows("below[row] = cells_of(row, k - 1).v, here[row] = cells_of(row, k), above[row] = cells_of(row, k + 1);");
+    block.line("Loaded<real> next_edge[rows];").append(for_rows("next_edge[row] = load_edge(row, min(k + 1, end - 1));"));
+    if (plan.staging == "shared") block.line("Loaded<Words> next_rim{{}};").line("if (on_rim) next_rim = load_row(rim_row, min(k + 1, end - 1));");
+    if (plan.ahead == 1) return block.append(for_rows("above[row] = cells_of(row, k + 1);"));
+    block.append(for_rows("above[row] = to_cells(next[row], row, k + 1);"));
+    return block.append(for_rows("next[row] = load_row(row, min(k + 2, end));"));
 }
 
 // The rows in front of and behind the thread's own.
 Block beside(const Plan& plan) {
     Block block;
-    if (plan.staging != "shared") return block.line("const Words south = load_cells(-1, k).v, north = load_cells(rows, k).v;");
+    if (plan.staging != "shared") return block.line("const Words south = cells_of(-1, k).v, north = cells_of(rows, k).v;");
     const int last_row = plan.rows == 1 ? 0 : 1;
     block.line("const int buffer = (k - begin) % 2;");
     block.line("shared_rows[buffer][threadIdx.y][0][threadIdx.x] = here[0].v;");
     if (plan.rows > 1) block.line("shared_rows[buffer][threadIdx.y][1][threadIdx.x] = here[rows - 1].v;");
-    block.line("Words south, north;");
-    block.line("if (threadIdx.y == 0) south = load_cells(-1, k).v;");
-    block.line("if (threadIdx.y == block_y - 1) north = load_cells(rows, k).v;");
     block.line("__syncthreads();");
+    block.line("Words south = rim, north = rim;");
     block.line("if (threadIdx.y > 0) south = shared_rows[buffer][threadIdx.y - 1][{}][threadIdx.x];", last_row);
     return block.line("if (threadIdx.y < block_y - 1) north = shared_rows[buffer][threadIdx.y + 1][0][threadIdx.x];");
 }
@@ -301,17 +338,18 @@ Block beside(const Plan& plan) {
 // The words at both ends of the thread's own.
 Block edges(const Plan& plan) {
     Block block;
-    if (!plan.march()) return block.line("const real west = load_value(row, min(i - 1, nx), k), east = load_value(row, min(i + words, nx), k);");
+    if (!plan.march()) return block.line("const real west = word_beside(row, min(i - 1, nx), k), east = word_beside(row, min(i + words, nx), k);");
     block.line("real west = __shfl_up_sync(all_lanes, here[row].v.at[words - 1], 1, segment);");
     block.line("real east = __shfl_down_sync(all_lanes, here[row].v.at[0], 1, segment);");
-    block.line("if (threadIdx.x % segment == 0) west = load_value(row, min(i - 1, nx), k);");
-    return block.line("if (threadIdx.x % segment == segment - 1 || inside <= words) east = load_value(row, min(i + words, nx), k);");
+    block.line("const real behind = __shfl_down_sync(all_lanes, edge[row], 1, segment);  // all but the first thread have it, and the last its own");
+    return block.line("west = starts ? edge[row] : west, east = ends ? behind : east;");
 }
 
 Block advance(const Plan& plan) {
     if (!plan.march()) return {};
-    return for_rows(plan.ahead == 2 ? "below[row] = here[row].v, here[row] = above[row], above[row] = next[row];"
-                                    : "below[row] = here[row].v, here[row] = above[row];");
+    Block block = for_rows("below[row] = here[row].v, here[row] = above[row], edge[row] = edge_value(next_edge[row]);");
+    if (plan.staging == "shared") block.line("rim = to_cells(next_rim, rim_row, min(k + 1, end - 1)).v;");
+    return block;
 }
 
 // At the end of a chunk: the columns of a group in pairs of neighbours.
@@ -365,6 +403,7 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
                 {"parameters", parameters(problem)},
                 {"gathered", gathered(problem)},
                 {"begin_sums", summed ? Block().line("real partial[rows][sums][words] = {{}};") : Block()},
+                {"edge", edge(plan)},
                 {"begin_march", begin_march(plan)},
                 {"planes", planes(plan)},
                 {"beside", beside(plan)},

@@ -79,21 +79,39 @@ __device__ __forceinline__ Words load_diagonal(const Arrays& a, wide at) {
     return result;
 }
 
+// What is loaded of a cell or of a group of cells.
+template <typename Word>
+struct Loaded {
+    Word z;
+    Word p_old;
+};
+
+__device__ __forceinline__ Loaded<real> load_value(const Arrays& a, wide at) {
+    return {a.z[at], a.p_old[at]};
+}
+
+__device__ __forceinline__ Loaded<Words> load_cells(const Arrays& a, wide at) {
+    return {load(a.z + at), load(a.p_old + at)};
+}
+
 // What the stencil acts on: the new direction.
+__device__ __forceinline__ real value(const Arrays& a, const Loaded<real>& from) {
+    return fma(a.beta, from.p_old, from.z);
+}
+
+// Of a group of cells, with what else their update takes of the same words.
 struct Cells {
     Words v, p_old;
 };
 
-__device__ __forceinline__ real value(const Arrays& a, wide at) {
-    return fma(a.beta, a.p_old[at], a.z[at]);
-}
-
-__device__ __forceinline__ Cells cells(const Arrays& a, wide at) {
+__device__ __forceinline__ Cells cells(const Arrays& a, const Loaded<Words>& from) {
     Cells result;
-    const Words z = load(a.z + at);
-    result.p_old = load(a.p_old + at);
     #pragma unroll
-    for (int t = 0; t < words; ++t) result.v.at[t] = fma(a.beta, result.p_old.at[t], z.at[t]);
+    for (int t = 0; t < words; ++t) {
+        const Loaded<real> of_cell{from.z.at[t], from.p_old.at[t]};
+        result.p_old.at[t] = of_cell.p_old;
+        result.v.at[t] = value(a, of_cell);
+    }
     return result;
 }
 
@@ -144,29 +162,47 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
 
     // Row `row` of the thread's own, or the one before or behind them, in plane k; both may lie one beyond the grid.
     const auto row_start = [&](int row, int k) { return source(k, nz) * plane + source(j + row, ny) * pitch; };
-    const auto load_cells = [&](int row, int k) {
-        Cells result = cells(a, row_start(row, k) + i_read);
+    const auto load_row = [&](int row, int k) { return load_cells(a, row_start(row, k) + i_read); };
+    const auto to_cells = [&](const Loaded<Words>& from, int row, int k) {
+        Cells result = cells(a, from);
         if (is_zero(k, nz) || is_zero(j + row, ny)) result.v = Words{};
         return result;
     };
-    const auto load_value = [&](int row, int at, int k) {
-        return is_zero(at, nx) ? real(0) : value(a, row_start(row, k) + source(at, nx));
-    };
+    const auto cells_of = [&](int row, int k) { return to_cells(load_row(row, k), row, k); };
+    // Of the two words beside a warp's part of a row the first thread loads the one before, all others the one behind: a plane early.
+    const bool starts = threadIdx.x % segment == 0, ends = threadIdx.x % segment == segment - 1 || inside <= words;
+    const int edge_at = starts ? min(i - 1, nx) : min(i + (segment - int(threadIdx.x) % segment) * words, nx);
+    const auto load_edge = [&](int row, int k) { return load_value(a, row_start(row, k) + source(edge_at, nx)); };
+    const auto edge_value = [&](const Loaded<real>& from) { return is_zero(edge_at, nx) ? real(0) : value(a, from); };
 
     Stencil stencil[rows];
     #pragma unroll
     for (int row = 0; row < rows; ++row) stencil[row].begin(a, i, j + row);
     real partial[rows][sums][words] = {};
-    __shared__ Words shared_rows[2][block_y][2][block_x];  // the first and last rows of the threads, of two planes in turn
     Words below[rows];
-    Cells here[rows], above[rows], next[rows];
+    Cells here[rows], above[rows];
+    real edge[rows];
     #pragma unroll
-    for (int row = 0; row < rows; ++row) below[row] = load_cells(row, begin - 1).v, here[row] = load_cells(row, begin), above[row] = load_cells(row, begin + 1);
+    for (int row = 0; row < rows; ++row) below[row] = cells_of(row, begin - 1).v, here[row] = cells_of(row, begin), edge[row] = edge_value(load_edge(row, begin));
+    Loaded<Words> next[rows];
+    #pragma unroll
+    for (int row = 0; row < rows; ++row) next[row] = load_row(row, begin + 1);
+    __shared__ Words shared_rows[2][block_y][2][block_x];  // the first and last rows of the threads, of two planes in turn
+    // The rows beside the block's: of the first threads along y the one before theirs, of the last ones the one behind.
+    const bool on_rim = threadIdx.y == 0 || threadIdx.y == block_y - 1;
+    const int rim_row = threadIdx.y == 0 ? -1 : rows;
+    Words rim{};
+    if (on_rim) rim = cells_of(rim_row, begin).v;
     for (int k = begin; k < end; ++k) {
-        if (k + 2 <= end) {
-            #pragma unroll
-            for (int row = 0; row < rows; ++row) next[row] = load_cells(row, k + 2);
-        }
+        Loaded<real> next_edge[rows];
+        #pragma unroll
+        for (int row = 0; row < rows; ++row) next_edge[row] = load_edge(row, min(k + 1, end - 1));
+        Loaded<Words> next_rim{};
+        if (on_rim) next_rim = load_row(rim_row, min(k + 1, end - 1));
+        #pragma unroll
+        for (int row = 0; row < rows; ++row) above[row] = to_cells(next[row], row, k + 1);
+        #pragma unroll
+        for (int row = 0; row < rows; ++row) next[row] = load_row(row, min(k + 2, end));
         Update update[rows];
         #pragma unroll
         for (int row = 0; row < rows; ++row) {
@@ -176,18 +212,16 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
         const int buffer = (k - begin) % 2;
         shared_rows[buffer][threadIdx.y][0][threadIdx.x] = here[0].v;
         shared_rows[buffer][threadIdx.y][1][threadIdx.x] = here[rows - 1].v;
-        Words south, north;
-        if (threadIdx.y == 0) south = load_cells(-1, k).v;
-        if (threadIdx.y == block_y - 1) north = load_cells(rows, k).v;
         __syncthreads();
+        Words south = rim, north = rim;
         if (threadIdx.y > 0) south = shared_rows[buffer][threadIdx.y - 1][1][threadIdx.x];
         if (threadIdx.y < block_y - 1) north = shared_rows[buffer][threadIdx.y + 1][0][threadIdx.x];
         #pragma unroll
         for (int row = 0; row < rows; ++row) {
             real west = __shfl_up_sync(all_lanes, here[row].v.at[words - 1], 1, segment);
             real east = __shfl_down_sync(all_lanes, here[row].v.at[0], 1, segment);
-            if (threadIdx.x % segment == 0) west = load_value(row, min(i - 1, nx), k);
-            if (threadIdx.x % segment == segment - 1 || inside <= words) east = load_value(row, min(i + words, nx), k);
+            const real behind = __shfl_down_sync(all_lanes, edge[row], 1, segment);  // all but the first thread have it, and the last its own
+            west = starts ? edge[row] : west, east = ends ? behind : east;
             const Words& row_south = row > 0 ? here[row > 0 ? row - 1 : 0].v : south;
             const Words& row_north = row + 1 < rows ? here[row + 1 < rows ? row + 1 : row].v : north;
             #pragma unroll
@@ -222,7 +256,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
             }
         }
         #pragma unroll
-        for (int row = 0; row < rows; ++row) below[row] = here[row].v, here[row] = above[row], above[row] = next[row];
+        for (int row = 0; row < rows; ++row) below[row] = here[row].v, here[row] = above[row], edge[row] = edge_value(next_edge[row]);
+        rim = to_cells(next_rim, rim_row, min(k + 1, end - 1)).v;
     }
 }
 

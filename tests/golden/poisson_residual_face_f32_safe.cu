@@ -72,32 +72,47 @@ __device__ __forceinline__ void store(real* to, const Words& from, int count) {
         if (t < count) to[t] = from.at[t];
 }
 
-__device__ __forceinline__ Words load_inverse_diagonal(const Arrays& a, wide at) {
-    return load(a.inverse_diagonal + at);
+// What is loaded of a cell or of a group of cells.
+template <typename Word>
+struct Loaded {
+    Word r_old;
+    Word w;
+    Word inverse_diagonal;
+};
+
+__device__ __forceinline__ Loaded<real> load_value(const Arrays& a, wide at) {
+    return {a.r_old[at], a.w[at], a.inverse_diagonal[at]};
+}
+
+__device__ __forceinline__ Loaded<Words> load_cells(const Arrays& a, wide at) {
+    return {load(a.r_old + at), load(a.w + at), load(a.inverse_diagonal + at)};
 }
 
 // The new residual of a cell; a solid one has none.
-__device__ __forceinline__ real new_residual(const Arrays& a, real r_old, real w, real q) {
-    return q == 0 ? real(0) : fma(-a.alpha, w, r_old) - a.mean;
+__device__ __forceinline__ real new_residual(const Arrays& a, const Loaded<real>& from) {
+    const real q = from.inverse_diagonal;
+    const real r = fma(-a.alpha, from.w, from.r_old) - a.mean;
+    return q == 0 ? real(0) : r;
 }
 
 // What the stencil acts on: the residual over the diagonal.
+__device__ __forceinline__ real value(const Arrays& a, const Loaded<real>& from) {
+    const real q = from.inverse_diagonal;
+    return q * new_residual(a, from);
+}
+
+// Of a group of cells, with what else their update takes of the same words.
 struct Cells {
     Words v, r, q;
 };
 
-__device__ __forceinline__ real value(const Arrays& a, wide at) {
-    const real q = a.inverse_diagonal[at];
-    return q * new_residual(a, a.r_old[at], a.w[at], q);
-}
-
-__device__ __forceinline__ Cells cells(const Arrays& a, wide at) {
+__device__ __forceinline__ Cells cells(const Arrays& a, const Loaded<Words>& from) {
     Cells result;
-    const Words r_old = load(a.r_old + at), w = load(a.w + at);
-    result.q = load_inverse_diagonal(a, at);
     #pragma unroll
     for (int t = 0; t < words; ++t) {
-        result.r.at[t] = new_residual(a, r_old.at[t], w.at[t], result.q.at[t]);
+        const Loaded<real> of_cell{from.r_old.at[t], from.w.at[t], from.inverse_diagonal.at[t]};
+        result.r.at[t] = new_residual(a, of_cell);
+        result.q.at[t] = of_cell.inverse_diagonal;
         result.v.at[t] = result.q.at[t] * result.r.at[t];
     }
     return result;
@@ -174,13 +189,15 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
 
     // Row `row` of the thread's own, or the one before or behind them, in plane k; both may lie one beyond the grid.
     const auto row_start = [&](int row, int k) { return source(k, nz) * plane + source(j + row, ny) * pitch; };
-    const auto load_cells = [&](int row, int k) {
-        Cells result = cells(a, row_start(row, k) + i_read);
+    const auto load_row = [&](int row, int k) { return load_cells(a, row_start(row, k) + i_read); };
+    const auto to_cells = [&](const Loaded<Words>& from, int row, int k) {
+        Cells result = cells(a, from);
         if (is_zero(k, nz) || is_zero(j + row, ny)) result.v = Words{};
         return result;
     };
-    const auto load_value = [&](int row, int at, int k) {
-        return is_zero(at, nx) ? real(0) : value(a, row_start(row, k) + source(at, nx));
+    const auto cells_of = [&](int row, int k) { return to_cells(load_row(row, k), row, k); };
+    const auto word_beside = [&](int row, int at, int k) {
+        return is_zero(at, nx) ? real(0) : value(a, load_value(a, row_start(row, k) + source(at, nx)));
     };
 
     Stencil stencil[rows];
@@ -191,17 +208,17 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     Cells here[rows], above[rows];
     for (int k = begin; k < end; ++k) {
         #pragma unroll
-        for (int row = 0; row < rows; ++row) below[row] = load_cells(row, k - 1).v, here[row] = load_cells(row, k), above[row] = load_cells(row, k + 1);
+        for (int row = 0; row < rows; ++row) below[row] = cells_of(row, k - 1).v, here[row] = cells_of(row, k), above[row] = cells_of(row, k + 1);
         Update update[rows];
         #pragma unroll
         for (int row = 0; row < rows; ++row) {
             stencil[row].plane(a, k);
             update[row].load(a, row_start(row, k) + i_read);
         }
-        const Words south = load_cells(-1, k).v, north = load_cells(rows, k).v;
+        const Words south = cells_of(-1, k).v, north = cells_of(rows, k).v;
         #pragma unroll
         for (int row = 0; row < rows; ++row) {
-            const real west = load_value(row, min(i - 1, nx), k), east = load_value(row, min(i + words, nx), k);
+            const real west = word_beside(row, min(i - 1, nx), k), east = word_beside(row, min(i + words, nx), k);
             const Words& row_south = row > 0 ? here[row > 0 ? row - 1 : 0].v : south;
             const Words& row_north = row + 1 < rows ? here[row + 1 < rows ? row + 1 : row].v : north;
             #pragma unroll
