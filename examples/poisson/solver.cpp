@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "generator/error.hpp"
 #include "generator/families/poisson7.hpp"
@@ -43,9 +45,13 @@ HostArray converted(Precision precision, const std::vector<double>& values) {
 }
 
 template <typename Real>
-std::vector<double> widened(const HostArray& array) {
+std::vector<double> widened_from(const HostArray& array) {
     const auto values = array.values<Real>();
     return {values.begin(), values.end()};
+}
+
+std::vector<double> widened(const HostArray& array) {
+    return array.precision() == Precision::f32 ? widened_from<float>(array) : widened_from<double>(array);
 }
 
 }  // namespace
@@ -82,6 +88,7 @@ struct PoissonSolver::State {
     std::shared_ptr<const Kernel> apply, direction, residual;
     std::int64_t pitch = 0;
     std::map<std::string, DeviceArray> arrays;
+    std::optional<bool> inverse_is_of;  // what Q was last uploaded for
     // Directions and residuals alternate between two arrays: the kernels read neighbours of the old ones.
     std::vector<BoundKernel> directions, residuals;
 
@@ -94,7 +101,7 @@ struct PoissonSolver::State {
           residual(chosen(on, library, problem(of, "residual"), configurations)) {
         for (const auto& scalar : direction->source().scalars)
             if (scalar.name == "pitch") pitch = scalar.value;
-        for (const char* field : {"x", "w", "z", "p0", "p1", "r0", "r1", "b"}) allocate(field, field_words());
+        for (const char* field : {"x", "w", "z", "p0", "p1", "r0", "r1"}) allocate(field, field_words());
         allocate("scalars", scalar::words);
         allocate("history", history_words);
         upload_operator();
@@ -134,7 +141,16 @@ struct PoissonSolver::State {
         HostArray array(precision, arrays.at(name).bytes() / bytes_per_word(precision));
         backend.copy(array.data(), data(name), array.bytes());
         backend.synchronise();
-        return precision == Precision::f32 ? widened<float>(array) : widened<double>(array);
+        return widened(array);
+    }
+
+    // Scalars and history.
+    std::pair<std::vector<double>, std::vector<double>> look() const {
+        std::array<HostArray, 2> words{HostArray(precision, scalar::words), HostArray(precision, history_words)};
+        backend.copy(words[0].data(), data("scalars"), words[0].bytes());
+        backend.copy(words[1].data(), data("history"), words[1].bytes());
+        backend.synchronise();
+        return {widened(words[0]), widened(words[1])};
     }
 
     // Values of cells to and from rows with padding.
@@ -174,6 +190,8 @@ struct PoissonSolver::State {
 
     // Q: the inverse diagonal, or ones for plain conjugate gradients.
     void upload_inverse(bool preconditioned) {
+        if (inverse_is_of == preconditioned) return;
+        inverse_is_of = preconditioned;
         const auto inverse = [&](double diagonal) { return diagonal == 0 ? 0 : preconditioned ? 1 / diagonal : 1; };
         if (system.coefficients == "scalar") {
             upload("coefficients", {system.diagonal[0], system.cx[0], system.cy[0], system.cz[0], inverse(system.diagonal[0])});
@@ -197,11 +215,9 @@ struct PoissonSolver::State {
         return scalars;
     }
 
-    // The first residual and, for a singular system, the same without its mean. Returns how many residual halves that took.
-    int begin(std::span<const double> b, std::span<const double> x, const SolverSettings& settings) {
+    // The first residual of the b in r0 and, for a singular system, the same without its mean. Returns how many residual halves that took.
+    int begin(const SolverSettings& settings) {
         upload_inverse(settings.preconditioner != Preconditioner::none);
-        upload("r0", padded(b));
-        upload("x", padded(x));
         for (const char* name : {"p0", "p1"}) backend.fill(data(name), 0, arrays.at(name).bytes());
         std::vector<double> scalars = first_scalars(settings);
         scalars[scalar::alpha] = 1;  // r = b - M x
@@ -214,11 +230,7 @@ struct PoissonSolver::State {
         return 2;
     }
 
-    // The last step of x is taken by the direction half of an iteration that does not come.
-    void finish(int next, std::span<double> x) {
-        directions[static_cast<std::size_t>(next % 2)].launch();
-        unpadded(download("x"), x);
-        if (!system.singular) return;
+    void remove_mean(std::span<double> x) const {
         double sum = 0;
         std::int64_t fluid = 0;
         for (std::size_t cell = 0; cell < x.size(); ++cell)
@@ -234,14 +246,34 @@ PoissonSolver::PoissonSolver(Backend& backend, KernelLibrary& library, const Poi
 }
 PoissonSolver::~PoissonSolver() = default;
 
+void* PoissonSolver::right_hand_side() const {
+    return state_->data("r0");
+}
+void* PoissonSolver::solution() const {
+    return state_->data("x");
+}
+std::int64_t PoissonSolver::pitch() const {
+    return state_->pitch;
+}
+
 Solve PoissonSolver::solve(std::span<const double> b, std::span<double> x, const SolverSettings& settings) {
     State& s = *state_;
     expect_length("b", b.size(), s.system.cells());
     expect_length("x", x.size(), s.system.cells());
+    s.upload("r0", s.padded(b));
+    s.upload("x", s.padded(x));
+    Solve result = solve(settings);
+    s.unpadded(s.download("x"), x);
+    if (s.system.singular) s.remove_mean(x);
+    return result;
+}
+
+Solve PoissonSolver::solve(const SolverSettings& settings) {
+    State& s = *state_;
     if (settings.check_every < 1 || settings.check_every > longest_check)
         throw Error("settings of the Poisson solver", fmt::format("check_every is {}", settings.check_every),
                     fmt::format("use 1 to {}", longest_check));
-    const int before = s.begin(b, x, settings);
+    const int before = s.begin(settings);
     s.backend.synchronise();
     Solve result;
     const Family& family = built_in_families().find("poisson7");
@@ -257,17 +289,17 @@ Solve PoissonSolver::solve(std::span<const double> b, std::span<double> x, const
             s.directions[static_cast<std::size_t>(n % 2)].launch();
             s.residuals[static_cast<std::size_t>((n + before) % 2)].launch();
         }
-        // The only synchronisation.
-        const std::vector<double> scalars = s.download("scalars"), history = s.download("history");
+        const auto [scalars, history] = s.look();  // the only synchronisation
         if (first < 0) first = std::sqrt(history[static_cast<std::size_t>(before - 1)]);
         for (int step = 0; step < steps; ++step) {
             const double norm = std::sqrt(history[static_cast<std::size_t>((before + result.executed + step) % history_words)]);
             result.history.push_back(first > 0 ? norm / first : norm);
         }
         result.executed += steps;
-        const auto small = std::find_if(result.history.begin(), result.history.end(), [&](double norm) { return norm <= settings.tolerance; });
+        const double enough = first > 0 ? std::max(settings.tolerance, settings.small / first) : settings.tolerance;
+        const auto small = std::find_if(result.history.begin(), result.history.end(), [&](double norm) { return norm <= enough; });
         result.iterations = small == result.history.end() ? result.executed : static_cast<int>(small - result.history.begin()) + 1;
-        if (first == 0) result.iterations = 0;
+        if (first <= settings.small) result.iterations = 0;
         if (small != result.history.end())
             result.ending = Ending::converged;
         else if (scalars[scalar::breakdown] != 0 || !std::isfinite(result.history.back()))
@@ -275,7 +307,8 @@ Solve PoissonSolver::solve(std::span<const double> b, std::span<double> x, const
         if (settings.progress) settings.progress(result.history);
     }
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    s.finish(result.executed, x);
+    // The last step of x is taken by the direction half of an iteration that does not come.
+    s.directions[static_cast<std::size_t>(result.executed % 2)].launch();
     return result;
 }
 

@@ -34,6 +34,7 @@ struct SolverSettings {
     Preconditioner preconditioner = Preconditioner::polynomial;
     double c = 2.05;          ///< of the polynomial c Q - Q M Q; 2 is singular on periodic grids of even sizes
     double tolerance = 1e-8;  ///< of |r| / |first r|
+    double small = 0;         ///< a root-mean-square residual of a cell that is enough, whatever the first was
     int most_iterations = 10000;
     int check_every = 20;  ///< iterations from one synchronisation with the host to the next, at most 200
     /// Called after each check with all relative residuals so far.
@@ -70,6 +71,14 @@ class PoissonSolver {
 
     /// Solves M x = b from the x given, cell by cell, x fastest. What may happen (no convergence, breakdown) is the value; x is then the last one.
     Solve solve(std::span<const double> b, std::span<double> x, const SolverSettings& settings);
+
+    /// The same for an application whose data are on the device: fields [nz][ny][pitch] there, of which the first nx words of a row are cells.
+    /// `solve` takes the right-hand side and the first x from them, writes over the former, and leaves the solution in the latter; a singular
+    /// system's keeps about the mean of the first x.
+    void* right_hand_side() const;
+    void* solution() const;
+    std::int64_t pitch() const;
+    Solve solve(const SolverSettings& settings);
 
     /// |b - M x| / |b|, from a new product; cells that are solid, and for a singular system the means, left out.
     double true_residual(std::span<const double> b, std::span<const double> x);

@@ -1,0 +1,125 @@
+#include "examples/output/chart.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "generator/error.hpp"
+
+namespace hone::examples {
+namespace {
+
+// In pixels.
+constexpr double width = 800, height = 500, left = 90, right = 20, top = 45, bottom = 60;
+constexpr std::array colours{"#1f5fa8", "#c2452d", "#2b8a3e", "#7b3fa0", "#a06a00"};
+
+struct Range {
+    double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+
+    void take(double value) { low = std::min(low, value), high = std::max(high, value); }
+    void widen() {
+        if (!(low <= high)) low = 0, high = 1;
+        if (low == high) low -= 0.5, high += 0.5;
+    }
+    double part(double value) const { return (value - low) / (high - low); }
+};
+
+// A chart's axes: the y axis in powers of ten where it is logarithmic.
+class Axes {
+  public:
+    explicit Axes(const Chart& chart) : logarithmic_(chart.logarithmic) {
+        for (const auto& curve : chart.curves)
+            for (const auto& point : curve.points)
+                if (shown(point)) x_.take(point.first), y_.take(scaled(point.second));
+        x_.widen();
+        y_.widen();
+        if (logarithmic_) y_.low = std::floor(y_.low), y_.high = std::ceil(y_.high);
+    }
+
+    bool shown(const std::pair<double, double>& point) const {
+        return std::isfinite(point.first) && std::isfinite(point.second) && (!logarithmic_ || point.second > 0);
+    }
+    double scaled(double y) const { return logarithmic_ ? std::log10(y) : y; }
+    double x(double value) const { return left + x_.part(value) * (width - left - right); }
+    double y(double scaled_value) const { return height - bottom - y_.part(scaled_value) * (height - top - bottom); }
+    std::vector<double> x_ticks() const { return round_ticks(x_.low, x_.high, 8); }
+    std::vector<double> y_ticks() const {
+        std::vector<double> ticks = round_ticks(y_.low, y_.high, 8);
+        if (logarithmic_) std::erase_if(ticks, [](double tick) { return tick != std::floor(tick); });
+        return ticks;
+    }
+    std::string y_text(double tick) const { return logarithmic_ ? fmt::format("1e{}", static_cast<int>(tick)) : fmt::format("{:.6g}", tick); }
+
+  private:
+    bool logarithmic_;
+    Range x_, y_;
+};
+
+std::string escaped(const std::string& text) {
+    std::string result;
+    for (const char c : text) result += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+    return result;
+}
+
+std::string label(double x, double y, const std::string& anchor, const std::string& text, const std::string& more = {}) {
+    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more, escaped(text));
+}
+
+std::string grid_line(double x1, double y1, double x2, double y2) {
+    return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>\n", x1, y1, x2, y2);
+}
+
+std::string frame(const Chart& chart, const Axes& axes) {
+    std::string text;
+    for (const double tick : axes.x_ticks()) {
+        text += grid_line(axes.x(tick), top, axes.x(tick), height - bottom);
+        text += label(axes.x(tick), height - bottom + 18, "middle", fmt::format("{:.6g}", tick));
+    }
+    for (const double tick : axes.y_ticks()) {
+        text += grid_line(left, axes.y(tick), width - right, axes.y(tick));
+        text += label(left - 8, axes.y(tick) + 4, "end", axes.y_text(tick));
+    }
+    text += label(width / 2, 25, "middle", chart.title, " font-size=\"16\"");
+    text += label((left + width - right) / 2, height - 15, "middle", chart.x_label);
+    return text + label(0, 0, "middle", chart.y_label, fmt::format(" transform=\"translate(20 {}) rotate(-90)\"", (top + height - bottom) / 2));
+}
+
+std::string curve_text(const Chart::Curve& curve, const Axes& axes, std::size_t number) {
+    std::string points;
+    for (const auto& point : curve.points)
+        if (axes.shown(point)) points += fmt::format("{:.1f},{:.1f} ", axes.x(point.first), axes.y(axes.scaled(point.second)));
+    const char* colour = colours[number % colours.size()];
+    return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"/>\n", points, colour) +
+           label(width - right - 10, top + 20 + 18 * static_cast<double>(number), "end", curve.name, fmt::format(" fill=\"{}\"", colour));
+}
+
+}  // namespace
+
+std::vector<double> round_ticks(double low, double high, int count) {
+    const double rough = (high - low) / count, power = std::pow(10, std::floor(std::log10(rough)));
+    const double step = power * (rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
+    std::vector<double> ticks;
+    for (double n = std::ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; ++n) ticks.push_back(n * step + 0.0);  // a zero without a sign
+    return ticks;
+}
+
+void write_chart(const std::filesystem::path& file, const Chart& chart) {
+    const Axes axes(chart);
+    std::ofstream stream(file);
+    stream << fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" font-family=\"sans-serif\" "
+        "font-size=\"12\">\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        width, height);
+    stream << frame(chart, axes);
+    for (std::size_t n = 0; n < chart.curves.size(); ++n) stream << curve_text(chart.curves[n], axes, n);
+    stream << "</svg>\n";
+    stream.close();
+    if (!stream) throw Error(file.string(), "it cannot be written", "choose another place");
+}
+
+}  // namespace hone::examples

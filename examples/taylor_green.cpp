@@ -1,0 +1,219 @@
+// Incompressible flow in a periodic box: the Taylor-Green vortex, in two dimensions an exact solution, in three the classic way into turbulence. A
+// small fractional-step solver on a staggered mesh around examples/poisson's pressure solver.
+//
+//     taylor_green [--dimension 2|3] [--cells 32] [--viscosity 0.01] [--time 4] [--output FOLDER] ...
+//
+// Exit code 0: the checks printed at the end hold.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+
+#include "examples/output/chart.hpp"
+#include "examples/output/image.hpp"
+#include "examples/output/progress.hpp"
+#include "examples/output/vtk.hpp"
+#include "examples/taylor_green/checks.hpp"
+#include "examples/taylor_green/vortex.hpp"
+#include "generator/error.hpp"
+
+namespace {
+
+using namespace hone::examples;
+
+struct Options {
+    std::string device = "best", records = "tuning_db/records";
+    std::filesystem::path folder;
+    FlowSettings flow{.cells = 0};
+    double time = 4, courant = 0.5;
+    int frames = 5;
+};
+
+void declare(CLI::App& app, Options& options) {
+    app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
+    app.add_option("--db", options.records, "folder of tuned results")->capture_default_str();
+    app.add_option("--dimension", options.flow.dimension, "2: decays as known exactly; 3: vortices stretch and break up")
+        ->capture_default_str()
+        ->check(CLI::Range(2, 3));
+    app.add_option("--cells", options.flow.cells, "along each axis; 0: in 3D 128 on a GPU and 32 on the processor, in 2D 256 and 64")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 1024));
+    app.add_option("--viscosity", options.flow.viscosity, "one over the Reynolds number; 0: the energy stays")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--time", options.time, "to go to; a vortex turns round in about 6")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--courant", options.courant, "time step, as a part of a cell's width over the largest speed")
+        ->capture_default_str()
+        ->check(CLI::Range(0.01, 0.8));
+    app.add_option("--precision", options.flow.precision, "of the flow and of the pressure solver")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"f32", "f64"}));
+    app.add_option("--output", options.folder, "folder for energy.csv, energy.svg, pictures of the vorticity and a series for ParaView (flow.pvd)");
+    app.add_option("--frames", options.frames, "pictures from the beginning to the end")->capture_default_str()->check(CLI::Range(2, 1000));
+}
+
+// What is kept of a run.
+struct History {
+    std::vector<double> times;
+    std::vector<FlowSums> sums;
+};
+
+// Pictures, and files of the velocity with their times.
+class Frames {
+  public:
+    explicit Frames(const Options& options) : options_(options) {
+        if (!options.folder.empty()) std::filesystem::create_directories(options.folder);
+    }
+
+    void take(double time, const Velocity& velocity) {
+        if (options_.folder.empty()) return;
+        const std::string number = fmt::format("{:03}", series_.size());
+        const int magnify = std::max(1, 512 / velocity.nx);
+        write_png(options_.folder / ("vorticity_" + number + ".png"), velocity.nx, velocity.ny,
+                  [&](int x, int y) { return vorticity_z(velocity, x, velocity.ny - 1 - y, 0); }, {.low = -2, .high = 2, .magnify = magnify});
+        const std::vector<float> words = at_centres(velocity);
+        VtkImage image({velocity.nx, velocity.ny, velocity.nz}, {0, 0, 0}, {velocity.h, velocity.h, velocity.h});
+        image.cell_field("velocity", 3, std::span<const float>(words));
+        series_.emplace_back(time, "flow_" + number + ".vti");
+        image.write(options_.folder / series_.back().second);
+        write_vtk_series(options_.folder / "flow.pvd", series_);
+    }
+
+  private:
+    const Options& options_;
+    std::vector<std::pair<double, std::string>> series_;
+};
+
+History simulate(Flow& flow, const Options& options, const TimeSteps& steps) {
+    constexpr int rows = 100;  // of the history, at least where there are as many steps
+    const int every = std::max(1, steps.count / rows);
+    History history;
+    Frames frames(options);
+    int frame = 0;
+    Progress progress("time steps", steps.count);
+    for (int step = 0; step <= steps.count; ++step) {
+        const bool shown = step * (options.frames - 1) >= frame * steps.count;
+        if (step % every == 0 || shown || step == steps.count) {
+            const Velocity velocity = flow.velocity();
+            history.times.push_back(step * steps.dt);
+            history.sums.push_back(sums_of(velocity, options.flow.viscosity));
+            if (shown) frames.take(step * steps.dt, velocity), ++frame;
+        }
+        progress.at(step, [&] { return fmt::format("energy {:.5f}", history.sums.back().energy); });
+        if (step < steps.count) flow.step(steps.dt);
+    }
+    return history;
+}
+
+void print_history(const History& history) {
+    fmt::print("{:>8}  {:>10}  {:>12}  {:>22}\n", "time", "energy", "dissipation", "divergence times width");
+    const std::size_t last = history.times.size() - 1, rows = std::min<std::size_t>(last, 8);
+    for (std::size_t row = 0; row <= rows; ++row) {
+        const std::size_t n = row * last / std::max<std::size_t>(rows, 1);
+        const FlowSums& sums = history.sums[n];
+        fmt::print("{:8.3f}  {:10.6f}  {:12.6f}  {:22.2e}\n", history.times[n], sums.energy, sums.dissipation, sums.divergence);
+    }
+}
+
+void write_history(const std::filesystem::path& folder, const History& history) {
+    std::ofstream csv(folder / "energy.csv");
+    csv << "time,energy,dissipation,divergence\n";
+    Chart chart{"Taylor-Green vortex", "time", "per unit mass", false, {{"energy", {}}, {"dissipation", {}}}};
+    for (std::size_t n = 0; n < history.times.size(); ++n) {
+        const FlowSums& sums = history.sums[n];
+        csv << fmt::format("{},{},{},{}\n", history.times[n], sums.energy, sums.dissipation, sums.divergence);
+        chart.curves[0].points.emplace_back(history.times[n], sums.energy);
+        chart.curves[1].points.emplace_back(history.times[n], sums.dissipation);
+    }
+    csv.close();
+    if (!csv) throw hone::Error((folder / "energy.csv").string(), "it cannot be written", "choose another folder for --output");
+    write_chart(folder / "energy.svg", chart);
+}
+
+bool report(bool good, const std::string& text) {
+    fmt::print("check: {}: {}\n", text, good ? "good" : "BAD");
+    return good;
+}
+
+bool check_run(const Flow& flow, const History& history, const Options& options, double allowed_divergence) {
+    double divergence = 0;
+    for (const FlowSums& sums : history.sums) divergence = std::max(divergence, sums.divergence);
+    bool good = report(flow.failures() == 0 && divergence <= allowed_divergence,
+                       fmt::format("mass: divergence times width at most {:.1e}, allowed {:.1e}; {} pressure solves did not converge", divergence,
+                                   allowed_divergence, flow.failures()));
+    if (history.sums.size() > 2) {
+        const Budget budget = energy_budget(history.times, history.sums);
+        // Rounding, and the error of the time steps, which take a little energy too.
+        const double allowed = 2 * budget.uncertainty + (options.flow.precision == "f32" ? 1e-4 : 1e-5) * history.sums[0].energy;
+        good = report(std::abs(budget.lost - budget.dissipated) <= allowed,
+                      fmt::format("energy: {:.6f} lost, {:.6f} dissipated, allowed difference {:.1e}", budget.lost, budget.dissipated, allowed)) &&
+               good;
+    }
+    return good;
+}
+
+bool check_method(hone::Backend& backend, hone::KernelLibrary& library) {
+    const Convergence decay = measure_convergence(backend, library, "f64", 32);
+    bool good = report(
+        std::abs(decay.order - 2) < 0.2,
+        fmt::format("two-dimensional decay: error {:.2e} on 32 x 32 cells, {:.2e} on 64 x 64, order {:.2f}", decay.coarse, decay.fine, decay.order));
+    const EnergyDrift drift = measure_energy_drift(backend, library, 16);
+    good = report(std::abs(drift.half_step) < 1e-3 && drift.order > 2.5,
+                  fmt::format("energy without viscosity: change {:.1e}, with half the time step {:.1e}, order {:.2f}", drift.whole_step,
+                              drift.half_step, drift.order)) &&
+           good;
+    return report(drift.momentum < 1e-12, fmt::format("momentum: mean velocity {:.1e} after 3D runs", drift.momentum)) && good;
+}
+
+int run(Options options) {
+    hone::DiskCache cache(hone::DiskCache::default_folder());
+    const auto backend = hone::make_backend(options.device, cache);
+    const bool cuda = backend->device().fingerprint.target == hone::Target::cuda;
+    if (options.flow.cells == 0) options.flow.cells = (cuda ? 128 : 32) * (options.flow.dimension == 2 ? 2 : 1);
+    const bool single = options.flow.precision == "f32";
+    if (single) options.flow.divergence = 1e-6;
+    hone::KernelLibrary library(*backend, hone::Database::load(options.records, hone::built_in_families()), hone::built_in_families());
+    Flow flow(*backend, library, options.flow);
+    const TimeSteps steps = time_steps(flow.mesh(), options.time, 2, options.flow.viscosity, 2 * options.courant);
+    fmt::print("Taylor-Green vortex on {} x {} x {} cells, {}, viscosity {:g}, {} time steps of {:.4f}, on {}\n{}\n", flow.mesh().nx, flow.mesh().ny,
+               flow.mesh().nz, options.flow.precision, options.flow.viscosity, steps.count, steps.dt, backend->device().fingerprint.name,
+               flow.kernels());
+    flow.set(taylor_green(flow.mesh(), 0, options.flow.viscosity));
+    const History history = simulate(flow, options, steps);
+    print_history(history);
+    fmt::print("{:.1f} iterations of the pressure solver per stage\n",
+               static_cast<double>(flow.iterations()) / steps.count / hone::examples::FlowKernels::stages);
+    if (!options.folder.empty()) write_history(options.folder, history);
+
+    // The solver's tolerance, and what rounding makes of velocities of order one.
+    bool good = check_run(flow, history, options, 2 * options.flow.divergence + 16 * (single ? 0x1p-24 : 0x1p-53));
+    if (options.flow.dimension == 2) {
+        const double error = largest_difference(flow.velocity(), taylor_green(flow.mesh(), options.time, options.flow.viscosity));
+        // The discrete Laplacian of this field decays too slowly by the factor (sin(h/2) / (h/2))^2 = 1 - h^2 / 12 + ...
+        const double h = flow.mesh().h, allowed = 2 * options.flow.viscosity * options.time * h * h / 12 * 1.1 + (single ? 1e-5 : 1e-8);
+        good = report(error <= allowed, fmt::format("exact solution: largest error {:.2e}, allowed {:.2e}", error, allowed)) && good;
+    }
+    return check_method(*backend, library) && good ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    Options options;
+    CLI::App app{
+        "Incompressible flow in a periodic box: the Taylor-Green vortex.\n\n"
+        "Three Runge-Kutta stages a time step, each followed by a pressure equation that makes the velocity free of divergence; its solver's "
+        "kernels\n"
+        "come from the database of tuned results. At the end the program checks itself against exact solutions and conservation laws."};
+    declare(app, options);
+    CLI11_PARSE(app, argc, argv);
+    return run(std::move(options));
+} catch (const std::exception& error) {
+    fmt::print(stderr, "taylor_green: {}\n", error.what());
+    return 2;
+}
