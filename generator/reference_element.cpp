@@ -304,4 +304,17 @@ const ReferenceElement& reference_element(Simplex simplex, int order) {
     return simplex == Simplex::triangle ? reference_triangle(order) : reference_tetrahedron(order);
 }
 
+std::vector<double> basis_at(const ReferenceElement& element, const std::array<double, 3>& point) {
+    // Of the modes' values m at the point: m' V^-1 = (V m)' M.
+    const std::vector<Dual> modes = modes_at(element.simplex, element.order, point);
+    const int nodes = element.nodes();
+    std::vector<double> basis(modes.size(), 0.0);
+    for (int n = 0; n < nodes; ++n) {
+        double weight = 0;
+        for (int m = 0; m < nodes; ++m) weight += element.vandermonde(n, m) * modes[static_cast<std::size_t>(m)].value;
+        for (int j = 0; j < nodes; ++j) basis[static_cast<std::size_t>(j)] += weight * element.mass(n, j);
+    }
+    return basis;
+}
+
 }  // namespace hone

@@ -81,4 +81,7 @@ const ReferenceElement& reference_triangle(int order);
 const ReferenceElement& reference_tetrahedron(int order);
 const ReferenceElement& reference_element(Simplex simplex, int order);
 
+/// Values at a point of the functions that are 1 at one node and 0 at the others: nodal values times these, summed, is the function there.
+std::vector<double> basis_at(const ReferenceElement& element, const std::array<double, 3>& point);
+
 }  // namespace hone

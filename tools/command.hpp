@@ -62,6 +62,7 @@ Command lookup_command();
 Command db_command();
 Command simulate_command();
 Command convert_command();
+Command operators_command();
 Command doctor_command();
 Command worker_command();
 

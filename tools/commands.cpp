@@ -106,9 +106,9 @@ Exit dispatch(std::vector<std::string> arguments, Console& console) {
 }  // namespace
 
 std::span<const Command> commands() {
-    static const std::vector<Command> table{doctor_command(),  devices_command(),  families_command(), space_command(), emit_command(),
-                                            compile_command(), tune_command(),     balance_command(),  show_command(),  lookup_command(),
-                                            db_command(),      simulate_command(), convert_command(),  worker_command()};
+    static const std::vector<Command> table{doctor_command(),  devices_command(),  families_command(), space_command(),     emit_command(),
+                                            compile_command(), tune_command(),     balance_command(),  show_command(),      lookup_command(),
+                                            db_command(),      simulate_command(), convert_command(),  operators_command(), worker_command()};
     return table;
 }
 

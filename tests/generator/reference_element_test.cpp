@@ -265,6 +265,19 @@ TEST_P(ReferenceTetrahedron, HasALiftOfFewZeros) {
     EXPECT_LE(static_cast<double>(zeros) / static_cast<double>(element_.lift.values.size()), 0.1);
 }
 
+// A polynomial of the element's order is given by its nodal values, anywhere.
+TEST_P(ReferenceSimplex, BasisInterpolatesPolynomials) {
+    const std::array<double, 3> point{-0.3, -0.55, dimension() == 3 ? -0.7 : 0};
+    const auto polynomial = [&](const std::array<double, 3>& at) { return std::pow(0.4 * at[0] - 0.3 * at[1] + 0.2 * at[2] + 0.1, element_.order); };
+    const std::vector<double> basis = basis_at(element_, point);
+    double sum = 0;
+    for (std::size_t n = 0; n < basis.size(); ++n) sum += basis[n] * polynomial(element_.points[n]);
+    EXPECT_NEAR(sum, polynomial(point), 1e-12);
+    // At corners the modes grow like N^3, and with them what rounding leaves of the mass matrix.
+    const std::vector<double> own = basis_at(element_, element_.points.back());
+    for (std::size_t n = 0; n < own.size(); ++n) EXPECT_NEAR(own[n], n + 1 == own.size() ? 1 : 0, 1e-10);
+}
+
 TEST(ReferenceElementOrders, OutsideOneToTenAreRefused) {
     for (const Simplex simplex : {Simplex::triangle, Simplex::tetrahedron}) {
         EXPECT_THROW(reference_element(simplex, 0), Error);
