@@ -18,6 +18,7 @@ constexpr int operations_per_update = 2 * (coefficients - 1) + 1;  // 26 fused m
 
 Stencil parse_stencil(const std::string& word) {
     if (word == "constant") return Stencil::constant;
+    if (word == "symmetric") return Stencil::symmetric;
     return word == "variable" ? Stencil::variable : Stencil::semi_constant;
 }
 
@@ -48,6 +49,8 @@ std::int64_t Grid::stencil_words() const {
             return nz * ny * row_stencil_words;
         case Stencil::variable:
             return coefficients * nz * ny * pitch;
+        case Stencil::symmetric:
+            return stored_when_symmetric * field_words();
     }
     return 0;
 }
@@ -65,6 +68,11 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
         coefficient_array.shape = "[27][nz][ny][pitch]";
         const std::int64_t plane = grid.ny * grid.pitch;
         coefficient_array.slices = {.words_per_unit = plane, .blocks = coefficients, .block_stride = grid.nz * plane};
+    }
+    if (grid.stencil == Stencil::symmetric) {
+        coefficient_array.shape = "[14][nz+2][ny+2][pitch]";
+        coefficient_array.help = "coefficients 13 to 26, of boundary points too where an interior one needs them; the centre's reciprocal first";
+        coefficient_array.slices = {planes.words_per_unit, planes.offset, stored_when_symmetric, grid.field_words()};
     }
     return {{"u", Access::inout, grid.field_words(), field, "unknown, with one layer of boundary values around it", planes},
             {"f", Access::in, grid.field_words(), field, "right-hand side, read at interior points only", planes},
@@ -90,6 +98,9 @@ Counts counts(const Problem& problem) {
             break;
         case Stencil::variable:
             words += coefficients * points;
+            break;
+        case Stencil::symmetric:
+            words += stored_when_symmetric * points;
             break;
     }
     return {points, "updates", operations_per_update * points, words * bytes_per_word(grid.precision)};
@@ -119,6 +130,7 @@ Block banner(const Problem& problem, const Config& config, Target target) {
     std::string bytes = fmt::format("{}", 3 * word);
     if (grid.stencil == Stencil::semi_constant) bytes = fmt::format("{} + {} / nx", 3 * word, coefficients * word);
     if (grid.stencil == Stencil::variable) bytes = fmt::format("{}", (3 + coefficients) * word);
+    if (grid.stencil == Stencil::symmetric) bytes = fmt::format("{}", (3 + stored_when_symmetric) * word);
     block.line("// per update: {} operations, {} bytes (compulsory)", operations_per_update, bytes);
     return block;
 }
@@ -135,13 +147,18 @@ Family gauss_seidel_27() {
     family.summary = "eight-colour Gauss-Seidel sweep over a 3D grid, 27-point stencils, in place";
     family.source = "S. Strobl, Efficient Implementation of Finite Element Operators on GPUs, Studienarbeit, FAU Erlangen-Nuernberg 2008";
     family.example = "gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96";
-    family.parameters = {
-        {"stencil", "one for all points, one per row along x, or one per point", {"constant", "semi_constant", "variable"}, 0, 0, false, ""},
-        {"precision", "of u, f and the stencil", {"f32", "f64"}, 0, 0, false, ""},
-        extent("nx", "interior points along x"),
-        extent("ny", "interior points along y"),
-        extent("nz", "interior points along z"),
-        {"pitch", "words from one row to the next; 0: nx + 2, rounded up to 128 bytes", {}, 0, 2 * largest_extent, true, "0"}};
+    family.parameters = {{"stencil",
+                          "one for all points, one per row along x, one per point, or one per point of a symmetric operator: half of it stored",
+                          {"constant", "semi_constant", "variable", "symmetric"},
+                          0,
+                          0,
+                          false,
+                          ""},
+                         {"precision", "of u, f and the stencil", {"f32", "f64"}, 0, 0, false, ""},
+                         extent("nx", "interior points along x"),
+                         extent("ny", "interior points along y"),
+                         extent("nz", "interior points along z"),
+                         {"pitch", "words from one row to the next; 0: nx + 2, rounded up to 128 bytes", {}, 0, 2 * largest_extent, true, "0"}};
     family.range_unit = "planes";
     family.range = [](const Problem& problem) { return problem.integer("nz"); };
     family.partition = partition;

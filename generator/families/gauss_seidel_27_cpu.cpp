@@ -8,10 +8,17 @@ namespace {
 // `struct Stencil`: s(k, x) is coefficient k of point x of a row, and `stencil_of_row`: that row's stencil.
 Block stencil_access(const Grid& grid) {
     Block block;
-    const bool variable = grid.stencil == Stencil::variable;
-    block.line("// Coefficient k of point x of a row.");
+    const bool variable = grid.stencil == Stencil::variable, symmetric = grid.stencil == Stencil::symmetric;
+    block.line("// Coefficient k of point x of a row{}", symmetric ? "; the first 13 are kept with the neighbours that they belong to." : ".");
     block.open("struct Stencil");
-    if (variable) {
+    if (symmetric) {
+        block.line("const real* row;");
+        block.line("wide stride, plane, pitch;");
+        block.open("real operator()(int k, int x) const");
+        block.line("if (k >= 13) return row[(k - 13) * stride + x];");
+        block.line("return row[(13 - k) * stride + (k / 9 - 1) * plane + (k / 3 % 3 - 1) * pitch + (k % 3 - 1) + x];");
+        block.close();
+    } else if (variable) {
         block.line("const real* row;");
         block.line("wide stride;");
         block.line("real operator()(int k, int x) const {{ return row[k * stride + x]; }}");
@@ -29,11 +36,15 @@ Block stencil_access(const Grid& grid) {
         case Stencil::semi_constant:
             block.line("(void)nz, (void)pitch;").line("stencil += (z * ny + y) * 32;");
             break;
+        case Stencil::symmetric:
+            block.line("const wide plane = wide(ny + 2) * pitch;");
+            block.line("return {{stencil + (z + 1) * plane + (y + 1) * pitch, (nz + 2) * plane, plane, pitch}};");
+            break;
         case Stencil::variable:
             block.line("return {{stencil + (z * ny + y) * pitch, wide(nz) * ny * pitch}};");
             break;
     }
-    if (!variable) {
+    if (!grid.stencil_per_point()) {
         block.line("Stencil row;");
         block.line("std::copy_n(stencil, 27, row.s);");
         block.line("return row;");

@@ -29,7 +29,7 @@ struct Plan {
           colours_per_pass(config.integer("colours_per_pass")),
           block_x(config.integer("block_x")),
           block_y(config.integer("block_y")),
-          block_z(colours_per_pass > 1 ? config.integer("z_block") / 2 : 1),
+          block_z(colours_per_pass == 2 ? config.integer("z_block") / 2 : 1),
           z_block(config.integer("z_block")),
           points_per_thread(config.integer("points_per_thread")),
           min_blocks(config.integer("min_blocks")),
@@ -38,6 +38,8 @@ struct Plan {
           staging(config.word("staging")),
           stencil_in(config.word("stencil_in")) {}
 
+    bool chases() const { return colours_per_pass == 8; }
+    bool per_point() const { return grid.stencil_per_point(); }
     bool bulk() const { return staged_rows(staging) > 0; }
     std::int64_t word() const { return bytes_per_word(grid.precision); }
     std::int64_t packed_row() const { return divide_up(divide_up(grid.nx, 2), line_bytes / word()) * (line_bytes / word()); }
@@ -50,7 +52,7 @@ Block constants(const Plan& plan) {
     block.line("using wide = long long;  // a position in an array");
     block.line("constexpr int block_x = {}, block_y = {}, block_z = {};", plan.block_x, plan.block_y, plan.block_z);
     block.line("constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = {};", plan.min_blocks);
-    block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
+    if (!plan.chases()) block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
     if (plan.staging != "shared") block.line("constexpr int points_per_thread = {};  // along x", plan.points_per_thread);
     if (plan.bulk()) block.line("constexpr int rows_per_stage = {};", staged_rows(plan.staging));
     if (plan.colours_per_pass == 1)
@@ -79,11 +81,30 @@ Block packed_layout(const Plan& plan) {
     return block;
 }
 
+// The same where half of the coefficients are kept by the neighbours that they belong to.
+Block symmetric_access(const Plan& plan) {
+    Block block;
+    block.line("// A point's stencil. s[13] is the reciprocal of the centre coefficient; those before it are kept with the neighbours.");
+    block.open("struct Coefficients");
+    block.line("const real* from;");
+    block.line("wide stride;");
+    block.line("int pitch, plane;");
+    block.text("");
+    block.open("__device__ __forceinline__ real operator[](int k) const");
+    const char* const load = plan.stencil_in == "streaming" ? "__ldcs" : "__ldg";
+    block.line("if (k >= 13) return {}(from + (k - 13) * stride);", load);
+    block.line("return {}(from + (13 - k) * stride + (k / 9 - 1) * plane + (k / 3 % 3 - 1) * pitch + (k % 3 - 1));", load);
+    block.close();
+    block.close(";");
+    return block;
+}
+
 // `struct Coefficients`: s[k] is coefficient k of a point, s[13] the reciprocal of its centre.
 Block coefficient_access(const Plan& plan) {
     Block block;
     if (plan.split) block.append(packed_layout(plan));
     const bool variable = plan.grid.stencil == Stencil::variable;
+    if (plan.grid.stencil == Stencil::symmetric) return symmetric_access(plan);
     block.line("// A point's stencil. s[13] is the reciprocal of the centre coefficient.");
     block.open("struct Coefficients");
     if (plan.stencil_in == "by_value") {
@@ -126,17 +147,19 @@ Block stencil_of_block(const Plan& plan) {
 Block stencil_of_point(const Plan& plan, const std::string& x, const std::string& y) {
     Block block;
     if (plan.grid.stencil == Stencil::semi_constant) block.line("const Coefficients s{{stencil + ((z - 1) * wide(ny) + {} - 1) * 32}};", y);
+    if (plan.grid.stencil == Stencil::symmetric)
+        return block.line("const Coefficients s{{stencil + z * wide(plane) + {} * pitch + {}, (nz + 2) * wide(plane), pitch, plane}};", y, x);
     if (plan.grid.stencil != Stencil::variable) return block;
     if (plan.split) return block.line("const Coefficients s{{packed + packed_position({}, {}, z, nx, ny, nz), packed_stride(nx, ny, nz)}};", x, y);
     return block.line("const Coefficients s{{stencil + ((z - 1) * wide(ny) + {} - 1) * pitch + {}, nz * wide(ny) * pitch}};", y, x);
 }
 
-// `table` declares the kernel's own array, `constant` is the argument that differs between launches.
+// `table` declares the kernel's own array, `constant` is the argument that differs between launches, if there is one.
 Block parameters(const Plan& plan, const std::string& table, const std::string& constant) {
     Block block;
     block.line("real* u, const real* __restrict__ f, const real* __restrict__ stencil,{}", table.empty() ? "" : " " + table + ",");
     if (plan.stencil_in == "by_value") block.line("const __grid_constant__ Coefficients s,");
-    return block.line("int nx, int ny, int nz, int pitch, int first, int last, int {}", constant);
+    return block.line("int nx, int ny, int nz, int pitch, int first, int last{}", constant.empty() ? "" : ", int " + constant);
 }
 
 // Aligned groups of words along a row: the widest loads that a thread's points allow.
@@ -161,7 +184,11 @@ Block groups(const Plan& plan) {
         block.text("");
     };
     loader("load", "*");
-    if (plan.grid.stencil == Stencil::variable) loader("load_stencil", load);
+    if (plan.per_point()) loader("load_stencil", load);
+    if (plan.grid.stencil == Stencil::symmetric) {
+        block.line("// The same for coefficients that the blocks of two planes use: they are to stay in the caches.");
+        loader("load_coupling", "__ldg");
+    }
     block.line("// Stores the interior points of the group at x.");
     block.open("__device__ __forceinline__ void store(real* row, int x, int nx, const Group& group)");
     block.open("if (x > 0 && x + points_per_thread - 1 <= nx)");
@@ -228,10 +255,10 @@ Block rows(const Plan& plan) {
 
 Block take_rows(const Plan& plan) {
     Block block;
-    if (!plan.bulk()) return block.line("Rows rows(u_plane + x_read, f_plane + x_read, plane, pitch, ny);");
+    if (!plan.bulk()) return block.line("Rows rows(u_plane + x_read, f_plane + x_read, plane, pitch, ny, turn);");
     block.line("extern __shared__ __align__(128) unsigned char shared_memory[];");
     block.line("__shared__ Barrier full[stages];");
-    return block.line("const Rows rows(reinterpret_cast<real*>(shared_memory), full, u_plane, f_plane, plane, pitch, ny, x_read);");
+    return block.line("Rows rows(reinterpret_cast<real*>(shared_memory), full, u_plane, f_plane, plane, pitch, ny, x_read, turn);");
 }
 
 Block stencil_of_row(const Plan& plan) {
@@ -242,22 +269,81 @@ Block stencil_of_row(const Plan& plan) {
     return block.close(";");
 }
 
-void four_colours(const Plan& plan, const Block& head, KernelSource& source) {
-    source.text = render("gauss_seidel_27_walk.cu", {{"banner", head},
-                                                     {"constants", constants(plan)},
-                                                     {"coefficients", coefficient_access(plan)},
-                                                     {"groups", groups(plan)},
-                                                     {"rows", rows(plan)},
-                                                     {"parameters", parameters(plan, "", "z_parity")},
-                                                     {"stencil_of_row", stencil_of_row(plan)},
-                                                     {"take_rows", take_rows(plan)}});
-    source.entries = {"gauss_seidel_27_walk"};
-    for (int z_parity = 0; z_parity < 2; ++z_parity) {
-        Launch walk = launch(plan, source.entries.front(), {1, 1, divide_up(plan.grid.nz, plan.z_block)}, z_parity);
-        walk.block[1] = walking_warps(plan.grid, plan.points_per_thread);
-        walk.shared_bytes = walking_shared_bytes(plan.grid, plan.staging);
-        source.step.push_back(walk);
+// The planes that the blocks of a launch walk through: those of one parity, or all, the odd ones behind the even ones.
+Block walk_parameters(const Plan& plan) {
+    return plan.chases() ? parameters(plan, "real* tickets", "") : parameters(plan, "", "z_parity");
+}
+
+Block turn(const Plan& plan) {
+    if (!plan.chases()) return Block().lines_of(render("gauss_seidel_27_turn_alone.cu", {}));
+    Block before, admit;
+    if (plan.bulk()) {
+        before.line("// Bulk copies that start now find what other blocks wrote.");
+        before.open("__device__ __forceinline__ void admit_bulk_copies()");
+        before.text("asm volatile(\"fence.proxy.async;\" ::: \"memory\");");
+        before.close();
+        before.text("");
+        admit.line("admit_bulk_copies();");
     }
+    const Holes holes{{"parameters", walk_parameters(plan)}, {"before_bulk_copies", before}, {"admit_bulk_copies", admit}};
+    return Block().lines_of(render("gauss_seidel_27_turn_chase.cu", holes));
+}
+
+Block plane_of_block(const Plan& plan) {
+    Block block;
+    if (plan.chases()) {
+        block.line("int* const counters = reinterpret_cast<int*>(tickets);");
+        block.line("const int z = plane_of_ticket(counters, first, last);");
+        return block.line("Turn turn(counters + z, z, ny, first, last);");
+    }
+    block.line("const int block_first = first + blockIdx.z * z_block;");
+    block.line("const int z = 1 + block_first + (block_first + z_parity) % 2;");
+    block.line("if (z > last) return;");
+    return block.line("Turn turn;");
+}
+
+std::string walk_text(const Plan& plan, const Block& head) {
+    Holes holes{{"banner", head},
+                {"constants", constants(plan)},
+                {"turn", turn(plan)},
+                {"parameters", walk_parameters(plan)},
+                {"plane_of_block", plane_of_block(plan)}};
+    if (plan.per_point()) {
+        holes.emplace_back("points", Block().lines_of(render("gauss_seidel_27_walk_points.cu", {{"groups", groups(plan)}})));
+        return render(plan.grid.stencil == Stencil::variable ? "gauss_seidel_27_walk_variable.cu" : "gauss_seidel_27_walk_symmetric.cu", holes);
+    }
+    holes.emplace_back("coefficients", coefficient_access(plan));
+    holes.emplace_back("groups", groups(plan));
+    holes.emplace_back("rows", rows(plan));
+    holes.emplace_back("stencil_of_row", stencil_of_row(plan));
+    holes.emplace_back("take_rows", take_rows(plan));
+    return render("gauss_seidel_27_walk.cu", holes);
+}
+
+void walks(const Plan& plan, const Block& head, KernelSource& source) {
+    constexpr std::int64_t counting_threads = 256;
+    source.text = walk_text(plan, head);
+    source.entries = {"gauss_seidel_27_walk"};
+    Launch walk = launch(plan, source.entries.front(), {1, 1, divide_up(plan.grid.nz, plan.z_block)}, 0);
+    walk.block[1] = walking_warps(plan.grid, plan.points_per_thread);
+    walk.shared_bytes = walking_shared_bytes(plan.grid, plan.staging);
+    if (!plan.chases()) {
+        for (int z_parity = 0; z_parity < 2; ++z_parity) {
+            walk.constants = {z_parity};
+            source.step.push_back(walk);
+        }
+        return;
+    }
+    walk.constants.clear();
+    walk.range_per_block = 1;
+    walk.grid[2] = plan.grid.nz;
+    source.tables.push_back({"tickets", plan.grid.nz + 1, {}, true});
+    Launch begin;
+    begin.entry = "gauss_seidel_27_begin";
+    begin.grid = {divide_up(plan.grid.nz + 1, counting_threads), 1, 1};
+    begin.block = {counting_threads, 1, 1};
+    source.entries.push_back(begin.entry);
+    source.step = {begin, walk};
 }
 
 // Adds the table of packed stencils and the entry that fills it.
@@ -286,7 +372,7 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     else if (plan.colours_per_pass == 2)
         two_colours(plan, head, source);
     else
-        four_colours(plan, head, source);
+        walks(plan, head, source);
     if (plan.split) pack(plan, source);
     constexpr int stencil_array = 2;
     if (plan.stencil_in == "by_value") source.by_value = {stencil_array};

@@ -9,10 +9,12 @@
 
 namespace hone::gauss_seidel {
 
-enum class Stencil { constant, semi_constant, variable };
+enum class Stencil { constant, semi_constant, variable, symmetric };
 
 constexpr int coefficients = 27;
 constexpr int centre = 13;
+/// Coefficients that symmetric storage keeps of a point: the centre's and the 13 after it.
+constexpr int stored_when_symmetric = coefficients - centre;
 /// Words per stencil of the semi-constant kind: 27 and padding, so that each starts on 128 bytes in f32.
 constexpr int row_stencil_words = 32;
 
@@ -23,12 +25,14 @@ struct Grid {
     Stencil stencil;
     Precision precision;
     std::int64_t nx, ny, nz;
-    std::int64_t pitch;  ///< words from one row of u, f and a variable stencil to the next
+    std::int64_t pitch;  ///< words from one row of u, f and a variable or symmetric stencil to the next
 
     std::int64_t plane() const { return (ny + 2) * pitch; }
     std::int64_t points() const { return nx * ny * nz; }
     std::int64_t field_words() const { return (nz + 2) * plane(); }
     std::int64_t stencil_words() const;
+    /// Whether every point has coefficients of its own, whichever are stored.
+    bool stencil_per_point() const { return stencil == Stencil::variable || stencil == Stencil::symmetric; }
 };
 
 /// The form of the CUDA kernel that does all colours of a plane in one walk: warps that its rows need, and bytes of dynamic shared memory.

@@ -10,16 +10,26 @@
 namespace hone::gauss_seidel {
 namespace {
 
-// Where the stencil of interior point (x, y, z), counted from 1, begins, and how far apart its coefficients lie.
+// Where the coefficients of point (x, y, z), counted from 1, lie.
 struct StencilLayout {
-    std::int64_t x, y, z, k;
+    std::int64_t x, y, z, k, origin;
+    bool symmetric;
 
-    explicit StencilLayout(const Grid& grid) : x(0), y(0), z(0), k(1) {
+    explicit StencilLayout(const Grid& grid) : x(0), y(0), z(0), k(1), symmetric(grid.stencil == Stencil::symmetric) {
         if (grid.stencil == Stencil::semi_constant) y = row_stencil_words;
         if (grid.stencil == Stencil::variable) x = 1, y = grid.pitch, k = grid.nz * grid.ny * grid.pitch;
-        z = y * grid.ny;
+        if (symmetric) x = 1, y = grid.pitch, k = grid.field_words();
+        z = symmetric ? grid.plane() : y * grid.ny;
+        origin = symmetric ? 0 : -y - z;
     }
-    std::int64_t start(std::int64_t px, std::int64_t py, std::int64_t pz) const { return (pz - 1) * z + (py - 1) * y + px * x; }
+    // The word that holds coefficient `number`: with symmetric storage the first 13 are found at the neighbours that they belong to.
+    std::int64_t word(std::int64_t px, std::int64_t py, std::int64_t pz, std::int64_t number) const {
+        const std::int64_t point = origin + pz * z + py * y + px * x;
+        if (!symmetric) return point + number * k;
+        if (number >= centre) return point + (number - centre) * k;
+        const std::int64_t neighbour = point + (number / 9 - 1) * z + (number / 3 % 3 - 1) * y + (number % 3 - 1) * x;
+        return neighbour + (centre - number) * k;
+    }
 };
 
 template <typename Real>
@@ -32,15 +42,14 @@ void sweep(const Grid& grid, Real* u, const Real* f, const Real* stencil, std::i
             if (((z - 1) & 1) != (colour >> 2)) continue;
             for (std::int64_t y = 1 + ((colour >> 1) & 1); y <= grid.ny; y += 2)
                 for (std::int64_t x = 1 + (colour & 1); x <= grid.nx; x += 2) {
-                    const Real* s = stencil + layout.start(x, y, z);
                     const std::int64_t point = z * plane + y * grid.pitch + x;
                     auto sum = static_cast<double>(f[point]);
                     for (std::int64_t k = 0; k < coefficients; ++k) {
                         if (k == centre) continue;
                         const std::int64_t neighbour = point + (k / 9 - 1) * plane + (k / 3 % 3 - 1) * grid.pitch + (k % 3 - 1);
-                        sum -= static_cast<double>(s[k * layout.k]) * static_cast<double>(u[neighbour]);
+                        sum -= static_cast<double>(stencil[layout.word(x, y, z, k)]) * static_cast<double>(u[neighbour]);
                     }
-                    u[point] = static_cast<Real>(sum * static_cast<double>(s[centre * layout.k]));
+                    u[point] = static_cast<Real>(sum * static_cast<double>(stencil[layout.word(x, y, z, centre)]));
                 }
         }
     }
@@ -70,12 +79,16 @@ void fill_stencil(const Grid& grid, std::uint64_t seed, Real* stencil) {
     const std::int64_t columns = layout.x == 0 ? 1 : grid.nx;
     const std::int64_t rows = layout.y == 0 ? 1 : grid.ny;
     const std::int64_t planes = layout.z == 0 ? 1 : grid.nz;
+    const auto interior = [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+        return x >= 1 && x <= grid.nx && y >= 1 && y <= grid.ny && z >= 1 && z <= grid.nz;
+    };
 #pragma omp parallel for
     for (std::int64_t z = 1; z <= planes; ++z)
         for (std::int64_t y = 1; y <= rows; ++y)
             for (std::int64_t x = 1; x <= columns; ++x)
                 for (std::int64_t k = 0; k < coefficients; ++k) {
-                    const std::int64_t word = layout.start(x, y, z) + k * layout.k;
+                    if (layout.symmetric && k < centre && interior(x + k % 3 - 1, y + k / 3 % 3 - 1, z + k / 9 - 1)) continue;  // filled there
+                    const std::int64_t word = layout.word(x, y, z, k);
                     const double number = random_word(seed, word);
                     stencil[word] = static_cast<Real>(k == centre ? 1 / (number + std::copysign(2, number)) : number * off_centre);
                 }

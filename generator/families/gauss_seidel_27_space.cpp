@@ -22,12 +22,14 @@ std::vector<Value> stencil_places(Stencil stencil) {
         case Stencil::semi_constant:
             return words({"registers", "read_only"});
         case Stencil::variable:
+        case Stencil::symmetric:
             return words({"read_only", "streaming"});
     }
     return {};
 }
 
 std::vector<std::string> stagings(Stencil stencil, const Limits& limits) {
+    if (stencil == Stencil::symmetric) return {"cache", "registers"};
     std::vector<std::string> all{"cache", "registers", "shared"};
     constexpr int with_bulk_copies = 90;
     if (stencil != Stencil::variable && limits.architecture >= with_bulk_copies) all.insert(all.end(), {"bulk_1", "bulk_2"});
@@ -35,20 +37,23 @@ std::vector<std::string> stagings(Stencil stencil, const Limits& limits) {
 }
 
 std::vector<Tunable> cuda_tunables(Stencil stencil, const Limits& limits) {
-    // A variable stencil is read once with two colours per pass already: four would save little.
     return {
-        {"colours_per_pass", "1: points of one colour; 2: whole rows, both colours of x; 4: all colours of a plane, in a walk along y",
-         stencil == Stencil::variable ? numbers({1, 2}) : numbers({1, 2, 4})},
+        {"colours_per_pass",
+         "1: points of one colour; 2: whole rows, both colours of x; 4: all colours of a plane, in a walk along y; 8: the same in one launch, odd "
+         "planes following the even ones",
+         stencil == Stencil::symmetric ? numbers({1, 4, 8}) : numbers({1, 2, 4, 8})},
         {"staging",
-         "how planes reach a thread: cached loads, a march with a plane (4 colours: the next rows) in registers, one with slices in shared memory, "
+         "how planes reach a thread: cached loads, a march with a plane (4 and 8 colours: the next rows) in registers, one with slices in shared "
+         "memory, "
          "or bulk copies of one or two rows",
          words(stagings(stencil, limits))},
         {"block_x", "threads along x", numbers({16, 32, 64, 128})},
-        {"block_y", "threads along y, each on rows of its own; 4 colours: warps of a row, at most", numbers({1, 2, 4, 8, 16})},
+        {"block_y", "threads along y, each on rows of its own; 4 and 8 colours: warps of a row, at most", numbers({1, 2, 4, 6, 8, 16})},
         {"z_block", "planes that a block covers: one after the other, or for whole rows with a warp for each", numbers({2, 4, 8, 16, 32, 64})},
         {"points_per_thread", "points along x of a thread in one slice", numbers({1, 2, 4})},
         {"stencil_in",
-         "where the stencil is held; streaming: read-only loads that leave the caches to the grid; by_value: in the arguments of the launch, which "
+         "where the stencil is held; streaming: read-only loads that leave the caches to what is read again; by_value: in the arguments of the "
+         "launch, which "
          "lie in constant memory",
          stencil_places(stencil)},
         {"edges", "threads beyond the grid have no loads, or repeat the last point's", words({"guarded", "clamped"})},
@@ -64,24 +69,26 @@ bool rows(const Config& config) {
 
 // Whether a block walks through a plane.
 bool walks(const Config& config) {
-    return config.integer("colours_per_pass") == 4;
+    return config.integer("colours_per_pass") >= 4;
 }
 
 std::int64_t threads(const Config& config) {
-    return config.integer("block_x") * config.integer("block_y") * (rows(config) ? config.integer("z_block") / 2 : 1);
+    return config.integer("block_x") * config.integer("block_y") * (config.integer("colours_per_pass") == 2 ? config.integer("z_block") / 2 : 1);
 }
 
 // About how many 32-bit registers a thread needs.
 std::int64_t registers(const Grid& grid, const Config& config) {
     constexpr std::int64_t addresses = 20;
     const std::int64_t points = config.integer("points_per_thread");
-    const bool variable = grid.stencil == Stencil::variable;
+    const bool per_point = grid.stencil_per_point();
     std::int64_t values = 4;
-    if (rows(config))
-        values += (variable ? 20 : walks(config) ? 24 : 12) * points / 2;
+    if (rows(config) && per_point)
+        values += (walks(config) ? 48 : 10) * points;
+    else if (rows(config))
+        values += (walks(config) ? 24 : 12) * points / 2;
     else if (config.word("staging") == "registers")
         values += 9 * (points + 1);
-    if (walks(config) && config.word("staging") == "registers") values += 12 * points;
+    if (walks(config) && !per_point && config.word("staging") == "registers") values += 12 * points;
     if (config.word("stencil_in") == "registers") values += coefficients;
     return addresses + values * bytes_per_word(grid.precision) / 4;
 }
@@ -185,9 +192,9 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
                                       "points of one colour are two words apart: 4 in a thread make no load wider");
              }},
             {"marches_split",
-             [variable = grid.stencil == Stencil::variable](const Config& config) {
+             [per_point = grid.stencil_per_point()](const Config& config) {
                  return rejected_when(
-                     variable && config.word("staging") != "cache" && config.word("layout") == "natural",
+                     per_point && !rows(config) && config.word("staging") != "cache" && config.word("layout") == "natural",
                      "saving loads of the grid is in vain while every second coefficient loaded goes unused: the layout is colour_split");
              }},
             {"points_in_shared_slices",

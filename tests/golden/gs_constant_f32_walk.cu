@@ -108,6 +108,13 @@ struct Row {
     Group below, own, above, right_side;
 };
 
+// What a block has to do with those of the planes beside it: nothing, these planes keep their values.
+struct Turn {
+    __device__ __forceinline__ void wait_for_row(int) {}
+    __device__ __forceinline__ void finished_row(int) const {}
+    __device__ __forceinline__ void finished_last_row() const {}
+};
+
 constexpr int stages = 2;
 
 // One transfer barrier per stage: it opens when the bytes that it expects have arrived.
@@ -152,10 +159,11 @@ struct Rows {
     const real *u, *f;  // row 0 of the block's plane
     wide plane;
     int pitch, ny, x;
+    Turn turn;
 
     __device__ __forceinline__ Rows(real* buffer, Barrier* barriers, const real* u_plane, const real* f_plane, wide plane_words, int pitch_words, int rows,
-                                    int x_read)
-        : stage(buffer), full(barriers), u(u_plane), f(f_plane), plane(plane_words), pitch(pitch_words), ny(rows), x(x_read)
+                                    int x_read, const Turn& block_turn)
+        : stage(buffer), full(barriers), u(u_plane), f(f_plane), plane(plane_words), pitch(pitch_words), ny(rows), x(x_read), turn(block_turn)
     {
         if (threadIdx.x == 0 && threadIdx.y == 0) {
             prepare_barriers(full);
@@ -165,11 +173,12 @@ struct Rows {
     }
 
     // Starts the copies of stage number `number`, which holds rows 1 + number * rows_per_stage onwards, up to the boundary.
-    __device__ __forceinline__ void fill(int number) const
+    __device__ __forceinline__ void fill(int number)
     {
         const int y = 1 + number * rows_per_stage;
         const int count = min(rows_per_stage, ny + 2 - y);
         if (count <= 0) return;
+        turn.wait_for_row(y + count - 1);
         const unsigned bytes = count * pitch * sizeof(real);
         real* const to = stage + number % stages * (4 * rows_per_stage * pitch);
         const int next_plane = rows_per_stage * pitch;
@@ -184,7 +193,7 @@ struct Rows {
 
     // Row y; `second` is 1 for every second row.
     template <int second>
-    __device__ __forceinline__ Row take(int y) const
+    __device__ __forceinline__ Row take(int y)
     {
         constexpr int in_stage = rows_per_stage == 2 ? second : 0;
         const int number = (y - 1) / rows_per_stage;
@@ -194,18 +203,17 @@ struct Rows {
         const Row row{load(from), load(from + next_plane), load(from + 2 * next_plane), load(from + 3 * next_plane)};
         if (in_stage == rows_per_stage - 1) {
             __syncthreads();
+            if (second == 1) turn.finished_row(y - 3);
             if (threadIdx.x == 0 && threadIdx.y == 0) fill(number + stages);
         }
         return row;
     }
 };
 
-// All four colours of every second plane of [first, last). A block owns whole rows of one plane and walks along y; sums of three rows are carried in
-// registers, so that every row of the three planes and of f is read once. Warps overlap by `halo_lanes` at each end, so that neighbours come by
-// shuffles.
+// All four colours of a plane. A block owns whole rows of it and walks along y; sums of three rows are carried in registers, so that every row of the
+// three planes and of f is read once. Warps overlap by `halo_lanes` at each end, so that neighbours come by shuffles.
 //
-// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it. Planes z - 1 and z + 1 keep their
-// values, and nobody else writes plane z.
+// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and nobody else writes plane z.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_walk(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil,
     const __grid_constant__ Coefficients s,
@@ -216,6 +224,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const int block_first = first + blockIdx.z * z_block;
     const int z = 1 + block_first + (block_first + z_parity) % 2;
     if (z > last) return;
+    Turn turn;
     const int lane = threadIdx.x;
     const int x = int(threadIdx.y) * words_per_warp + (lane - halo_lanes) * points_per_thread;
     const int x_last = (nx + 1) / points_per_thread * points_per_thread;  // the row's last group; lanes beyond it read it again
@@ -226,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const auto stencil_of_row = [&](int) -> const Coefficients& { return s; };
     extern __shared__ __align__(128) unsigned char shared_memory[];
     __shared__ Barrier full[stages];
-    const Rows rows(reinterpret_cast<real*>(shared_memory), full, u_plane, f_plane, plane, pitch, ny, x_read);
+    Rows rows(reinterpret_cast<real*>(shared_memory), full, u_plane, f_plane, plane, pitch, ny, x_read, turn);
 
     // Row 0 is the boundary: odd and even rows are y and y - 1 in the loop.
     Sums odd, even;
@@ -271,4 +280,5 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
         odd.add(beside.own, s_after, 9);
         odd.add(beside.above, s_after, 18);
     }
+    turn.finished_last_row();
 }

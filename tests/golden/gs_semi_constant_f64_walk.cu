@@ -108,20 +108,29 @@ struct Row {
     Group below, own, above, right_side;
 };
 
+// What a block has to do with those of the planes beside it: nothing, these planes keep their values.
+struct Turn {
+    __device__ __forceinline__ void wait_for_row(int) {}
+    __device__ __forceinline__ void finished_row(int) const {}
+    __device__ __forceinline__ void finished_last_row() const {}
+};
+
 // Rows come straight from memory, two of them ahead.
 struct Rows {
     const real *u, *f;  // the thread's group in row 0
     wide plane;
     int pitch, ny;
+    Turn turn;
     Row ahead[2];
 
-    __device__ __forceinline__ Rows(const real* u_row, const real* f_row, wide plane_words, int pitch_words, int rows)
-        : u(u_row), f(f_row), plane(plane_words), pitch(pitch_words), ny(rows), ahead{fetch(1), fetch(2)}
+    __device__ __forceinline__ Rows(const real* u_row, const real* f_row, wide plane_words, int pitch_words, int rows, const Turn& block_turn)
+        : u(u_row), f(f_row), plane(plane_words), pitch(pitch_words), ny(rows), turn(block_turn), ahead{fetch(1), fetch(2)}
     {
     }
 
-    __device__ __forceinline__ Row fetch(int y) const
+    __device__ __forceinline__ Row fetch(int y)
     {
+        turn.wait_for_row(y);
         const wide at = min(y, ny + 1) * wide(pitch);
         return {load(u + at - plane), load(u + at), load(u + at + plane), load(f + at)};
     }
@@ -132,17 +141,18 @@ struct Rows {
     {
         const Row row = ahead[second];
         ahead[second] = fetch(y + 2);
-        if (second == 1) __syncthreads();
+        if (second == 1) {
+            __syncthreads();
+            turn.finished_row(y - 3);
+        }
         return row;
     }
 };
 
-// All four colours of every second plane of [first, last). A block owns whole rows of one plane and walks along y; sums of three rows are carried in
-// registers, so that every row of the three planes and of f is read once. Warps overlap by `halo_lanes` at each end, so that neighbours come by
-// shuffles.
+// All four colours of a plane. A block owns whole rows of it and walks along y; sums of three rows are carried in registers, so that every row of the
+// three planes and of f is read once. Warps overlap by `halo_lanes` at each end, so that neighbours come by shuffles.
 //
-// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it. Planes z - 1 and z + 1 keep their
-// values, and nobody else writes plane z.
+// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and nobody else writes plane z.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_walk(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil,
     int nx, int ny, int nz, int pitch, int first, int last, int z_parity
@@ -152,6 +162,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const int block_first = first + blockIdx.z * z_block;
     const int z = 1 + block_first + (block_first + z_parity) % 2;
     if (z > last) return;
+    Turn turn;
     const int lane = threadIdx.x;
     const int x = int(threadIdx.y) * words_per_warp + (lane - halo_lanes) * points_per_thread;
     const int x_last = (nx + 1) / points_per_thread * points_per_thread;  // the row's last group; lanes beyond it read it again
@@ -162,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const auto stencil_of_row = [&](int row) {
         return Coefficients{stencil + ((z - 1) * wide(ny) + min(max(row, 1), ny) - 1) * 32};
     };
-    Rows rows(u_plane + x_read, f_plane + x_read, plane, pitch, ny);
+    Rows rows(u_plane + x_read, f_plane + x_read, plane, pitch, ny, turn);
 
     // Row 0 is the boundary: odd and even rows are y and y - 1 in the loop.
     Sums odd, even;
@@ -207,4 +218,5 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
         odd.add(beside.own, s_after, 9);
         odd.add(beside.above, s_after, 18);
     }
+    turn.finished_last_row();
 }

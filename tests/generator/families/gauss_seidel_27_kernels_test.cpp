@@ -33,6 +33,8 @@ Problem parse(const std::string& rest) {
     return families().parse_problem("gauss_seidel_27 " + rest);
 }
 
+constexpr std::array kinds{"constant", "semi_constant", "variable", "symmetric"};
+
 // One configuration of every form, so that no template is left out whatever the random ones are.
 constexpr std::array cuda_forms{"staging=cache,edges=guarded,points_per_thread=2",
                                 "staging=shared,stencil_in=by_value,block_x=16,block_y=4,z_block=4",
@@ -45,7 +47,12 @@ constexpr std::array cuda_forms{"staging=cache,edges=guarded,points_per_thread=2
                                 "colours_per_pass=4,staging=registers,stencil_in=by_value,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
                                 "colours_per_pass=4,staging=registers,stencil_in=read_only,points_per_thread=4,edges=clamped,block_y=8,z_block=2",
                                 "colours_per_pass=4,staging=bulk_1,stencil_in=read_only,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
-                                "colours_per_pass=4,staging=bulk_2,stencil_in=by_value,points_per_thread=4,edges=clamped,block_y=8,z_block=2"};
+                                "colours_per_pass=4,staging=bulk_2,stencil_in=by_value,points_per_thread=4,edges=clamped,block_y=8,z_block=2",
+                                "colours_per_pass=4,staging=registers,stencil_in=streaming,points_per_thread=2,edges=clamped,block_y=8,z_block=2",
+                                "colours_per_pass=8,staging=registers,stencil_in=read_only,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
+                                "colours_per_pass=8,staging=registers,stencil_in=streaming,points_per_thread=4,edges=clamped,block_y=4,z_block=2",
+                                "colours_per_pass=8,staging=bulk_1,stencil_in=by_value,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
+                                "colours_per_pass=8,staging=bulk_2,stencil_in=read_only,points_per_thread=4,edges=clamped,block_y=8,z_block=2"};
 
 // Those that the space has; with stencils packed by colour where it has only that.
 std::vector<Config> forms_in(const SearchSpace& space) {
@@ -90,7 +97,7 @@ constexpr std::array sizes{"nx=1 ny=1 nz=1", "nx=1 ny=1 nz=9", "nx=1 ny=6 nz=2",
 
 TEST_F(GaussSeidel27Kernels, SafeCpuKernelsEqualTheReferenceAtEverySize) {
     const Family& family = families().find("gauss_seidel_27");
-    for (const char* kind : {"constant", "semi_constant", "variable"})
+    for (const char* kind : kinds)
         for (const char* size : sizes) {
             const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, random_() % 2 == 0 ? "f32" : "f64", size));
             expect_verified(family, problem, family.space(problem, backend_->device().limits).safe());
@@ -181,7 +188,7 @@ using SlowGaussSeidel27Kernels = GaussSeidel27Kernels;
 
 TEST_F(SlowGaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
     const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
-    for (const char* kind : {"constant", "semi_constant", "variable"}) {
+    for (const char* kind : kinds) {
         // More points along x than one step of a warp with two colours takes.
         const Problem problem = parse(fmt::format("stencil={} precision={} nx=131 ny=9 nz=6", kind, random_() % 2 == 0 ? "f32" : "f64"));
         const SearchSpace space = family.space(problem, {});
@@ -191,7 +198,7 @@ TEST_F(SlowGaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmu
 
 TEST_F(SlowGaussSeidel27Kernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
     const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
-    for (const char* kind : {"constant", "semi_constant", "variable"})
+    for (const char* kind : kinds)
         for (const char* precision : {"f32", "f64"})
             for (int i = 0; i < 2; ++i) {
                 const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, precision, sizes[random_() % sizes.size()]));
@@ -201,7 +208,7 @@ TEST_F(SlowGaussSeidel27Kernels, RandomCudaConfigurationsEqualTheReferenceInTheE
 
 TEST_F(SlowGaussSeidel27Kernels, RandomCpuConfigurationsEqualTheReference) {
     const Family& family = families().find("gauss_seidel_27");
-    for (const char* kind : {"constant", "semi_constant", "variable"})
+    for (const char* kind : kinds)
         for (const char* precision : {"f32", "f64"})
             for (int i = 0; i < 2; ++i) {
                 const auto n = [&] { return 1 + random_() % 40; };
@@ -221,7 +228,7 @@ TEST_F(SlowGaussSeidel27Kernels, RepresentativeCudaKernelsCompileWithoutSpilling
         } catch (const Error& error) {
             GTEST_SKIP() << error.what();
         }
-        for (const char* kind : {"constant", "semi_constant", "variable"})
+        for (const char* kind : kinds)
             for (const char* precision : {"f32", "f64"}) {
                 // All on the architecture at hand; on the others the fewest and the most registers.
                 const std::string both = std::string(kind) + precision;
@@ -252,7 +259,7 @@ class GpuGaussSeidel27 : public GaussSeidel27Kernels {
 // Sizes with more than one warp per row in a walk, more rows than stages, and ranges that begin anywhere.
 TEST_F(GpuGaussSeidel27, EveryFormEqualsTheReference) {
     const Family& family = families().find("gauss_seidel_27");
-    for (const char* kind : {"constant", "semi_constant", "variable"})
+    for (const char* kind : kinds)
         for (const char* precision : {"f32", "f64"})
             for (const char* size : {"nx=131 ny=9 nz=6", "nx=500 ny=64 nz=5", "nx=1 ny=1 nz=1"}) {
                 const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, precision, size));
@@ -262,7 +269,7 @@ TEST_F(GpuGaussSeidel27, EveryFormEqualsTheReference) {
 
 TEST_F(GpuGaussSeidel27, RandomConfigurationsEqualTheReference) {
     const Family& family = families().find("gauss_seidel_27");
-    for (const char* kind : {"constant", "semi_constant", "variable"})
+    for (const char* kind : kinds)
         for (const char* precision : {"f32", "f64"})
             for (const char* size : sizes) {
                 const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, precision, size));

@@ -21,6 +21,8 @@ const Families& families() {
     return table;
 }
 
+constexpr std::array kinds{"constant", "semi_constant", "variable", "symmetric"};
+
 Problem problem(const std::string& stencil, const std::string& precision, int nx, int ny, int nz) {
     return families().parse_problem(fmt::format("gauss_seidel_27 stencil={} precision={} nx={} ny={} nz={}", stencil, precision, nx, ny, nz));
 }
@@ -28,7 +30,7 @@ Problem problem(const std::string& stencil, const std::string& precision, int nx
 // Every kind of stencil in both precisions, at sizes with all that is odd about them.
 std::vector<Problem> problems() {
     std::vector<Problem> all;
-    for (const char* stencil : {"constant", "semi_constant", "variable"})
+    for (const char* stencil : kinds)
         for (const char* precision : {"f32", "f64"})
             for (const auto& n : {std::array{1, 1, 1}, std::array{1, 1, 7}, std::array{7, 5, 3}, std::array{64, 2, 9}, std::array{8192, 1, 1}})
                 all.push_back(problem(stencil, precision, n[0], n[1], n[2]));
@@ -91,7 +93,7 @@ SearchSpace with_only(const SearchSpace& space, const std::map<std::string, std:
 
 TEST(GaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
     const Family family = gauss_seidel_27();
-    for (const char* stencil : {"constant", "semi_constant", "variable"})
+    for (const char* stencil : kinds)
         for (const char* precision : {"f32", "f64"})
             for (const int architecture : {75, 90}) {
                 const SearchSpace space =
@@ -101,11 +103,13 @@ TEST(GaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
                     const Config config = space.at(index);
                     forms.insert(fmt::format("{} {} {}", config.integer("colours_per_pass"), config.word("staging"), config.word("layout")));
                 }
-                std::set<std::string> expected{"1 cache natural", "1 registers natural", "1 shared natural", "2 cache natural",
-                                               "4 registers natural"};
-                if (architecture >= 90) expected.insert({"4 bulk_1 natural", "4 bulk_2 natural"});
+                std::set<std::string> expected{"1 cache natural", "1 registers natural", "1 shared natural",
+                                               "2 cache natural", "4 registers natural", "8 registers natural"};
+                if (architecture >= 90) expected.insert({"4 bulk_1 natural", "4 bulk_2 natural", "8 bulk_1 natural", "8 bulk_2 natural"});
                 if (stencil == std::string("variable"))
-                    expected = {"1 cache natural", "1 cache colour_split", "1 registers colour_split", "1 shared colour_split", "2 cache natural"};
+                    expected = {"1 cache natural", "1 cache colour_split", "1 registers colour_split", "1 shared colour_split",
+                                "2 cache natural", "4 registers natural",  "8 registers natural"};
+                if (stencil == std::string("symmetric")) expected = {"1 cache natural", "4 registers natural", "8 registers natural"};
                 EXPECT_EQ(forms, expected) << stencil << ' ' << precision << " on sm_" << architecture;
             }
 }
@@ -115,6 +119,7 @@ TEST(GaussSeidel27, RowsStartOnALineUnlessThePitchIsGiven) {
     EXPECT_EQ(family.arrays(problem("constant", "f32", 30, 1, 1))[0].words, 3 * 3 * 32);
     EXPECT_EQ(family.arrays(problem("constant", "f32", 31, 1, 1))[0].words, 3 * 3 * 64);
     EXPECT_EQ(family.arrays(problem("variable", "f64", 15, 2, 3))[2].words, 27 * 3 * 2 * 32);
+    EXPECT_EQ(family.arrays(problem("symmetric", "f64", 15, 2, 3))[2].words, 14 * 5 * 4 * 32);
     const std::string given = "gauss_seidel_27 stencil=constant precision=f32 nx=31 ny=1 nz=1 pitch=";
     EXPECT_EQ(family.arrays(families().parse_problem(given + "33"))[0].words, 3 * 3 * 33);
     EXPECT_THROW(family.arrays(families().parse_problem(given + "32")), Error);
@@ -127,6 +132,7 @@ TEST(GaussSeidel27, CountsCompulsoryWork) {
     EXPECT_EQ(family.counts(problem("constant", "f32", 10, 20, 30)).bytes, 4 * (3 * points + 27));
     EXPECT_EQ(family.counts(problem("semi_constant", "f32", 10, 20, 30)).bytes, 4 * (3 * points + 27 * 20 * 30));
     EXPECT_EQ(family.counts(problem("variable", "f64", 10, 20, 30)).bytes, 8 * 30 * points);
+    EXPECT_EQ(family.counts(problem("symmetric", "f32", 10, 20, 30)).bytes, 4 * 17 * points);
     EXPECT_EQ(family.counts(problem("variable", "f64", 10, 20, 30)).operations, 53 * points);
     EXPECT_EQ(family.counts(problem("constant", "f32", 10, 20, 30)).updates, points);
 }
@@ -135,7 +141,7 @@ TEST(GaussSeidel27, CountsCompulsoryWork) {
 TEST(GaussSeidel27, MembersRenderWithoutHolesAndIndependentlyOfTheSize) {
     const Family family = gauss_seidel_27();
     for (const auto& limits : {cpu_limits(), cuda_limits(90)})
-        for (const char* stencil : {"constant", "semi_constant", "variable"}) {
+        for (const char* stencil : kinds) {
             const Problem small = problem(stencil, "f32", 62, 9, 5);
             const Problem large = problem(stencil, "f32", 510, 300, 400);
             const SearchSpace space = family.space(small, limits);
@@ -166,6 +172,38 @@ TEST(GaussSeidel27, TheReferenceConvergesAsTheColourRecurrenceSays) {
                 EXPECT_LT(model.error(), 1e-12) << "n = " << n << ", sweep " << sweep;
             }
         }
+}
+
+// Symmetric storage is a way to write down a variable stencil: coefficient k < 13 of a point is number 26 - k of its neighbour.
+TEST(GaussSeidel27, TheReferenceReadsSymmetricStorageAsTheVariableStencilThatItMeans) {
+    const Family family = gauss_seidel_27();
+    constexpr int nx = 6, ny = 5, nz = 4, pitch = 9;
+    const auto with = [&](const char* kind) {
+        return families().parse_problem(fmt::format("gauss_seidel_27 stencil={} precision=f64 nx={} ny={} nz={} pitch={}", kind, nx, ny, nz, pitch));
+    };
+    const std::uint64_t seed = std::random_device{}();
+    const Workload half = family.workload(with("symmetric"), seed);
+    HostArray all(Precision::f64, family.arrays(with("variable"))[2].words);
+    const auto stored = half.arrays[2].values<double>();
+    const auto written = all.values<double>();
+    for (int z = 0; z < nz; ++z)
+        for (int y = 0; y < ny; ++y)
+            for (int x = 0; x < nx; ++x)
+                for (int dz = -1; dz <= 1; ++dz)
+                    for (int dy = -1; dy <= 1; ++dy)
+                        for (int dx = -1; dx <= 1; ++dx) {
+                            const int k = 9 * dz + 3 * dy + dx + 13;
+                            // The point of the pair that comes first in memory keeps the coefficient.
+                            const int owner =
+                                k < 13 ? ((z + 1 + dz) * (ny + 2) + y + 1 + dy) * pitch + x + 1 + dx : ((z + 1) * (ny + 2) + y + 1) * pitch + x + 1;
+                            written[static_cast<std::size_t>(((k * nz + z) * ny + y) * pitch + x + 1)] =
+                                stored[static_cast<std::size_t>(std::abs(k - 13) * (nz + 2) * (ny + 2) * pitch + owner)];
+                        }
+    HostArray u = half.arrays[0].copy();
+    HostArray f = half.arrays[1].copy();
+    const std::array<void*, 3> arrays{u.data(), f.data(), all.data()};
+    family.reference(with("variable"), arrays, 0, nz);
+    EXPECT_EQ(largest_difference(u, half.expected[0]), 0) << "seed " << seed;
 }
 
 TEST(GaussSeidel27, TheAsymptoticRateOfTheSevenPointStencilIsTheSquaredCosine) {
