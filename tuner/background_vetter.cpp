@@ -23,13 +23,6 @@ constexpr auto tick = std::chrono::milliseconds(5);  // between two looks at the
 // Launch limits of the y and z axes of a grid, on all architectures (CUDA C++ Programming Guide, compute capabilities).
 constexpr std::int64_t largest_grid = 65535;
 
-Outcome failure(Status status, std::string reason) {
-    Outcome outcome;
-    outcome.status = status;
-    outcome.reason = std::move(reason);
-    return outcome;
-}
-
 /// What a launch at the application's size could be refused for, when one at the verified size was not.
 std::string refused(const KernelSource& source) {
     if (source.target != Target::cuda) return {};

@@ -12,12 +12,9 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t longest = 1 << 20;
-constexpr double most_seconds = 1e7;
-
 CompilePool::Result read_result(const JsonPlace& answer) {
-    if (const auto error = answer.find("error")) return {false, error->string(longest), 0};
-    return {answer["ok"].integer(0, 1) == 1, answer["failure"].string(longest), answer["seconds"].number(0, most_seconds)};
+    if (const auto error = answer.find("error")) return {false, error->string(longest_message_text), 0};
+    return {answer["ok"].integer(0, 1) == 1, answer["failure"].string(longest_message_text), answer["seconds"].number(0, most_message_seconds)};
 }
 
 }  // namespace

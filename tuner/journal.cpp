@@ -25,8 +25,8 @@ namespace {
 
 constexpr int format_version = 1;
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
-constexpr double most_seconds = 1e9;
-constexpr std::size_t longest = 1 << 16;
+constexpr double most_journal_seconds = 1e9;
+constexpr std::size_t longest_field = 1 << 16;
 
 std::string system_error() {
     return std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
@@ -74,7 +74,7 @@ std::string line_of(const JournalEntry& entry) {
 
 JournalEntry entry_of(const JsonPlace& place) {
     JournalEntry entry;
-    entry.elapsed = place["elapsed"].number(0, most_seconds);
+    entry.elapsed = place["elapsed"].number(0, most_journal_seconds);
     const std::string event = place["event"].string(32);
     if (event == "finish" || event == "done") {
         entry.kind = event == "done" ? JournalEntry::Kind::done : JournalEntry::Kind::finish;
@@ -85,7 +85,7 @@ JournalEntry entry_of(const JsonPlace& place) {
     if (event != "candidate" && !entry.finalist && !entry.again)
         place["event"].fail("is \"" + event + "\"", "it must be candidate, again, finalist, finish or done");
     entry.index = place["index"].integer(0, std::numeric_limits<std::int64_t>::max());
-    entry.config = place["config"].string(longest);
+    entry.config = place["config"].string(longest_field);
     entry.outcome = read_outcome(place["outcome"]);
     return entry;
 }
@@ -142,28 +142,28 @@ void read_settings(const JsonPlace& place, TunerSettings& settings) {
 
 /// How a first line says that candidates are chosen.
 void read_search(const JsonPlace& place, RunDescription& run) {
-    run.strategy = place["strategy"].string(longest);
+    run.strategy = place["strategy"].string(longest_field);
     const std::string seed = place["seed"].string(32);
     const char* const end = seed.data() + seed.size();
     const auto [read, status] = std::from_chars(seed.data(), end, run.seed);
     if (status != std::errc{} || read != end) place["seed"].fail("is " + json_string(seed), "it must be a whole number in quotes");
     // Journals of older versions lack the rest.
     if (const auto settings = place.find("settings")) read_settings(*settings, run.settings);
-    if (const auto objective = place.find("objective")) run.objective = objective->string(longest);
-    if (const auto only = place.find("only")) run.only = only->string(longest);
+    if (const auto objective = place.find("objective")) run.objective = objective->string(longest_field);
+    if (const auto only = place.find("only")) run.only = only->string(longest_field);
     const auto prior = place.find("prior");
     if (!prior) return;
     run.prior.clear();
-    for (std::size_t i = 0; i < prior->elements(); ++i) run.prior.push_back((*prior)[i].string(longest));
+    for (std::size_t i = 0; i < prior->elements(); ++i) run.prior.push_back((*prior)[i].string(longest_field));
 }
 
 RunDescription run_of(const JsonPlace& place) {
     RunDescription run;
     place["hone_journal"].integer(format_version, format_version);
-    run.problem = place["problem"].string(longest);
+    run.problem = place["problem"].string(longest_field);
     run.device = read_device(place["device"]);
-    run.space = place["space"].string(longest);
-    run.version = place["version"].string(longest);
+    run.space = place["space"].string(longest_field);
+    run.version = place["version"].string(longest_field);
     read_search(place, run);
     return run;
 }

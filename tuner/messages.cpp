@@ -13,7 +13,6 @@
 namespace hone {
 namespace {
 
-constexpr double most_seconds = 1e7;  // longer than any run
 constexpr std::size_t longest_reason = 1 << 16;
 
 using LimitsMember = int Limits::*;
@@ -40,7 +39,7 @@ constexpr std::array<std::pair<const char*, ReadingMember>, 4> reading_members{{
 constexpr double highest_reading = 1e9;  // no device's, in any of the units
 
 double seconds(const JsonPlace& place) {
-    return place.number(0, most_seconds);
+    return place.number(0, most_message_seconds);
 }
 
 // An infinite error is written as null: JSON has no infinity.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "generator/limits.hpp"
@@ -9,6 +10,10 @@
 namespace hone {
 
 class JsonPlace;
+
+/// Bounds on what a message between a run and its workers may hold.
+inline constexpr std::size_t longest_message_text = 1 << 20;
+inline constexpr double most_message_seconds = 1e7;  // longer than any run
 
 /// Values of the tuner as JSON on one line, for journals and for the pipes between a tuning run and its workers.
 std::string to_json(const Outcome& outcome);

@@ -17,13 +17,6 @@ namespace {
 constexpr std::size_t most_rejections = 100;  // that a report lists
 constexpr double excess_weight = 0.01;        // of one step in the running mean of what steps take longer than their median
 
-Outcome failure(Status status, std::string reason) {
-    Outcome outcome;
-    outcome.status = status;
-    outcome.reason = std::move(reason);
-    return outcome;
-}
-
 }  // namespace
 
 struct OnlinePolicy::State {

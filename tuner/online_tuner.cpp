@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t most_rejections = 10;  // that the text lists
+constexpr std::size_t most_rejections_shown = 10;  // that the text lists
 
 std::string percent(double part, double whole) {
     return whole > 0 ? fmt::format("{:.2f} %", 100 * part / whole) : "0 %";
@@ -29,7 +29,7 @@ std::string to_string(const OnlineReport& report) {
                         p.regret(), percent(p.regret(), p.seconds), p.allowed(), p.explored_cost, p.disturbance, p.stalls);
     text += fmt::format("  saved      {:.4g} s against the first configuration in every step\n", p.saved);
     if (p.drifts > 0) text += fmt::format("  drift      noticed {} times\n", p.drifts);
-    const std::size_t listed = std::min(most_rejections, p.rejections.size());
+    const std::size_t listed = std::min(most_rejections_shown, p.rejections.size());
     for (std::size_t i = p.rejections.size() - listed; i < p.rejections.size(); ++i)
         text += fmt::format("  rejected   {}: {}\n", p.rejections[i].config, p.rejections[i].reason);
     return text;

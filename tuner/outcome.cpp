@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-constexpr std::array<std::pair<Status, const char*>, 6> names{{
+constexpr std::array<std::pair<Status, const char*>, 6> status_names{{
     {Status::measured, "measured"},
     {Status::compile_failed, "compile_failed"},
     {Status::launch_failed, "launch_failed"},
@@ -20,16 +20,23 @@ constexpr std::array<std::pair<Status, const char*>, 6> names{{
 }  // namespace
 
 std::string to_string(Status status) {
-    for (const auto& [value, name] : names)
+    for (const auto& [value, name] : status_names)
         if (value == status) return name;
     return "unknown";
 }
 
 Status parse_status(const std::string& text) {
-    for (const auto& [value, name] : names)
+    for (const auto& [value, name] : status_names)
         if (name == text) return value;
     throw Error("status of an evaluation", "found \"" + text + "\"",
                 "it must be measured, compile_failed, launch_failed, wrong, timed_out or crashed");
+}
+
+Outcome failure(Status status, std::string reason) {
+    Outcome outcome;
+    outcome.status = status;
+    outcome.reason = std::move(reason);
+    return outcome;
 }
 
 }  // namespace hone

@@ -35,4 +35,7 @@ struct Outcome {
     bool operator==(const Outcome&) const = default;
 };
 
+/// What nothing was measured of, and why.
+Outcome failure(Status status, std::string reason);
+
 }  // namespace hone

@@ -28,9 +28,6 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t longest = 1 << 16;
-constexpr double most_seconds = 1e7;
-
 /// What a worker has open.
 class Session {
   public:
@@ -49,16 +46,16 @@ class Session {
 
   private:
     std::string open(const JsonPlace& request) {
-        cache_.emplace(request["cache"].string(longest));
+        cache_.emplace(request["cache"].string(longest_message_text));
         backend_ = make_backend(request["device"].string(64), *cache_);
         limits_ = backend_->device().limits;
         return "{}";
     }
 
     std::string open_compiler(const JsonPlace& request) {
-        cache_.emplace(request["cache"].string(longest));
+        cache_.emplace(request["cache"].string(longest_message_text));
         limits_ = read_limits(request["limits"]);
-        const double timeout = request["timeout"].number(0, most_seconds);
+        const double timeout = request["timeout"].number(0, most_message_seconds);
         compiler_ =
             limits_.target == Target::cuda ? make_nvrtc_compiler(request["architecture"].string(64), *cache_) : make_host_compiler(*cache_, timeout);
         return "{}";
@@ -67,14 +64,14 @@ class Session {
     std::string set_problem(const JsonPlace& request) {
         const auto begin = std::chrono::steady_clock::now();
         bench_.reset();  // its memory is needed
-        problem_ = families_.parse_problem(request["problem"].string(longest));
+        problem_ = families_.parse_problem(request["problem"].string(longest_message_text));
         family_ = &families_.of(problem_);
         space_ = family_->space(problem_, limits_);
         if (backend_) {
             const std::string seed = request["seed"].string(32);
             const auto energy = request.find("energy_seconds");
             bench_ = std::make_unique<CandidateBench>(*backend_, *family_, problem_, std::strtoull(seed.c_str(), nullptr, 10),
-                                                      instruments(energy ? energy->number(0, most_seconds) : 0));
+                                                      instruments(energy ? energy->number(0, most_message_seconds) : 0));
         }
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
         return fmt::format("{{\"seconds\": {}}}", json_number(seconds.count()));
@@ -103,7 +100,7 @@ class Session {
     /// The configuration asked for: a member of the space.
     Config config_of(const JsonPlace& request) const {
         if (family_ == nullptr) throw Error("worker", "it has no problem", "send \"problem\" first");
-        Config config = space_.parse(request["config"].string(longest));
+        Config config = space_.parse(request["config"].string(longest_message_text));
         if (const auto rejection = space_.check(config)) throw Error("configuration " + config.key(), rejection->reason, "use a member of the space");
         return config;
     }
@@ -126,7 +123,8 @@ class Session {
         if (!bench_) throw Error("worker", "it has no problem on a device", "send \"open\" and \"problem\" first");
         const Config config = config_of(request);
         check_source(request, config);
-        const Outcome outcome = bench_->evaluate(config, request["incumbent"].number(0, most_seconds), read_sampling_rule(request["sampling"]));
+        const Outcome outcome =
+            bench_->evaluate(config, request["incumbent"].number(0, most_message_seconds), read_sampling_rule(request["sampling"]));
         return fmt::format("{{\"outcome\": {}, \"broken\": {}}}", to_json(outcome), outcome.measured() || device_answers() ? 0 : 1);
     }
 

@@ -14,8 +14,7 @@ namespace hone {
 namespace {
 
 constexpr double tick = 0.05;  // seconds between two questions whether to stop
-constexpr std::size_t longest = 1 << 20;
-constexpr double most_rate = 1e20;
+constexpr double most_operations_per_second = 1e20;
 const std::string source_of_answers = "answer of a worker";
 
 int processes_for(const WorkerSettings& settings) {
@@ -27,13 +26,6 @@ int processes_for(const WorkerSettings& settings) {
 CompilePoolSettings pool_settings(const WorkerSettings& settings) {
     return {settings.command,        settings.device.fingerprint.architecture, settings.device.limits, settings.cache, processes_for(settings),
             settings.compile_timeout};
-}
-
-Outcome failure(Status status, std::string reason) {
-    Outcome outcome;
-    outcome.status = status;
-    outcome.reason = std::move(reason);
-    return outcome;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -115,7 +107,7 @@ void WorkerEvaluator::require(Wait wait, const std::string& answer, const std::s
     if (wait == Wait::timed_out) found = "no answer in time";
     if (wait == Wait::answered) {
         const JsonNode node = parse_json(answer, source_of_answers);
-        if (const auto error = JsonPlace(node, source_of_answers).find("error")) found = error->string(longest);
+        if (const auto error = JsonPlace(node, source_of_answers).find("error")) found = error->string(longest_message_text);
     }
     if (found.empty()) return;
     worker_.reset();
@@ -200,7 +192,7 @@ std::optional<Outcome> WorkerEvaluator::measure(const Candidate& candidate, doub
 Outcome WorkerEvaluator::read_answer(const std::string& answer) {
     const JsonNode node = parse_json(answer, source_of_answers);
     const JsonPlace place(node, source_of_answers);
-    if (const auto error = place.find("error")) throw Error("worker", error->string(longest), "this is a mistake in hone: report it");
+    if (const auto error = place.find("error")) throw Error("worker", error->string(longest_message_text), "this is a mistake in hone: report it");
     Outcome outcome = read_outcome(place["outcome"]);
     if (place["broken"].integer(0, 1) == 1) worker_.reset();
     return outcome;
@@ -215,8 +207,8 @@ Ceilings WorkerEvaluator::ceilings() {
     require(wait_for_answer(settings_.setup_timeout, false, {}, answer), answer, purpose);
     const JsonNode node = parse_json(answer, source_of_answers);
     const JsonPlace place(node, source_of_answers);
-    return {place["copy_bytes_per_second"].number(0, most_rate), place["fma_f32"].number(0, most_rate), place["fma_f64"].number(0, most_rate),
-            place["how"].string(longest)};
+    return {place["copy_bytes_per_second"].number(0, most_operations_per_second), place["fma_f32"].number(0, most_operations_per_second),
+            place["fma_f64"].number(0, most_operations_per_second), place["how"].string(longest_message_text)};
 }
 
 }  // namespace hone

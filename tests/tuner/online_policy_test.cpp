@@ -28,7 +28,7 @@ struct Application {
     std::function<double(std::int64_t step)> pace = [](std::int64_t) { return 1.0; };
 };
 
-struct Simulation {
+struct SimulatedApplication {
     const Landscape& landscape;
     OnlinePolicy policy;
     Application application;
@@ -46,7 +46,7 @@ struct Simulation {
     std::set<std::int64_t> right;     ///< what may run: the first incumbent and what was vetted
     bool ran_unvetted = false;
 
-    Simulation(const Landscape& of, std::int64_t incumbent, Application how, std::uint64_t seed, OnlineRules rules = {})
+    SimulatedApplication(const Landscape& of, std::int64_t incumbent, Application how, std::uint64_t seed, OnlineRules rules = {})
         : landscape(of),
           policy(of.space(), strategies().front(), seed, incumbent, rules),
           application(std::move(how)),
@@ -135,7 +135,7 @@ TEST(OnlinePolicy, WithoutNoiseItEndsWithTheBestOfTheSpace) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         SCOPED_TRACE(seed);
         const Landscape landscape(seed, 60);
-        Simulation simulation(landscape, safe_of(landscape), {}, seed, {.evaluations = 0});
+        SimulatedApplication simulation(landscape, safe_of(landscape), {}, seed, {.evaluations = 0});
         for (int i = 0; i < 40 && !simulation.policy.progress().settled; ++i) simulation.run(2500);
         const OnlineProgress progress = simulation.policy.progress();
         EXPECT_TRUE(progress.settled);
@@ -149,7 +149,7 @@ TEST(OnlinePolicy, WithNoiseItEndsCloseToTheBestAndSavesTime) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         SCOPED_TRACE(seed);
         const Landscape landscape(seed, 60);
-        Simulation simulation(landscape, safe_of(landscape), {.noise = 0.03}, seed, {.evaluations = 0});
+        SimulatedApplication simulation(landscape, safe_of(landscape), {.noise = 0.03}, seed, {.evaluations = 0});
         for (int i = 0; i < 40 && !simulation.policy.progress().settled; ++i) simulation.run(2500);
         const OnlineProgress progress = simulation.policy.progress();
         EXPECT_TRUE(progress.settled);
@@ -165,7 +165,7 @@ TEST(OnlinePolicy, RegretStaysWithinItsBoundButForOneStepWhateverCandidatesCost)
         Random random(seed);
         const Landscape landscape(seed, 40 + static_cast<std::int64_t>(random.below(60)));
         const OnlineRules rules{.bound = 0.01 + 0.2 * random.real()};
-        Simulation simulation(landscape, safe_of(landscape), random_application(random), seed, rules);
+        SimulatedApplication simulation(landscape, safe_of(landscape), random_application(random), seed, rules);
         simulation.run(500);
         ASSERT_LE(simulation.most_over, simulation.worst_step);
         ASSERT_FALSE(simulation.ran_unvetted);
@@ -180,7 +180,7 @@ TEST(OnlinePolicy, RegretStaysWithinItsBoundWhenTimesComeLate) {
         Application application = random_application(random);
         application.disturbance = 0;
         application.lag = 1 + static_cast<int>(random.below(20));
-        Simulation simulation(landscape, safe_of(landscape), application, seed, {.bound = 0.01 + 0.2 * random.real()});
+        SimulatedApplication simulation(landscape, safe_of(landscape), application, seed, {.bound = 0.01 + 0.2 * random.real()});
         simulation.run(1000);
         // Steps that are under way are foreseen by the slowest one seen, which noise may exceed.
         ASSERT_LE(simulation.most_over, simulation.worst_step * (1 + 2 * application.noise * application.lag));
@@ -233,7 +233,7 @@ TEST(OnlinePolicy, ALastingChangeOfPaceIsNoticedAndTuningResumes) {
         const Landscape landscape(7, 40);
         Application application{.noise = 0.03};
         application.pace = [&](std::int64_t step) { return step > 40'000 ? factor : 1.0; };
-        Simulation simulation(landscape, safe_of(landscape), application, 7, {.evaluations = 10});
+        SimulatedApplication simulation(landscape, safe_of(landscape), application, 7, {.evaluations = 10});
         simulation.run(40'000);
         ASSERT_TRUE(simulation.policy.progress().settled);
         ASSERT_EQ(simulation.policy.progress().drifts, 0);
@@ -250,7 +250,7 @@ TEST(OnlinePolicy, NoiseAndASingleInterruptionAreNoDrift) {
     const Landscape landscape(8, 40);
     Application application{.noise = 0.1};
     application.pace = [](std::int64_t step) { return step % 1000 < 15 ? 3.0 : 1.0; };
-    Simulation simulation(landscape, safe_of(landscape), application, 8, {.evaluations = 10});
+    SimulatedApplication simulation(landscape, safe_of(landscape), application, 8, {.evaluations = 10});
     simulation.run(60'000);
     EXPECT_EQ(simulation.policy.progress().drifts, 0);
 }
@@ -271,9 +271,9 @@ TEST(OnlinePolicy, ASlowDriftFavoursNeitherTheEarlyNorTheLate) {
 
 TEST(OnlinePolicy, ResumedItTriesNothingTwice) {
     const Landscape landscape(11, 60);
-    Simulation first(landscape, safe_of(landscape), {.noise = 0.02}, 3);
+    SimulatedApplication first(landscape, safe_of(landscape), {.noise = 0.02}, 3);
     while (first.policy.progress().evaluations < 12) first.run(100);
-    Simulation second(landscape, safe_of(landscape), {.noise = 0.02}, 3);
+    SimulatedApplication second(landscape, safe_of(landscape), {.noise = 0.02}, 3);
     std::set<std::int64_t> known;
     for (const OnlineEvent& event : first.events) {
         ASSERT_TRUE(second.policy.resume(event.candidate, event.outcome));
@@ -287,7 +287,7 @@ TEST(OnlinePolicy, ResumedItTriesNothingTwice) {
         EXPECT_EQ(known.count(event.candidate.index), 0U) << event.candidate.config.key();
     }
     // Another run's journal is not taken for its own.
-    Simulation third(landscape, safe_of(landscape), {}, 4);
+    SimulatedApplication third(landscape, safe_of(landscape), {}, 4);
     Candidate other = first.events[1].candidate;
     other.index = first.events[2].candidate.index;
     EXPECT_FALSE(third.policy.resume(other, first.events[1].outcome));
@@ -310,7 +310,7 @@ TEST(OnlinePolicy, AnIncumbentThatIsWrongHereGivesWayToTheSafeConfiguration) {
 TEST(OnlinePolicy, BackgroundWorkStandsStillWhileTheBudgetIsUsedUp) {
     const Landscape landscape(5, 40);
     // A job slows the application to a third of its pace for ever.
-    Simulation simulation(landscape, safe_of(landscape), {.vetting_steps = 1 << 30, .disturbance = 2.0}, 5);
+    SimulatedApplication simulation(landscape, safe_of(landscape), {.vetting_steps = 1 << 30, .disturbance = 2.0}, 5);
     simulation.run(20'000);
     const OnlineProgress progress = simulation.policy.progress();
     EXPECT_GT(progress.disturbance, 0.5 * progress.allowed());

@@ -17,15 +17,15 @@ constexpr int best_memory = 9;
 constexpr std::size_t block = 1 << 16;
 
 // zlib's state, freed however the function ends.
-struct Stream {
-    explicit Stream(std::string_view input, int (*finish)(z_stream*)) : end(finish) {
+struct ZlibStream {
+    explicit ZlibStream(std::string_view input, int (*finish)(z_stream*)) : end(finish) {
         if (input.size() > std::numeric_limits<uInt>::max()) throw Error("gzip", "over 4 GiB", "use a smaller file");
         z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));  // NOLINT: zlib does not write there
         z.avail_in = static_cast<uInt>(input.size());
     }
-    Stream(const Stream&) = delete;
-    Stream& operator=(const Stream&) = delete;
-    ~Stream() { end(&z); }
+    ZlibStream(const ZlibStream&) = delete;
+    ZlibStream& operator=(const ZlibStream&) = delete;
+    ~ZlibStream() { end(&z); }
     z_stream z{};
     int (*end)(z_stream*);
 };
@@ -42,7 +42,7 @@ std::string read_packed_file(const std::filesystem::path& file, std::int64_t mos
 }
 
 std::string gunzip(std::string_view packed, const std::string& where, std::int64_t most_bytes) {
-    Stream stream(packed, inflateEnd);
+    ZlibStream stream(packed, inflateEnd);
     if (inflateInit2(&stream.z, gzip_window) != Z_OK) throw Error(where, "zlib cannot start", "is there memory left?");
     std::string text;
     std::array<char, block> buffer{};
@@ -66,7 +66,7 @@ std::string gunzip(std::string_view packed, const std::string& where, std::int64
 }
 
 std::string gzip(std::string_view text) {
-    Stream stream(text, deflateEnd);
+    ZlibStream stream(text, deflateEnd);
     if (deflateInit2(&stream.z, Z_BEST_COMPRESSION, Z_DEFLATED, gzip_window, best_memory, Z_DEFAULT_STRATEGY) != Z_OK)
         throw Error("gzip", "zlib cannot start", "is there memory left?");
     std::string packed(deflateBound(&stream.z, static_cast<uLong>(text.size())), '\0');

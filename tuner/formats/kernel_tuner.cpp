@@ -21,7 +21,7 @@ constexpr double milli = 1e3;            // milliseconds of a second
 constexpr double old_failure = 1e20;     // what old files write as the time of an invalid configuration
 constexpr double shortest_time = 1e-12;  // milliseconds; less than light needs for a micrometre
 constexpr double longest_time = 1e12;    // thirty years
-constexpr std::size_t longest_text = 1 << 16;
+constexpr std::size_t longest_kernel_tuner_text = 1 << 16;
 constexpr const char* format = "a cache file of Kernel Tuner has device_name, kernel_name, tune_params_keys, tune_params and cache";
 
 constexpr std::array<std::pair<const char*, Status>, 3> failures{{
@@ -40,12 +40,12 @@ struct Parts {
 };
 
 std::string text_or_empty(const JsonPlace& place) {
-    return place.is_null() ? "" : place.string(longest_text);
+    return place.is_null() ? "" : place.string(longest_kernel_tuner_text);
 }
 
 std::vector<std::string> read_names(const JsonPlace& place) {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < place.elements(); ++i) names.push_back(place[i].string(longest_text));
+    for (std::size_t i = 0; i < place.elements(); ++i) names.push_back(place[i].string(longest_kernel_tuner_text));
     return names;
 }
 
@@ -141,7 +141,7 @@ bool is_number(const JsonPlace& place) {
 
 Outcome invalid(const JsonPlace& time) {
     if (is_number(time)) return failure(Status::launch_failed, fmt::format("time is {}", time.node().text));
-    const std::string& word = time.string(longest_text);
+    const std::string& word = time.string(longest_kernel_tuner_text);
     for (const auto& [known, status] : failures)
         if (word == known) return failure(status, word);
     time.fail("is " + json_string(word), "an invalid configuration has CompilationFailedConfig, RuntimeFailedConfig or InvalidConfig as its time");

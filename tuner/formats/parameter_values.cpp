@@ -144,13 +144,6 @@ std::vector<RecordedConfiguration> indexed(const std::vector<RecordedParameter>&
     return configurations;
 }
 
-Outcome failure(Status status, std::string reason) {
-    Outcome outcome;
-    outcome.status = status;
-    outcome.reason = std::move(reason);
-    return outcome;
-}
-
 Outcome measurement(double seconds, std::vector<double> samples) {
     Outcome outcome;
     if (samples.empty()) samples = {seconds};

@@ -55,9 +55,6 @@ std::vector<RecordedParameter> parameters_of(const std::vector<std::string>& nam
 /// The configurations of the rows. Throws Error, naming the row's place, for a value that is not among its parameter's.
 std::vector<RecordedConfiguration> indexed(const std::vector<RecordedParameter>& parameters, std::vector<RecordedRow> rows);
 
-/// What an invalid configuration came to.
-Outcome failure(Status status, std::string reason);
-
 /// What a valid one came to; `samples` may be empty, then there is but `seconds`.
 Outcome measurement(double seconds, std::vector<double> samples);
 

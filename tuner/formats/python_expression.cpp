@@ -35,7 +35,7 @@ using Kind = Node::Kind;
 using List = PythonValue::List;
 
 constexpr int most_levels = 100;  // of nested expressions
-constexpr std::size_t longest_text = 1 << 20;
+constexpr std::size_t longest_expression = 1 << 20;
 constexpr std::size_t most_elements = 100'000;  // of a list
 constexpr std::int64_t most_steps = 1'000'000;  // of one evaluation: nodes, and elements of lists that are copied or looked through
 constexpr std::array<std::string_view, 9> functions{"min", "max", "abs", "int", "float", "len", "sum", "range", "list"};
@@ -359,9 +359,9 @@ std::optional<std::int64_t> whole_of(const PythonValue& value) {
     return std::nullopt;
 }
 
-class Evaluator {
+class ExpressionEvaluator {
   public:
-    Evaluator(const PythonExpression::Lookup& value_of, const std::string& where) : value_of_(&value_of), where_(&where) {}
+    ExpressionEvaluator(const PythonExpression::Lookup& value_of, const std::string& where) : value_of_(&value_of), where_(&where) {}
 
     PythonValue value(const Node& node) {
         spend(1);
@@ -652,12 +652,12 @@ std::string PythonValue::text() const {
 }
 
 PythonExpression::PythonExpression(std::string_view text, std::string where) : where_(std::move(where)) {
-    if (text.size() > longest_text) throw Error(where_, fmt::format("an expression has over {} bytes", longest_text), "write it shorter");
+    if (text.size() > longest_expression) throw Error(where_, fmt::format("an expression has over {} bytes", longest_expression), "write it shorter");
     root_ = std::make_shared<const Node>(Parser(Scanner(text, where_).tokens(), where_).whole());
 }
 
 PythonValue PythonExpression::evaluate(const Lookup& value_of) const {
-    return Evaluator(value_of, where_).value(*root_);
+    return ExpressionEvaluator(value_of, where_).value(*root_);
 }
 
 std::vector<std::string> PythonExpression::names() const {

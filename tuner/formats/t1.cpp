@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t longest_text = 1 << 20;
+constexpr std::size_t longest_t1_text = 1 << 20;
 constexpr const char* form = "a T1 file has ConfigurationSpace.TuningParameters with Name, Type and Values";
 
 // A tunable with what its values are to the conditions.
@@ -38,17 +38,17 @@ PythonValue value_of(const JsonPlace& place) {
     if (node.kind == JsonNode::Kind::boolean) return {node.text == "true"};
     if (node.kind == JsonNode::Kind::integer) return {node.integer};
     if (node.kind == JsonNode::Kind::real) return {node.real};
-    return {place.string(longest_text)};
+    return {place.string(longest_t1_text)};
 }
 
 Parameter read_parameter(const JsonPlace& place) {
     const JsonPlace values = place["Values"];
-    const PythonExpression expression(values.string(longest_text), values.where());
+    const PythonExpression expression(values.string(longest_t1_text), values.where());
     const PythonValue list =
         expression.evaluate([&](const std::string& name) -> PythonValue { values.fail("asks for " + name, "values stand for themselves"); });
     const auto* elements = std::get_if<PythonValue::List>(&list.held);
     if (elements == nullptr || elements->empty()) values.fail("is no list of values", "write it as \"[1, 2, 4]\"");
-    RecordedParameter written{place["Name"].string(longest_text), {}};
+    RecordedParameter written{place["Name"].string(longest_t1_text), {}};
     Parameter parameter;
     std::set<std::string> seen;
     for (const PythonValue& value : *elements) {
@@ -80,14 +80,14 @@ PythonValue value_in(const std::vector<Parameter>& parameters, const Config& con
 
 Constraint read_condition(const JsonPlace& place, const Parameters& parameters) {
     const JsonPlace text = place["Expression"];
-    const PythonExpression expression(text.string(longest_text), text.where());
+    const PythonExpression expression(text.string(longest_t1_text), text.where());
     std::vector<std::string> names;
     names.reserve(parameters->size());
     for (const auto& parameter : *parameters) names.push_back(parameter.tunable.name);
     for (const auto& name : expression.names())
         if (std::find(names.begin(), names.end(), name) == names.end())
             text.fail("asks for " + name, did_you_mean(name, names) + fmt::format("the parameters are {}", fmt::join(names, ", ")));
-    return {text.string(longest_text), [parameters, expression](const Config& config) -> std::optional<std::string> {
+    return {text.string(longest_t1_text), [parameters, expression](const Config& config) -> std::optional<std::string> {
                 const auto value = [&](const std::string& name) { return value_in(*parameters, config, name); };
                 if (expression.evaluate(value).truth()) return std::nullopt;
                 std::string reason;
@@ -189,7 +189,7 @@ T1Space parse_t1(std::string_view text, const std::string& file, std::int64_t mo
     const Config start = start_of(free, constraints, *parameters, result.defaults_are_safe, file, most_tried);
     result.space = SearchSpace(std::move(tunables), std::move(constraints), start.assignments());
     if (const auto kernel = place.find("KernelSpecification"))
-        if (const auto name = kernel->find("KernelName")) result.kernel = name->string(longest_text);
+        if (const auto name = kernel->find("KernelName")) result.kernel = name->string(longest_t1_text);
     return result;
 }
 

@@ -20,7 +20,7 @@ namespace {
 constexpr double shortest_time = 1e-15;  // seconds; less than light needs for a micrometre
 constexpr double longest_time = 1e9;     // thirty years
 constexpr double rounding = 1e-3;        // of a mean beside the runs that it is of
-constexpr std::size_t longest_text = 1 << 16;
+constexpr std::size_t longest_t4_text = 1 << 16;
 
 // How many of a unit make a second, by the unit's name in small letters.
 constexpr std::array<std::pair<std::string_view, double>, 14> units{{{"s", 1},
@@ -66,7 +66,7 @@ struct Cost {
 
 Cost cost_of(const JsonPlace& measurement) {
     const JsonPlace unit_place = measurement["unit"];
-    const std::string& unit = unit_place.string(longest_text);
+    const std::string& unit = unit_place.string(longest_t4_text);
     const auto count = per_second(unit);
     if (!count) unit_place.fail("is " + json_string(unit), "only times can be replayed: nanoseconds, microseconds, milliseconds, seconds");
     return {measurement["value"].number(shortest_time * *count, longest_time * *count) / *count, *count};
@@ -76,12 +76,13 @@ Cost cost_of(const JsonPlace& measurement) {
 Cost read_cost(const JsonPlace& result) {
     const JsonPlace measurements = result["measurements"];
     std::string wanted;
-    if (const auto objectives = result.find("objectives"); objectives && objectives->elements() > 0) wanted = (*objectives)[0].string(longest_text);
+    if (const auto objectives = result.find("objectives"); objectives && objectives->elements() > 0)
+        wanted = (*objectives)[0].string(longest_t4_text);
     for (std::size_t i = 0; i < measurements.elements(); ++i) {
         const JsonPlace measurement = measurements[i];
         const auto unit = measurement.find("unit");
-        const bool is_time = unit && unit->node().kind == JsonNode::Kind::string && per_second(unit->string(longest_text));
-        if (wanted.empty() ? is_time : measurement["name"].string(longest_text) == wanted) return cost_of(measurement);
+        const bool is_time = unit && unit->node().kind == JsonNode::Kind::string && per_second(unit->string(longest_t4_text));
+        if (wanted.empty() ? is_time : measurement["name"].string(longest_t4_text) == wanted) return cost_of(measurement);
     }
     measurements.fail(wanted.empty() ? "has no time" : "has no " + wanted + ", the objective", "a correct configuration has a measured time");
 }
@@ -107,7 +108,7 @@ double read_seconds(const JsonPlace& times, std::initializer_list<const char*> n
 RecordedConfiguration read_outcome_of(const JsonPlace& result) {
     RecordedConfiguration configuration;
     const JsonPlace place = result["invalidity"];
-    const std::string& word = place.string(longest_text);
+    const std::string& word = place.string(longest_t4_text);
     const auto* known = std::find_if(invalidities.begin(), invalidities.end(), [&](const Invalidity& row) { return word == row.word; });
     if (known == invalidities.end())
         place.fail("is " + json_string(word), "it may be correct, compile, runtime, correctness, timeout or constraints");
