@@ -15,8 +15,11 @@ constexpr std::string_view hole_mark = "//@ ";
 }  // namespace
 
 std::string render(std::string_view template_name, const Holes& holes) {
-    std::string_view rest = template_text(template_name);
-    const std::string file = "templates/" + std::string(template_name) + ".in";
+    return render_text(template_text(template_name), fmt::format("templates/{}.in", template_name), holes);
+}
+
+std::string render_text(std::string_view text, std::string_view file, const Holes& holes) {
+    std::string_view rest = text;
     std::string output;
     output.reserve(rest.size() * 4);
     std::set<std::string_view> filled;
@@ -34,14 +37,14 @@ std::string render(std::string_view template_name, const Holes& holes) {
         if (hole == holes.end())
             throw Error(fmt::format("{}:{}", file, line_number), fmt::format("no block fills the hole \"{}\"", name), "add it to the family's holes");
         filled.insert(hole->first);
-        for (const auto& text : hole->second.lines()) {
-            if (!text.empty()) output.append(indent, ' ').append(text);
+        for (const auto& filling : hole->second.lines()) {
+            if (!filling.empty()) output.append(indent, ' ').append(filling);
             output.push_back('\n');
         }
     }
     for (const auto& [name, block] : holes)
         if (!filled.contains(name))
-            throw Error(file, fmt::format("there is no hole for the block \"{}\"", name), fmt::format("add a line '{}{}'", hole_mark, name));
+            throw Error(std::string(file), fmt::format("there is no hole for the block \"{}\"", name), fmt::format("add a line '{}{}'", hole_mark, name));
     return output;
 }
 

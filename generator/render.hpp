@@ -18,6 +18,9 @@ using Holes = std::vector<std::pair<std::string, Block>>;
 /// file and line. The same hole may stand in several places.
 std::string render(std::string_view template_name, const Holes& holes);
 
+/// The same with a template of an application's own: its text, and the name that errors call it.
+std::string render_text(std::string_view text, std::string_view file, const Holes& holes);
+
 /// Text of an embedded template, e.g. `dg_volume.cu`. Throws Error when there is none.
 std::string_view template_text(std::string_view template_name);
 
