@@ -36,6 +36,8 @@ double measure_triad(Backend& backend) {
     source.text = triad_text;
     source.precision = Precision::f64;
     source.entries = {"triad"};
+    source.arrays = {{"a", Access::out, 0, "", ""}, {"b", Access::in, 0, "", ""}, {"c", Access::in, 0, "", ""}};
+    source.step = {{.entry = "triad", .constants = {}}};
     const CompileOutcome outcome = backend.compiler().compile(source);
     if (!outcome.ok) return 0;
     const auto module = backend.load(outcome.code);
