@@ -1,8 +1,12 @@
 #include "benchmarks/device_bench.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 namespace hone {
 namespace {
@@ -18,6 +22,39 @@ double sample(Backend& backend, const std::function<void()>& step, int steps) {
     }) / steps;
 }
 
+// STREAM's triad as everybody compiles it: plain stores, all threads.
+constexpr const char* triad_text = R"(
+extern "C" void triad(double* __restrict__ a, const double* __restrict__ b, const double* __restrict__ c, int first, int last) {
+#pragma omp parallel for simd schedule(static)
+    for (long i = first; i < last; ++i) a[i] = b[i] + 3.0 * c[i];
+}
+)";
+
+double measure_triad(Backend& backend) {
+    if (backend.device().fingerprint.target != Target::cpu) return 0;
+    KernelSource source;
+    source.text = triad_text;
+    source.precision = Precision::f64;
+    source.entries = {"triad"};
+    source.arrays = {{"a", Access::out, 0, "", ""}, {"b", Access::in, 0, "", ""}, {"c", Access::in, 0, "", ""}};
+    source.step = {{.entry = "triad", .constants = {}}};
+    const CompileOutcome outcome = backend.compiler().compile(source);
+    if (!outcome.ok) return 0;
+    const auto module = backend.load(outcome.code);
+    const std::int64_t last_cache = std::max<std::int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), backend.device().limits.cache_bytes);
+    const std::int64_t bytes = std::clamp<std::int64_t>(4 * last_cache, std::int64_t{128} << 20, std::int64_t{512} << 20);
+    const std::array<DeviceArray, 3> arrays{DeviceArray(backend, bytes), DeviceArray(backend, bytes), DeviceArray(backend, bytes)};
+    for (const auto& array : arrays) backend.fill(array.data(), 0, bytes);
+    std::array<void*, 3> pointers{arrays[0].data(), arrays[1].data(), arrays[2].data()};
+    int first = 0, last = static_cast<int>(bytes / 8);
+    std::array<void*, 5> arguments{&pointers[0], &pointers[1], &pointers[2], &first, &last};
+    const auto pass = [&] { module->launch(0, {1, 1, 1}, {1, 1, 1}, 0, {}, arguments.data()); };
+    constexpr int passes = 10;
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i <= passes; ++i) least = std::min(least, sample(backend, pass, 1));
+    return 3.0 * static_cast<double>(bytes) / least;
+}
+
 }  // namespace
 
 DeviceBench& DeviceBench::instance() {
@@ -30,11 +67,13 @@ DeviceBench::DeviceBench()
       backend_(make_backend(environment("HONE_DEVICE", "best"), cache_)),
       library_(std::make_unique<KernelLibrary>(*backend_, Database::load(environment("HONE_DB", "tuning_db/records"), built_in_families()),
                                                built_in_families())),
-      ceilings_(measure_ceilings(*backend_)) {
+      ceilings_(measure_ceilings(*backend_)),
+      triad_(measure_triad(*backend_)) {
     const auto& device = backend_->device().fingerprint;
     benchmark::AddCustomContext("device", device.name + " " + device.architecture + " driver " + device.driver);
     benchmark::AddCustomContext("compiler", device.compiler);
     benchmark::AddCustomContext("ceiling_copy_GB/s", std::to_string(ceilings_.copy_bytes_per_second * 1e-9));
+    if (triad_ > 0) benchmark::AddCustomContext("stream_triad_GB/s", std::to_string(triad_ * 1e-9));
     benchmark::AddCustomContext("ceiling_f32_GFLOP/s", std::to_string(ceilings_.fma_f32 * 1e-9));
     benchmark::AddCustomContext("ceiling_f64_GFLOP/s", std::to_string(ceilings_.fma_f64 * 1e-9));
 }
@@ -83,6 +122,8 @@ void report(benchmark::State& state, const DeviceProblem& problem, double second
     state.counters["GB/s"] = counts.bytes / seconds * 1e-9;
     state.counters["GFLOP/s"] = counts.operations / seconds * 1e-9;
     state.counters["%ceiling"] = 100 * floor / seconds;
+    const double triad = DeviceBench::instance().triad_bytes_per_second();
+    if (triad > 0) state.counters["%triad"] = 100 * counts.bytes / seconds / triad;
     if (rival_seconds > 0) {
         state.counters["rival_ns/" + counts.unit] = rival_seconds / counts.updates * 1e9;
         state.counters["rival/ours"] = rival_seconds / seconds;

@@ -24,6 +24,9 @@ class DeviceBench {
     Backend& backend() { return *backend_; }
     KernelLibrary& library() { return *library_; }
     const Ceilings& ceilings() const { return ceilings_; }
+    /// Of STREAM's triad, a = b + s c in f64, counted as STREAM counts it (24 bytes a point, without the line that a store may fetch first): the best
+    /// of several passes over arrays of four last-level caches each. On the processor; 0 elsewhere.
+    double triad_bytes_per_second() const { return triad_; }
 
   private:
     DeviceBench();
@@ -31,6 +34,7 @@ class DeviceBench {
     std::unique_ptr<Backend> backend_;
     std::unique_ptr<KernelLibrary> library_;
     Ceilings ceilings_;
+    double triad_ = 0;
 };
 
 /// A problem's workload on the device, with its tuned kernel bound to it.
@@ -56,8 +60,8 @@ class DeviceProblem {
 /// round. A sample is as many steps as make at least a millisecond.
 std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::function<void()>>& contenders, int rounds);
 
-/// Reports the tuned kernel's median as the benchmark's time, with the counters hone always gives: rates from counted work, % of the ceiling, the
-/// rival's time and the ratio rival / ours (`rival_seconds` 0: no rival).
+/// Reports the tuned kernel's median as the benchmark's time, with the counters hone always gives: rates from counted work, % of the ceiling, on the
+/// processor also % of STREAM's triad, the rival's time and the ratio rival / ours (`rival_seconds` 0: no rival).
 void report(benchmark::State& state, const DeviceProblem& problem, double seconds, double rival_seconds);
 
 }  // namespace hone

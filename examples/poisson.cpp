@@ -4,18 +4,22 @@
 //
 // The right-hand side is that of a known solution, or random. Exit code 0: it converged, and the checks printed at the end hold.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <numbers>
 #include <numeric>
 #include <random>
 
+#include "examples/output/chart.hpp"
+#include "examples/output/image.hpp"
+#include "examples/output/progress.hpp"
+#include "examples/output/vtk.hpp"
 #include "examples/poisson/solver.hpp"
 #include "generator/error.hpp"
 #include "runtime/ceilings.hpp"
@@ -25,7 +29,8 @@ namespace {
 using namespace hone::examples;
 
 struct Options {
-    std::string device = "best", records = "tuning_db/records", history_file;
+    std::string device = "best", records = "tuning_db/records";
+    std::filesystem::path folder;
     std::string method = "polynomial", coefficients = "axis", boundary = "dirichlet", precision = "f64", right_hand_side = "known";
     int size = 0;
     unsigned seed = 1;
@@ -54,7 +59,8 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--tolerance", options.settings.tolerance, "of the residual, relative to the first")->capture_default_str();
     app.add_option("--iterations", options.settings.most_iterations, "at most")->capture_default_str()->check(CLI::PositiveNumber);
     app.add_option("--check-every", options.settings.check_every, "iterations from one look at the residual to the next")->capture_default_str();
-    app.add_option("--history", options.history_file, "file for the residual after every iteration, as two columns");
+    app.add_option("--output", options.folder,
+                   "folder for the residuals (history.csv, history.svg) and the solution (solution.vti, and its middle plane as solution.png)");
 }
 
 // A function of one coordinate from 0 to 1 that the boundary allows, and its second derivative, at the centre of cell number n.
@@ -111,27 +117,45 @@ Case make_case(const Options& options, int n) {
     return result;
 }
 
-// One line that is drawn again after each check on a terminal: a bar on the residual's logarithmic way to the tolerance.
-void draw(std::span<const double> history, double tolerance) {
-    constexpr int width = 40;
-    if (isatty(STDERR_FILENO) == 0) return;
-    const double done = std::clamp(std::log(history.back()) / std::log(tolerance), 0.0, 1.0);
-    const int filled = static_cast<int>(done * width);
-    fmt::print(stderr, "\r[{}{}] {:5} iterations, residual {:.2e} ", std::string(static_cast<std::size_t>(filled), '#'),
-               std::string(static_cast<std::size_t>(width - filled), '.'), history.size(), history.back());
-}
-
 void print_history(const std::vector<double>& history) {
     fmt::print("residual after iteration\n");
     for (std::size_t n = 1; n < history.size(); n *= 2) fmt::print("{:10}  {:.3e}\n", n, history[n - 1]);
     if (!history.empty()) fmt::print("{:10}  {:.3e}\n", history.size(), history.back());
 }
 
-void write_history(const std::string& file, const std::vector<double>& history) {
+void write_history(const std::filesystem::path& folder, const std::string& method, const std::vector<double>& history) {
+    const std::filesystem::path file = folder / "history.csv";
     std::ofstream stream(file);
-    for (std::size_t n = 0; n < history.size(); ++n) stream << n + 1 << ' ' << history[n] << '\n';
+    stream << "iteration,residual\n";
+    Chart chart{"Conjugate gradients, preconditioner: " + method, "iteration", "|r| / |first r|", true, {{method, {}}}};
+    for (std::size_t n = 0; n < history.size(); ++n) {
+        stream << n + 1 << ',' << history[n] << '\n';
+        chart.curves[0].points.emplace_back(static_cast<double>(n + 1), history[n]);
+    }
     stream.close();
-    if (!stream) throw hone::Error(file, "it cannot be written", "choose another file for --history");
+    if (!stream) throw hone::Error(file.string(), "it cannot be written", "choose another folder for --output");
+    write_chart(folder / "history.svg", chart);
+}
+
+void write_solution(const std::filesystem::path& folder, const std::vector<double>& x, int n, double width) {
+    const auto middle = static_cast<std::size_t>(n / 2) * static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+    write_png(folder / "solution.png", n, n, [&](int i, int j) { return x[middle + static_cast<std::size_t>((n - 1 - j) * n + i)]; },
+              {.magnify = std::max(1, 512 / n)});
+    const std::vector<float> words(x.begin(), x.end());
+    VtkImage image({n, n, n}, {0, 0, 0}, {width, width, width});
+    image.cell_field("u", 1, std::span<const float>(words));
+    image.write(folder / "solution.vti");
+}
+
+// With a bar on the residual's logarithmic way to the tolerance.
+Solve watched(PoissonSolver& solver, const Case& of, std::vector<double>& x, SolverSettings settings) {
+    constexpr int whole_way = 100;
+    Progress progress("% of the way", whole_way);
+    settings.progress = [&](std::span<const double> history) {
+        const double done = std::clamp(std::log(history.back()) / std::log(settings.tolerance), 0.0, 1.0);
+        progress.at(static_cast<int>(done * whole_way), [&] { return fmt::format("iteration {}, residual {:.2e}", history.size(), history.back()); });
+    };
+    return solver.solve(of.right_hand_side, x, settings);
 }
 
 void print_speed(const Solve& solve, const PoissonSystem& system, double copy) {
@@ -188,12 +212,14 @@ int run(Options options) {
     options.settings.preconditioner = options.method == "none"     ? Preconditioner::none
                                       : options.method == "jacobi" ? Preconditioner::jacobi
                                                                    : Preconditioner::polynomial;
-    options.settings.progress = [&](std::span<const double> history) { draw(history, options.settings.tolerance); };
     std::vector<double> x(of.right_hand_side.size(), 0.0);
-    const Solve solve = solver.solve(of.right_hand_side, x, options.settings);
-    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{:80}\r", "");
+    const Solve solve = watched(solver, of, x, options.settings);
     print_history(solve.history);
-    if (!options.history_file.empty()) write_history(options.history_file, solve.history);
+    if (!options.folder.empty()) {
+        std::filesystem::create_directories(options.folder);
+        write_history(options.folder, options.method, solve.history);
+        write_solution(options.folder, x, options.size, Profile(options.boundary, options.size).width);
+    }
     fmt::print("{} after {} iterations\n", to_string(solve.ending), solve.iterations);
     print_speed(solve, of.system, hone::measure_ceilings(*backend).copy_bytes_per_second);
     if (solve.ending != Ending::converged) return 1;

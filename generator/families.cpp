@@ -6,6 +6,10 @@
 
 #include "generator/error.hpp"
 #include "generator/families/acoustics_staggered.hpp"
+#include "generator/families/batched_gemm.hpp"
+#include "generator/families/dg_rk.hpp"
+#include "generator/families/dg_stage.hpp"
+#include "generator/families/dg_surface.hpp"
 #include "generator/families/dg_volume.hpp"
 #include "generator/families/gauss_seidel_27.hpp"
 #include "generator/families/poisson7.hpp"
@@ -152,7 +156,7 @@ std::vector<Problem> Families::parse_problems(std::string_view text) const {
 }
 
 const Families& built_in_families() {
-    static const Families families({gauss_seidel_27(), dg_volume(), acoustics_staggered(), poisson7()});
+    static const Families families({gauss_seidel_27(), dg_volume(), dg_surface(), dg_rk(), dg_stage(), acoustics_staggered(), poisson7(), batched_gemm()});
     return families;
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t largest_extent = 65536;
 constexpr std::int64_t largest_bytes = std::int64_t{1} << 40;  // per array
+constexpr int most_rows = 16;                                  // M times levels: more do not fit a thread's registers
 constexpr std::int64_t largest_plane = std::int64_t{1} << 31;  // a layer's words fit a 32-bit index
 constexpr std::int64_t words_per_line(Precision precision) {
     return 128 / bytes_per_word(precision);
@@ -53,9 +54,15 @@ class FieldList {
           shape_(fmt::format("{}[ny+{}][pitch]", grid.dimension == 3 ? fmt::format("[nz+{}]", 2 * grid.ghost()) : "", 2 * grid.ghost())) {}
 
     void add(const std::string& name, Access access, const std::string& help, Reach reach) {
-        fields_.push_back({{name, access, words_, shape_, help, slices_}, reach, false});
+        fields_.push_back({{name, access, words_, shape_, help, slices_}, reach});
     }
-    void add_scalar(const std::string& name, const std::string& help) { fields_.push_back({{name, Access::in, 1, "[1]", help}, {}, true}); }
+    void add_scalar(const std::string& name, const std::string& help) { fields_.push_back({{name, Access::in, 1, "[1]", help}, {}, Shape::scalar}); }
+    void add_damping(const Grid& grid, int axis) {
+        const char letter = "xyz"[axis];
+        const std::string shape = axis == 0 ? "[2][pitch]" : fmt::format("[2][n{}+{}]", letter, 2 * grid.ghost());
+        const std::string help = fmt::format("factors along {} of velocities at faces, then of pressures at centres", letter);
+        fields_.push_back({{fmt::format("damping_{}", letter), Access::in, 2 * damping_words(grid, axis), shape, help}, {}, Shape::damping, axis});
+    }
     std::vector<Field> take() { return std::move(fields_); }
 
   private:
@@ -71,22 +78,32 @@ Partition partition(const Problem& problem) {
     const int m = grid.half;
     if (grid.kind == Kind::pressure) return {.halo_below = m - 1, .halo_above = m};
     if (grid.kind == Kind::velocity) return {.halo_below = m, .halo_above = m - 1};
-    return {.halo_below = 2 * m - 1, .halo_above = 2 * m - 1};
+    const int halo = grid.levels * grid.reach();
+    return {.halo_below = halo, .halo_above = halo};
 }
 
 // Compulsory words per cell of the arrays of the cells' shape.
 int words_per_point(const Problem& problem) {
     int words = 0;
     for (const auto& field : fields(problem))
-        if (!field.scalar) words += field.array.access == Access::inout ? 2 : 1;
+        if (field.shape == Shape::cells) words += field.array.access == Access::inout ? 2 : 1;
     return words;
 }
 
+// Of one time step. Damping: a product for a velocity, and for a pressure one with the product of the factors of x and of the rest.
 int operations_per_point(const Grid& grid) {
     const int m = grid.half;
-    const int pressure = 3 * m * grid.dimension + 1, velocity = 3 * m + 1;
+    const int pressure = 3 * m * grid.dimension + 1 + (grid.absorbing ? 2 : 0), velocity = 3 * m + 1 + (grid.absorbing ? 1 : 0);
     if (grid.kind == Kind::pressure) return pressure;
     return grid.dimension * velocity + (grid.kind == Kind::step ? pressure : 0);
+}
+
+// Words that a field adds to the traffic of those of the cells' shape. A step needs both rows of factors, the other kernels one.
+double further_words(const Grid& grid, const Field& field) {
+    if (field.shape == Shape::cells) return 0;
+    if (field.shape == Shape::scalar) return 1;
+    const std::array extents{grid.nx, grid.ny, grid.nz};
+    return static_cast<double>(extents[axis_index(field.axis)]) * (grid.kind == Kind::step ? 2 : 1);
 }
 
 }  // namespace
@@ -96,6 +113,8 @@ Grid::Grid(const Problem& problem)
       dimension(problem.word("dimension") == "2" ? 2 : 3),
       half(std::stoi(problem.word("order")) / 2),
       array_media(problem.word("media") == "array"),
+      absorbing(problem.word("absorbing") == "sponge"),
+      levels(static_cast<int>(problem.integer("levels"))),
       precision(problem.precision()),
       nx(problem.integer("nx")),
       ny(problem.integer("ny")),
@@ -103,7 +122,11 @@ Grid::Grid(const Problem& problem)
       pitch(problem.integer("pitch")) {
     const std::string where = fmt::format("problem \"{}\"", problem.key());
     if (dimension == 2 && nz != 1) throw Error(where, fmt::format("nz is {}", nz), "leave it out in 2D");
-    const std::int64_t line = words_per_line(precision), least = nx + 2 * line;
+    if (levels > 1 && (kind != Kind::step || dimension != 2))
+        throw Error(where, fmt::format("levels is {}", levels), "several time steps in one pass there are of kernel=step in 2D: leave it out");
+    if (levels * half > most_rows)
+        throw Error(where, fmt::format("levels is {}", levels), fmt::format("with order={} use {} at most", 2 * half, most_rows / half));
+    const std::int64_t line = words_per_line(precision), least = nx + 2 * left();
     if (pitch == 0) pitch = (least + line - 1) / line * line;
     if (pitch < least) throw Error(where, fmt::format("pitch is {}", pitch), fmt::format("a row has {} words: use at least that, or 0", least));
     if (layer_stride() >= largest_plane)
@@ -135,7 +158,7 @@ std::vector<Field> fields(const Problem& problem) {
     const std::vector<std::string> names = velocities(grid);
     const std::string axes = "xyz";
     FieldList list(grid);
-    const int p_reach = step ? 2 * m - 1 : m;
+    const int p_reach = step ? grid.reach() : m;
     list.add("p", grid.kind == Kind::pressure ? Access::inout : Access::in, "pressure at the centres of the cells",
              grid.kind == Kind::pressure ? Reach{} : everywhere(grid.dimension, p_reach, p_reach - (velocity ? 1 : 0)));
     for (int axis = 0; axis < grid.dimension; ++axis)
@@ -153,11 +176,21 @@ std::vector<Field> fields(const Problem& problem) {
             list.add(fmt::format("b{}", axes[axis_index(axis)]), Access::in,
                      fmt::format("reciprocal density times dt / h, where {} is", names[axis_index(axis)]), step ? along(axis, m - 1, m) : Reach{});
     }
+    for (int axis = 0; grid.absorbing && axis < grid.dimension; ++axis) list.add_damping(grid, axis);
     if (step) {
         list.add("p_next", Access::out, "pressure after the step", {});
         for (const auto& name : names) list.add(name + "_next", Access::out, fmt::format("{} after the step", name), {});
     }
     return list.take();
+}
+
+std::int64_t damping_words(const Grid& grid, int axis) {
+    if (axis == 0) return grid.pitch;
+    return (axis == 1 ? grid.ny : grid.nz) + 2 * grid.ghost();
+}
+
+std::int64_t damping_start(const Grid& grid, int axis) {
+    return axis == 0 ? grid.left() : grid.ghost();
 }
 
 std::vector<ArraySpec> arrays(const Problem& problem) {
@@ -170,8 +203,8 @@ Counts counts(const Problem& problem) {
     const Grid grid(problem);
     const auto points = static_cast<double>(grid.points());
     double words = words_per_point(problem) * points;
-    for (const auto& field : fields(problem)) words += field.scalar ? 1 : 0;
-    return {points, "points", operations_per_point(grid) * points, words * static_cast<double>(grid.word())};
+    for (const auto& field : fields(problem)) words += further_words(grid, field);
+    return {grid.levels * points, "points", grid.levels * operations_per_point(grid) * points, words * static_cast<double>(grid.word())};
 }
 
 KernelSource common_source(const Problem& problem, Target target) {
@@ -190,12 +223,14 @@ KernelSource common_source(const Problem& problem, Target target) {
 Block banner(const Problem& problem, const Config& config, Target target) {
     const Grid grid(problem);
     Block block;
-    block.line("// acoustics_staggered: {} in {}D, order 2-{}, {} media, {}", problem.word("kernel"), grid.dimension, 2 * grid.half,
-               problem.word("media"), to_string(grid.precision));
+    const std::string kernel = grid.levels > 1 ? fmt::format("{} steps in one pass", grid.levels) : problem.word("kernel");
+    block.line("// acoustics_staggered: {} in {}D, order 2-{}, {} media, {}{}", kernel, grid.dimension, 2 * grid.half, problem.word("media"),
+               to_string(grid.precision), grid.absorbing ? ", absorbing" : "");
     block.line("// hone emit {} nx=512 ny=512{} --target {} --config {}", problem.class_key(), grid.dimension == 3 ? " nz=512" : "",
                to_string(target), config.key());
     block.line("// The same text serves every size and pitch.");
-    block.line("// per point: {} operations, {} bytes (compulsory)", operations_per_point(grid), words_per_point(problem) * grid.word());
+    block.line("// per point: {} operations, {} bytes (compulsory)", grid.levels * operations_per_point(grid),
+               words_per_point(problem) * grid.word());
     return block;
 }
 
@@ -234,6 +269,8 @@ Family acoustics_staggered() {
                          {"dimension", "of space", {"2", "3"}, 0, 0, false, ""},
                          {"order", "of accuracy in space; it is 2 in time", {"4", "8", "16"}, 0, 0, false, ""},
                          {"media", "one bulk modulus and density, or arrays of them", {"scalar", "array"}, 0, 0, false, "array"},
+                         {"absorbing", "sponge: factors along every axis damp what they multiply", {"none", "sponge"}, 0, 0, false, "none"},
+                         {"levels", "time steps of one pass (kernel=step in 2D)", {}, 1, 4, false, "1"},
                          {"precision", "of fields and media", {"f32", "f64"}, 0, 0, false, ""},
                          extent("nx", "cells along x", ""),
                          extent("ny", "cells along y", ""),

@@ -19,6 +19,7 @@ struct Plan {
     Grid grid;
     std::int64_t block_x, block_y, march, points;
     bool in_registers, exchanged;  // values of the layers around; new velocities of the layer, through shared memory
+    bool by_warps;                 // of several time steps: a warp is a tile of its own
 
     Plan(const Problem& problem, const Config& config)
         : grid(problem),
@@ -27,7 +28,12 @@ struct Plan {
           march(config.integer("march")),
           points(config.integer("points_per_thread")),
           in_registers(config.word("staging") != "cache"),
-          exchanged(config.word("staging") == "shared") {}
+          exchanged(config.word("staging") == "shared"),
+          by_warps(config.word("staging") == "shuffle") {}
+
+    // Of several time steps: threads of a row that exchange values, and those at each end whose cells only serve the others.
+    std::int64_t tile_threads() const { return by_warps ? 32 : block_x; }
+    std::int64_t margin() const { return divide_up(grid.levels * grid.reach(), points); }
 };
 
 Block constants(const Plan& plan, const Config& config) {
@@ -40,12 +46,18 @@ Block constants(const Plan& plan, const Config& config) {
     block.line("using wide = long long;  // a position in an array");
     block.line("constexpr int dimension = {}, half = {};  // half: M, half the order in space", grid.dimension, grid.half);
     block.line("constexpr int ghost = {}, left = {};  // rows (and planes) before the first cell, and words of its row", grid.ghost(), grid.left());
-    block.line("constexpr bool array_media = {};", grid.array_media);
+    block.line("constexpr bool array_media = {}, absorbing = {};", grid.array_media, grid.absorbing);
     block.line("constexpr int block_x = {}, block_y = {}, threads_per_block = block_x * block_y, min_blocks = {};", plan.block_x, plan.block_y,
                config.integer("min_blocks"));
     block.line("constexpr int march = {};  // layers that a block takes one after the other", plan.march);
     block.line("constexpr int points = {}, group_alignment = {};  // cells of a row that a thread takes at a time", plan.points, group_bytes);
-    if (plan.exchanged)
+    if (grid.levels > 1) {
+        block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
+        block.line("constexpr int tile_threads = {}, margin = {};  // threads of a tile, and those at each end that only serve the others",
+                   plan.tile_threads(), plan.margin());
+        block.line("constexpr int side_groups = {}, tile_groups = block_x + 2 * side_groups;  // beside a tile, for nobody",
+                   divide_up(grid.half, plan.points));
+    } else if (plan.exchanged)
         block.line("constexpr int groups_left = {}, groups_right = {};  // beside a thread's own, that hold what its cells need",
                    divide_up(grid.half - 1, plan.points), divide_up(grid.half, plan.points));
     block.line("constexpr int layers_per_trip = {};", config.integer("unroll"));
@@ -55,12 +67,41 @@ Block constants(const Plan& plan, const Config& config) {
     return block;
 }
 
+// Damping factors by role.
+Block damping(const Grid& grid) {
+    const bool rows = grid.dimension == 2;
+    Block block;
+    if (!grid.absorbing) return block.line("const Damping damping;");
+    return block.line("const Damping damping(damping_x, damping_y, {}, x_read, {}, ny, nz, pitch);", rows ? "nullptr" : "damping_z", "y_read");
+}
+
+// The thread's cells in a tile of several time steps: `count` of them in its row, rows [layer_first, layer_last), of which it reads some around.
+Block place_of_levels(const Plan& plan) {
+    Block block;
+    block.line("constexpr int y_read = 0;  // the march is along y");
+    block.line("constexpr int reach = levels * (2 * half - 1), inner = tile_threads - 2 * margin;");
+    block.line("const int tile = int(blockIdx.x) * (block_x / tile_threads) + int(threadIdx.x) / tile_threads, place = threadIdx.x % tile_threads;");
+    block.line("const int x = (tile * inner + place - margin) * points;");
+    block.line("const int x_read = min(x, (nx - 1 + reach) / points * points);  // threads beyond read the last ghosts again");
+    block.line("const int count = place >= margin && place < margin + inner ? nx - x : 0;  // cells of the thread in its row, if there are less");
+    block.line("const int layer_first = first + int(blockIdx.y) * march, layer_last = min(layer_first + march, last);");
+    block.line("const int arrivals_first = layer_first - reach, arrivals_last = layer_last + reach;");
+    block.line("wide at = wide(arrivals_first + ghost) * pitch + left + x_read;");
+    block.append(damping(plan.grid));
+    return block.line("const real *b_x = {}, *b_y = {};", plan.grid.array_media ? "bx" : "b", plan.grid.array_media ? "by" : "b");
+}
+
 // The thread's cells: `count` of them in its row, layers [layer_first, layer_last) by `layer_step`; `at` is the position of the first.
 Block place(const Plan& plan) {
     const Grid& grid = plan.grid;
     const bool rows = grid.dimension == 2;
     Block block;
-    if (!rows) block.line("const int y = blockIdx.y * block_y + threadIdx.y;");
+    if (rows) {
+        block.line("constexpr int y_read = 0;  // the march is along y");
+    } else {
+        block.line("const int y = blockIdx.y * block_y + threadIdx.y;");
+        block.line("const int y_read = min(y, ny - 1{});", plan.exchanged ? " + half" : "");
+    }
     if (plan.exchanged) {
         block.line("constexpr int inner_x = block_x - groups_left - groups_right;  // threads that have cells");
         block.line("const int x = (int(blockIdx.x) * inner_x + int(threadIdx.x) - groups_left) * points;");
@@ -83,16 +124,37 @@ Block place(const Plan& plan) {
         block.line("const int layer_stride = (ny + 2 * ghost) * pitch;");
         block.line("const int layer_first = first + blockIdx.z * march, layer_last = min(layer_first + march, last);");
         block.line("constexpr int layer_step = 1;");
-        block.line("wide at = wide(layer_first + ghost) * layer_stride + (min(y, ny - 1{}) + ghost) * pitch + left + x_read;",
-                   plan.exchanged ? " + half" : "");
+        block.line("wide at = wide(layer_first + ghost) * layer_stride + (y_read + ghost) * pitch + left + x_read;");
     }
     const bool velocity = grid.kind == Kind::velocity;
     const char* const slow = rows ? "v" : "w";
     block.line("{}real* __restrict__ const along = {};  // velocity along the march", velocity ? "" : "const ", slow);
     if (grid.kind == Kind::step) block.line("real* __restrict__ const along_next = {}_next;", slow);
+    block.append(damping(grid));
     if (grid.kind == Kind::pressure) return block;
     block.line("const real *b_x = {}, *b_along = {};", grid.array_media ? "bx" : "b", grid.array_media ? (rows ? "by" : "bz") : "b");
     return block.line("const real* b_y = {};", grid.array_media ? "by" : "b");
+}
+
+Block kernel_text(const Problem& problem, const Plan& plan) {
+    const auto part = [](const std::string& name) { return Block().lines_of(render("acoustics_staggered_" + name + ".cu", {})); };
+    Holes holes{{"parameters", parameters(problem)}};
+    if (plan.grid.levels > 1) {
+        holes.emplace_back("place", place_of_levels(plan));
+        holes.emplace_back("neighbours", part(plan.by_warps ? "levels_shuffle" : "levels_shared"));
+        return Block().lines_of(render("acoustics_staggered_levels.cu", holes));
+    }
+    holes.emplace_back("place", place(plan));
+    if (plan.grid.kind == Kind::step) holes.emplace_back("row", part(plan.exchanged ? "step_exchange" : "step_own"));
+    return Block().lines_of(render("acoustics_staggered_" + problem.word("kernel") + ".cu", holes));
+}
+
+// Cells along x of a block.
+std::int64_t cells_of_block(const Plan& plan) {
+    const Grid& grid = plan.grid;
+    if (grid.levels > 1) return plan.block_x / plan.tile_threads() * (plan.tile_threads() - 2 * plan.margin()) * plan.points;
+    const std::int64_t others = plan.exchanged ? divide_up(grid.half - 1, plan.points) + divide_up(grid.half, plan.points) : 0;
+    return (plan.block_x - others) * plan.points;
 }
 
 }  // namespace
@@ -101,20 +163,14 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     const Plan plan(problem, config);
     const Grid& grid = plan.grid;
     KernelSource source = common_source(problem, Target::cuda);
-    Holes holes{{"parameters", parameters(problem)}, {"place", place(plan)}};
-    if (grid.kind == Kind::step)
-        holes.emplace_back("row",
-                           Block().lines_of(render(plan.exchanged ? "acoustics_staggered_step_exchange.cu" : "acoustics_staggered_step_own.cu", {})));
-    const Block kernel = Block().lines_of(render("acoustics_staggered_" + problem.word("kernel") + ".cu", holes));
     source.text = render("acoustics_staggered.cu", {{"banner", banner(problem, config, Target::cuda)},
                                                     {"constants", constants(plan, config)},
                                                     {"weight", weight_function(grid, "__device__ __forceinline__ ")},
-                                                    {"kernel", kernel}});
+                                                    {"kernel", kernel_text(problem, plan)}});
     Launch launch;
     launch.entry = source.entries.front();
     launch.block = {plan.block_x, plan.block_y, 1};
-    const std::int64_t inner_x = plan.block_x - (plan.exchanged ? divide_up(grid.half - 1, plan.points) + divide_up(grid.half, plan.points) : 0);
-    launch.grid = {divide_up(grid.nx, inner_x * plan.points), grid.dimension == 2 ? 1 : divide_up(grid.ny, plan.block_y), 1};
+    launch.grid = {divide_up(grid.nx, cells_of_block(plan)), grid.dimension == 2 ? 1 : divide_up(grid.ny, plan.block_y), 1};
     launch.range_axis = grid.dimension - 1;
     launch.grid[static_cast<std::size_t>(launch.range_axis)] = divide_up(grid.layers(), plan.march);
     launch.range_per_block = plan.march;

@@ -13,7 +13,8 @@ namespace hone::acoustics {
 
 enum class Kind { pressure, velocity, step };
 
-/// A problem of the family, with its layout. Throws Error for a 2D problem with planes, a pitch that is too short, and arrays that no machine holds.
+/// A problem of the family, with its layout. Throws Error for a 2D problem with planes, a pitch that is too short, arrays that no machine holds, and
+/// several time steps in one pass of anything but a whole step in 2D.
 struct Grid {
     explicit Grid(const Problem& problem);
 
@@ -21,13 +22,21 @@ struct Grid {
     int dimension;
     int half;  ///< M: half the order
     bool array_media;
+    bool absorbing;  ///< there are arrays of damping factors
+    int levels;      ///< time steps of one pass
     Precision precision;
     std::int64_t nx, ny, nz;
     std::int64_t pitch;  ///< words from one row to the next
 
     std::int64_t word() const { return bytes_per_word(precision); }
-    std::int64_t left() const { return 128 / word(); }  ///< words of a row before its first cell
-    std::int64_t ghost() const { return 2 * half; }     ///< rows and planes around the cells
+    int reach() const { return 2 * half - 1; }  ///< cells by which a step reads further than it writes
+    /// Words of a row before its first cell: whole lines of 128 bytes.
+    std::int64_t left() const {
+        const std::int64_t line = 128 / word();
+        return (levels * reach() + line - 1) / line * line;
+    }
+    std::int64_t ghost() const { return 2 * half * levels; }           ///< rows and planes around the cells
+    std::int64_t extension() const { return (levels - 1) * reach(); }  ///< cells around the others that the first of the time steps computes too
     std::int64_t plane() const { return (ny + 2 * ghost()) * pitch; }
     std::int64_t words() const { return dimension == 2 ? plane() : (nz + 2 * ghost()) * plane(); }
     std::int64_t points() const { return nx * ny * nz; }
@@ -45,18 +54,26 @@ std::vector<double> weights(int half);
 /// The velocities' names in order of axes, {"u", "v"} or {"u", "v", "w"}; their media are "bx", "by", "bz".
 std::vector<std::string> velocities(const Grid& grid);
 
-/// How far beyond the cells an array is read, along one axis at a time.
+/// How far beyond the cells, and their extension, an array is read: along one axis at a time.
 struct Reach {
     std::array<int, 3> before{}, after{};
 };
 
+/// What an array holds: a word for every cell, one word for all, or factors along an axis: of its faces, then of its centres.
+enum class Shape { cells, scalar, damping };
+
 /// One array of a problem, and what of it is read.
 struct Field {
     ArraySpec array;
-    Reach reach;          ///< of an array that is read
-    bool scalar = false;  ///< one word
+    Reach reach;  ///< of cells that are read
+    Shape shape = Shape::cells;
+    int axis = 0;  ///< of damping factors
 };
 std::vector<Field> fields(const Problem& problem);
+
+/// Words of a row of damping factors, and those before cell 0: along x as a row of the cells', along the others one for each layer and its ghosts.
+std::int64_t damping_words(const Grid& grid, int axis);
+std::int64_t damping_start(const Grid& grid, int axis);
 
 /// Parts of the family, each in the file of its name.
 SearchSpace space(const Problem& problem, const Limits& limits);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "generator/families/acoustics_staggered_grid.hpp"
 #include "generator/random_words.hpp"
@@ -30,6 +31,7 @@ struct Arrays {
     std::array<const Real*, 3> velocity{};
     const Real* kappa = nullptr;
     std::array<const Real*, 3> b{};
+    std::array<const Real*, 3> damping{};
     Real* p_new = nullptr;
     std::array<Real*, 3> velocity_new{};
 
@@ -42,112 +44,186 @@ struct Arrays {
         if (grid.kind != Kind::velocity) kappa = take();
         if (grid.kind != Kind::pressure)
             for (std::size_t axis = 0; axis < axes; ++axis) b[axis] = axis == 0 || grid.array_media ? take() : b[0];
+        for (std::size_t axis = 0; grid.absorbing && axis < axes; ++axis) damping[axis] = take();
         if (grid.kind != Kind::step) return;
         p_new = take();
         for (std::size_t axis = 0; axis < axes; ++axis) velocity_new[axis] = take();
     }
 };
 
+using Cell = std::array<std::int64_t, 3>;
+
+// Old and new values of a time step: of any numbers, so that those between the steps of a pass are not rounded.
+template <typename From>
+struct State {
+    From p;
+    std::array<From, 3> velocity;
+};
+
 template <typename Real>
 class Cells {
   public:
-    Cells(const Grid& grid, std::span<void* const> arrays)
-        : grid_(grid), arrays_(grid, arrays), weights_(printed_weights(grid.half)), stride_{1, grid.pitch, grid.plane()} {}
+    Cells(const Grid& grid, const Arrays<Real>& arrays)
+        : grid_(grid), arrays_(arrays), weights_(printed_weights(grid.half)), stride_{1, grid.pitch, grid.plane()} {}
 
-    // The new velocity at the left face, along `axis`, of the cell at `at`.
-    double velocity(std::size_t axis, std::int64_t at) const {
+    // The new velocity at the left face of a cell along `axis`.
+    template <typename From>
+    double velocity(const State<From>& old, std::size_t axis, const Cell& cell) const {
+        const std::int64_t at = grid_.position(cell[0], cell[1], cell[2]);
         double sum = 0;
         for (std::int64_t m = 1; m <= grid_.half; ++m)
-            sum += weight(m) * (value(arrays_.p, at + (m - 1) * stride_[axis]) - value(arrays_.p, at - m * stride_[axis]));
-        return value(arrays_.velocity[axis], at) - value(arrays_.b[axis], grid_.array_media ? at : 0) * sum;
+            sum += weight(m) * (value(old.p, at + (m - 1) * stride_[axis]) - value(old.p, at - m * stride_[axis]));
+        return damping(axis, cell, 0) * (value(old.velocity[axis], at) - value(arrays_.b[axis], grid_.array_media ? at : 0) * sum);
     }
 
-    // The new pressure of the cell at `at`, from velocities face(axis, position).
-    template <typename Face>
-    double pressure(std::int64_t at, const Face& face) const {
-        double sum = 0;
-        for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid_.dimension); ++axis)
+    // The new pressure of a cell, from new velocities.
+    template <typename From, typename Faces>
+    double pressure(const State<From>& old, const State<Faces>& next, const Cell& cell) const {
+        const std::int64_t at = grid_.position(cell[0], cell[1], cell[2]);
+        double sum = 0, factor = 1;
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid_.dimension); ++axis) {
             for (std::int64_t m = 1; m <= grid_.half; ++m)
-                sum += weight(m) * (face(axis, at + m * stride_[axis]) - face(axis, at + (1 - m) * stride_[axis]));
-        return value(arrays_.p, at) - value(arrays_.kappa, grid_.array_media ? at : 0) * sum;
-    }
-
-    void advance_velocity(std::size_t axis, std::int64_t at) const { arrays_.velocity_new[axis][at] = static_cast<Real>(velocity(axis, at)); }
-    void advance_pressure(std::int64_t at) const {
-        const auto face = [&](std::size_t axis, std::int64_t there) { return value(arrays_.velocity[axis], there); };
-        arrays_.p_new[at] = static_cast<Real>(pressure(at, face));
-    }
-    // The same from new velocities, which are not rounded in between.
-    void advance_pressure(std::int64_t at, const std::array<std::unique_ptr<double[]>, 3>& faces) const {
-        const auto face = [&](std::size_t axis, std::int64_t there) { return faces[axis][static_cast<std::size_t>(there)]; };
-        arrays_.p_new[at] = static_cast<Real>(pressure(at, face));
+                sum += weight(m) * (value(next.velocity[axis], at + m * stride_[axis]) - value(next.velocity[axis], at + (1 - m) * stride_[axis]));
+            factor *= damping(axis, cell, 1);
+        }
+        return factor * (value(old.p, at) - value(arrays_.kappa, grid_.array_media ? at : 0) * sum);
     }
 
   private:
     double weight(std::int64_t m) const { return weights_[static_cast<std::size_t>(m - 1)]; }
-    static double value(const Real* array, std::int64_t at) { return static_cast<double>(array[at]); }
+    double damping(std::size_t axis, const Cell& cell, std::int64_t row) const {
+        if (!grid_.absorbing) return 1;
+        const int number = static_cast<int>(axis);
+        return value(arrays_.damping[axis], row * damping_words(grid_, number) + damping_start(grid_, number) + cell[axis]);
+    }
+    template <typename From>
+    static double value(const From& array, std::int64_t at) {
+        return static_cast<double>(array[at]);
+    }
 
     const Grid& grid_;
-    Arrays<Real> arrays_;
+    const Arrays<Real>& arrays_;
     std::span<const double> weights_;
     std::array<std::int64_t, 3> stride_;
 };
 
-// Calls visit(position) for the cells of the layers [first, last), and along one axis for some before and behind them.
+// Calls visit(cell, position) for the cells of the layers [first, last) and `extension` around them, and along one axis for some before and behind.
 template <typename Visit>
-void for_cells(const Grid& grid, std::int64_t first, std::int64_t last, const Reach& reach, const Visit& visit) {
-    std::array<std::int64_t, 3> begin{0, 0, 0}, end{grid.nx, grid.ny, grid.nz};
+void for_cells(const Grid& grid, std::int64_t first, std::int64_t last, std::int64_t extension, const Reach& reach, const Visit& visit) {
+    Cell begin{0, 0, 0}, end{grid.nx, grid.ny, grid.nz};
     const auto slow = static_cast<std::size_t>(grid.dimension - 1);
     begin[slow] = first, end[slow] = last;
-    for (std::size_t axis = 0; axis < 3; ++axis) begin[axis] -= reach.before[axis], end[axis] += reach.after[axis];
+    for (std::size_t axis = 0; axis <= slow; ++axis) begin[axis] -= extension + reach.before[axis], end[axis] += extension + reach.after[axis];
 #pragma omp parallel for collapse(2) if (grid.points() > worth_sharing)
     for (std::int64_t z = begin[2]; z < end[2]; ++z)
         for (std::int64_t y = begin[1]; y < end[1]; ++y)
-            for (std::int64_t x = begin[0]; x < end[0]; ++x) visit(grid.position(x, y, z));
+            for (std::int64_t x = begin[0]; x < end[0]; ++x) visit(Cell{x, y, z}, grid.position(x, y, z));
 }
 
-template <typename Real>
-void advance(const Grid& grid, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
-    const Cells<Real> cells(grid, arrays);
-    const auto axes = static_cast<std::size_t>(grid.dimension);
-    if (grid.kind != Kind::pressure)
-        for_cells(grid, first, last, {}, [&](std::int64_t at) {
-            for (std::size_t axis = 0; axis < axes; ++axis) cells.advance_velocity(axis, at);
-        });
-    if (grid.kind == Kind::pressure) for_cells(grid, first, last, {}, [&](std::int64_t at) { cells.advance_pressure(at); });
-    if (grid.kind != Kind::step) return;
-    // All new velocities that the pressures need, also beyond the cells.
-    std::array<std::unique_ptr<double[]>, 3> faces;
-    for (std::size_t axis = 0; axis < axes; ++axis) {
-        faces[axis] = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(grid.words()));
+// Values of a time step in double precision, wherever an array of the problem has a word.
+class Unrounded {
+  public:
+    explicit Unrounded(const Grid& grid) {
+        const auto words = static_cast<std::size_t>(grid.words());
+        p_ = std::make_unique_for_overwrite<double[]>(words);
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dimension); ++axis)
+            velocity_[axis] = std::make_unique_for_overwrite<double[]>(words);
+    }
+    State<double*> state() const { return {p_.get(), {velocity_[0].get(), velocity_[1].get(), velocity_[2].get()}}; }
+
+  private:
+    std::unique_ptr<double[]> p_;
+    std::array<std::unique_ptr<double[]>, 3> velocity_;
+};
+
+// One time step of the cells and some around them, with all the new velocities that their pressures need.
+template <typename Real, typename From>
+void advance_unrounded(const Grid& grid, const Cells<Real>& cells, const State<From>& old, const State<double*>& next, std::int64_t first,
+                       std::int64_t last, std::int64_t extension) {
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dimension); ++axis) {
         Reach reach;
         reach.before[axis] = grid.half - 1;
         reach.after[axis] = grid.half;
-        for_cells(grid, first, last, reach, [&](std::int64_t at) { faces[axis][static_cast<std::size_t>(at)] = cells.velocity(axis, at); });
+        for_cells(grid, first, last, extension, reach,
+                  [&](const Cell& cell, std::int64_t at) { next.velocity[axis][at] = cells.velocity(old, axis, cell); });
     }
-    for_cells(grid, first, last, {}, [&](std::int64_t at) { cells.advance_pressure(at, faces); });
+    for_cells(grid, first, last, extension, {}, [&](const Cell& cell, std::int64_t at) { next.p[at] = cells.pressure(old, next, cell); });
 }
 
-// Whether a word is read or written: a cell, or a ghost within reach along one axis.
-bool used(const Grid& grid, const Reach& reach, const std::array<std::int64_t, 3>& at) {
-    const std::array<std::int64_t, 3> extent{grid.nx, grid.ny, grid.nz};
+template <typename Real>
+void advance(const Grid& grid, std::span<void* const> pointers, std::int64_t first, std::int64_t last) {
+    const Arrays<Real> arrays(grid, pointers);
+    const Cells<Real> cells(grid, arrays);
+    const State<const Real*> old{arrays.p, arrays.velocity};
+    const auto axes = static_cast<std::size_t>(grid.dimension);
+    if (grid.kind == Kind::velocity)
+        for_cells(grid, first, last, 0, {}, [&](const Cell& cell, std::int64_t at) {
+            for (std::size_t axis = 0; axis < axes; ++axis) arrays.velocity_new[axis][at] = static_cast<Real>(cells.velocity(old, axis, cell));
+        });
+    if (grid.kind == Kind::pressure)
+        for_cells(grid, first, last, 0, {},
+                  [&](const Cell& cell, std::int64_t at) { arrays.p_new[at] = static_cast<Real>(cells.pressure(old, old, cell)); });
+    if (grid.kind != Kind::step) return;
+    Unrounded one(grid);
+    std::optional<Unrounded> other;
+    advance_unrounded(grid, cells, old, one.state(), first, last, grid.extension());
+    for (int level = 1; level < grid.levels; ++level) {
+        if (!other) other.emplace(grid);
+        advance_unrounded(grid, cells, one.state(), other->state(), first, last, (grid.levels - 1 - level) * grid.reach());
+        std::swap(one, *other);
+    }
+    for_cells(grid, first, last, 0, {}, [&, next = one.state()](const Cell&, std::int64_t at) {
+        arrays.p_new[at] = static_cast<Real>(next.p[at]);
+        for (std::size_t axis = 0; axis < axes; ++axis) arrays.velocity_new[axis][at] = static_cast<Real>(next.velocity[axis][at]);
+    });
+}
+
+// Whether a word is read or written: a cell, or one of its extension, or a ghost within reach of these along one axis.
+bool used(const Grid& grid, const Reach& reach, const Cell& at) {
+    const std::int64_t extension = grid.extension();
+    const Cell end{grid.nx + extension, grid.ny + extension, grid.nz + (grid.dimension == 3 ? extension : 0)};
     int outside = 0;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-        if (at[axis] >= 0 && at[axis] < extent[axis]) continue;
-        if (at[axis] < -reach.before[axis] || at[axis] >= extent[axis] + reach.after[axis]) return false;
+        const std::int64_t begin = axis < static_cast<std::size_t>(grid.dimension) ? -extension : 0;
+        if (at[axis] >= begin && at[axis] < end[axis]) continue;
+        if (at[axis] < begin - reach.before[axis] || at[axis] >= end[axis] + reach.after[axis]) return false;
         ++outside;
     }
     return outside <= 1;
 }
 
+// The largest medium of the random data: media times differences shall not let a field grow much in the time steps of a pass.
+double largest_medium(const Grid& grid) {
+    return 0.25 / grid.levels;
+}
+
+// Factors of the faces and centres that a kernel needs, NaN elsewhere.
+template <typename Real>
+void fill_damping(const Grid& grid, const Field& field, std::uint64_t seed, Real* values) {
+    const std::int64_t words = damping_words(grid, field.axis), start = damping_start(grid, field.axis), extension = grid.extension();
+    const std::array extents{grid.nx, grid.ny, grid.nz};
+    const std::int64_t end = extents[static_cast<std::size_t>(field.axis)] + extension;
+    const bool step = grid.kind == Kind::step;
+    for (std::int64_t row = 0; row < 2; ++row) {
+        const bool faces = row == 0, read = grid.kind != (faces ? Kind::pressure : Kind::velocity);
+        const std::int64_t before = faces && step ? grid.half - 1 : 0, after = faces && step ? grid.half : 0;
+        for (std::int64_t i = -start; i < words - start; ++i) {
+            const std::int64_t word = row * words + start + i;
+            const bool needed = read && i >= -extension - before && i < end + after;
+            values[word] = needed ? static_cast<Real>(0.75 + 0.25 * random_word(seed, word)) : std::numeric_limits<Real>::quiet_NaN();
+        }
+    }
+}
+
 // Random words in [low, high) where the field is used, NaN elsewhere, so that a kernel that reads it shows it.
 template <typename Real>
 void fill(const Grid& grid, const Field& field, std::uint64_t seed, Real* values) {
+    if (field.shape == Shape::damping) return fill_damping(grid, field, seed, values);
     constexpr Real unused = std::numeric_limits<Real>::quiet_NaN();
     const bool medium = field.array.name[0] == 'k' || field.array.name[0] == 'b';
-    const double low = medium ? 0.125 : -1, high = medium ? 0.25 : 1;
+    const double high = medium ? largest_medium(grid) : 1, low = medium ? high / 2 : -1;
     const auto random = [&](std::int64_t word) { return static_cast<Real>((low + high) / 2 + (high - low) / 2 * random_word(seed, word)); };
-    if (field.scalar) {
+    if (field.shape == Shape::scalar) {
         values[0] = random(0);
         return;
     }
@@ -191,18 +267,28 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
         fill<float>(problem, grid, seed, workload);
     else
         fill<double>(problem, grid, seed, workload);
-    // Fields lie within 1, media within 1/4. A difference along one axis is a sum of M weighted differences, of magnitude s = 2 sum |c_m| < 3, and a
-    // term of it is rounded at most 2 + M times; the product with the medium and the update add 2 more.
+    // Fields lie within 1, media within 1/4 or, for several time steps, less. A difference along one axis is a sum of M weighted differences, of
+    // magnitude s = 2 sum |c_m| < 3, and a term of it is rounded at most 2 + M times; the product with the medium and the update add 2 more, damping
+    // another 3. What a field errs by before a step it hands on as it hands on its values.
     const double unit = grid.precision == Precision::f32 ? 0x1p-24 : 0x1p-53;
-    const double medium = 0.25, difference = 3, m = grid.half, axes = grid.dimension;
-    const double velocity = 1 + medium * difference, velocity_error = grid.kind == Kind::pressure ? 0 : (m + 4) * unit * velocity;
-    const double largest = grid.kind == Kind::step ? velocity : 1;
-    const double pressure_error = (axes * m + 4) * unit * (1 + medium * axes * difference * largest) + medium * axes * difference * velocity_error;
+    const double medium = largest_medium(grid), difference = 3, m = grid.half, axes = grid.dimension, damping = grid.absorbing ? 3 : 0;
+    double velocity = 1, velocity_error = 0, pressure = 1, pressure_error = 0;
+    for (int level = 0; level < grid.levels; ++level) {
+        if (grid.kind != Kind::pressure) {
+            velocity_error += medium * difference * pressure_error;
+            velocity += medium * difference * pressure;
+            velocity_error += (m + 4 + damping) * unit * velocity;
+        }
+        if (grid.kind == Kind::velocity) continue;
+        pressure_error += medium * axes * difference * velocity_error;
+        pressure += medium * axes * difference * velocity;
+        pressure_error += (axes * m + 4 + damping) * unit * pressure;
+    }
     // Twice: the reference, in f64, errs as much.
-    workload.tolerance = 2 * (grid.kind == Kind::velocity ? velocity_error : pressure_error);
+    workload.tolerance = 2 * std::max(velocity_error, pressure_error);
     workload.tolerance_reason =
-        "M + 4 roundings of velocities and dimension * M + 4 of pressures, of values within 1 plus medium 1/4 times differences within 3 per axis; "
-        "the step's pressure inherits the velocities' errors; doubled for the reference";
+        "M + 4 roundings of velocities and dimension * M + 4 of pressures (3 more where damped), of values within 1 plus medium times differences "
+        "within 3 per axis, with medium 1/4 over the time steps of a pass; each step inherits the errors before it; doubled for the reference";
     return workload;
 }
 

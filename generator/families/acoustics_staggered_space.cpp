@@ -28,10 +28,19 @@ std::int64_t span(std::int64_t points, std::int64_t before, std::int64_t after) 
     return (before + points - 1) / points * points + points + (after + points - 1) / points * points;
 }
 
+// The same of several time steps: windows and sums, what they leave to each other, and what is read, besides a row around the thread's points.
+std::int64_t registers_of_levels(const Grid& grid, const Config& config, std::int64_t points) {
+    const std::int64_t levels = grid.levels, behind = grid.reach(), media = grid.array_media ? (levels + 1) / 2 + 2 * levels : 0;
+    const std::int64_t kept = levels * 4 * grid.half + (levels - 1) * behind + (levels - 1) / 2 * 2 * behind;
+    const std::int64_t read = (3 + media) * points * (config.integer("ahead") == 1 ? 2 : 1);
+    return kept * points + read + points + (config.word("staging") == "shuffle" ? 2 * grid.half : points);
+}
+
 // About how many 32-bit registers a thread needs.
 std::int64_t registers(const Grid& grid, const Config& config) {
     constexpr std::int64_t addresses = 24;
     const std::int64_t points = config.integer("points_per_thread"), m = grid.half;
+    if (grid.levels > 1) return addresses + registers_of_levels(grid, config, points) * grid.word() / 4;
     // What a thread reads when it comes to a layer: groups around its own, and groups of the other arrays.
     std::int64_t row = span(points, m, m) + (grid.kind == Kind::pressure ? 2 : 2 * grid.dimension) * points;
     if (grid.kind == Kind::step) row = span(points, m, m) + 5 * points;
@@ -67,6 +76,14 @@ std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits)
              if (pitch % points == 0) return {};
              return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
          }},
+        {"wide_tile",
+         [grid](const Config& config) -> Reason {
+             if (grid.levels == 1) return {};
+             const std::int64_t threads = config.word("staging") == "shuffle" ? 32 : config.integer("block_x");
+             const std::int64_t cells = threads * config.integer("points_per_thread"), sides = 2 * grid.levels * grid.reach();
+             if (cells >= 3 * sides / 2) return {};
+             return fmt::format("of a tile of {} cells {} only serve the others: a third of it has to be left", cells, sides);
+         }},
         {"one_march",
          [rows = grid.dimension == 2](const Config& config) {
              return rejected_when(rows && in_registers(config) && config.integer("block_y") > 1,
@@ -78,9 +95,9 @@ std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits)
                                   "a block marches over the rows of its threads at least");
          }},
         {"long_march",
-         [half = grid.half](const Config& config) {
-             return rejected_when(in_registers(config) && config.integer("march") < 2 * half,
-                                  "filling the registers takes longer than the march: it has 2 M layers or more");
+         [rows = grid.levels * grid.half * 2](const Config& config) {
+             return rejected_when(in_registers(config) && config.integer("march") < rows,
+                                  "filling the registers takes longer than the march: it has 2 M layers or more for every time step");
          }},
         {"unrolled_march", [](const Config& config) {
              return rejected_when(config.integer("unroll") > config.integer("march"), "more layers per trip than the march has");
@@ -89,7 +106,25 @@ std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits)
     return constraints;
 }
 
+SearchSpace cuda_space_of_levels(const Grid& grid, const Limits& limits) {
+    std::vector<Tunable> tunables{
+        {"staging", "how values along x reach a thread: from the other lanes of its warp, or through shared memory from the whole block",
+         words({"shuffle", "shared"})},
+        {"block_x", "threads along x", numbers({32, 64, 128, 256, 512})},
+        {"block_y", "threads along y", numbers({1})},
+        {"march", "rows that a block takes one after the other", numbers({32, 64, 128, 256, 512, 1024})},
+        {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4, 8})},
+        {"ahead", "rows that are read before they are needed", numbers({0, 1})},
+        {"unroll", "rows per trip of the march's loop", numbers({1, 2, 4, 8})},
+        {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
+        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8, 12, 16})}};
+    std::vector<Assignment> safe{{"staging", "shared"}, {"block_x", 256}, {"block_y", 1},      {"march", 128},   {"points_per_thread", 1},
+                                 {"ahead", 0},          {"unroll", 1},    {"stores", "plain"}, {"min_blocks", 1}};
+    return {std::move(tunables), cuda_constraints(grid, limits), std::move(safe)};
+}
+
 SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
+    if (grid.levels > 1) return cuda_space_of_levels(grid, limits);
     std::vector<Tunable> tunables{
         {"staging",
          "how values around reach a thread: cached loads; layers in registers along a march; in a step also new velocities through shared memory",
@@ -107,8 +142,10 @@ SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
     return {std::move(tunables), cuda_constraints(grid, limits), std::move(safe)};
 }
 
-// Words that a thread of the CPU's step keeps: 2 M layers of faces, those along y around its rows, and two rows.
+// Words that a thread of the CPU's step keeps: 2 M layers of faces, those along y around its rows, and two rows; of several time steps 2 M rows of
+// all fields for each.
 std::int64_t buffered_words(const Grid& grid, const Config& config) {
+    if (grid.levels > 1) return 6 * grid.half * grid.levels * (config.integer("x_block") + 2 * grid.levels * grid.reach());
     const std::int64_t rows = config.integer("y_block"), side_rows = grid.dimension == 3 ? rows + 2 * grid.half - 1 : 0;
     return (2 * grid.half * rows + side_rows + 2) * config.integer("x_block");
 }
@@ -150,6 +187,8 @@ SearchSpace cpu_space(const Grid& grid, const Limits& limits) {
 std::int64_t exchange_bytes(const Grid& grid, const Config& config) {
     if (config.word("staging") != "shared") return 0;
     const std::int64_t block_x = config.integer("block_x"), block_y = config.integer("block_y"), points = config.integer("points_per_thread");
+    if (grid.levels > 1)  // two exchanges for each, whatever is beside a row
+        return 2 * grid.levels * (block_x + 2 * ((grid.half + points - 1) / points)) * points * grid.word();
     const std::int64_t rows = block_y * span(points, grid.half - 1, grid.half) + block_y * (block_x - 1) * points;
     const std::int64_t side_rows = grid.dimension == 3 ? (block_y + 2 * grid.half - 1) * block_x * points : 0;
     return 2 * (rows + side_rows) * grid.word();  // two layers in turns

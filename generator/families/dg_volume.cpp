@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "generator/error.hpp"
+#include "generator/families/dg_data.hpp"
 #include "generator/families/dg_volume_mappings.hpp"
 #include "generator/families/dg_volume_reference.hpp"
 
@@ -25,18 +26,14 @@ const Algebra& pass_algebra(const Shape& shape, const Config& config) {
 
 std::vector<ArraySpec> arrays(const Problem& problem) {
     const Shape shape(problem);
-    const std::string layout = fmt::format("[elements][{}][{}]", shape.fields, shape.nodes);
-    return {{"q", Access::in, shape.elements * shape.words(), layout, "fields at the nodes", {shape.words()}},
-            {"geometry", Access::in, shape.elements * 9, "[elements][9]", "rx, ry, rz, sx, sy, sz, tx, ty, tz of each element", {9}},
-            {"rhs", Access::out, shape.elements * shape.words(), layout, "volume right-hand side at the nodes", {shape.words()}}};
+    return {field_array(shape, "q", Access::in, "fields at the nodes"), geometry_array(shape),
+            field_array(shape, "rhs", Access::out, "volume right-hand side at the nodes")};
 }
 
 Counts counts(const Problem& problem) {
     const Shape shape(problem);
-    const double nodes = shape.nodes;
-    const double operations = shape.maxwell() ? 36 * nodes * nodes + 66 * nodes : 24 * nodes * nodes + 32 * nodes;
     const auto elements = static_cast<double>(shape.elements);
-    return {elements, "elements", operations * elements, (2.0 * shape.words() + 9) * shape.bytes() * elements};
+    return {elements, "elements", volume_operations(shape) * elements, (2.0 * shape.words() + shape.geometry_words()) * shape.bytes() * elements};
 }
 
 double executed_operations(const Problem& problem, const Config& config, double pairs) {

@@ -9,6 +9,7 @@ namespace hone::dg {
 namespace {
 
 const std::vector<std::string> gradients{"rx", "ry", "rz", "sx", "sy", "sz", "tx", "ty", "tz"};
+const std::vector<std::string> flat_gradients{"rx", "ry", "sx", "sy"};
 const std::vector<std::string> tangents_and_j{"xr", "yr", "zr", "xs", "ys", "zs", "xt", "yt", "zt", "J"};
 
 // Component `i` of gradient or tangent `a` in a list of names.
@@ -88,6 +89,35 @@ Algebra acoustics(bool covariant) {
     return result;
 }
 
+// Hx, Hy, Ez. Covariant: dHy/dx - dHx/dy = D_r (rx Hy - ry Hx) + D_s (sx Hy - sy Hx), because the gradients of r and s are constant.
+Algebra maxwell_tm(bool covariant) {
+    Algebra result;
+    result.fields = {"Hx", "Hy", "Ez"};
+    result.factors = flat_gradients;
+    result.combine.resize(3);
+    if (!covariant) result.transform = unchanged(3);
+    const int gradient = covariant ? 1 : 4;  // first accumulator of grad Ez
+    if (covariant) result.combine[2].push_back({1, "", 0});
+    for (int a = 0; a < 2; ++a) {
+        const std::string& x = flat_gradients[static_cast<std::size_t>(2 * a)];
+        const std::string& y = flat_gradients[static_cast<std::size_t>(2 * a + 1)];
+        if (covariant) {
+            result.transform.push_back({{1, x, 1}, {-1, y, 0}});
+            result.products.push_back({0, a, a, 1});
+        } else {
+            for (int f = 0; f < 2; ++f) result.products.push_back({2 * f + a, a, f, 1});
+            result.combine[2].push_back({1, x, 2 + a});
+            result.combine[2].push_back({-1, y, a});
+        }
+        result.products.push_back({gradient + a, a, 2, 1});
+        result.combine[0].push_back({-1, y, gradient + a});
+        result.combine[1].push_back({1, x, gradient + a});
+    }
+    if (covariant) result.transform.push_back({{1, "", 2}});
+    result.accumulators = covariant ? 3 : 6;
+    return result;
+}
+
 // Fields and accumulators 0 to 2 and 0 to half of `both` are the first pass's, so that its indices hold for either.
 Algebra first_curl(const Algebra& both) {
     Algebra result = both;
@@ -118,7 +148,9 @@ int Algebra::operations_per_node() const {
 const Algebra& algebra(const std::string& equation, const std::string& form) {
     static const std::array maxwells{maxwell(false), maxwell(true)};
     static const std::array acoustic{acoustics(false), acoustics(true)};
-    return (equation == "maxwell_3d" ? maxwells : acoustic)[form == "covariant" ? 1 : 0];
+    static const std::array flat{maxwell_tm(false), maxwell_tm(true)};
+    const auto& forms = equation == "maxwell_3d" ? maxwells : equation == "maxwell_2d_tm" ? flat : acoustic;
+    return forms[form == "covariant" ? 1 : 0];
 }
 
 const Algebra& one_curl(const std::string& form) {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "generator/families/dg_shape.hpp"
 #include "generator/families/dg_volume_algebra.hpp"
-#include "generator/families/dg_volume_shape.hpp"
 #include "generator/family.hpp"
 #include "generator/render.hpp"
 

@@ -1,5 +1,5 @@
 // acoustics_staggered: pressure in 2D, order 2-16, scalar media, f64
-// hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar precision=f64 nx=512 ny=512 --target cpu --config x_block=512,y_block=1,march=0,vector_bytes=16,threads=all,binding=none
+// hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 --target cpu --config x_block=512,y_block=1,march=0,vector_bytes=16,threads=all,binding=none
 // The same text serves every size and pitch.
 // per point: 49 operations, 32 bytes (compulsory)
 #include <omp.h>
@@ -15,7 +15,7 @@ using real = double;
 using wide = long long;  // a position in an array
 constexpr int dimension = 2, half = 8;  // half: M, half the order in space
 constexpr int ghost = 16, left = 16;  // rows (and planes) before the first cell, and words of its row
-constexpr bool array_media = false;
+constexpr bool array_media = false, absorbing = false;
 constexpr int x_block = 512, y_block = 1;
 constexpr int march = 0;  // layers of a tile; 0: all of a thread's
 constexpr int vector_words = 2;
@@ -34,9 +34,43 @@ constexpr real weight(int m) {
     return -8.5234642028808587e-07;
 }
 
+// One factor for a whole row.
+struct Everywhere {
+    real factor;
+
+    real operator[](int) const { return factor; }
+};
+
+// What waves are multiplied by where they are absorbed: a velocity by the factor of its own axis at its face, a pressure by those of all axes at its
+// centre. Of every axis there are first the factors of the faces, then those of the centres.
+class Damping {
+  public:
+    Damping() = default;
+    Damping(int ny, int nz, int pitch, const real* x, const real* y, const real* z)
+        : x_(x), y_(y), z_(z), centres_x_(pitch), centres_y_(ny + 2 * ghost), centres_z_(nz + 2 * ghost)
+    {
+    }
+    const real* faces_x(int x) const { return absorbing ? x_ + left + x : nullptr; }
+    const real* centres_x(int x) const { return absorbing ? x_ + centres_x_ + left + x : nullptr; }
+    Everywhere face_y(int y) const { return {absorbing ? y_[ghost + y] : 1}; }
+    Everywhere face_along(int layer) const { return dimension == 2 ? face_y(layer) : Everywhere{absorbing ? z_[ghost + layer] : 1}; }
+    // Of the axes other than x.
+    real centre(int y, int layer) const
+    {
+        if (!absorbing) return 1;
+        return dimension == 2 ? y_[centres_y_ + ghost + layer] : y_[centres_y_ + ghost + y] * z_[centres_z_ + ghost + layer];
+    }
+
+  private:
+    const real *x_ = nullptr, *y_ = nullptr, *z_ = nullptr;
+    wide centres_x_ = 0, centres_y_ = 0, centres_z_ = 0;
+};
+
 // New velocities of a row along an axis whose cells are `stride` apart. `to` may be `from`.
-inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride)
+template <typename Factors>
+inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride, Factors damping)
 {
+    (void)damping;
     const real b_everywhere = b[0];
     #pragma omp simd simdlen(vector_words)
     for (int x = 0; x < n; ++x) {
@@ -53,12 +87,12 @@ inline void velocity_row(real* to, const real* from, const real* b, const real* 
 }
 
 // New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along` those of the 2 M layers of
-// faces around it. `to` may be `p`.
+// faces around it. `damping`: factors along x; `across_damping` that of the other axes. `to` may be `p`.
 inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows, wide row_stride, const real* const* along,
-                         int n)
+                         int n, const real* damping, real across_damping)
 {
     const real kappa_everywhere = kappa[0];
-    (void)rows, (void)row_stride;
+    (void)rows, (void)row_stride, (void)damping, (void)across_damping;
     #pragma omp simd simdlen(vector_words)
     for (int x = 0; x < n; ++x) {
         real sum = weight(1) * (across[x + 1] - across[x]);
@@ -129,6 +163,7 @@ extern "C" void acoustics_pressure(
 )
 {
     (void)nz;
+    const Damping damping;
     const real* const along = v;
     const Layout layout(ny, pitch);
     for_all_tiles(nx, ny, first, last, [&] {
@@ -138,7 +173,8 @@ extern "C" void acoustics_pressure(
                     const wide at = layout.position(tile, row, layer);
                     const real* faces[2 * half];
                     for (int k = 0; k < 2 * half; ++k) faces[k] = along + at + (k + 1 - half) * layout.layer();
-                    pressure_row(p + at, p + at, kappa + (array_media ? at : 0), u + at, v + at, layout.pitch, faces, tile.n);
+                    pressure_row(p + at, p + at, kappa + (array_media ? at : 0), u + at, v + at, layout.pitch, faces, tile.n,
+                                 damping.centres_x(tile.x), damping.centre(tile.y + row, layer));
                 }
         };
     });

@@ -1,5 +1,5 @@
 // acoustics_staggered: pressure in 2D, order 2-8, array media, f32
-// hone emit acoustics_staggered kernel=pressure dimension=2 order=8 media=array precision=f32 nx=512 ny=512 --target cuda --config staging=registers,block_x=128,block_y=1,march=128,points_per_thread=4,ahead=0,unroll=1,stores=plain,min_blocks=1
+// hone emit acoustics_staggered kernel=pressure dimension=2 order=8 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=registers,block_x=128,block_y=1,march=128,points_per_thread=4,ahead=0,unroll=1,stores=plain,min_blocks=1
 // The same text serves every size and pitch.
 // per point: 25 operations, 20 bytes (compulsory)
 using real = float;
@@ -7,7 +7,7 @@ using vector = float4;  // a load
 using wide = long long;  // a position in an array
 constexpr int dimension = 2, half = 4;  // half: M, half the order in space
 constexpr int ghost = 8, left = 32;  // rows (and planes) before the first cell, and words of its row
-constexpr bool array_media = true;
+constexpr bool array_media = true, absorbing = false;
 constexpr int block_x = 128, block_y = 1, threads_per_block = block_x * block_y, min_blocks = 1;
 constexpr int march = 128;  // layers that a block takes one after the other
 constexpr int points = 4, group_alignment = 16;  // cells of a row that a thread takes at a time
@@ -147,6 +147,48 @@ __device__ __forceinline__ Group minus_product(const Group& from, const Group& f
     return result;
 }
 
+__device__ __forceinline__ Group scaled(const Group& group, real factor)
+{
+    Group result = group;
+    #pragma unroll
+    for (int i = 0; i < points; ++i)
+        if (absorbing) result[i] = factor * group[i];
+    return result;
+}
+
+// What waves are multiplied by where they are absorbed: a velocity by the factor of its own axis at its face, a pressure by those of all axes at its
+// centre. Of every axis there are first the factors of the faces, then those of the centres. Along x they stay in registers.
+struct Damping {
+    const real *x_faces = nullptr, *y_faces = nullptr, *y_centres = nullptr, *along_faces = nullptr, *along_centres = nullptr;
+    Group x_centres = {};
+    real y_centre = 1;
+
+    Damping() = default;
+    __device__ __forceinline__ Damping(const real* x_factors, const real* y_factors, const real* z_factors, int x, int y, int ny, int nz, int pitch)
+        : x_faces(x_factors + left + x), y_faces(y_factors + ghost), y_centres(y_faces + ny + 2 * ghost)
+    {
+        along_faces = dimension == 2 ? y_faces : z_factors + ghost;
+        along_centres = dimension == 2 ? y_centres : along_faces + nz + 2 * ghost;
+        x_centres = load(x_faces + pitch);
+        if (dimension == 3) y_centre = y_centres[y];
+    }
+    __device__ __forceinline__ real face_y(int y) const { return absorbing ? y_faces[y] : real(1); }
+    __device__ __forceinline__ real face_along(int layer) const { return absorbing ? along_faces[layer] : real(1); }
+    // New velocities along x and new pressures of the thread's cells.
+    __device__ __forceinline__ Group across(const Group& group) const { return absorbing ? times(group, load(x_faces)) : group; }
+    __device__ __forceinline__ Group pressure(const Group& group, int layer) const
+    {
+        return absorbing ? scaled(times(group, x_centres), y_centre * along_centres[layer]) : group;
+    }
+    __device__ __forceinline__ static Group times(const Group& group, const Group& factors)
+    {
+        Group result;
+        #pragma unroll
+        for (int i = 0; i < points; ++i) result[i] = group[i] * factors[i];
+        return result;
+    }
+};
+
 __device__ __forceinline__ void add(Group& sum, const Group& other)
 {
     #pragma unroll
@@ -178,6 +220,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     int nx, int ny, int nz, int pitch, int first, int last
 )
 {
+    constexpr int y_read = 0;  // the march is along y
     const int x = (blockIdx.x * block_x + threadIdx.x) * points;
     const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again
     const int count = nx - x;  // cells of the thread in its row, if there are less
@@ -187,6 +230,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     constexpr int layer_step = block_y;
     wide at = wide(layer_first + ghost) * pitch + left + x_read;
     const real* __restrict__ const along = v;  // velocity along the march
+    const Damping damping;
     Window window;
     if (in_registers) {
         #pragma unroll
@@ -213,6 +257,6 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         if (dimension == 3) add(sum, difference_along(v + at, pitch));
         #pragma unroll
         for (int i = 0; i < points; ++i) sum[i] += difference(now.across, i);
-        store(p + at, minus_product(now.own, now.stiffness, sum), count);
+        store(p + at, damping.pressure(minus_product(now.own, now.stiffness, sum), layer), count);
     }
 }

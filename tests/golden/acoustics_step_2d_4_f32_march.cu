@@ -1,5 +1,5 @@
 // acoustics_staggered: step in 2D, order 2-4, array media, f32
-// hone emit acoustics_staggered kernel=step dimension=2 order=4 media=array precision=f32 nx=512 ny=512 --target cuda --config staging=registers,block_x=64,block_y=1,march=128,points_per_thread=4,ahead=1,unroll=1,stores=plain,min_blocks=1
+// hone emit acoustics_staggered kernel=step dimension=2 order=4 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=registers,block_x=64,block_y=1,march=128,points_per_thread=4,ahead=1,unroll=1,stores=plain,min_blocks=1
 // The same text serves every size and pitch.
 // per point: 27 operations, 36 bytes (compulsory)
 using real = float;
@@ -7,7 +7,7 @@ using vector = float4;  // a load
 using wide = long long;  // a position in an array
 constexpr int dimension = 2, half = 2;  // half: M, half the order in space
 constexpr int ghost = 4, left = 32;  // rows (and planes) before the first cell, and words of its row
-constexpr bool array_media = true;
+constexpr bool array_media = true, absorbing = false;
 constexpr int block_x = 64, block_y = 1, threads_per_block = block_x * block_y, min_blocks = 1;
 constexpr int march = 128;  // layers that a block takes one after the other
 constexpr int points = 4, group_alignment = 16;  // cells of a row that a thread takes at a time
@@ -145,6 +145,48 @@ __device__ __forceinline__ Group minus_product(const Group& from, const Group& f
     return result;
 }
 
+__device__ __forceinline__ Group scaled(const Group& group, real factor)
+{
+    Group result = group;
+    #pragma unroll
+    for (int i = 0; i < points; ++i)
+        if (absorbing) result[i] = factor * group[i];
+    return result;
+}
+
+// What waves are multiplied by where they are absorbed: a velocity by the factor of its own axis at its face, a pressure by those of all axes at its
+// centre. Of every axis there are first the factors of the faces, then those of the centres. Along x they stay in registers.
+struct Damping {
+    const real *x_faces = nullptr, *y_faces = nullptr, *y_centres = nullptr, *along_faces = nullptr, *along_centres = nullptr;
+    Group x_centres = {};
+    real y_centre = 1;
+
+    Damping() = default;
+    __device__ __forceinline__ Damping(const real* x_factors, const real* y_factors, const real* z_factors, int x, int y, int ny, int nz, int pitch)
+        : x_faces(x_factors + left + x), y_faces(y_factors + ghost), y_centres(y_faces + ny + 2 * ghost)
+    {
+        along_faces = dimension == 2 ? y_faces : z_factors + ghost;
+        along_centres = dimension == 2 ? y_centres : along_faces + nz + 2 * ghost;
+        x_centres = load(x_faces + pitch);
+        if (dimension == 3) y_centre = y_centres[y];
+    }
+    __device__ __forceinline__ real face_y(int y) const { return absorbing ? y_faces[y] : real(1); }
+    __device__ __forceinline__ real face_along(int layer) const { return absorbing ? along_faces[layer] : real(1); }
+    // New velocities along x and new pressures of the thread's cells.
+    __device__ __forceinline__ Group across(const Group& group) const { return absorbing ? times(group, load(x_faces)) : group; }
+    __device__ __forceinline__ Group pressure(const Group& group, int layer) const
+    {
+        return absorbing ? scaled(times(group, x_centres), y_centre * along_centres[layer]) : group;
+    }
+    __device__ __forceinline__ static Group times(const Group& group, const Group& factors)
+    {
+        Group result;
+        #pragma unroll
+        for (int i = 0; i < points; ++i) result[i] = group[i] * factors[i];
+        return result;
+    }
+};
+
 __device__ __forceinline__ void add(Group& sum, const Group& other)
 {
     #pragma unroll
@@ -152,20 +194,21 @@ __device__ __forceinline__ void add(Group& sum, const Group& other)
 }
 
 // The new velocity at the faces at `at`, whose neighbours are `stride` apart.
-__device__ __forceinline__ Group new_velocity(const real* p, const real* velocity, const real* b, wide at, int stride)
+__device__ __forceinline__ Group new_velocity(const real* p, const real* velocity, const real* b, wide at, int stride, real factor)
 {
     const Group own = load(velocity + at), lightness = medium(b, at);
-    return minus_product(own, lightness, difference_along(p + at - stride, stride));
+    return scaled(minus_product(own, lightness, difference_along(p + at - stride, stride)), factor);
 }
 
-// The difference of new velocities, which the thread computes itself: what its neighbours compute, too.
-__device__ __forceinline__ Group difference_of_new(const real* p, const real* velocity, const real* b, wide at, int stride)
+// The difference of new velocities, which the thread computes itself: what its neighbours compute, too. `factors`: from the face at `at` on.
+__device__ __forceinline__ Group difference_of_new(const real* p, const real* velocity, const real* b, wide at, int stride, const real* factors)
 {
     Group sum;
     #pragma unroll
     for (int m = 1; m <= half; ++m) {
-        const Group ahead = new_velocity(p, velocity, b, at + m * wide(stride), stride);
-        const Group behind = new_velocity(p, velocity, b, at + (1 - m) * wide(stride), stride);
+        const real factor_ahead = absorbing ? factors[m] : real(1), factor_behind = absorbing ? factors[1 - m] : real(1);
+        const Group ahead = new_velocity(p, velocity, b, at + m * wide(stride), stride, factor_ahead);
+        const Group behind = new_velocity(p, velocity, b, at + (1 - m) * wide(stride), stride, factor_behind);
         #pragma unroll
         for (int i = 0; i < points; ++i) sum[i] = m == 1 ? weight(1) * (ahead[i] - behind[i]) : fma(weight(m), ahead[i] - behind[i], sum[i]);
     }
@@ -190,24 +233,31 @@ struct Row {
         u.read(u_from + at);
         b.read_medium(b_from, at);
     }
-    __device__ __forceinline__ Faces faces() const
+    __device__ __forceinline__ Faces faces(const Damping& damping) const
     {
         Faces result;
+        Span<half - 1, half> factors;
+        if (absorbing) factors.read(damping.x_faces);
         #pragma unroll
-        for (int i = 1 - half; i < points + half; ++i) result.face[i + half - 1] = fma(-b[i], difference(p, i - 1), u[i]);
+        for (int i = 1 - half; i < points + half; ++i) {
+            real face = fma(-b[i], difference(p, i - 1), u[i]);
+            if (absorbing) face = factors[i] * face;
+            result.face[i + half - 1] = face;
+        }
         return result;
     }
 };
 
 // Stores the new velocities of the layer's own cells at `at`, and adds their differences to `sum`.
 __device__ __forceinline__ void advance_layer(const Row& row, Group& sum, const real* p, const real* v, const real* b_y,
-                                              real* u_next, real* v_next, wide at, int, int pitch, int count, int)
+                                              real* u_next, real* v_next, wide at, int, int pitch, int count, int, int y,
+                                              const Damping& damping)
 {
     if (dimension == 3) {
-        store(v_next + at, new_velocity(p, v, b_y, at, pitch), count);
-        add(sum, difference_of_new(p, v, b_y, at, pitch));
+        store(v_next + at, new_velocity(p, v, b_y, at, pitch, damping.face_y(y)), count);
+        add(sum, difference_of_new(p, v, b_y, at, pitch, damping.y_faces + y));
     }
-    const Faces faces = row.faces();
+    const Faces faces = row.faces(damping);
     Group own;
     #pragma unroll
     for (int i = 0; i < points; ++i) {
@@ -239,6 +289,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     int nx, int ny, int nz, int pitch, int first, int last
 )
 {
+    constexpr int y_read = 0;  // the march is along y
     const int x = (blockIdx.x * block_x + threadIdx.x) * points;
     const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again
     const int count = nx - x;  // cells of the thread in its row, if there are less
@@ -249,6 +300,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     wide at = wide(layer_first + ghost) * pitch + left + x_read;
     const real* __restrict__ const along = v;  // velocity along the march
     real* __restrict__ const along_next = v_next;
+    const Damping damping;
     const real *b_x = bx, *b_along = by;
     const real* b_y = by;
     constexpr int faces_behind = in_registers ? half - 1 : 0, cells_behind = in_registers ? 2 * half - 1 : 0;
@@ -287,7 +339,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         Group sum = {};
         if (in_registers) {
             window.move_to(now.row.p.own());
-            const Group face = minus_product(now.along, now.lightness, window.difference());
+            const Group face = scaled(minus_product(now.along, now.lightness, window.difference()), damping.face_along(layer - faces_behind));
             if (layer - faces_behind >= layer_first && layer - faces_behind < layer_last) store(along_next + at_faces, face, count);
             sums.move_to(sum);
             #pragma unroll
@@ -298,18 +350,19 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
                     sums.layer[half + m - 1][i] = fma(-weight(m), face[i], sums.layer[half + m - 1][i]);
                 }
         } else {
-            store(along_next + at, new_velocity(p, along, b_along, at, layer_stride), count);
-            sum = difference_of_new(p, along, b_along, at, layer_stride);
+            store(along_next + at, new_velocity(p, along, b_along, at, layer_stride, damping.face_along(layer)), count);
+            sum = difference_of_new(p, along, b_along, at, layer_stride, damping.along_faces + layer);
         }
 
-        if (in_layer) advance_layer(now.row, sum, p, v, b_y, u_next, v_next, at, ny, pitch, count, layer);
+        if (in_layer) advance_layer(now.row, sum, p, v, b_y, u_next, v_next, at, ny, pitch, count, layer, y_read, damping);
         if (in_registers) add(sums.layer[2 * half - 1], sum);
 
         // The pressure whose sum is complete.
         if (layer - cells_behind >= layer_first) {
             const wide at_cells = at - cells_behind * wide(layer_stride);
             const Group own = in_registers ? window.layer[0] : now.row.p.own();
-            store(p_next + at_cells, minus_product(own, now.stiffness, in_registers ? sums.layer[0] : sum), count);
+            const Group pressure = minus_product(own, now.stiffness, in_registers ? sums.layer[0] : sum);
+            store(p_next + at_cells, damping.pressure(pressure, layer - cells_behind), count);
         }
     }
 }

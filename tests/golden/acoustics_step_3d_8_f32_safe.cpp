@@ -1,5 +1,5 @@
 // acoustics_staggered: step in 3D, order 2-8, array media, f32
-// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array precision=f32 nx=512 ny=512 nz=512 --target cpu --config x_block=512,y_block=16,march=0,vector_bytes=16,stores=plain,threads=all,binding=none
+// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 nz=512 --target cpu --config x_block=512,y_block=16,march=0,vector_bytes=16,stores=plain,threads=all,binding=none
 // The same text serves every size and pitch.
 // per point: 76 operations, 48 bytes (compulsory)
 #include <omp.h>
@@ -15,7 +15,7 @@ using real = float;
 using wide = long long;  // a position in an array
 constexpr int dimension = 3, half = 4;  // half: M, half the order in space
 constexpr int ghost = 8, left = 32;  // rows (and planes) before the first cell, and words of its row
-constexpr bool array_media = true;
+constexpr bool array_media = true, absorbing = false;
 constexpr int x_block = 512, y_block = 16;
 constexpr int march = 0;  // layers of a tile; 0: all of a thread's
 constexpr int vector_words = 4;
@@ -31,9 +31,43 @@ constexpr real weight(int m) {
     return -0.00069754464285714287f;
 }
 
+// One factor for a whole row.
+struct Everywhere {
+    real factor;
+
+    real operator[](int) const { return factor; }
+};
+
+// What waves are multiplied by where they are absorbed: a velocity by the factor of its own axis at its face, a pressure by those of all axes at its
+// centre. Of every axis there are first the factors of the faces, then those of the centres.
+class Damping {
+  public:
+    Damping() = default;
+    Damping(int ny, int nz, int pitch, const real* x, const real* y, const real* z)
+        : x_(x), y_(y), z_(z), centres_x_(pitch), centres_y_(ny + 2 * ghost), centres_z_(nz + 2 * ghost)
+    {
+    }
+    const real* faces_x(int x) const { return absorbing ? x_ + left + x : nullptr; }
+    const real* centres_x(int x) const { return absorbing ? x_ + centres_x_ + left + x : nullptr; }
+    Everywhere face_y(int y) const { return {absorbing ? y_[ghost + y] : 1}; }
+    Everywhere face_along(int layer) const { return dimension == 2 ? face_y(layer) : Everywhere{absorbing ? z_[ghost + layer] : 1}; }
+    // Of the axes other than x.
+    real centre(int y, int layer) const
+    {
+        if (!absorbing) return 1;
+        return dimension == 2 ? y_[centres_y_ + ghost + layer] : y_[centres_y_ + ghost + y] * z_[centres_z_ + ghost + layer];
+    }
+
+  private:
+    const real *x_ = nullptr, *y_ = nullptr, *z_ = nullptr;
+    wide centres_x_ = 0, centres_y_ = 0, centres_z_ = 0;
+};
+
 // New velocities of a row along an axis whose cells are `stride` apart. `to` may be `from`.
-inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride)
+template <typename Factors>
+inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride, Factors damping)
 {
+    (void)damping;
     #pragma omp simd simdlen(vector_words)
     for (int x = 0; x < n; ++x) {
         real sum = weight(1) * (p[x] - p[x - stride]);
@@ -45,11 +79,11 @@ inline void velocity_row(real* to, const real* from, const real* b, const real* 
 }
 
 // New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along` those of the 2 M layers of
-// faces around it. `to` may be `p`.
+// faces around it. `damping`: factors along x; `across_damping` that of the other axes. `to` may be `p`.
 inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows, wide row_stride, const real* const* along,
-                         int n)
+                         int n, const real* damping, real across_damping)
 {
-    (void)rows, (void)row_stride;
+    (void)rows, (void)row_stride, (void)damping, (void)across_damping;
     #pragma omp simd simdlen(vector_words)
     for (int x = 0; x < n; ++x) {
         real sum = weight(1) * (across[x + 1] - across[x]);
@@ -185,6 +219,7 @@ extern "C" void acoustics_step(
 )
 {
     (void)nz;
+    const Damping damping;
     const real* const along = w;
     real* const along_next = w_next;
     const real *b_x = bx, *b_y = by, *b_along = bz;
@@ -196,7 +231,7 @@ extern "C" void acoustics_step(
             for (int row = 0; row < tile.rows; ++row) {
                 const wide at = layout.position(tile, row, face);
                 real* const to = faces.along(face, row);
-                velocity_row(to, along + at, b_along + medium(at), p + at, tile.n, layout.layer());
+                velocity_row(to, along + at, b_along + medium(at), p + at, tile.n, layout.layer(), damping.face_along(face));
                 if (face >= tile.first && face < tile.last) keep(along_next + at, to, tile.n);
             }
             const int layer = face - half;
@@ -204,17 +239,19 @@ extern "C" void acoustics_step(
             if (dimension == 3)
                 for (int row = 1 - half; row < tile.rows + half; ++row) {
                     const wide at = layout.position(tile, row, layer);
-                    velocity_row(faces.rows(row), v + at, b_y + medium(at), p + at, tile.n, layout.pitch);
+                    velocity_row(faces.rows(row), v + at, b_y + medium(at), p + at, tile.n, layout.pitch, damping.face_y(tile.y + row));
                     if (row >= 0 && row < tile.rows) keep(v_next + at, faces.rows(row), tile.n);
                 }
             for (int row = 0; row < tile.rows; ++row) {
                 const wide at = layout.position(tile, row, layer), before = at + 1 - half;
-                velocity_row(faces.across() + 1 - half, u + before, b_x + medium(before), p + before, tile.n + 2 * half - 1, 1);
+                velocity_row(faces.across() + 1 - half, u + before, b_x + medium(before), p + before, tile.n + 2 * half - 1, 1,
+                             damping.faces_x(tile.x + 1 - half));
                 keep(u_next + at, faces.across(), tile.n);
                 const real* around[2 * half];
                 for (int k = 0; k < 2 * half; ++k) around[k] = faces.along(layer + 1 - half + k, row);
                 const wide row_stride = faces.rows(1) - faces.rows(0);
-                pressure_row(faces.pressures(), p + at, kappa + medium(at), faces.across(), faces.rows(row), row_stride, around, tile.n);
+                pressure_row(faces.pressures(), p + at, kappa + medium(at), faces.across(), faces.rows(row), row_stride, around, tile.n,
+                             damping.centres_x(tile.x), damping.centre(tile.y + row, layer));
                 keep(p_next + at, faces.pressures(), tile.n);
             }
         }

@@ -1,5 +1,5 @@
 // acoustics_staggered: velocity in 3D, order 2-4, scalar media, f64
-// hone emit acoustics_staggered kernel=velocity dimension=3 order=4 media=scalar precision=f64 nx=512 ny=512 nz=512 --target cuda --config staging=cache,block_x=32,block_y=8,march=8,points_per_thread=1,ahead=0,unroll=1,stores=plain,min_blocks=1
+// hone emit acoustics_staggered kernel=velocity dimension=3 order=4 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 nz=512 --target cuda --config staging=cache,block_x=32,block_y=8,march=8,points_per_thread=1,ahead=0,unroll=1,stores=plain,min_blocks=1
 // The same text serves every size and pitch.
 // per point: 21 operations, 56 bytes (compulsory)
 using real = double;
@@ -7,7 +7,7 @@ using vector = double;  // a load
 using wide = long long;  // a position in an array
 constexpr int dimension = 3, half = 2;  // half: M, half the order in space
 constexpr int ghost = 4, left = 16;  // rows (and planes) before the first cell, and words of its row
-constexpr bool array_media = false;
+constexpr bool array_media = false, absorbing = false;
 constexpr int block_x = 32, block_y = 8, threads_per_block = block_x * block_y, min_blocks = 1;
 constexpr int march = 8;  // layers that a block takes one after the other
 constexpr int points = 1, group_alignment = 8;  // cells of a row that a thread takes at a time
@@ -145,6 +145,48 @@ __device__ __forceinline__ Group minus_product(const Group& from, const Group& f
     return result;
 }
 
+__device__ __forceinline__ Group scaled(const Group& group, real factor)
+{
+    Group result = group;
+    #pragma unroll
+    for (int i = 0; i < points; ++i)
+        if (absorbing) result[i] = factor * group[i];
+    return result;
+}
+
+// What waves are multiplied by where they are absorbed: a velocity by the factor of its own axis at its face, a pressure by those of all axes at its
+// centre. Of every axis there are first the factors of the faces, then those of the centres. Along x they stay in registers.
+struct Damping {
+    const real *x_faces = nullptr, *y_faces = nullptr, *y_centres = nullptr, *along_faces = nullptr, *along_centres = nullptr;
+    Group x_centres = {};
+    real y_centre = 1;
+
+    Damping() = default;
+    __device__ __forceinline__ Damping(const real* x_factors, const real* y_factors, const real* z_factors, int x, int y, int ny, int nz, int pitch)
+        : x_faces(x_factors + left + x), y_faces(y_factors + ghost), y_centres(y_faces + ny + 2 * ghost)
+    {
+        along_faces = dimension == 2 ? y_faces : z_factors + ghost;
+        along_centres = dimension == 2 ? y_centres : along_faces + nz + 2 * ghost;
+        x_centres = load(x_faces + pitch);
+        if (dimension == 3) y_centre = y_centres[y];
+    }
+    __device__ __forceinline__ real face_y(int y) const { return absorbing ? y_faces[y] : real(1); }
+    __device__ __forceinline__ real face_along(int layer) const { return absorbing ? along_faces[layer] : real(1); }
+    // New velocities along x and new pressures of the thread's cells.
+    __device__ __forceinline__ Group across(const Group& group) const { return absorbing ? times(group, load(x_faces)) : group; }
+    __device__ __forceinline__ Group pressure(const Group& group, int layer) const
+    {
+        return absorbing ? scaled(times(group, x_centres), y_centre * along_centres[layer]) : group;
+    }
+    __device__ __forceinline__ static Group times(const Group& group, const Group& factors)
+    {
+        Group result;
+        #pragma unroll
+        for (int i = 0; i < points; ++i) result[i] = group[i] * factors[i];
+        return result;
+    }
+};
+
 __device__ __forceinline__ void add(Group& sum, const Group& other)
 {
     #pragma unroll
@@ -171,6 +213,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
 )
 {
     const int y = blockIdx.y * block_y + threadIdx.y;
+    const int y_read = min(y, ny - 1);
     const int x = (blockIdx.x * block_x + threadIdx.x) * points;
     const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again
     const bool has_cells = y < ny;
@@ -178,8 +221,9 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const int layer_stride = (ny + 2 * ghost) * pitch;
     const int layer_first = first + blockIdx.z * march, layer_last = min(layer_first + march, last);
     constexpr int layer_step = 1;
-    wide at = wide(layer_first + ghost) * layer_stride + (min(y, ny - 1) + ghost) * pitch + left + x_read;
+    wide at = wide(layer_first + ghost) * layer_stride + (y_read + ghost) * pitch + left + x_read;
     real* __restrict__ const along = w;  // velocity along the march
+    const Damping damping;
     const real *b_x = b, *b_along = b;
     const real* b_y = b;
     constexpr int lag = in_registers ? half - 1 : 0;
@@ -219,14 +263,17 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         if (in_registers) window.move_to(now.p.own());
         if (layer - lag >= layer_first) {
             const Group sum = in_registers ? window.difference() : difference_along(p + at_behind - layer_stride, layer_stride);
-            store(along + at_behind, minus_product(now.along, now.lightness, sum), count);
+            store(along + at_behind, scaled(minus_product(now.along, now.lightness, sum), damping.face_along(layer - lag)), count);
         }
         if (in_layer) {
-            if (dimension == 3) store(v + at, minus_product(now.v, now.lightness_y, difference_along(p + at - pitch, pitch)), count);
+            if (dimension == 3) {
+                const Group face = minus_product(now.v, now.lightness_y, difference_along(p + at - pitch, pitch));
+                store(v + at, scaled(face, damping.face_y(y_read)), count);
+            }
             Group sum;
             #pragma unroll
             for (int i = 0; i < points; ++i) sum[i] = difference(now.p, i - 1);
-            store(u + at, minus_product(now.u, now.lightness_x, sum), count);
+            store(u + at, damping.across(minus_product(now.u, now.lightness_x, sum)), count);
         }
     }
 }

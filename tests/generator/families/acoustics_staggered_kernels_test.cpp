@@ -44,11 +44,13 @@ class AcousticsStaggeredKernels : public ::testing::Test {
 
     std::uint64_t draw(std::uint64_t count) { return random_() % count; }
     // The rest of a problem: everything that is compiled in.
-    std::string draw_kind(const char* kernel, int dimension) {
+    std::string draw_kind(const char* kernel, int dimension, int levels = 1) {
         constexpr std::array orders{4, 8, 16};
-        return fmt::format("kernel={} dimension={} order={} media={} precision={}", kernel, dimension, orders[draw(3)],
-                           draw(2) == 0 ? "scalar" : "array", draw(2) == 0 ? "f32" : "f64");
+        return fmt::format("kernel={} dimension={} order={} media={} absorbing={} levels={} precision={}", kernel, dimension,
+                           orders[draw(levels > 2 ? 2 : 3)], draw(2) == 0 ? "scalar" : "array", draw(2) == 0 ? "none" : "sponge", levels,
+                           draw(2) == 0 ? "f32" : "f64");
     }
+    int draw_levels() { return 2 + static_cast<int>(draw(3)); }
     std::string draw_size(int dimension) { return dimension == 2 ? rows_2d[draw(rows_2d.size())] : planes_3d[draw(planes_3d.size())]; }
 
     // One step over everything, and one over a range that begins and ends anywhere.
@@ -81,6 +83,15 @@ TEST_F(AcousticsStaggeredKernels, SafeCpuKernelsEqualTheReferenceAtEverySize) {
     }
 }
 
+TEST_F(AcousticsStaggeredKernels, SafeCpuKernelsOfSeveralTimeStepsEqualTheReferenceAtEverySize) {
+    const Family& family = families().find("acoustics_staggered");
+    const std::string kind = draw_kind("step", 2, draw_levels());
+    for (const char* size : rows_2d) {
+        const Problem problem = parse(kind + " " + size);
+        expect_verified(family, problem, family.space(problem, backend_->device().limits).safe());
+    }
+}
+
 TEST_F(AcousticsStaggeredKernels, ResultsDoNotDependOnTheNumberOfThreads) {
     const Family& family = families().find("acoustics_staggered");
     const Problem problem = parse("kernel=step dimension=2 order=8 media=array precision=f32 nx=700 ny=23");
@@ -106,22 +117,25 @@ TEST_F(AcousticsStaggeredKernels, ResultsDoNotDependOnTheNumberOfThreads) {
 
 TEST_F(AcousticsStaggeredKernels, CpuKernelsKeepTheDiscreteStandingWave) {
     const Family& family = families().find("acoustics_staggered");
-    for (const int dimension : {2, 3}) {
+    struct Case {
+        int dimension, levels;
+    };
+    for (const auto& [dimension, levels] : {Case{2, 1}, Case{3, 1}, Case{2, 4}}) {
         const std::string size = fmt::format("media=array precision=f64 nx=12 ny=12 nz={}", dimension == 3 ? 12 : 1);
-        const Problem problem = parse(fmt::format("kernel=step dimension={} order=8 {}", dimension, size));
+        const Problem problem = parse(fmt::format("kernel=step dimension={} order=8 levels={} {}", dimension, levels, size));
         Match match;
         match.config = family.space(problem, backend_->device().limits).safe();
         const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
         test::RigidBox box(problem);
         constexpr double courant = 0.4;
-        constexpr int steps = 100;
+        const int steps = 100;
         box.kappa.assign(box.kappa.size(), courant);
         for (auto& b : box.b) b.assign(b.size(), courant);
         const test::StandingWave wave(box, acoustics::weights(4), courant);
         wave.set(box, 0);
-        for (int step = 0; step < steps; ++step)
+        for (int step = 0; step < steps; step += levels)
             box.advance(problem, [&](const Problem&, const std::vector<void*>& arrays) { kernel.launch(arrays); });
-        EXPECT_LT(wave.error(box, steps), 2e-13) << dimension << "D";
+        EXPECT_LT(wave.error(box, steps), 2e-13) << dimension << "D, " << levels << " time steps in one pass";
     }
 }
 
@@ -134,6 +148,8 @@ TEST_F(SlowAcousticsStaggeredKernels, RandomCpuConfigurationsEqualTheReference) 
             const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
             expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
         }
+    const Problem several = parse(draw_kind("step", 2, draw_levels()) + " " + draw_size(2));
+    expect_verified(family, several, test::sample_members(*backend_, family, several, 1, random_()).back());
 }
 
 // A member of every form, so that no template is left out whatever the random ones are.
@@ -141,6 +157,7 @@ struct Form {
     const char* kernel;
     int dimension;
     const char* config;
+    int levels = 1;
 };
 constexpr std::array forms{Form{"pressure", 2, "staging=registers,block_x=64,block_y=1,march=32"},
                            Form{"pressure", 3, "staging=registers,block_x=32,block_y=4,march=32,ahead=1"},
@@ -150,12 +167,17 @@ constexpr std::array forms{Form{"pressure", 2, "staging=registers,block_x=64,blo
                            Form{"step", 3, "staging=registers,block_x=32,block_y=2,march=16"},
                            Form{"step", 2, "staging=shared,block_x=64,block_y=1,march=16,ahead=1"},
                            Form{"step", 3, "staging=shared,block_x=32,block_y=4,march=16"},
-                           Form{"step", 2, "staging=cache,block_x=32,block_y=2,march=4"}};
+                           Form{"step", 2, "staging=cache,block_x=32,block_y=2,march=4"},
+                           Form{"step", 2, "staging=shuffle,block_x=64,march=64,points_per_thread=4", 2},
+                           Form{"step", 2, "staging=shuffle,block_x=32,march=64,points_per_thread=4,ahead=1", 4},
+                           Form{"step", 2, "staging=shared,block_x=128,march=64,points_per_thread=1,ahead=1", 2},
+                           Form{"step", 2, "staging=shared,block_x=64,march=64,points_per_thread=2", 3}};
 
 TEST_F(SlowAcousticsStaggeredKernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
     const Family family = test::emulated(acoustics_staggered(), cuda_limits(90));
     for (const Form& form : forms) {
-        const Problem problem = parse(draw_kind(form.kernel, form.dimension) + (form.dimension == 2 ? " nx=133 ny=37" : " nx=67 ny=7 nz=19"));
+        const Problem problem =
+            parse(draw_kind(form.kernel, form.dimension, form.levels) + (form.dimension == 2 ? " nx=133 ny=37" : " nx=67 ny=7 nz=19"));
         expect_verified(family, problem, family.space(problem, {}).parse(form.config));
     }
 }
@@ -167,7 +189,9 @@ TEST_F(SlowAcousticsStaggeredKernels, NoFormOfCudaKernelCopiesWordsThatNobodyWro
         return test::with_checked_words(kernel(problem, config, limits));
     };
     for (const Form& form : forms) {
-        const Problem problem = parse(draw_kind(form.kernel, form.dimension) + (form.dimension == 2 ? " nx=37 ny=37" : " nx=35 ny=3 nz=19"));
+        if (std::strstr(form.config, "shuffle") != nullptr) continue;  // warp shuffles do not take checked words
+        const Problem problem =
+            parse(draw_kind(form.kernel, form.dimension, form.levels) + (form.dimension == 2 ? " nx=37 ny=37" : " nx=35 ny=3 nz=19"));
         expect_verified(family, problem, family.space(problem, {}).parse(form.config));
     }
 }
@@ -179,6 +203,8 @@ TEST_F(SlowAcousticsStaggeredKernels, RandomCudaConfigurationsEqualTheReferenceI
         const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
         expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
     }
+    const Problem several = parse(draw_kind("step", 2, draw_levels()) + " " + draw_size(2));
+    expect_verified(family, several, test::sample_members(*backend_, family, several, 1, random_()).back());
 }
 
 // What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
@@ -193,7 +219,8 @@ TEST_F(SlowAcousticsStaggeredKernels, RepresentativeCudaKernelsCompileWithoutSpi
     }
     for (const Form& form : forms)
         for (const char* points : {"1", "2", "4"}) {
-            const Problem problem = parse(draw_kind(form.kernel, form.dimension) + (form.dimension == 2 ? " nx=512 ny=512" : " nx=64 ny=64 nz=64"));
+            const Problem problem =
+                parse(draw_kind(form.kernel, form.dimension, form.levels) + (form.dimension == 2 ? " nx=512 ny=512" : " nx=64 ny=64 nz=64"));
             const SearchSpace space = family.space(problem, cuda_limits(90));
             const Config config = space.parse(fmt::format("{},points_per_thread={}", form.config, points));
             if (space.check(config)) continue;
@@ -220,8 +247,9 @@ TEST_F(GpuAcousticsStaggered, EveryFormEqualsTheReference) {
         for (const char* order : {"4", "8", "16"})
             for (const char* points : {"1", "2", "4"}) {
                 const std::string size = form.dimension == 2 ? "nx=1133 ny=137" : "nx=267 ny=37 nz=39";
-                const Problem problem = parse(fmt::format("kernel={} dimension={} order={} precision={} {}", form.kernel, form.dimension, order,
-                                                          draw(2) == 0 ? "f32" : "f64", size));
+                if (form.levels > 2 && std::strcmp(order, "16") == 0) continue;
+                const Problem problem = parse(fmt::format("kernel={} dimension={} order={} levels={} precision={} {}", form.kernel, form.dimension,
+                                                          order, form.levels, draw(2) == 0 ? "f32" : "f64", size));
                 const SearchSpace space = family.space(problem, backend_->device().limits);
                 const Config config = space.parse(fmt::format("{},points_per_thread={}", form.config, points));
                 if (!space.check(config)) expect_verified(family, problem, config);
@@ -236,6 +264,10 @@ TEST_F(GpuAcousticsStaggered, RandomConfigurationsEqualTheReference) {
                 const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
                 for (const auto& config : test::sample_members(*backend_, family, problem, 3, random_())) expect_verified(family, problem, config);
             }
+    for (int i = 0; i < 6; ++i) {
+        const Problem several = parse(draw_kind("step", 2, draw_levels()) + " " + draw_size(2));
+        for (const auto& config : test::sample_members(*backend_, family, several, 3, random_())) expect_verified(family, several, config);
+    }
 }
 
 }  // namespace

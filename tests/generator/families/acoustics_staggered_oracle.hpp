@@ -27,6 +27,8 @@ class RigidBox {
         for (std::size_t axis = 0; axis < axes(); ++axis)
             for (auto* field : {&velocity, &velocity_next}) (*field)[axis].resize(words);
         for (auto& medium : b) medium.resize(media_words);
+        for (std::size_t axis = 0; grid.absorbing && axis < axes(); ++axis)
+            damping[axis].assign(2 * static_cast<std::size_t>(acoustics::damping_words(grid, static_cast<int>(axis))), 1.0);
     }
 
     std::size_t axes() const { return static_cast<std::size_t>(grid.dimension); }
@@ -66,6 +68,7 @@ class RigidBox {
         for (std::size_t axis = 0; axis < axes(); ++axis) mirror(velocity[axis], static_cast<int>(axis), true);
     }
     void mirror_media() {
+        if (grid.array_media) mirror(kappa, -1, false);
         for (std::size_t axis = 0; grid.array_media && axis < axes(); ++axis) mirror(b[axis], static_cast<int>(axis), false);
     }
 
@@ -76,6 +79,7 @@ class RigidBox {
         std::vector<void*> arrays = inputs();
         arrays.push_back(kappa.data());
         add_media(arrays);
+        add_damping(arrays);
         arrays.push_back(p_next.data());
         for (std::size_t axis = 0; axis < axes(); ++axis) arrays.push_back(velocity_next[axis].data());
         step(step_problem, arrays);
@@ -87,10 +91,12 @@ class RigidBox {
         mirror(p, -1, false);
         std::vector<void*> arrays = inputs();
         add_media(arrays);
+        add_damping(arrays);
         step(velocity_problem, arrays);
         mirror_velocities();
         arrays = inputs();
         arrays.push_back(kappa.data());
+        add_damping(arrays);
         step(pressure_problem, arrays);
     }
 
@@ -98,12 +104,16 @@ class RigidBox {
     std::array<std::int64_t, 3> extent;
     std::vector<double> p, p_next, kappa;
     std::array<std::vector<double>, 3> velocity, velocity_next, b;
+    std::array<std::vector<double>, 3> damping;  // of an absorbing problem: ones, for faces and centres along each axis
 
   private:
     std::vector<void*> inputs() {
         std::vector<void*> arrays{p.data()};
         for (std::size_t axis = 0; axis < axes(); ++axis) arrays.push_back(velocity[axis].data());
         return arrays;
+    }
+    void add_damping(std::vector<void*>& arrays) {
+        for (std::size_t axis = 0; grid.absorbing && axis < axes(); ++axis) arrays.push_back(damping[axis].data());
     }
     void add_media(std::vector<void*>& arrays) {
         for (std::size_t axis = 0; axis < (grid.array_media ? axes() : 1); ++axis) arrays.push_back(b[axis].data());

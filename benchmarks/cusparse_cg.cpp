@@ -1,0 +1,329 @@
+#include "benchmarks/cusparse_cg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "generator/error.hpp"
+#include "generator/workload.hpp"
+#include "runtime/cuda/nvrtc.hpp"
+
+namespace hone {
+namespace {
+
+// Minimal declarations of cuSPARSE (generic API, 12) and cuBLAS (12, 13). Enumerations are ints, descriptors and handles pointers.
+constexpr int index_32_bits = 2, base_zero = 0, no_transpose = 0, pointers_on_device = 1;
+constexpr int f32_values = 0, f64_values = 1;
+constexpr std::array algorithms{2, 3};  // CUSPARSE_SPMV_CSR_ALG1, which may change digits from run to run, and ALG2
+
+using Handle = void*;
+using Spmv = int(Handle, int, const void*, const void*, const void*, const void*, void*, int, int, void*);
+
+struct Sparse {
+    cuda::SharedLibrary library;
+    int (*create)(Handle*) = nullptr;
+    int (*destroy)(Handle) = nullptr;
+    int (*set_pointer_mode)(Handle, int) = nullptr;
+    int (*create_csr)(void**, std::int64_t, std::int64_t, std::int64_t, void*, void*, void*, int, int, int, int) = nullptr;
+    int (*create_vector)(void**, std::int64_t, void*, int) = nullptr;
+    int (*destroy_csr)(const void*) = nullptr;
+    int (*destroy_vector)(const void*) = nullptr;
+    int (*spmv_buffer)(Handle, int, const void*, const void*, const void*, const void*, void*, int, int, std::size_t*) = nullptr;
+    Spmv* spmv = nullptr;
+    Spmv* preprocess = nullptr;  // since 12.3
+
+    bool bind() {
+        library.bind("cusparseSpMV_preprocess", preprocess);
+        return library.bind("cusparseCreate", create) && library.bind("cusparseDestroy", destroy) &&
+               library.bind("cusparseSetPointerMode", set_pointer_mode) && library.bind("cusparseCreateCsr", create_csr) &&
+               library.bind("cusparseCreateDnVec", create_vector) && library.bind("cusparseDestroySpMat", destroy_csr) &&
+               library.bind("cusparseDestroyDnVec", destroy_vector) && library.bind("cusparseSpMV_bufferSize", spmv_buffer) &&
+               library.bind("cusparseSpMV", spmv);
+    }
+};
+
+struct Blas {
+    cuda::SharedLibrary library;
+    int (*create)(Handle*) = nullptr;
+    int (*destroy)(Handle) = nullptr;
+    int (*set_pointer_mode)(Handle, int) = nullptr;
+    // Arguments that are real numbers are pointers, to either precision.
+    int (*dot)(Handle, int, const void*, int, const void*, int, void*) = nullptr;
+    int (*axpy)(Handle, int, const void*, const void*, int, void*, int) = nullptr;
+    int (*scal)(Handle, int, const void*, void*, int) = nullptr;
+
+    bool bind(Precision precision) {
+        const bool single = precision == Precision::f32;
+        return library.bind("cublasCreate_v2", create) && library.bind("cublasDestroy_v2", destroy) &&
+               library.bind("cublasSetPointerMode_v2", set_pointer_mode) && library.bind(single ? "cublasSdot_v2" : "cublasDdot_v2", dot) &&
+               library.bind(single ? "cublasSaxpy_v2" : "cublasDaxpy_v2", axpy) && library.bind(single ? "cublasSscal_v2" : "cublasDscal_v2", scal);
+    }
+};
+
+void check(int status, const char* what) {
+    if (status != 0) throw Error(what, fmt::format("it failed with status {}", status), "see the library's manual");
+}
+
+// The loader's own search, then the folder that NVRTC came from.
+cuda::SharedLibrary load(const std::vector<std::string>& names) {
+    const std::string nvrtc = cuda::load_nvrtc(cuda::library_candidates()).library.path();
+    std::vector<std::string> candidates = names;
+    for (const auto& name : names) candidates.push_back((std::filesystem::path(nvrtc).parent_path() / name).string());
+    return cuda::SharedLibrary(candidates);
+}
+
+// Words of the array of numbers.
+enum Number { delta, new_delta, gamma_word, alpha, minus_alpha, beta, one, zero, numbers };
+
+constexpr const char* kernels_text = R"(
+using wide = long long;
+
+// Entries of the matrix before the row of cell (i, j, k): seven a row, less those of the faces that lie beyond the grid.
+__device__ wide entries_before(wide i, wide j, wide k, wide n) {
+    const wide in_plane = j * n + i;
+    const wide x = 2 * (k * n + j) + (i > 0), y = 2 * n * k + (j > 0 ? n : i) + (j == n - 1 ? i : 0);
+    const wide z = (k > 0 ? n * n : in_plane) + (k == n - 1 ? in_plane : 0);
+    return 7 * (k * n * n + in_plane) - x - y - z;
+}
+
+extern "C" __global__ void build(int* rows, int* columns, real* values, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y, k = blockIdx.z;
+    if (i >= n) return;
+    wide at = entries_before(i, j, k, n);
+    const int row = (k * n + j) * n + i;
+    rows[row] = int(at);
+    const auto add = [&](bool inside, int column, real value) {
+        if (!inside) return;
+        columns[at] = column, values[at] = value, ++at;
+    };
+    add(k > 0, row - n * n, -1), add(j > 0, row - n, -1), add(i > 0, row - 1, -1), add(true, row, 6);
+    add(i < n - 1, row + 1, -1), add(j < n - 1, row + n, -1), add(k < n - 1, row + n * n, -1);
+    if (row == n * n * n - 1) rows[row + 1] = int(at);
+}
+
+enum Number { delta, new_delta, gamma_word, alpha, minus_alpha, beta };
+
+extern "C" __global__ void step_length(real* number) {
+    number[alpha] = number[delta] / number[gamma_word];
+    number[minus_alpha] = -number[alpha];
+}
+
+extern "C" __global__ void direction_share(real* number) {
+    number[beta] = number[new_delta] / number[delta];
+    number[delta] = number[new_delta];
+}
+)";
+
+}  // namespace
+
+struct CusparseCg::State {
+    Backend& backend;
+    Precision precision;
+    int n;
+    int cells = n * n * n;
+    std::int64_t entries = std::int64_t{7} * cells - std::int64_t{6} * n * n;
+    Sparse sparse;
+    Blas blas;
+    std::unique_ptr<Module> module;
+    Handle sparse_handle = nullptr, blas_handle = nullptr;
+    DeviceArray rows, columns, values, x, r, p, w, number, buffer;
+    void *matrix = nullptr, *p_vector = nullptr, *w_vector = nullptr;
+    int algorithm = algorithms[0];
+    std::string names;
+
+    State(Backend& on, Precision in, int size) : backend(on), precision(in), n(size) {}
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State() {
+        for (const void* vector : {p_vector, w_vector})
+            if (vector != nullptr) sparse.destroy_vector(vector);
+        if (matrix != nullptr) sparse.destroy_csr(matrix);
+        if (sparse_handle != nullptr) sparse.destroy(sparse_handle);
+        if (blas_handle != nullptr) blas.destroy(blas_handle);
+    }
+
+    int word() const { return bytes_per_word(precision); }
+    int type() const { return precision == Precision::f32 ? f32_values : f64_values; }
+    void* at(Number which) const { return static_cast<char*>(number.data()) + which * word(); }
+
+    void compile() {
+        KernelSource source;
+        source.target = Target::cuda;
+        source.precision = precision;
+        source.entries = {"build", "step_length", "direction_share"};
+        source.text = fmt::format("using real = {};\n", precision == Precision::f32 ? "float" : "double") + kernels_text;
+        const CompileOutcome outcome = backend.compiler().compile(source);
+        if (!outcome.ok) throw Error("kernels of the cuSPARSE rival", outcome.failure, "mend benchmarks/cusparse_cg.cpp");
+        module = backend.load(outcome.code);
+    }
+
+    void allocate() {
+        const std::int64_t vector_bytes = std::int64_t{cells} * word();
+        rows = DeviceArray(backend, (std::int64_t{cells} + 1) * 4);
+        columns = DeviceArray(backend, entries * 4);
+        values = DeviceArray(backend, entries * word());
+        for (auto* vector : {&x, &r, &p, &w}) *vector = DeviceArray(backend, vector_bytes);
+        number = DeviceArray(backend, numbers * word());
+        HostArray start(precision, numbers);
+        for (int i = 0; i < numbers; ++i) {
+            const double value = i == one ? 1 : 0;
+            if (precision == Precision::f32)
+                start.values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(value);
+            else
+                start.values<double>()[static_cast<std::size_t>(i)] = value;
+        }
+        backend.copy(number.data(), start.data(), start.bytes());
+        backend.synchronise();
+    }
+
+    void launch(const char* entry, const Dim3& grid, const Dim3& block, std::span<void* const> arguments) const {
+        std::vector<void*> values_of(arguments.begin(), arguments.end());
+        module->launch(module->entry(entry), grid, block, 0, {}, values_of.data());
+    }
+    // A kernel of one thread on the numbers.
+    void compute(const char* entry) const {
+        void* words = number.data();
+        launch(entry, {1, 1, 1}, {1, 1, 1}, std::array<void*, 1>{&words});
+    }
+    void build() {
+        constexpr std::int64_t threads = 128;
+        std::array<void*, 3> arrays{rows.data(), columns.data(), values.data()};
+        launch("build", {(n + threads - 1) / threads, n, n}, {threads, 1, 1}, std::array<void*, 4>{&arrays[0], &arrays[1], &arrays[2], &n});
+    }
+
+    void prepare() {
+        build();
+        check(sparse.create(&sparse_handle), "cusparseCreate");
+        check(blas.create(&blas_handle), "cublasCreate");
+        check(sparse.set_pointer_mode(sparse_handle, pointers_on_device), "cusparseSetPointerMode");
+        check(blas.set_pointer_mode(blas_handle, pointers_on_device), "cublasSetPointerMode");
+        check(sparse.create_csr(&matrix, cells, cells, entries, rows.data(), columns.data(), values.data(), index_32_bits, index_32_bits, base_zero,
+                                type()),
+              "cusparseCreateCsr");
+        check(sparse.create_vector(&p_vector, cells, p.data(), type()), "cusparseCreateDnVec");
+        check(sparse.create_vector(&w_vector, cells, w.data(), type()), "cusparseCreateDnVec");
+    }
+
+    void use(int which) {
+        algorithm = which;
+        std::size_t bytes = 0;
+        check(sparse.spmv_buffer(sparse_handle, no_transpose, at(one), matrix, p_vector, at(zero), w_vector, type(), algorithm, &bytes),
+              "cusparseSpMV_bufferSize");
+        buffer = DeviceArray(backend, static_cast<std::int64_t>(std::max<std::size_t>(bytes, 16)));
+        if (sparse.preprocess != nullptr)
+            check(sparse.preprocess(sparse_handle, no_transpose, at(one), matrix, p_vector, at(zero), w_vector, type(), algorithm, buffer.data()),
+                  "cusparseSpMV_preprocess");
+    }
+
+    void multiply() {
+        check(sparse.spmv(sparse_handle, no_transpose, at(one), matrix, p_vector, at(zero), w_vector, type(), algorithm, buffer.data()),
+              "cusparseSpMV");
+    }
+
+    void choose_algorithm() {
+        backend.fill(p.data(), 0, p.bytes());
+        double fastest = std::numeric_limits<double>::infinity();
+        int best = algorithms[0];
+        for (const int candidate : algorithms) {
+            use(candidate);
+            double seconds = std::numeric_limits<double>::infinity();
+            for (int round = 0; round < 5; ++round) seconds = std::min(seconds, backend.seconds({}, [&] { multiply(); }));
+            if (seconds < fastest) fastest = seconds, best = candidate;
+        }
+        use(best);
+        names = fmt::format("{}, {}, CSR algorithm {}", std::filesystem::path(sparse.library.path()).filename().string(),
+                            std::filesystem::path(blas.library.path()).filename().string(), best == algorithms[0] ? 1 : 2);
+    }
+
+    void dot(const DeviceArray& a, const DeviceArray& b, Number to) const {
+        check(blas.dot(blas_handle, cells, a.data(), 1, b.data(), 1, at(to)), "cublas dot");
+    }
+    void axpy(Number factor, const DeviceArray& from, const DeviceArray& to) const {
+        check(blas.axpy(blas_handle, cells, at(factor), from.data(), 1, to.data(), 1), "cublas axpy");
+    }
+
+    void iterate() {
+        multiply();
+        dot(p, w, gamma_word);
+        compute("step_length");
+        axpy(alpha, p, x);
+        axpy(minus_alpha, w, r);
+        dot(r, r, new_delta);
+        compute("direction_share");
+        check(blas.scal(blas_handle, cells, at(beta), p.data(), 1), "cublas scal");
+        axpy(one, r, p);
+    }
+
+    double residual_square() const {
+        HostArray words(precision, 1);
+        backend.copy(words.data(), at(delta), words.bytes());
+        backend.synchronise();
+        return precision == Precision::f32 ? static_cast<double>(words.values<float>()[0]) : words.values<double>()[0];
+    }
+};
+
+std::unique_ptr<CusparseCg> CusparseCg::make(Backend& backend, Precision precision, int n, std::string& missing) {
+    if (backend.device().fingerprint.target != Target::cuda) {
+        missing = "cuSPARSE needs a GPU";
+        return nullptr;
+    }
+    auto state = std::make_unique<State>(backend, precision, n);
+    if (state->entries > std::numeric_limits<int>::max()) throw Error("the cuSPARSE rival", "32-bit indices are too few", "choose a smaller grid");
+    state->sparse.library = load({"libcusparse.so.12", "libcusparse.so.13", "libcusparse.so.11", "libcusparse.so"});
+    state->blas.library = load({"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"});
+    if (!state->sparse.bind() || !state->blas.bind(precision)) {
+        missing = fmt::format("no cuSPARSE or cuBLAS ({} {})", state->sparse.library.reason(), state->blas.library.reason());
+        return nullptr;
+    }
+    state->compile();
+    state->allocate();
+    state->prepare();
+    state->choose_algorithm();
+    return std::unique_ptr<CusparseCg>(new CusparseCg(std::move(state)));
+}
+
+CusparseCg::CusparseCg(std::unique_ptr<State> state) : state_(std::move(state)) {
+}
+CusparseCg::~CusparseCg() = default;
+
+CusparseCg::Solve CusparseCg::solve(const void* b, double tolerance, int most_iterations, int check_every) {
+    State& s = *state_;
+    s.backend.fill(s.x.data(), 0, s.x.bytes());
+    for (const auto* vector : {&s.r, &s.p}) s.backend.copy(vector->data(), b, vector->bytes());
+    s.dot(s.r, s.r, delta);
+    const double first = s.residual_square();
+    Solve result;
+    const auto start = std::chrono::steady_clock::now();
+    while (result.executed < most_iterations && !result.converged) {
+        const int steps = std::min(check_every, most_iterations - result.executed);
+        for (int step = 0; step < steps; ++step) s.iterate();
+        result.executed += steps;
+        result.residual = std::sqrt(s.residual_square() / first);
+        result.converged = result.residual <= tolerance;
+    }
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return result;
+}
+
+double CusparseCg::bytes_per_iteration() const {
+    const State& s = *state_;
+    // The matrix and its row starts; then words per cell: two for the product, two and one for the dot products, three for each axpy, two for scal.
+    const double matrix = static_cast<double>(s.entries) * (s.word() + 4) + 4.0 * s.cells;
+    return matrix + (2 + 2 + 1 + 3 * 3 + 2) * static_cast<double>(s.cells) * s.word();
+}
+
+const std::string& CusparseCg::names() const {
+    return state_->names;
+}
+const void* CusparseCg::solution() const {
+    return state_->x.data();
+}
+
+}  // namespace hone

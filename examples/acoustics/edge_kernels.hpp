@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/backend.hpp"
+
+namespace hone::examples::seismic {
+
+/// What an application does around hone's kernels, in a few small ones of its own, compiled by the backend's compiler for whatever device it is:
+/// values beyond walls, a source, receivers.
+class EdgeKernels {
+  public:
+    /// The kernels' text, for tests. The same body serves both targets.
+    static KernelSource source(Target target, Precision precision);
+
+    /// Throws Error with the compiler's reason when they do not compile.
+    EdgeKernels(Backend& backend, Precision precision);
+
+    /// Mirrors a field at the walls at both ends of an axis.
+    struct Mirror {
+        int cells = 0;   ///< along the axis
+        int stride = 0;  ///< words from one to the next along it
+        int across = 1;  ///< cells along the first other axis
+        int across_stride = 1;
+        int others = 1;  ///< and along the second
+        int others_stride = 1;
+        int depth = 0;          ///< how many values beyond a wall
+        int low = 0, high = 0;  ///< 1: even, -1: odd, 0: left as it is
+        bool on_faces = false;  ///< values lie on left faces, so that one lies on each wall: there an odd field is 0
+    };
+    /// `first` is the word of cell (0, 0, 0).
+    void mirror(void* first, const Mirror& plan) const;
+
+    /// field[place] += amounts[step], on the device.
+    void inject(void* field, const void* places, const void* amounts, int step) const;
+    /// traces[step * count + i] = field[places[i]].
+    void record(void* field, const void* places, void* traces, int count, int step) const;
+
+  private:
+    void launch(int entry, void* field, const void* places, void* words, int items, std::vector<int> constants) const;
+
+    Target target_;
+    Precision precision_;
+    std::unique_ptr<Module> module_;
+    int mirror_ = 0, inject_ = 0, record_ = 0;
+};
+
+}  // namespace hone::examples::seismic

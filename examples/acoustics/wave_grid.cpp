@@ -1,0 +1,161 @@
+#include "examples/acoustics/wave_grid.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+
+namespace hone::examples::seismic {
+namespace {
+
+std::size_t index(int axis) {
+    return static_cast<std::size_t>(axis);
+}
+
+int layer(const WaveSettings& settings, int axis, int end) {
+    return settings.walls[index(axis)][index(end)] == Wall::absorbing ? settings.layer : 0;
+}
+
+bool absorbing(const Model& model, const WaveSettings& settings) {
+    for (int axis = 0; axis < model.dimension; ++axis)
+        for (const int end : {0, 1})
+            if (layer(settings, axis, end) > 0) return true;
+    return false;
+}
+
+void check(const Model& model, const WaveSettings& settings) {
+    for (int axis = 0; axis < model.dimension; ++axis) {
+        const int least = 2 * settings.order;  // so that what is mirrored lies between the walls
+        if (model.cells[index(axis)] < least)
+            throw Error("acoustic model", fmt::format("{} cells along axis {}", model.cells[index(axis)], "xyz"[axis]),
+                        fmt::format("give it {} or more, or use a lower order", least));
+        for (const int end : {0, 1})
+            if (settings.walls[index(axis)][index(end)] == Wall::free_surface && (axis != model.depth_axis() || end != 0))
+                throw Error("boundary conditions", "a free surface that is not on top", "make it absorbing or rigid");
+    }
+    if (settings.layer < 0) throw Error("absorbing layer", fmt::format("{} cells", settings.layer), "give it 0 or more");
+}
+
+}  // namespace
+
+std::string to_string(Wall wall) {
+    switch (wall) {
+        case Wall::absorbing:
+            return "absorbing";
+        case Wall::rigid:
+            return "rigid";
+        case Wall::free_surface:
+            return "free surface";
+    }
+    return {};
+}
+
+double time_step(const Model& model, const WaveSettings& settings) {
+    double sum = 0;
+    for (const double weight : acoustics::weights(settings.order / 2)) sum += std::abs(weight);
+    return settings.courant * model.spacing / (model.fastest() * std::sqrt(model.dimension) * sum);
+}
+
+Problem WaveGrid::problem(const Model& model, const WaveSettings& settings, const std::string& kernel) {
+    check(model, settings);
+    std::string text =
+        fmt::format("acoustics_staggered kernel={} dimension={} order={} precision={}", kernel, model.dimension, settings.order, settings.precision);
+    if (absorbing(model, settings)) text += " absorbing=sponge";
+    for (int axis = 0; axis < model.dimension; ++axis)
+        text += fmt::format(" n{}={}", "xyz"[axis], model.cells[index(axis)] + layer(settings, axis, 0) + layer(settings, axis, 1));
+    return built_in_families().parse_problem(text);
+}
+
+WaveGrid::WaveGrid(const Model& model, const WaveSettings& settings)
+    : model_(model),
+      settings_(settings),
+      grid_(problem(model, settings, "pressure")),
+      dt_(time_step(model, settings)),
+      impedance_(static_cast<double>(model.speed.front()) * model.density.front()) {
+}
+
+bool WaveGrid::absorbs() const {
+    return absorbing(model_, settings_);
+}
+
+std::int64_t WaveGrid::place(const Cell& cell) const {
+    for (int axis = 0; axis < 3; ++axis)
+        if (cell[index(axis)] < 0 || cell[index(axis)] >= model_.cells[index(axis)])
+            throw Error("source or receiver", fmt::format("cell {}, {}, {}", cell[0], cell[1], cell[2]),
+                        fmt::format("the model has {} x {} x {}", model_.cells[0], model_.cells[1], model_.cells[2]));
+    return grid_.position(cell[0] + layer(settings_, 0, 0), cell[1] + layer(settings_, 1, 0), cell[2] + layer(settings_, 2, 0));
+}
+
+// Layers have the values of the model's nearest cell.
+std::size_t WaveGrid::model_cell(const Cell& cell) const {
+    Cell inside{};
+    for (int axis = 0; axis < model_.dimension; ++axis)
+        inside[index(axis)] = std::clamp(cell[index(axis)] - layer(settings_, axis, 0), 0, model_.cells[index(axis)] - 1);
+    return model_.at(inside[0], inside[1], inside[2]);
+}
+
+// All cells of the grid, and `beyond` more at both ends of an axis.
+template <typename Visit>
+void WaveGrid::for_cells(int axis, int beyond, const Visit& visit) const {
+    std::array<int, 3> more{};
+    if (axis >= 0) more[index(axis)] = beyond;
+    for (int z = -more[2]; z < cells(2) + more[2]; ++z)
+        for (int y = -more[1]; y < cells(1) + more[1]; ++y)
+            for (int x = -more[0]; x < cells(0) + more[0]; ++x) visit(Cell{x, y, z}, static_cast<std::size_t>(grid_.position(x, y, z)));
+}
+
+std::vector<float> WaveGrid::kappa() const {
+    std::vector<float> words(static_cast<std::size_t>(grid_.words()));
+    for_cells(-1, 0, [&](const Cell& cell, std::size_t word) {
+        const std::size_t at = model_cell(cell);
+        const double speed = model_.speed[at];
+        words[word] = static_cast<float>(speed * speed * model_.density[at] * dt_ / model_.spacing / impedance_);
+    });
+    return words;
+}
+
+std::vector<float> WaveGrid::buoyancy(int axis) const {
+    std::vector<float> words(static_cast<std::size_t>(grid_.words()));
+    const int n = cells(axis);
+    for_cells(axis, grid_.half, [&](const Cell& cell, std::size_t word) {
+        const int face = cell[index(axis)];
+        // Mirrored faces for walls; on the far wall the velocity is 0 whatever stands here.
+        const int same = face < 0 ? -face : face > n ? 2 * n - face : face;
+        if (face == n || (same != face && !reflects(axis, face < 0 ? 0 : 1))) return;
+        Cell right = cell, left = cell;
+        right[index(axis)] = same;
+        left[index(axis)] = std::max(same - 1, 0);
+        const double density = (static_cast<double>(model_.density[model_cell(left)]) + model_.density[model_cell(right)]) / 2;
+        words[word] = static_cast<float>(impedance_ * dt_ / (model_.spacing * density));
+    });
+    return words;
+}
+
+// sigma = sigma_max (depth / width)^2, so that a wave of the fastest speed comes back from the layer's end as `leak` of itself.
+std::vector<float> WaveGrid::damping(int axis) const {
+    constexpr double leak = 1e-3;
+    const double width = settings_.layer * model_.spacing;
+    const double most = width > 0 ? 1.5 * model_.fastest() * std::log(1 / leak) / width : 0;
+    const auto factor = [&](double position) {
+        double depth = 0;  // in the layer, as a part of its width
+        if (layer(settings_, axis, 0) > 0) depth = std::max(depth, (settings_.layer - position) / settings_.layer);
+        if (layer(settings_, axis, 1) > 0) depth = std::max(depth, (position - cells(axis) + settings_.layer) / settings_.layer);
+        depth = std::min(depth, 1.0);
+        return static_cast<float>(std::exp(-most * depth * depth * dt_));
+    };
+    const std::int64_t before = axis == 0 ? grid_.left() : grid_.ghost();
+    const std::int64_t length = axis == 0 ? grid_.pitch : cells(axis) + 2 * grid_.ghost();
+    std::vector<float> words;
+    for (const double shift : {0.0, 0.5})
+        for (std::int64_t i = 0; i < length; ++i) words.push_back(factor(static_cast<double>(i - before) + shift));
+    return words;
+}
+
+double WaveGrid::energy_unit() const {
+    return std::pow(model_.spacing, model_.dimension - 1) * dt_ / (2 * impedance_);
+}
+
+}  // namespace hone::examples::seismic

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "examples/acoustics/wave_solver.hpp"
+#include "generator/families/acoustics_staggered_grid.hpp"
+
+namespace hone::examples::seismic {
+
+/// A model with its absorbing layers on the grid of a problem of acoustics_staggered: which word is what.
+///
+/// Pressure has the model's unit, velocities are multiplied by an impedance (rho c of the first cell), so that both have one size.
+class WaveGrid {
+  public:
+    /// `kernel`: step, pressure or velocity.
+    static Problem problem(const Model& model, const WaveSettings& settings, const std::string& kernel);
+
+    WaveGrid(const Model& model, const WaveSettings& settings);
+
+    const acoustics::Grid& grid() const { return grid_; }
+    int cells(int axis) const { return static_cast<int>(std::array{grid_.nx, grid_.ny, grid_.nz}[static_cast<std::size_t>(axis)]); }
+    int stride(int axis) const { return static_cast<int>(std::array{std::int64_t{1}, grid_.pitch, grid_.plane()}[static_cast<std::size_t>(axis)]); }
+    bool reflects(int axis, int end) const { return wall(axis, end) != Wall::absorbing; }
+    bool absorbs() const;
+    Wall wall(int axis, int end) const { return settings_.walls[static_cast<std::size_t>(axis)][static_cast<std::size_t>(end)]; }
+    double dt() const { return dt_; }
+
+    /// The word of a cell of the model.
+    std::int64_t place(const Cell& cell) const;
+    /// kappa dt / h, a word for every one of an array.
+    std::vector<float> kappa() const;
+    /// dt / (h rho) at the left faces along an axis, with what lies beyond walls; 0 beyond absorbing layers.
+    std::vector<float> buoyancy(int axis) const;
+    /// Factors of a step in the absorbing layers: of the faces, then of the centres, along an axis.
+    std::vector<float> damping(int axis) const;
+    /// Energy of a sum over p p' / kappa + v^2 / b with these media, J for p in Pa.
+    double energy_unit() const;
+
+  private:
+    std::size_t model_cell(const Cell& cell) const;
+    template <typename Visit>
+    void for_cells(int axis, int beyond, const Visit& visit) const;
+
+    const Model& model_;
+    WaveSettings settings_;
+    acoustics::Grid grid_;
+    double dt_, impedance_;
+};
+
+}  // namespace hone::examples::seismic

@@ -1,0 +1,475 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/families/batched_gemm_mappings.hpp"
+
+// The mappings tile and mma: a block stages chunks of A and B in shared memory and accumulates a tile of C in registers, by multiply-adds or on the
+// FP64 matrix units. They share everything but who holds which sums, and the innermost loop.
+
+namespace hone::gemm {
+namespace {
+
+// Of an operand in shared memory: it lies as in memory, `inner` (k) or rows fastest, with rows lengthened against bank conflicts.
+struct Stage {
+    int width = 1;   // words per copy
+    int length = 0;  // distance of neighbours in the slow direction
+    int group = 0;   // words of one matrix
+};
+
+struct Tile {
+    Tile(const Shape& shape, const Config& config)
+        : mma(config.word("mapping") == "mma"),
+          matrices_per_block(number(config, "matrices_per_block")),
+          thread_m(number(config, "thread_m")),
+          thread_n(number(config, "thread_n")),
+          stages(number(config, "stages")),
+          step(mma ? number(config, "depth") : shape.vector_width()),
+          through_shared(config.word("exchange") == "shared") {
+        row_grain = (mma ? 16 : 1) * thread_m;
+        column_grain = (mma ? 8 : 1) * thread_n;
+        const int tile_m = pieces(shape.m, pieces(shape.m, number(config, "block_m")));
+        stacked = shape.shared_b && tile_m == shape.m;
+        rows_wanted = stacked ? matrices_per_block * shape.m : tile_m;
+        columns_wanted = pieces(shape.n, pieces(shape.n, number(config, "block_n")));
+        rows = round_up(rows_wanted, row_grain);
+        columns = round_up(columns_wanted, column_grain);
+        groups = stacked ? 1 : matrices_per_block;
+        tiles_along_rows = stacked ? 1 : pieces(shape.m, rows);
+        tiles_along_columns = pieces(shape.n, columns);
+        chunk = round_up(pieces(shape.k, pieces(shape.k, number(config, "chunk"))), step);
+        chunks = pieces(shape.k, chunk);
+        a = stage_of(shape, !shape.transposed_a, rows, shape.m, shape.stride_a(), stacked && !shape.transposed_a ? shape.m : rows);
+        b = stage_of(shape, shape.transposed_b, columns, shape.n, shape.stride_b(), columns);
+        // The matrix units' sums go into different banks where columns are 2 or 6 words apart modulo 8: a lane holds every second column.
+        c_length = rows + (6 - rows % 4) % 4;
+    }
+
+    // `rows_fast`: rows (columns of B) are neighbours in memory, not values along k.
+    Stage stage_of(const Shape& shape, bool rows_fast, int extent, int whole, std::int64_t stride, int piece) const {
+        Stage result;
+        const int line = rows_fast ? whole : shape.k;  // length of a contiguous line in memory
+        const int cut = rows_fast ? piece : chunk;     // where lines are cut
+        for (const int width : {2, 4})
+            if (width <= shape.vector_width() && line % width == 0 && cut % width == 0 && extent % width == 0 && stride % width == 0)
+                result.width = width;
+        const int vector = shape.vector_width();
+        result.length = round_up(rows_fast ? extent : chunk, 4);
+        if (mma && result.length % 8 == 0) result.length += 4;                               // see operands_of_mma
+        if (!mma && !rows_fast && result.length / vector % 2 == 0) result.length += vector;  // an odd number of 16-byte vectors
+        result.group = result.length * (rows_fast ? chunk : extent);
+        return result;
+    }
+
+    int warps_m() const { return rows / row_grain; }
+    int warps_n() const { return columns / column_grain; }
+    /// Threads (mma: warps) that hold sums.
+    int holders() const { return groups * warps_m() * warps_n(); }
+    int threads() const { return mma ? 32 * holders() : round_up(holders(), 32); }
+    int tiles() const { return tiles_along_rows * tiles_along_columns; }
+    int b_groups(const Shape& shape) const { return shape.shared_b ? 1 : groups; }
+    int stage_words(const Shape& shape) const { return groups * a.group + b_groups(shape) * b.group; }
+    std::int64_t shared_words(const Shape& shape) const {
+        return std::max<std::int64_t>(std::int64_t{stages} * stage_words(shape), through_shared ? std::int64_t{groups} * columns * c_length : 0);
+    }
+
+    bool mma;
+    int matrices_per_block, thread_m, thread_n, stages, step;
+    bool through_shared;
+    int row_grain, column_grain;
+    bool stacked;
+    int rows_wanted, columns_wanted, rows, columns, groups;
+    int tiles_along_rows, tiles_along_columns;
+    int chunk, chunks;
+    Stage a, b;
+    int c_length;
+};
+
+std::string conflict(const Shape& shape, const Config& config) {
+    const Tile tile(shape, config);
+    if (tile.matrices_per_block > 1 && tile.tiles() > 1) return "a block has one matrix where that is cut into several tiles";
+    if (tile.thread_m > 1 && 2 * tile.rows_wanted <= tile.row_grain) return "half of the rows that a thread or warp accumulates would be padding";
+    if (tile.thread_n > 1 && 2 * tile.columns_wanted <= tile.column_grain)
+        return "half of the columns that a thread or warp accumulates would be padding";
+    if (tile.stages > std::max(1, tile.chunks)) return fmt::format("{} stages for {} chunks", tile.stages, tile.chunks);
+    return "";
+}
+
+Resources resources(const Shape& shape, const Config& config) {
+    const Tile tile(shape, config);
+    Resources result;
+    result.threads = tile.threads();
+    result.shared_bytes = tile.shared_words(shape) * shape.bytes();
+    const int sums = tile.thread_m * tile.thread_n * (tile.mma ? 4 : 1);
+    const int operands = tile.mma ? tile.thread_m * tile.step / 2 + tile.thread_n * tile.step / 4 : 2 * (tile.thread_m + tile.thread_n);
+    result.registers = shape.bytes() / 4 * (sums + operands) + 32;  // addresses, indices and loop counters
+    result.code = std::int64_t{tile.thread_m} * tile.thread_n * tile.step;
+    return result;
+}
+
+// How operand `name` ('a' or 'b') lies in shared memory, and how its lines, `length` words each, are dealt to the threads: `vectors` to one part of a
+// line, so that `lines` of them are copied at a time.
+Block operand_constants(const Shape& shape, const Tile& tile, char name) {
+    constexpr int longest_unrolled = 16;
+    const bool is_a = name == 'a';
+    const Stage& stage = is_a ? tile.a : tile.b;
+    const bool inner_fast = is_a ? shape.transposed_a : !shape.transposed_b;
+    const int extent = is_a ? tile.rows : tile.columns;
+    const int groups = is_a ? tile.groups : tile.b_groups(shape);
+    const int length = inner_fast ? tile.chunk : extent;
+    const int parts = pieces(length / stage.width, tile.threads());
+    const int vectors = pieces(length / stage.width, parts);
+    const int lines = tile.threads() / vectors;
+    const int line_count = groups * (inner_fast ? extent : tile.chunk);
+    const int copies = pieces(line_count, lines);
+    Block block;
+    block.line("constexpr int {0}_here_{1} = {2}, {0}_here_inner = {3}, {0}_group = {4};  // in shared memory", name, is_a ? "row" : "column",
+               inner_fast ? stage.length : 1, inner_fast ? 1 : stage.length, stage.group);
+    block.line("constexpr int {0}_width = {1}, {0}_length = {2}, {0}_line_count = {3};  // words per copy, words of a line, lines", name, stage.width,
+               length, line_count);
+    block.line("constexpr int {0}_parts = {1}, {0}_vectors = {2}, {0}_lines = {3}, {0}_unroll = {4};", name, parts, vectors, lines,
+               copies <= longest_unrolled ? copies : longest_unrolled / 2);
+    return block;
+}
+
+Block constants(const Shape& shape, const Tile& tile, const Config& config) {
+    Block block = shape_constants(shape);
+    block.line("constexpr int matrices_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};", tile.matrices_per_block,
+               tile.threads(), number(config, "min_blocks"));
+    block.line("constexpr bool stacked = {};  // the rows of all matrices of a block are one tile", tile.stacked);
+    block.line("constexpr int rows = {}, columns = {}, groups = {};  // of a tile, and how many of them a block has", tile.rows, tile.columns,
+               tile.groups);
+    block.line("constexpr int tiles_along_columns = {}, tiles = {};  // of a matrix", tile.tiles_along_columns, tile.tiles());
+    block.line("constexpr int chunk = {}, stages = {};  // values along k that are staged at a time, and how many chunks are on their way",
+               tile.chunk, tile.stages);
+    block.append(operand_constants(shape, tile, 'a'));
+    block.append(operand_constants(shape, tile, 'b'));
+    block.line("constexpr int stage_words = {}, b_start = groups * a_group;", tile.stage_words(shape));
+    if (tile.through_shared) block.line("constexpr int c_here_column = {};", tile.c_length);
+    return block;
+}
+
+// Asynchronous copies into shared memory, where the device has them.
+Block copy_functions(const Limits& limits) {
+    Block block;
+    block.text("// Copies `width` neighbouring words, or writes zeros.");
+    block.text("template <int width>");
+    block.open("__device__ __forceinline__ void copy(real* to, const real* from, bool there)");
+    if (limits.architecture >= 80) {
+        block.text("constexpr int bytes = width * sizeof(real);");
+        block.text("const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));");
+        block.text("if constexpr (bytes == 16)");
+        block.text(
+            "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\"r\"(target), \"l\"(from), \"r\"(there ? 16 : 0) : \"memory\");");
+        block.text("else");
+        block.text(
+            "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], %2, %3;\" ::\"r\"(target), \"l\"(from), \"n\"(bytes), \"r\"(there ? bytes : 0) "
+            ": \"memory\");");
+    } else {
+        block.text("for (int i = 0; i < width; ++i) to[i] = there ? from[i] : real(0);");
+    }
+    block.close();
+    block.text("");
+    block.text("// What was copied since the last call is one chunk.");
+    block.open("__device__ __forceinline__ void end_chunk()");
+    if (limits.architecture >= 80) block.text("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");");
+    block.close();
+    block.text("");
+    block.text("// Waits until at most `chunks` chunks of this thread's copies are on their way.");
+    block.text("template <int chunks>");
+    block.open("__device__ __forceinline__ void wait_for_chunks()");
+    if (limits.architecture >= 80) block.text("asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(chunks) : \"memory\");");
+    block.close();
+    block.text("");
+    return block;
+}
+
+// The operands of one multiply-add of a warp, spread as PTX prescribes for mma.m16n8k4, k8 and k16 with .f64: with g = lane / 4 and t = lane % 4,
+// word i of a is (row g + 8 (i % 2), column t + 4 (i / 2)), word i of b (row t + 4 i, column g), word i of c (row g + 8 (i / 2), column 2 t + i % 2).
+// A warp reads half of its lanes at a time: 4 rows in each of 4 columns, which lie in 16 different banks where columns are 4 or 12 words apart
+// modulo 16.
+Block mma_function(const Tile& tile) {
+    const auto list = [](int count, int first, const char* form) {
+        std::string text;
+        for (int i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + fmt::format(fmt::runtime(form), i + first);
+        return text;
+    };
+    const int a = tile.step / 2;
+    const int b = tile.step / 4;
+    Block block;
+    block.line("// c += a b on the matrix units: a holds 16 rows x {0} values along k, b {0} values along k x 8 columns, spread over the warp as PTX",
+               tile.step);
+    block.line("// prescribes for m16n8k{}.", tile.step);
+    block.line("__device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[{}], const real (&b)[{}]) {{", a, b);
+    block.line("    asm(\"mma.sync.aligned.m16n8k{}.row.col.f64.f64.f64.f64 {{%0, %1, %2, %3}}, {{{}}}, {{{}}}, {{%0, %1, %2, %3}};\"", tile.step,
+               list(a, 4, "%{}"), list(b, 4 + a, "%{}"));
+    block.text("        : \"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3])");
+    block.line("        : {}, {});", list(a, 0, "\"d\"(a[{}])"), list(b, 0, "\"d\"(b[{}])"));
+    block.text("}");
+    block.text("");
+    return block;
+}
+
+Block load_function(const Shape& shape) {
+    Block block;
+    block.text("// Loads `count` neighbouring values, as many at once as 16 bytes and `count` allow.");
+    block.text("template <int count>");
+    block.open("__device__ __forceinline__ void load(real (&to)[count], const real* from)");
+    if (shape.vector_width() == 4)
+        block.text("constexpr int width = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1;");
+    else
+        block.text("constexpr int width = count % 2 == 0 ? 2 : 1;");
+    block.open("struct alignas(width * sizeof(real)) Vector");
+    block.text("real value[width];");
+    block.close(";");
+    block.text("#pragma unroll");
+    block.open("for (int i = 0; i < count / width; ++i)");
+    block.text("const Vector vector = reinterpret_cast<const Vector*>(from)[i];");
+    block.text("#pragma unroll");
+    block.text("for (int j = 0; j < width; ++j) to[i * width + j] = vector.value[j];");
+    block.close();
+    block.close();
+    block.text("");
+    return block;
+}
+
+// From a place in a line to a place in the operand: `s` along the rows (columns of B), `l` along k.
+Block position(bool rows_fast, const char* extent, int groups) {
+    const char* const slow_extent = rows_fast ? "chunk" : extent;
+    Block block;
+    block.line("const int {} = place, {} = {}, group = {};", rows_fast ? "s" : "l", rows_fast ? "l" : "s",
+               groups == 1 ? "line" : fmt::format("line % {}", slow_extent), groups == 1 ? "0" : fmt::format("line / {}", slow_extent));
+    return block;
+}
+
+// Where this thread's sums lie: `group`, and the first `row` and `column` within the tile.
+Block place(const Shape& shape, const Tile& tile) {
+    Block block;
+    if (tile.mma) {
+        block.line("constexpr int warps_m = {}, warps_n = {};", tile.warps_m(), tile.warps_n());
+        block.text("const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;");
+        block.text("const int group = warp / (warps_m * warps_n);");
+        block.line("const int row = warp % warps_m * {} + lane / 4;", tile.row_grain);
+        block.line("const int column = warp / warps_m % warps_n * {} + lane / 4;", tile.column_grain);
+        return block;
+    }
+    block.line("constexpr int threads_m = {}, threads_n = {};", tile.warps_m(), tile.warps_n());
+    block.text("// Values that a thread loads together are neighbours in shared memory: its rows where rows are, else values along k.");
+    block.line("constexpr int row_step = {}, column_step = {};", shape.transposed_a ? "threads_m" : "1", shape.transposed_b ? "1" : "threads_n");
+    if (tile.holders() < tile.threads()) {
+        block.text("const bool holds = threadIdx.x < groups * threads_m * threads_n;  // the others only copy");
+        block.text("const int holder = holds ? threadIdx.x : 0;");
+    } else {
+        block.text("const int holder = threadIdx.x;");
+    }
+    block.text("const int group = holder / (threads_m * threads_n);");
+    block.line("const int row = holder % threads_m{};", shape.transposed_a ? "" : fmt::format(" * {}", tile.thread_m));
+    block.line("const int column = holder / threads_m % threads_n{};", shape.transposed_b ? fmt::format(" * {}", tile.thread_n) : "");
+    return block;
+}
+
+// `step` values along k of the thread's rows (or columns) into `name`[count][step].
+Block operand(const char* name, int count, bool rows_fast, const char* from, const char* first, const char* length, const char* between) {
+    Block block;
+    block.text("#pragma unroll");
+    if (rows_fast) {
+        block.open("for (int j = 0; j < step; ++j)");
+        block.line("real line[{}];", count);
+        block.line("load(line, {} + (l + j) * {} + {});", from, length, first);
+        block.text("#pragma unroll");
+        block.line("for (int i = 0; i < {0}; ++i) {1}[i][j] = line[i];", count, name);
+        block.close();
+    } else {
+        block.line("for (int i = 0; i < {}; ++i) load({}[i], {} + ({} + i * {}) * {} + l);", count, name, from, first, between, length);
+    }
+    return block;
+}
+
+// The products of one chunk, `a_now` and `b_now` being its operands.
+Block multiply(const Shape& shape, const Tile& tile) {
+    Block block;
+    block.line("constexpr int step = {};  // values along k at a time", tile.step);
+    block.text("#pragma unroll");
+    block.open("for (int l = 0; l < chunk; l += step)");
+    if (tile.mma) {
+        block.line("real x[{}][step / 2], y[{}][step / 4];", tile.thread_m, tile.thread_n);
+        block.text("#pragma unroll");
+        block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
+        block.text("    #pragma unroll");
+        block.text("    for (int j = 0; j < step / 2; ++j)");
+        block.text("        x[i][j] = a_now[(row + i * 16 + j % 2 * 8) * a_here_row + (l + lane % 4 + j / 2 * 4) * a_here_inner];");
+        block.text("#pragma unroll");
+        block.line("for (int i = 0; i < {}; ++i)", tile.thread_n);
+        block.text("    #pragma unroll");
+        block.text(
+            "    for (int j = 0; j < step / 4; ++j) y[i][j] = b_now[(column + i * 8) * b_here_column + (l + lane % 4 + j * 4) * b_here_inner];");
+        block.text("#pragma unroll");
+        block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
+        block.text("    #pragma unroll");
+        block.line("    for (int j = 0; j < {}; ++j) multiply_add(sum[i][j], x[i], y[j]);", tile.thread_n);
+    } else {
+        block.line("real x[{}][step], y[{}][step];", tile.thread_m, tile.thread_n);
+        block.append(
+            operand("x", tile.thread_m, !shape.transposed_a, "a_now", "row", shape.transposed_a ? "a_here_row" : "a_here_inner", "row_step"));
+        block.append(
+            operand("y", tile.thread_n, shape.transposed_b, "b_now", "column", shape.transposed_b ? "b_here_inner" : "b_here_column", "column_step"));
+        block.text("#pragma unroll");
+        block.text("for (int j = 0; j < step; ++j)");
+        block.text("    #pragma unroll");
+        block.line("    for (int i = 0; i < {}; ++i)", tile.thread_m);
+        block.text("        #pragma unroll");
+        block.line("        for (int p = 0; p < {}; ++p) sum[i][p] += x[i][j] * y[p][j];", tile.thread_n);
+    }
+    block.close();
+    return block;
+}
+
+Block chunk_copies(const char* to, const char* start) {
+    Block block;
+    block.line("copy_a({}, a, tile_row, {}, present);", to, start);
+    block.line("copy_b({} + b_start, b, tile_column, {}, {});", to, start, "present");
+    return block;
+}
+
+Block operands_now(const Shape& shape, const char* here) {
+    Block block;
+    block.line("const real* const a_now = {} + group * a_group;", here);
+    block.line("const real* const b_now = {} + b_start{};", here, shape.shared_b ? "" : " + group * b_group");
+    return block;
+}
+
+Block chunk_loop(const Shape& shape, const Tile& tile) {
+    Block block;
+    if (tile.stages == 1) {
+        const bool loop = tile.chunks > 1;
+        if (loop) {
+            block.text("#pragma unroll 1");
+            block.open("for (int start = 0; start < k; start += chunk)");
+        }
+        block.append(chunk_copies("stage", loop ? "start" : "0"));
+        block.text("end_chunk();");
+        block.text("wait_for_chunks<0>();");
+        block.text("__syncthreads();");
+        block.append(operands_now(shape, "stage"));
+        block.append(multiply(shape, tile));
+        if (loop || tile.through_shared) block.text("__syncthreads();");
+        if (loop) block.close();
+        return block;
+    }
+    block.text("// The next chunks arrive while this one is used; one barrier per chunk.");
+    block.open("for (int next = 0; next < stages - 1; ++next)");
+    block.append(chunk_copies("stage + next * stage_words", "next * chunk"));
+    block.text("end_chunk();");
+    block.close();
+    block.line("constexpr int chunks = {};", tile.chunks);
+    block.text("#pragma unroll 1");
+    block.open("for (int now = 0; now < chunks; ++now)");
+    block.text("wait_for_chunks<stages - 2>();");
+    block.text("__syncthreads();");
+    block.text("const int next = now + stages - 1;");
+    block.open("if (next < chunks)");
+    block.append(chunk_copies("stage + next % stages * stage_words", "next * chunk"));
+    block.close();
+    block.text("end_chunk();");
+    block.text("const real* const here = stage + now % stages * stage_words;");
+    block.append(operands_now(shape, "here"));
+    block.append(multiply(shape, tile));
+    block.close();
+    if (tile.through_shared) block.text("__syncthreads();");
+    return block;
+}
+
+// Runs `body` for every sum of the thread, with its place `s`, `t` in the tile and its `value`.
+Block for_every_sum(const Tile& tile, const Block& body) {
+    const bool some_idle = !tile.mma && tile.holders() < tile.threads();
+    Block block;
+    if (some_idle) block.open("if (holds)");
+    block.text("#pragma unroll");
+    block.open(fmt::format("for (int j = 0; j < {}; ++j)", tile.thread_n));
+    block.text("#pragma unroll");
+    if (tile.mma) {
+        block.open(fmt::format("for (int i = 0; i < {}; ++i)", 4 * tile.thread_m));
+        block.text("const int s = row + i / 2 * 8, t = column - lane / 4 + j * 8 + lane % 4 * 2 + i % 2;");
+        block.text("const real value = sum[i / 4][j][i % 4];");
+    } else {
+        block.open(fmt::format("for (int i = 0; i < {}; ++i)", tile.thread_m));
+        block.text("const int s = row + i * row_step, t = column + j * column_step;");
+        block.text("const real value = sum[i][j];");
+    }
+    block.append(body);
+    block.close();
+    block.close();
+    if (some_idle) block.close();
+    return block;
+}
+
+Block store(const Shape& shape, const Tile& tile) {
+    const char* const factors = shape.scaled ? ", alpha, beta" : "";
+    Block block;
+    if (!tile.through_shared) {
+        Block body;
+        body.text("const int matrix = stacked ? s / m : group;");
+        body.text("const int i_row = stacked ? s % m : tile_row + s;");
+        body.text("if (matrix < present && i_row < m && tile_column + t < n)");
+        body.line("    put(c + matrix * stride_c + (tile_column + t) * m + i_row, value{});", factors);
+        return block.append(for_every_sum(tile, body));
+    }
+    Block body;
+    body.text("stage[(group * columns + t) * c_here_column + s] = value;");
+    block.append(for_every_sum(tile, body));
+    block.text("__syncthreads();");
+    block.text("// Neighbouring threads write neighbouring words.");
+    block.text("constexpr int height = stacked ? m : rows;");
+    block.open("for (int index = threadIdx.x; index < matrices_per_block * columns * height; index += threads_per_block)");
+    block.text("const int s = index % height, t = index / height % columns, matrix = index / (height * columns);");
+    block.text("const real value = stage[stacked ? t * c_here_column + matrix * m + s : (matrix * columns + t) * c_here_column + s];");
+    block.text("if (matrix < present && tile_row + s < m && tile_column + t < n)");
+    block.line("    put(c + matrix * stride_c + (tile_column + t) * m + tile_row + s, value{});", factors);
+    block.close();
+    return block;
+}
+
+KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
+    const Shape shape(problem);
+    const Tile tile(shape, config);
+    const double executed = 2.0 * tile.rows * tile.columns * tile.chunk * tile.chunks * tile.groups * tile.tiles() / tile.matrices_per_block *
+                            static_cast<double>(shape.batch);
+    const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
+                      {"constants", constants(shape, tile, config)},
+                      {"copy", copy_functions(limits)},
+                      {"multiply_add", tile.mma ? mma_function(tile) : load_function(shape)},
+                      {"put", put_function(shape, "__device__ __forceinline__ ")},
+                      {"a_position", position(!shape.transposed_a, "rows", tile.groups)},
+                      {"b_position", position(shape.transposed_b, "columns", tile.b_groups(shape))},
+                      {"entry", parameters(shape, Target::cuda)},
+                      {"factors", read_factors(shape)},
+                      {"place", place(shape, tile)},
+                      {"sums", Block().line("real sum[{}][{}]{} = {{}};", tile.thread_m, tile.thread_n, tile.mma ? "[4]" : "")},
+                      {"chunks", chunk_loop(shape, tile)},
+                      {"store", store(shape, tile)}};
+    KernelSource source = make_source(problem, Target::cuda, render("batched_gemm_block.cu", holes), executed);
+    source.step.push_back(block_launch(shape, tile.matrices_per_block, tile.tiles(), resources(shape, config)));
+    return source;
+}
+
+// m16n8k4 and its like came with sm_90; the older m8n8k4 is no faster than multiply-adds.
+bool has_matrix_units(const Shape& shape, const Limits& limits) {
+    return shape.precision == Precision::f64 && limits.architecture >= 90;
+}
+
+// Where tiles fill the matrix units, these have twice the rate, and half the loads from shared memory.
+bool worth_multiply_adds(const Shape& shape, const Limits& limits) {
+    return !has_matrix_units(shape, limits) || shape.m < 24 || shape.n < 12 || shape.k < 12;
+}
+
+}  // namespace
+
+Mapping tile_mapping() {
+    return {"tile", worth_multiply_adds, conflict, resources, kernel};
+}
+
+Mapping mma_mapping() {
+    return {"mma", has_matrix_units, conflict, resources, kernel};
+}
+
+}  // namespace hone::gemm

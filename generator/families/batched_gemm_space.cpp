@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "generator/families/batched_gemm_mappings.hpp"
+
+// Tunables and constraints on a CUDA device. Lists of values depend on the shape, so that little of their product is out of the question.
+
+namespace hone::gemm {
+namespace {
+
+constexpr int reserved_shared_bytes = 1024;  // that the driver keeps per block, CUDA C++ Programming Guide
+constexpr int register_granularity = 8;      // registers are given out per thread in steps of 8
+constexpr std::int64_t largest_code = 1024;  // multiply-adds in one trip of the innermost loop
+
+const Mapping& mapping_of(const Config& config) {
+    const auto& all = cuda_mappings();
+    return *std::find_if(all.begin(), all.end(), [&](const Mapping& m) { return m.name == config.word("mapping"); });
+}
+
+using Violation = std::optional<std::string>;
+
+Violation too_many(std::int64_t value, std::int64_t most, const char* what) {
+    if (value <= most) return std::nullopt;
+    return fmt::format("{} {}, at most {} possible", value, what, most);
+}
+
+Violation register_violation(const Resources& needs, std::int64_t blocks, const Limits& limits) {
+    const std::int64_t share = limits.registers_per_multiprocessor / (needs.threads * blocks) / register_granularity * register_granularity;
+    return too_many(needs.registers, std::min<std::int64_t>(share, limits.max_registers_per_thread), "registers per thread (estimated)");
+}
+
+Violation shared_violation(const Resources& needs, std::int64_t blocks, const Limits& limits) {
+    if (auto violation = too_many(needs.shared_bytes, limits.shared_bytes_per_block, "bytes of shared memory")) return violation;
+    return too_many((needs.shared_bytes + reserved_shared_bytes) * blocks, limits.shared_bytes_per_multiprocessor,
+                    "bytes of shared memory for min_blocks blocks");
+}
+
+// Which tunables a mapping does not look at; they keep their lists' first values.
+std::vector<std::string> ignored_by(const std::string& mapping) {
+    if (mapping == "thread") return {"block_m", "block_n", "thread_m", "thread_n", "chunk", "stages", "depth"};
+    if (mapping == "tile") return {"depth"};
+    return {};
+}
+
+Constraint ignored_constraint(const std::vector<Tunable>& tunables) {
+    return {"ignored", [tunables](const Config& config) -> Violation {
+                const std::string& mapping = config.word("mapping");
+                for (const std::string& name : ignored_by(mapping)) {
+                    const auto tunable = std::find_if(tunables.begin(), tunables.end(), [&](const Tunable& t) { return t.name == name; });
+                    if (Value(config.integer(name)) != tunable->values.front())
+                        return fmt::format("mapping={} does not look at {}: {}={}", mapping, name, name, to_string(tunable->values.front()));
+                }
+                return std::nullopt;
+            }};
+}
+
+std::vector<Constraint> constraints(const Shape& shape, const Limits& limits, const std::vector<Tunable>& tunables) {
+    const auto with_resources = [shape](auto rule) {
+        return [shape, rule](const Config& config) -> Violation {
+            return rule(mapping_of(config).resources(shape, config), number(config, "min_blocks"));
+        };
+    };
+    return {
+        ignored_constraint(tunables),
+        {"mapping",
+         [shape, limits](const Config& config) -> Violation {
+             const Mapping& mapping = mapping_of(config);
+             const std::string conflict = mapping.conflict(shape, config);
+             if (!conflict.empty()) return conflict;
+             if (config.integer("stages") > 1 && limits.architecture < 80) return "asynchronous copies came with sm_80: stages=1";
+             return std::nullopt;
+         }},
+        {"threads", with_resources([limits](const Resources& needs, std::int64_t blocks) -> Violation {
+             if (auto violation = too_many(needs.threads, limits.max_threads_per_block, "threads per block")) return violation;
+             return too_many(needs.threads * blocks, limits.max_threads_per_multiprocessor, "threads for min_blocks blocks");
+         })},
+        {"shared memory", with_resources([limits](const Resources& needs, std::int64_t blocks) { return shared_violation(needs, blocks, limits); })},
+        {"registers", with_resources([limits](const Resources& needs, std::int64_t blocks) { return register_violation(needs, blocks, limits); })},
+        {"code size",
+         with_resources([](const Resources& needs, std::int64_t) { return too_many(needs.code, largest_code, "unrolled multiply-adds"); })},
+    };
+}
+
+// Those values that cut `extent` in different ways: from the first on, none that is twice as large as needed.
+std::vector<Value> cuts(int extent, std::initializer_list<int> values) {
+    std::vector<Value> result;
+    for (const int value : values)
+        if (result.empty() || value / 2 < extent) result.emplace_back(std::int64_t{value});
+    return result;
+}
+
+std::vector<Value> matrices_per_block(const Shape& shape, bool tiny) {
+    const int largest = std::max({shape.m, shape.n, shape.k});
+    if (tiny) return numbers({4, 16, 32, 64, 128, 256});
+    if (largest <= 16) return numbers({1, 2, 4, 8, 16, 32});
+    if (shape.m <= 32) return numbers({1, 2, 4, 8, 16});
+    if (largest <= 128) return numbers({1, 2, 4});
+    return shape.m <= 128 && shape.n <= 128 ? numbers({1, 2}) : numbers({1});
+}
+
+// What runs untuned: few resources, but a form that suits the shape.
+std::vector<Assignment> safe_assignments(const Shape& shape, const std::vector<std::string>& mappings) {
+    const std::string mapping = mappings.back() == "thread" ? "thread" : mappings.front();
+    std::int64_t per_block = 1;
+    std::int64_t along_m = 1;
+    std::int64_t along_n = 1;
+    if (mapping == "thread") {
+        per_block = 64;
+    } else if (mapping == "mma") {
+        along_m = shape.m > 32 ? 2 : 1;
+        along_n = shape.n > 16 ? 2 : 1;
+    } else {
+        along_m = shape.m > 1 ? 2 : 1;
+        along_n = shape.n > 1 ? 2 : 1;
+        if (std::max({shape.m, shape.n, shape.k}) <= 16) per_block = 4;
+    }
+    const bool large = mapping == "mma" && shape.k > 16;
+    return {{"mapping", mapping},
+            {"matrices_per_block", per_block},
+            {"block_m", std::int64_t{mapping == "mma" && shape.m > 32 ? 64 : 32}},
+            {"block_n", std::int64_t{mapping == "mma" && shape.n > 16 ? 32 : 16}},
+            {"thread_m", along_m},
+            {"thread_n", along_n},
+            {"chunk", std::int64_t{large ? 16 : 8}},
+            {"stages", std::int64_t{large ? 2 : 1}},
+            {"depth", std::int64_t{4}},
+            {"exchange", mapping == "thread" && shape.packed() ? "shared" : "direct"},
+            {"min_blocks", std::int64_t{1}}};
+}
+
+}  // namespace
+
+const std::vector<Mapping>& cuda_mappings() {
+    static const std::vector<Mapping> mappings{tile_mapping(), mma_mapping(), thread_mapping()};
+    return mappings;
+}
+
+SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
+    const Shape shape(problem);
+    std::vector<std::string> names;
+    for (const Mapping& mapping : cuda_mappings())
+        if (mapping.applies(shape, limits)) names.push_back(mapping.name);
+    const bool tiny = thread_mapping().applies(shape, limits);
+    const bool units = mma_mapping().applies(shape, limits);
+    std::vector<Tunable> tunables{
+        {"mapping", "thread: a thread per matrix; tile: a thread per tile of C; mma: a warp per tile of the matrix units", words(names)},
+        {"matrices_per_block", "products that a block of threads computes", matrices_per_block(shape, tiny)},
+        {"block_m", "rows of C that a block computes, at most", cuts(shape.m, {32, 64, 128, 256, 512})},
+        {"block_n", "columns of C that a block computes, at most", cuts(shape.n, {16, 32, 64, 128, 256})},
+        {"thread_m", "rows that a thread accumulates; mma: groups of 16 rows per warp", cuts(shape.m, {1, 2, 4, 8})},
+        {"thread_n", "columns that a thread accumulates; mma: groups of 8 columns per warp", cuts(shape.n, {1, 2, 4, 8})},
+        {"chunk", "values along k that are staged in shared memory at a time, at most", cuts(shape.k, {8, 16, 32, 64, 128})},
+        {"stages", "chunks in shared memory: one is used while the others arrive", cuts(pieces(shape.k, 8), {1, 2, 3, 4})},
+        {"depth", "mma: values along k of one instruction", units ? numbers({4, 8, 16}) : numbers({4})},
+        {"exchange",
+         "shared: words that threads hold go to memory through shared memory, in order (thread: come from there, too); direct: as they are",
+         words({"direct", "shared"})},
+        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})},
+    };
+    std::vector<Assignment> safe = safe_assignments(shape, names);
+    std::vector<Constraint> rules = constraints(shape, limits, tunables);
+    return SearchSpace(std::move(tunables), std::move(rules), std::move(safe));
+}
+
+}  // namespace hone::gemm

@@ -1,0 +1,212 @@
+// Compiled kernels of batched_gemm against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the
+// resources that they take.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <random>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "generator/families/batched_gemm.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "tests/generator/families/batched_gemm_on_host.hpp"
+#include "tests/support/emulator.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/verify.hpp"
+
+namespace hone {
+namespace {
+
+const Families& families() {
+    static const Families table({batched_gemm()});
+    return table;
+}
+
+Problem parse(const std::string& rest) {
+    return families().parse_problem("batched_gemm " + rest);
+}
+
+// beta = 0 and a C full of NaN, which a kernel that reads C would spread.
+Family with_beta_zero(const Family& family) {
+    Family result = family;
+    result.workload = [family](const Problem& problem, std::uint64_t seed) {
+        Workload workload = family.workload(problem, seed);
+        const auto set = [&](auto real) {
+            using Real = decltype(real);
+            workload.arrays[3].values<Real>()[1] = 0;
+            for (Real& word : workload.arrays[2].values<Real>()) word = std::numeric_limits<Real>::quiet_NaN();
+        };
+        problem.precision() == Precision::f32 ? set(0.0F) : set(0.0);
+        workload.expected[2] = workload.arrays[2].copy();
+        const std::array<void*, 4> arrays{workload.arrays[0].data(), workload.arrays[1].data(), workload.expected[2].data(),
+                                          workload.arrays[3].data()};
+        family.reference(problem, arrays, 0, family.range(problem));
+        return workload;
+    };
+    return result;
+}
+
+class BatchedGemmKernels : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    int any(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
+    std::string any_of(std::initializer_list<const char*> words) { return words.begin()[any(0, static_cast<int>(words.size()) - 1)]; }
+
+    // One step over everything, and one over a range that begins and ends anywhere.
+    void expect_verified(const Family& family, const Problem& problem, const Config& config) { expect_verified(*backend_, family, problem, config); }
+    void expect_verified(Backend& backend, const Family& family, const Problem& problem, const Config& config) {
+        const std::uint64_t seed = random_();
+        const test::Verification whole = test::verify(backend, family, problem, config, seed);
+        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
+        const int batch = static_cast<int>(family.range(problem));
+        const int first = any(0, batch - 1);
+        const test::Verification part = test::verify(backend, family, problem, config, seed, first, any(first + 1, batch));
+        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+        if (problem.word("update") == "scale") {
+            const test::Verification poisoned = test::verify(backend, with_beta_zero(family), problem, config, seed);
+            EXPECT_TRUE(poisoned.passed()) << "beta = 0: " << poisoned.what << ": error " << poisoned.error << ", allowed " << poisoned.tolerance;
+        }
+    }
+
+    // `text` leaves out what is as in the safe configuration; it must be a member, or the test would test nothing.
+    void expect_emulated(const std::string& rest, const std::string& text) {
+        const Problem problem = parse(rest);
+        const SearchSpace space = emulated_.space(problem, {});
+        const Config config = space.parse(text);
+        const auto rejection = space.check(config);
+        ASSERT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
+        expect_verified(emulated_, problem, config);
+    }
+
+    // Any problem with matrices up to `largest`, one in three with gaps.
+    Problem any_problem(int largest, int batch) {
+        const int gap = any(0, 2) == 0 ? 5 : 0;
+        return parse(fmt::format("form={} b={} update={} precision={} m={} n={} k={} batch={} gap_a={} gap_b={} gap_c={}",
+                                 any_of({"nn", "nt", "tn", "tt"}), any_of({"each", "shared"}), any_of({"set", "scale"}), any_of({"f32", "f64"}),
+                                 any(1, largest), any(1, largest), any(1, largest), batch, any(0, gap), any(0, gap), any(0, gap)));
+    }
+
+    test::TemporaryFolder folder_;
+    DiskCache cache_{folder_.path() / "cache"};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    std::mt19937_64 random_{std::random_device{}()};
+    Family emulated_ = test::emulated(test::without_batched_assembly(batched_gemm()), cuda_limits(90));
+};
+
+TEST_F(BatchedGemmKernels, SafeCpuConfigurationEqualsTheReference) {
+    const Family& family = families().find("batched_gemm");
+    for (const char* rest : {"m=5 n=7 k=3 batch=19", "form=tn b=shared update=scale precision=f32 m=33 n=6 k=20 batch=5 gap_c=3"}) {
+        const Problem problem = parse(rest);
+        expect_verified(family, problem, family.space(problem, backend_->device().limits).safe());
+    }
+}
+
+TEST_F(BatchedGemmKernels, RandomCpuConfigurationsEqualTheReference) {
+    const Family& family = families().find("batched_gemm");
+    for (const int largest : {12, 40}) {
+        const Problem problem = any_problem(largest, any(1, 70));
+        expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+    }
+    const Problem tiny = parse(fmt::format("form={} b={} update=scale m=3 n=2 k=3 batch=37", any_of({"nn", "tt"}), any_of({"each", "shared"})));
+    expect_verified(family, tiny, family.space(tiny, backend_->device().limits).parse("form=matrices,lanes=8"));
+}
+
+// One configuration of every form of CUDA kernel, so that no template is left out whatever the random ones are.
+TEST_F(BatchedGemmKernels, ThreadMappingEqualsTheReferenceInTheEmulator) {
+    expect_emulated("m=3 n=3 k=3 update=scale batch=83", "matrices_per_block=32,exchange=shared");
+}
+
+TEST_F(BatchedGemmKernels, TileMappingEqualsTheReferenceInTheEmulator) {
+    expect_emulated("form=tt precision=f32 m=40 n=36 k=36 batch=2", "block_m=32,block_n=16,thread_m=4,thread_n=2,stages=3");
+}
+
+TEST_F(BatchedGemmKernels, MatrixUnitMappingEqualsTheReferenceInTheEmulator) {
+    expect_emulated("b=shared update=scale m=3 n=11 k=27 batch=21", "mapping=mma,matrices_per_block=8,thread_n=2,chunk=32,depth=4,exchange=shared");
+}
+
+using SlowBatchedGemmKernels = BatchedGemmKernels;
+
+TEST_F(SlowBatchedGemmKernels, EveryKindOfThreadMappingEqualsTheReferenceInTheEmulator) {
+    expect_emulated("m=2 n=2 k=2 update=scale batch=70", "matrices_per_block=64,exchange=direct");
+    expect_emulated("form=tn b=shared update=scale precision=f32 m=2 n=5 k=4 batch=45", "matrices_per_block=32,exchange=shared");
+    expect_emulated("form=nt m=3 n=1 k=2 batch=45 gap_a=1 gap_c=3", "matrices_per_block=32");
+}
+
+TEST_F(SlowBatchedGemmKernels, EveryKindOfTileMappingEqualsTheReferenceInTheEmulator) {
+    expect_emulated("m=21 n=9 k=11 batch=3", "");
+    expect_emulated("b=shared update=scale m=7 n=12 k=20 batch=9", "matrices_per_block=4,thread_m=4,thread_n=4,stages=2,exchange=shared");
+    expect_emulated("form=tn precision=f32 m=1 n=3 k=30 batch=9", "matrices_per_block=2,thread_m=1,thread_n=1,chunk=16,exchange=shared");
+    expect_emulated("form=nt precision=f32 m=8 n=8 k=8 batch=11", "matrices_per_block=8,thread_m=4,thread_n=4");
+}
+
+TEST_F(SlowBatchedGemmKernels, EveryKindOfMatrixUnitMappingEqualsTheReferenceInTheEmulator) {
+    expect_emulated("update=scale m=37 n=20 k=40 batch=2", "block_m=32,thread_m=2,thread_n=2,chunk=16,stages=3,depth=8");
+    expect_emulated("form=tt m=18 n=17 k=24 batch=5", "mapping=mma,matrices_per_block=2,block_n=32,thread_m=2,thread_n=2,chunk=32,depth=16");
+    expect_emulated("form=tn b=shared m=24 n=70 k=13 batch=6", "matrices_per_block=4,block_n=128,thread_n=4,thread_m=2,chunk=16,depth=16,stages=1");
+}
+
+// A few of each kind, others at every run: what this leaves out today it finds tomorrow.
+TEST_F(SlowBatchedGemmKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
+    for (const int largest : {4, 8, 24, 24, 40, 70}) {
+        const Problem problem = any_problem(largest, any(1, largest < 9 ? 90 : 7));
+        expect_verified(emulated_, problem, test::sample_members(*backend_, emulated_, problem, 1, random_()).back());
+    }
+}
+
+// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+TEST_F(SlowBatchedGemmKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
+    constexpr int few_bytes = 160;
+    constexpr std::array<std::array<const char*, 2>, 8> representatives{{
+        {"m=2 n=2 k=2", "matrices_per_block=256,exchange=direct,min_blocks=4"},
+        {"m=3 n=3 k=3", "matrices_per_block=128,min_blocks=4"},
+        {"b=shared m=81 n=8 k=64", "mapping=mma,block_m=128,thread_m=1,thread_n=1,chunk=64,depth=8,exchange=shared,min_blocks=4"},
+        {"b=shared m=3 n=192 k=27", "mapping=mma,matrices_per_block=16,block_n=256,thread_m=1,thread_n=4,chunk=32,exchange=shared"},
+        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=2,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
+        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
+        {"m=300 n=411 k=200", "block_m=64,block_n=64,thread_m=2,thread_n=4,chunk=32,stages=2,depth=4,min_blocks=3"},
+        {"precision=f32 m=128 n=128 k=128", "block_m=128,block_n=128,thread_m=8,thread_n=8,chunk=16,stages=3,min_blocks=2"},
+    }};
+    std::unique_ptr<Compiler> compiler;
+    try {
+        compiler = make_nvrtc_compiler("sm_90", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const Family& family = families().find("batched_gemm");
+    for (const auto& [rest, text] : representatives) {
+        const Problem problem = parse(std::string(rest) + " batch=1000");
+        const SearchSpace space = family.space(problem, cuda_limits(90));
+        const Config config = space.parse(text);
+        SCOPED_TRACE(problem.key() + " " + config.key());
+        ASSERT_FALSE(space.check(config).has_value()) << space.check(config)->reason;
+        const CompileOutcome outcome = compiler->compile(family.kernel(problem, config, cuda_limits(90)));
+        ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
+        for (const EntryResources& entry : outcome.code.resources) EXPECT_LE(entry.spill_store_bytes, few_bytes);
+    }
+}
+
+class GpuBatchedGemm : public BatchedGemmKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(LargestExtents, GpuBatchedGemm, ::testing::Values(4, 16, 40, 130, 512));
+TEST_P(GpuBatchedGemm, RandomConfigurationsEqualTheReference) {
+    std::unique_ptr<Backend> cuda;
+    try {
+        cuda = make_backend("cuda", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const Family& family = families().find("batched_gemm");
+    for (int i = 0; i < 8; ++i) {
+        const Problem problem = any_problem(GetParam(), any(1, GetParam() < 100 ? 2000 : 40));
+        for (const Config& config : test::sample_members(*cuda, family, problem, 4, random_())) expect_verified(*cuda, family, problem, config);
+    }
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "generator/error.hpp"
+#include "generator/family.hpp"
+#include "tests/support/replace_body.hpp"
+
+namespace hone::test {
+
+/// batched_gemm and batched_gemv with their inline PTX written out in C++, for the emulator.
+///
+/// The matrix product follows the fragment layout that the PTX ISA documents for mma.m16n8k4, k8 and k16 with .f64: with g = lane / 4 and
+/// t = lane % 4, register i of a holds (row g + 8 (i % 2), column t + 4 (i / 2)), register i of b (row t + 4 i, column g), register i of c
+/// (row g + 8 (i / 2), column 2t + i % 2).
+inline Family without_batched_assembly(const Family& family) {
+    Family result = family;
+    result.kernel = [family](const Problem& problem, const Config& config, const Limits& limits) {
+        KernelSource source = family.kernel(problem, config, limits);
+        replace_body(source.text, "void multiply_add(", R"(    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    constexpr int depth = sizeof(b) / sizeof(real) * 4;
+    for (int k = 0; k < depth; ++k) {
+        real from_a[2], from_b[2];
+        for (int j = 0; j < 2; ++j) {
+            from_a[j] = __shfl_sync(0xffffffffu, a[k / 4 * 2 + j], g * 4 + k % 4);
+            from_b[j] = __shfl_sync(0xffffffffu, b[k / 4], (2 * t + j) * 4 + k % 4);
+        }
+        for (int i = 0; i < 4; ++i) c[i] += from_a[i / 2] * from_b[i % 2];
+    }
+)");
+        // Copies arrive at once here; that a wait stands before the barrier in front of their use is seen by reading.
+        replace_body(source.text, "void copy(", "    for (int i = 0; i < width; ++i) to[i] = there ? from[i] : real(0);\n");
+        replace_body(source.text, "void end_chunk(", "");
+        replace_body(source.text, "void wait_for_chunks(", "");
+        if (source.text.find("asm") != std::string::npos)
+            throw Error(family.name, "has inline PTX that the test does not know", "write it out in C++ here");
+        return source;
+    };
+    return result;
+}
+
+}  // namespace hone::test

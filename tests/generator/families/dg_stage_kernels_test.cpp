@@ -1,0 +1,127 @@
+// Compiled kernels of dg_stage and dg_rk against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for
+// the resources that they take. All fused forms are compared with the same reference, and with each other.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "generator/families/dg_rk.hpp"
+#include "generator/families/dg_stage.hpp"
+#include "runtime/library.hpp"
+#include "tests/generator/families/dg_kernels.hpp"
+
+namespace hone {
+namespace {
+
+class DgStageKernels : public test::DgKernels {
+  protected:
+    DgStageKernels() : DgKernels(dg_stage()) {}
+
+    // res and q_next after one step of a configuration.
+    std::vector<HostArray> stepped(const Family& which, const Problem& problem, const Config& config, Workload& workload) {
+        Match match;
+        match.config = config;
+        const auto kernel = std::make_shared<const Kernel>(*backend_, which, problem, match, backend_->device().limits);
+        std::vector<HostArray> arrays;
+        std::vector<void*> pointers;
+        for (const HostArray& array : workload.arrays) {
+            arrays.push_back(array.copy());
+            pointers.push_back(arrays.back().data());
+        }
+        const BoundKernel bound(kernel, pointers);
+        bound.launch(0, which.range(problem));
+        backend_->synchronise();
+        arrays.erase(arrays.begin(), arrays.end() - 2);
+        return arrays;
+    }
+
+    // What fusing changes is where sums are rounded: once more in memory, or not.
+    void expect_forms_equal(const Family& which, const std::string& rest, const std::string& others) {
+        const Problem problem = parse(rest);
+        const SearchSpace space = which.space(problem, backend_->device().limits);
+        const std::uint64_t seed = random_();
+        Workload workload = which.workload(problem, seed);
+        const auto separate = stepped(which, problem, member(space, "fused=separate," + others), workload);
+        const double roundoff = problem.precision() == Precision::f32 ? 6e-8 : 1.2e-16;
+        for (const char* fused : {"surface_update", "whole"}) {
+            const auto together = stepped(which, problem, member(space, fmt::format("fused={},{}", fused, others)), workload);
+            // A handful of roundings of right-hand sides, which dt (at most 1/2) and then 1 leave at most half as large as the tolerance's own S.
+            const double allowed = std::max(64 * roundoff, workload.tolerance / 2);
+            for (std::size_t i = 0; i < 2; ++i) EXPECT_LE(largest_difference(separate[i], together[i]), allowed) << fused << " seed " << seed;
+        }
+    }
+};
+
+TEST_F(DgStageKernels, SafeCpuConfigurationEqualsTheReference) {
+    expect_verified_on_cpu("equation=maxwell_3d order=2 precision=f32 materials=per_element elements=19", "");
+    expect_verified_on_cpu("equation=maxwell_2d_tm order=3 precision=f64 elements=11", "fused=surface_update");
+}
+
+TEST_F(DgStageKernels, FusedFormsEqualTheSeparateOneToRounding) {
+    expect_forms_equal(family(), "equation=maxwell_3d order=3 precision=f64 elements=29", "form=covariant,elements_per_tile=2");
+    expect_forms_equal(test::emulated(family(), cuda_limits(90)), "equation=acoustics_3d order=2 precision=f32 materials=per_element elements=29",
+                       "form=cartesian,elements_per_block=16,unroll=2");
+}
+
+class DgStageCpuKernels : public DgStageKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, DgStageCpuKernels, ::testing::Range(1, 11));
+TEST_P(DgStageCpuKernels, EqualTheReference) {
+    expect_random_verified_on_cpu(GetParam());
+}
+
+TEST_F(DgStageKernels, EveryFormEqualsTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37", "fused=whole");
+    expect_emulated("equation=maxwell_3d order=3 precision=f64 materials=per_element elements=21",
+                    "fused=surface_update,form=cartesian,elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,operator=shared,"
+                    "copy_width=2");
+    expect_emulated("equation=acoustics_3d order=2 precision=f32 materials=per_element elements=21",
+                    "fused=whole,elements_per_block=16,elements_per_thread=4,unroll=2,copy_width=4,operator=shared");
+    expect_emulated("equation=maxwell_2d_tm order=4 precision=f64 elements=13", "elements_per_block=8,nodes_per_thread=2,unroll=4");
+}
+
+using SlowDgStageKernels = DgStageKernels;
+
+TEST_F(SlowDgStageKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
+    expect_random_emulated(4);
+}
+
+TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
+    expect_few_spills({
+        {"equation=maxwell_3d order=1 precision=f32", "fused=whole,elements_per_block=64,copy_width=4,unroll=4,operator=shared"},
+        {"equation=maxwell_3d order=2 precision=f64", "fused=whole,elements_per_block=32,copy_width=2,unroll=2,operator=shared,min_blocks=2"},
+        {"equation=maxwell_3d order=3 precision=f32", "fused=whole,elements_per_block=16,elements_per_thread=2,unroll=4,copy_width=4,min_blocks=3"},
+        {"equation=maxwell_3d order=10 precision=f64 materials=per_element", ""},
+        {"equation=maxwell_3d order=7 precision=f32 materials=per_element",
+         "fused=whole,elements_per_block=8,elements_per_thread=4,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=2"},
+        {"equation=maxwell_3d order=7 precision=f64",
+         "fused=surface_update,form=cartesian,elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,copy_width=2"},
+        {"equation=acoustics_3d order=4 precision=f64 materials=per_element",
+         "fused=whole,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=2"},
+        {"equation=maxwell_2d_tm order=5 precision=f32", "fused=whole,elements_per_block=32,elements_per_thread=4,unroll=4,copy_width=1"},
+    });
+}
+
+class GpuDgStage : public DgStageKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, GpuDgStage, ::testing::Range(1, 11));
+TEST_P(GpuDgStage, RandomConfigurationsEqualTheReference) {
+    expect_random_verified_on_gpu(GetParam());
+}
+
+class DgRkKernels : public test::DgKernels {
+  protected:
+    DgRkKernels() : DgKernels(dg_rk()) {}
+};
+
+TEST_F(DgRkKernels, EqualTheReference) {
+    expect_verified_on_cpu("equation=maxwell_3d order=2 precision=f32 elements=71", "");
+    expect_random_verified_on_cpu(3);
+    expect_emulated("equation=maxwell_3d order=1 precision=f32 elements=37", "elements_per_block=8,block=64,copy_width=4");
+    expect_emulated("equation=maxwell_2d_tm order=1 precision=f64 elements=137", "");
+}
+
+class GpuDgRk : public DgRkKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, GpuDgRk, ::testing::Range(1, 11));
+TEST_P(GpuDgRk, RandomConfigurationsEqualTheReference) {
+    expect_random_verified_on_gpu(GetParam());
+}
+
+}  // namespace
+}  // namespace hone
