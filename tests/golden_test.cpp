@@ -196,16 +196,19 @@ std::vector<Case> cuda_cases() {
 INSTANTIATE_TEST_SUITE_P(All, Golden, ::testing::ValuesIn(read_cases()), test_name);
 INSTANTIATE_TEST_SUITE_P(All, SlowGoldenCuda, ::testing::ValuesIn(cuda_cases()), test_name);
 
+// All kernels are made before any file is touched: a case that cannot be made leaves the folder as it was.
 void update() {
-    for (const auto& entry : fs::directory_iterator(folder))
-        if (entry.path().filename() != "cases.txt") fs::remove(entry.path());
+    std::vector<std::pair<fs::path, std::string>> files;
     for (const auto& golden : read_cases()) {
         const Emitted kernel = emit(golden, golden_architecture);
         if (kernel.rejection)
             throw Error("tests/golden/cases.txt, " + golden.name, kernel.rejection->constraint + ": " + kernel.rejection->reason,
                         "choose another configuration");
-        std::ofstream(folder / golden.file(), std::ios::binary) << kernel.source.text;
+        files.emplace_back(folder / golden.file(), kernel.source.text);
     }
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().filename() != "cases.txt") fs::remove(entry.path());
+    for (const auto& [path, text] : files) std::ofstream(path, std::ios::binary) << text;
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ struct Tuner::State {
     TunerSettings settings;
     TunerScope scope;
     std::vector<std::int64_t> members;
+    std::string strategy_name;
     std::unique_ptr<Strategy> strategy;
     std::deque<Candidate> chosen;            ///< not yet handed out
     std::deque<Candidate> handed;            ///< not yet reported
@@ -93,8 +94,11 @@ struct Tuner::State {
             const std::int64_t index = scope.promising[promised++];
             if (std::binary_search(members.begin(), members.end(), index) && is_new(index)) return index;
         }
-        while (const auto index = strategy->ask())
+        for (std::size_t repeats = 0; const auto index = strategy->ask(); ++repeats) {
             if (is_new(*index)) return index;
+            if (repeats > asked.size())
+                throw Error("strategy " + strategy_name, "it asks for members that it had, and for nothing else", "end it, or ask for others");
+        }
         return std::nullopt;
     }
 
@@ -210,6 +214,7 @@ Tuner::Tuner(const SearchSpace& space, const StrategyEntry& strategy, std::uint6
         const std::int64_t safe = space.index_of(space.safe());
         std::erase_if(state_->members, [&](std::int64_t index) { return index != safe && !only(space.at(index)); });
     }
+    state_->strategy_name = strategy.name;
     state_->strategy = strategy.make(space, state_->members, seed);
     state_->choose();
 }

@@ -62,6 +62,8 @@ bool another_state(const DeviceReading& a, const DeviceReading& b);
 /// better than the others with confidence, or they are declared equal, or the rounds are used up. A finalist's first measurement does not count,
 /// because it was chosen for being low. Among finalists that tie with the lowest, the earliest candidate wins, and the safe configuration was the
 /// first of all. A failure in the finals disqualifies.
+///
+/// A strategy that asks for nothing but members that it had throws Error, from the constructor or from `report`.
 class Tuner {
   public:
     Tuner(const SearchSpace& space, const StrategyEntry& strategy, std::uint64_t seed, TunerSettings settings = {}, TunerScope scope = {});

@@ -53,6 +53,21 @@ std::vector<Candidate> run(Tuner& tuner, Evaluate evaluate) {
     return trace;
 }
 
+/// Asks for the first member for ever.
+class Stubborn : public Strategy {
+  public:
+    std::optional<std::int64_t> ask() override { return 0; }
+    void tell(std::int64_t /*index*/, double /*cost*/) override {}
+};
+
+TEST(Tuner, RefusesAStrategyThatOnlyRepeatsItself) {
+    const SearchSpace space = line(5);
+    const StrategyEntry stubborn{"stubborn", "", [](const SearchSpace& /*space*/, std::vector<std::int64_t> /*members*/, std::uint64_t /*seed*/) {
+                                     return std::unique_ptr<Strategy>(std::make_unique<Stubborn>());
+                                 }};
+    EXPECT_THROW(Tuner(space, stubborn, 1), Error);
+}
+
 TEST(Tuner, BeginsWithTheSafeConfiguration) {
     for (const auto& strategy : strategies()) {
         const Landscape landscape(std::random_device{}());
