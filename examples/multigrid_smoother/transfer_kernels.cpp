@@ -94,6 +94,7 @@ void TransferKernels::launch(int entry, const std::array<void*, 4>& arrays, cons
     std::array<int, 5> values = constants;
     int first = 0, last = of_items.n * of_items.n * of_items.n;
     std::vector<void*> arguments;
+    arguments.reserve(pointers.size() + values.size() + 2);
     for (void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
     arguments.insert(arguments.end(), {&first, &last});
     for (int& value : values) arguments.push_back(&value);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <random>
 
 #include "generator/error.hpp"
@@ -193,6 +195,67 @@ TEST_F(SlowGaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmu
         const Problem problem = parse(fmt::format("stencil={} precision={} nx=131 ny=9 nz=6", kind, random_() % 2 == 0 ? "f32" : "f64"));
         const SearchSpace space = family.space(problem, {});
         for (const auto& config : forms_in(space)) expect_verified(family, problem, config);
+    }
+}
+
+// Memory that processes share.
+class SharedWords {
+  public:
+    explicit SharedWords(std::int64_t bytes)
+        : bytes_(static_cast<std::size_t>(bytes)), data_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+        if (data_ == MAP_FAILED) throw std::bad_alloc();
+    }
+    ~SharedWords() { munmap(data_, bytes_); }
+    SharedWords(const SharedWords&) = delete;
+    SharedWords& operator=(const SharedWords&) = delete;
+    void* data() const { return data_; }
+
+  private:
+    std::size_t bytes_;
+    void* data_;
+};
+
+// One sweep whose blocks run as processes of their own, at the same time: the largest difference from the reference.
+double error_of_blocks_at_once(Backend& backend, const KernelSource& source, const Problem& problem, const Workload& workload) {
+    const CompileOutcome outcome = backend.compiler().compile(test::blocks_at_once(source));
+    if (!outcome.ok) throw Error("blocks at once", outcome.failure + outcome.code.log, "mend the test");
+    const auto module = backend.load(outcome.code);
+    const HostArray& expected = workload.expected[0];
+    SharedWords u(expected.bytes());
+    SharedWords tickets(source.tables[0].words * bytes_per_word(source.precision));
+    std::memcpy(u.data(), workload.arrays[0].data(), static_cast<std::size_t>(expected.bytes()));
+    std::memset(tickets.data(), 0xff, static_cast<std::size_t>(source.tables[0].words * bytes_per_word(source.precision)));
+    std::array<void*, 4> pointers{u.data(), const_cast<void*>(workload.arrays[1].data()), const_cast<void*>(workload.arrays[2].data()),
+                                  tickets.data()};
+    int first = 0, last = static_cast<int>(problem.integer("nz"));
+    std::vector<int> scalars;
+    for (const auto& scalar : source.scalars) scalars.push_back(scalar.value);
+    std::vector<void*> arguments;
+    for (auto& pointer : pointers) arguments.push_back(&pointer);
+    for (int& scalar : scalars) arguments.push_back(&scalar);
+    arguments.insert(arguments.end(), {&first, &last});
+    for (const auto& launch : source.step) module->launch(module->entry(launch.entry), launch.grid, launch.block, 0, {}, arguments.data());
+    return largest_difference(u.data(), expected.data(), expected.words(), source.precision);
+}
+
+// The emulator's blocks finish one after another. Here they overlap, as on a device: an odd plane that did not wait long enough, or wrote a row that
+// an even plane still has to read, would give something else.
+TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
+    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
+    for (const auto& [kind, config] : {std::pair{"constant", "staging=bulk_1,block_y=8"}, std::pair{"semi_constant", "staging=bulk_2,block_y=8"},
+                                       std::pair{"constant", "staging=registers,block_y=8"}, std::pair{"variable", "staging=registers,block_y=4"},
+                                       std::pair{"symmetric", "staging=registers,block_y=4"}}) {
+        const std::uint64_t seed = random_();
+        const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));
+        const Config whole =
+            family.space(problem, {})
+                .parse(fmt::format("colours_per_pass=8,stencil_in=read_only,points_per_thread=2,edges=clamped,z_block=2,{}", config));
+        ASSERT_FALSE(family.space(problem, {}).check(whole)) << config;
+        const KernelSource source = family.kernel(problem, whole, {});
+        const Workload workload = family.workload(problem, seed);
+        for (int repetition = 0; repetition < 3; ++repetition)
+            EXPECT_LE(error_of_blocks_at_once(*backend_, source, problem, workload), workload.tolerance)
+                << kind << ' ' << config << ", seed " << seed;
     }
 }
 
