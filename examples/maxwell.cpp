@@ -11,8 +11,10 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <map>
+#include <memory>
 
-#include "examples/maxwell/runge_kutta.hpp"
+#include "examples/maxwell/rates.hpp"
 #include "examples/maxwell/wave_run.hpp"
 #include "examples/mesh/boxes.hpp"
 #include "examples/mesh/gmsh.hpp"
@@ -29,14 +31,16 @@ namespace {
 using namespace hone::examples;
 namespace text = hone::text;
 
+const std::string shipped_records = "tuning_db/records";
+
 struct Options {
-    std::string equation = "maxwell_3d", orders = "3", precision = "f64", form = "fused", device = "best", records = "tuning_db/records";
+    std::string equation = "maxwell_3d", orders = "3", precision = "f64", form = "fused", device = "best", records = shipped_records;
     std::string mesh, walls = "reflecting", first = "automatic";
     std::vector<std::string> materials, groups;
     int cells = 0, timed_steps = 3;
     double tune = 0;
     bool renumber = true;
-    std::string energy_file, chart_file, rates_file;
+    std::string energy_file, chart_file, rates_file, rates_chart;
     WaveRunSettings run;
 };
 
@@ -45,7 +49,7 @@ void declare_problem(CLI::App& app, Options& o) {
     app.add_option("--order", o.orders, "polynomial order, 1 to 10; with a range such as 1..7 the speed of each is measured, and nothing else")
         ->capture_default_str();
     app.add_option("--precision", o.precision, "of fields and operators")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
-    app.add_option("--cells", o.cells, "cells along each axis of the box [-1, 1]^d, each cut into simplices; 0: 16 on a GPU, 6 on the processor")
+    app.add_option("--cells", o.cells, "cells along each axis of the box [-1, 1]^d, each cut into simplices; 0: 32 on a GPU, 8 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 500));
     app.add_option("--walls", o.walls, "of the box")->capture_default_str()->check(CLI::IsMember({"reflecting", "absorbing", "periodic"}));
@@ -76,13 +80,15 @@ void declare_results(CLI::App& app, Options& o) {
     app.add_option("--restart", o.run.restart, "go on from this checkpoint, with the same options, to the same bits");
     app.add_option("--stop-after", o.run.stop_after, "end after so many time steps, as if interrupted; 0: do not")->capture_default_str();
     app.add_option("--rates", o.rates_file, "file to which the speed of every kernel and of the whole step is added (CSV)");
+    app.add_option("--rates-chart", o.rates_chart, "with a range of orders: GFLOP/s over order as a picture (SVG)");
     app.add_option("--timed-steps", o.timed_steps, "time steps after the run in which each kernel is timed")->capture_default_str();
 }
 
 void declare_kernels(CLI::App& app, Options& o) {
     app.add_option("--device", o.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
     app.add_option("--db", o.records, "folder of tuned results")->capture_default_str()->envname("HONE_DB");
-    app.add_option("--tune", o.tune, "seconds for tuning this run's kernels first; what is found stays in --db")->capture_default_str();
+    app.add_option("--tune", o.tune, "seconds for tuning this run's kernels first; what is found stays in --db, which must be named")
+        ->capture_default_str();
     app.add_option("--form", o.form,
                    "of a Runge-Kutta stage: kernels (volume, surface, update) or fused (one problem; its configuration says what is fused)")
         ->capture_default_str()
@@ -169,42 +175,6 @@ std::vector<int> orders(const Options& options) {
     return result;
 }
 
-// One row per kernel and one for the whole step.
-void print_rates(const WaveSolver& solver, double step_seconds) {
-    double executed = 0;
-    fmt::print("\n{:<12} {:>12} {:>10} {:>10} {:>8}  {}\n", "kernel", "launch", "GFLOP/s", "executed", "GB/s", "configuration");
-    for (const KernelRate& rate : solver.rates()) {
-        executed += rate.executed * runge_kutta.size();
-        if (rate.seconds > 0)
-            fmt::print("{:<12} {:>12} {:>10.4g} {:>10.4g} {:>8.4g}  {}\n", rate.name, text::duration(rate.seconds), rate.gflops(),
-                       rate.executed / rate.seconds * 1e-9, rate.bytes / rate.seconds * 1e-9, rate.found);
-    }
-    if (step_seconds > 0)
-        fmt::print("{:<12} {:>12} {:>10.4g} {:>10.4g}           all five stages, over the whole run\n", "time step", text::duration(step_seconds),
-                   solver.operations_per_step() / step_seconds * 1e-9, executed / step_seconds * 1e-9);
-}
-
-void add_rates(const Options& options, const Discretisation& of, const WaveSolver& solver, const hone::Backend& backend, double step_seconds) {
-    if (options.rates_file.empty()) return;
-    const bool is_new = !std::ifstream(options.rates_file);
-    std::ofstream stream(options.rates_file, std::ios::app);
-    if (is_new) stream << "device,equation,order,precision,elements,kernel,seconds,gflops,gigabytes_per_second,dofs_per_second,configuration\n";
-    const auto row = [&](const std::string& kernel, double seconds, double operations, double bytes, const std::string& found) {
-        if (seconds <= 0) return;
-        stream << fmt::format("\"{}\",{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},\"{}\"\n", backend.device().fingerprint.name, of.equation->name,
-                              of.element->order, options.precision, of.size(), kernel, seconds, operations / seconds * 1e-9, bytes / seconds * 1e-9,
-                              static_cast<double>(of.words()) / seconds, found);
-    };
-    double bytes = 0;
-    for (const KernelRate& rate : solver.rates()) {
-        row(rate.name, rate.seconds, rate.operations, rate.bytes, rate.found);
-        bytes += rate.bytes * runge_kutta.size();
-    }
-    row("step", step_seconds, solver.operations_per_step(), bytes, "");
-    stream.close();
-    if (!stream) throw hone::Error(options.rates_file, "it cannot be written", "choose another file for --rates");
-}
-
 void write_energy(const Options& options, const WaveRunResult& result) {
     if (!options.energy_file.empty()) {
         std::ofstream stream(options.energy_file);
@@ -231,8 +201,8 @@ bool check_energy(const Options& options, const WaveRunResult& result) {
 bool check_error(const Options& options, const Discretisation& of, const Discretisation::Solution& solution, const WaveRunResult& result) {
     const double error = of.error(result.fields, solution, result.time());
     fmt::print("L2 error over all fields at time {:.6g}: {:.4e}\n", result.time(), error);
-    constexpr double as_specified = 0.5;
-    const bool box = options.mesh.empty() && options.precision == "f64" && options.run.step_part == as_specified;
+    constexpr double part_of_table = 0.5;
+    const bool box = options.mesh.empty() && options.precision == "f64" && options.run.step_part == part_of_table;
     for (const KnownError& known : known_errors) {
         if (!box || known.equation != options.equation || known.order != of.element->order || known.cells != options.cells) continue;
         if (std::abs(known.time - result.time()) > 1e-9) continue;
@@ -261,8 +231,17 @@ hone::Precision precision_of(const Options& options) {
 
 void tune_if_asked(const Options& options, const Machine& machine, const Discretisation& of) {
     if (options.tune <= 0) return;
+    if (options.records == shipped_records)
+        throw hone::Error("--tune", "there is no folder of your own for what is found", "name one with --db, or in HONE_DB");
     tune_first(*machine.backend, stage_problems(of, precision_of(options), parse_form(options.form)), machine.records, options.tune,
                [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
+}
+
+// `step_seconds`: of a whole step; 0 where none was made.
+void report(const Options& options, const Discretisation& of, const WaveSolver& solver, const Machine& machine, double step_seconds) {
+    fmt::print("\n{}", rates_table(solver, step_seconds));
+    if (!options.rates_file.empty())
+        append_rates(options.rates_file, machine.backend->device().fingerprint.name, of, options.precision, solver, step_seconds);
 }
 
 int run(const Options& options, const Machine& machine, int order) {
@@ -289,8 +268,7 @@ int run(const Options& options, const Machine& machine, int order) {
     write_energy(options, result);
     const double step_seconds = result.done > result.first ? result.seconds / static_cast<double>(result.done - result.first) : 0;
     for (int i = 0; i < options.timed_steps; ++i) solver.timed_step();
-    print_rates(solver, step_seconds);
-    add_rates(options, of, solver, *machine.backend, step_seconds);
+    report(options, of, solver, machine, step_seconds);
     fmt::print("\n");
     bool good = check_energy(options, result);
     if (exact) good = check_error(options, of, solution, result) && good;
@@ -300,6 +278,7 @@ int run(const Options& options, const Machine& machine, int order) {
 // A few steps of each order, for their speed alone.
 int sweep(const Options& options, const Machine& machine, const std::vector<int>& all) {
     constexpr int warm_up = 2;
+    std::map<std::string, std::vector<std::pair<double, double>>> curves;
     for (const int order : all) {
         const Discretisation of = discretise(options, order);
         tune_if_asked(options, machine, of);
@@ -314,9 +293,15 @@ int sweep(const Options& options, const Machine& machine, const std::vector<int>
         const double step_seconds = seconds / std::max(options.timed_steps, 1);
         fmt::print("\n{} of order {} on {} elements, {}, on {}", of.equation->name, order, of.size(), options.precision,
                    machine.backend->device().fingerprint.name);
-        print_rates(solver, step_seconds);
-        add_rates(options, of, solver, *machine.backend, step_seconds);
+        report(options, of, solver, machine, step_seconds);
+        for (const KernelRate& rate : solver.rates()) curves[rate.name].emplace_back(order, rate.gflops());
+        curves["time step"].emplace_back(order, solver.operations_per_step() / step_seconds * 1e-9);
     }
+    if (options.rates_chart.empty()) return 0;
+    Chart chart{
+        fmt::format("{}, {}, {}", options.equation, options.precision, machine.backend->device().fingerprint.name), "order", "GFLOP/s", false, {}};
+    for (const auto& [name, points] : curves) chart.curves.push_back({name, points});
+    write_chart(options.rates_chart, chart);
     return 0;
 }
 
@@ -336,7 +321,7 @@ int main(int argc, char** argv) try {
         "  maxwell --order 1..7 --rates rates.csv                         speed over order");
     CLI11_PARSE(app, argc, argv);
     const Machine machine(options);
-    if (options.cells == 0) options.cells = machine.backend->device().fingerprint.target == hone::Target::cuda ? 16 : 6;
+    if (options.cells == 0) options.cells = machine.backend->device().fingerprint.target == hone::Target::cuda ? 32 : 8;
     const std::vector<int> all = orders(options);
     return all.size() == 1 ? run(options, machine, all.front()) : sweep(options, machine, all);
 } catch (const std::exception& error) {

