@@ -60,5 +60,28 @@ TEST_F(MultigridSmoother, SizesWithoutACoarseGridAreRefused) {
     EXPECT_THROW(Multigrid(*backend_, library_, "trilinear", 100, "constant", Precision::f64, {}), Error);
 }
 
+TEST(GpuMultigridSmoother, SweepsFollowTheTheoryAndVCyclesConverge) {
+    const test::TemporaryFolder folder;
+    DiskCache cache(folder.path() / "cache");
+    std::unique_ptr<Backend> backend;
+    try {
+        backend = make_backend("cuda", cache);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    KernelLibrary library(*backend, Database(built_in_families()), built_in_families(), [](const std::string&) {});
+    for (const char* stencil : {"constant", "symmetric"}) {
+        Multigrid multigrid(*backend, library, "trilinear", 31, stencil, Precision::f64, {});
+        multigrid.finest().set_source();
+        ColourErrors theory(multigrid.finest().problem());
+        multigrid.finest().sweep();
+        theory.sweep();
+        EXPECT_LT(multigrid.finest().distance(&theory), 1e-13) << stencil;
+        const double first = multigrid.residual();
+        for (int i = 0; i < 6; ++i) multigrid.cycle();
+        EXPECT_LT(multigrid.residual(), first * std::pow(0.1, 6)) << stencil;
+    }
+}
+
 }  // namespace
 }  // namespace hone::examples
