@@ -179,8 +179,9 @@ void reference_right_hand_side(const Discretisation& of, std::span<const double>
     const std::vector<double> materials = of.material_words();
     const Places places(*of.equation);
     const int fields = of.equation->field_count();
+    constexpr std::int64_t worth_a_team = 64;
     const std::int64_t elements = of.size();
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (elements >= worth_a_team)
     for (std::int64_t k = 0; k < elements; ++k) {
         std::vector<State> states = Element(of, materials, q, k).right_hand_side();
         for (int f = 0; f < fields; ++f)
