@@ -75,27 +75,30 @@ inline real centre(const real* q, wide stride) {
     for (int m = 1; m <= M; ++m) sum += c[m - 1] * (q[m * stride] - q[(1 - m) * stride]);
     return sum;
 }
-inline void pressure(real* __restrict p, const real* __restrict u, const real* __restrict v, const real* __restrict w, const real* __restrict kappa, int nx,
-                     int ny, int pitch, int first, int last) {
-    rows(ny, pitch, first, last, [=](wide row, wide plane) {
-        for (int x = 0; x < nx; ++x) {
-            const wide at = row + x;
-            real sum = centre(u + at, 1) + centre(v + at, pitch);
-            if (dimension == 3) sum += centre(w + at, plane);
-            p[at] -= kappa[at] * sum;
-        }
-    });
+// Rows that do not overlap, so that the compiler need not ask.
+inline void pressure_row(real* __restrict p, const real* __restrict u, const real* __restrict v, const real* __restrict w,
+                         const real* __restrict kappa, wide pitch, wide plane, int nx) {
+    for (int x = 0; x < nx; ++x) {
+        real sum = centre(u + x, 1) + centre(v + x, pitch);
+        if (dimension == 3) sum += centre(w + x, plane);
+        p[x] -= kappa[x] * sum;
+    }
 }
-inline void velocity(const real* __restrict p, real* __restrict u, real* __restrict v, real* __restrict w, const real* __restrict bx,
-                     const real* __restrict by, const real* __restrict bz, int nx, int ny, int pitch, int first, int last) {
-    rows(ny, pitch, first, last, [=](wide row, wide plane) {
-        for (int x = 0; x < nx; ++x) {
-            const wide at = row + x;
-            u[at] -= bx[at] * centre(p + at - 1, 1);
-            v[at] -= by[at] * centre(p + at - pitch, pitch);
-            if (dimension == 3) w[at] -= bz[at] * centre(p + at - plane, plane);
-        }
-    });
+inline void velocity_row(const real* __restrict p, real* __restrict u, real* __restrict v, real* __restrict w, const real* __restrict bx,
+                         const real* __restrict by, const real* __restrict bz, wide pitch, wide plane, int nx) {
+    for (int x = 0; x < nx; ++x) {
+        u[x] -= bx[x] * centre(p + x - 1, 1);
+        v[x] -= by[x] * centre(p + x - pitch, pitch);
+        if (dimension == 3) w[x] -= bz[x] * centre(p + x - plane, plane);
+    }
+}
+inline void pressure(real* p, const real* u, const real* v, const real* w, const real* kappa, int nx, int ny, int pitch, int first, int last) {
+    rows(ny, pitch, first, last, [=](wide at, wide plane) { pressure_row(p + at, u + at, v + at, w + at, kappa + at, pitch, plane, nx); });
+}
+inline void velocity(const real* p, real* u, real* v, real* w, const real* bx, const real* by, const real* bz, int nx, int ny, int pitch, int first,
+                     int last) {
+    rows(ny, pitch, first, last,
+         [=](wide at, wide plane) { velocity_row(p + at, u + at, v + at, w + at, bx + at, by + at, bz + at, pitch, plane, nx); });
 }
 )";
 

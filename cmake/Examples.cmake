@@ -5,7 +5,7 @@ find_package(PNG REQUIRED)
 file(GLOB example_parts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/*/*.cpp)
 add_library(example_parts STATIC ${example_parts})
 # The tests read pictures back.
-target_link_libraries(example_parts PUBLIC hone::hone PNG::PNG PRIVATE hone_options)
+target_link_libraries(example_parts PUBLIC hone::hone PNG::PNG PRIVATE hone_options OpenMP::OpenMP_CXX)
 target_include_directories(example_parts PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 
 file(GLOB example_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/*.cpp)

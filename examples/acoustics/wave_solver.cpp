@@ -280,21 +280,4 @@ std::vector<std::vector<float>> WaveSolver::recording() const {
     return result;
 }
 
-std::string WaveSolver::kernels() const {
-    std::string text;
-    for (const auto& kernel : state_->kernels)
-        text += fmt::format("{}{}: {}, {}", text.empty() ? "" : "\n", kernel->problem().word("kernel"), to_string(kernel->match().grade),
-                            kernel->match().config.key());
-    return text;
-}
-
-double WaveSolver::bytes_per_step() const {
-    double bytes = 0;
-    for (const auto& kernel : state_->kernels) bytes += built_in_families().of(kernel->problem()).counts(kernel->problem()).bytes;
-    return bytes;
-}
-double WaveSolver::cells() const {
-    return static_cast<double>(state_->grid.grid().points());
-}
-
 }  // namespace hone::examples::seismic

@@ -68,11 +68,6 @@ class WaveSolver {
     /// Pressure at every receiver after each step done.
     std::vector<std::vector<float>> recording() const;
 
-    /// "step: exact, staging=...": what was found for the kernels.
-    std::string kernels() const;
-    double bytes_per_step() const;  ///< compulsory traffic
-    double cells() const;           ///< of the whole grid
-
   private:
     struct State;
     std::unique_ptr<State> state_;

@@ -54,7 +54,7 @@ std::string GmshCursor::quoted() {
     if (at_ >= text_.size()) refuse_end();
     const std::size_t end = text_[at_] == '"' ? text_.find_first_of("\"\n", at_ + 1) : at_;
     if (end == std::string_view::npos || text_[end] != '"') refuse("a name in quotation marks is missing", "save the mesh again");
-    const std::string name(text_.substr(at_ + 1, end - at_ - 1));
+    std::string name(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
     return name;
 }

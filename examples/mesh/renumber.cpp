@@ -106,7 +106,8 @@ double mean_distance(const Mesh& mesh, const std::vector<Neighbour>& neighbours)
     double count = 0;
     for (std::size_t side = 0; side < neighbours.size(); ++side) {
         if (!neighbours[side].exists()) continue;
-        sum += std::abs(neighbours[side].element - static_cast<double>(side / static_cast<std::size_t>(mesh.corners())));
+        const auto element = static_cast<int>(side / static_cast<std::size_t>(mesh.corners()));
+        sum += std::abs(neighbours[side].element - element);
         count += 1;
     }
     return count > 0 ? sum / count : 0;

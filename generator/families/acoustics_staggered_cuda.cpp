@@ -20,6 +20,7 @@ struct Plan {
     std::int64_t block_x, block_y, march, points;
     bool in_registers, exchanged;  // values of the layers around; new velocities of the layer, through shared memory
     bool by_warps;                 // of several time steps: a warp is a tile of its own
+    bool bulk;                     // rows come by bulk copies
 
     Plan(const Problem& problem, const Config& config)
         : grid(problem),
@@ -28,8 +29,9 @@ struct Plan {
           march(config.integer("march")),
           points(config.integer("points_per_thread")),
           in_registers(config.word("staging") != "cache"),
-          exchanged(config.word("staging") == "shared"),
-          by_warps(config.word("staging") == "shuffle") {}
+          exchanged(config.word("staging") == "shared" || (grid.kind == Kind::step && config.word("staging") == "bulk")),
+          by_warps(config.word("staging") == "shuffle"),
+          bulk(config.word("staging") == "bulk") {}
 
     // Of several time steps: threads of a row that exchange values, and those at each end whose cells only serve the others.
     std::int64_t tile_threads() const { return by_warps ? 32 : block_x; }
@@ -60,6 +62,11 @@ Block constants(const Plan& plan, const Config& config) {
     } else if (plan.exchanged)
         block.line("constexpr int groups_left = {}, groups_right = {};  // beside a thread's own, that hold what its cells need",
                    divide_up(grid.half - 1, plan.points), divide_up(grid.half, plan.points));
+    if (plan.bulk) {
+        block.line("constexpr int stages = {};  // layers on their way through shared memory", config.integer("stages"));
+        block.line("constexpr int side_groups = {}, arriving = {}, exchange_words = {};", divide_up(grid.half, plan.points), 3 + arriving_media(grid),
+                   exchange_bytes(grid, config) / grid.word());
+    }
     block.line("constexpr int layers_per_trip = {};", config.integer("unroll"));
     block.line("constexpr bool in_registers = {};  // what is needed of the layers around stays in registers", plan.in_registers);
     block.line("constexpr bool ahead = {};         // a layer is read while the one before is computed", config.integer("ahead") == 1);
@@ -104,11 +111,13 @@ Block place(const Plan& plan) {
     }
     if (plan.exchanged) {
         block.line("constexpr int inner_x = block_x - groups_left - groups_right;  // threads that have cells");
-        block.line("const int x = (int(blockIdx.x) * inner_x + int(threadIdx.x) - groups_left) * points;");
+        block.line("const int x_first = (int(blockIdx.x) * inner_x - groups_left) * points;  // of the block");
+        block.line("const int x = x_first + int(threadIdx.x) * points;");
         block.line("const int x_read = min(x, (nx - 1 + half) / points * points);  // threads beyond the row read its last faces again");
         block.line("const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < block_x - groups_right{};", rows ? "" : " && y < ny");
     } else {
-        block.line("const int x = (blockIdx.x * block_x + threadIdx.x) * points;");
+        block.line("const int x_first = blockIdx.x * block_x * points;  // of the block");
+        block.line("const int x = x_first + int(threadIdx.x) * points;");
         block.line("const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again");
         if (!rows) block.line("const bool has_cells = y < ny;");
     }
@@ -145,6 +154,9 @@ Block kernel_text(const Problem& problem, const Plan& plan) {
         return Block().lines_of(render("acoustics_staggered_levels.cu", holes));
     }
     holes.emplace_back("place", place(plan));
+    const Block bulk_copies = Block().lines_of(render("bulk_copies.cu", {}));
+    holes.emplace_back(
+        "rows", !plan.bulk ? part("rows_loads") : Block().lines_of(render("acoustics_staggered_rows_bulk.cu", {{"bulk_copies", bulk_copies}})));
     if (plan.grid.kind == Kind::step) holes.emplace_back("row", part(plan.exchanged ? "step_exchange" : "step_own"));
     return Block().lines_of(render("acoustics_staggered_" + problem.word("kernel") + ".cu", holes));
 }
@@ -174,7 +186,7 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     launch.range_axis = grid.dimension - 1;
     launch.grid[static_cast<std::size_t>(launch.range_axis)] = divide_up(grid.layers(), plan.march);
     launch.range_per_block = plan.march;
-    launch.shared_bytes = exchange_bytes(grid, config);
+    launch.shared_bytes = shared_bytes(grid, config);
     source.step = {launch};
     return source;
 }

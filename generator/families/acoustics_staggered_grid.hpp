@@ -88,6 +88,12 @@ Counts counts(const Problem& problem);
 /// Shared memory in which a block of the CUDA step exchanges new velocities; 0 where it does not.
 std::int64_t exchange_bytes(const Grid& grid, const Config& config);
 
+/// Media of which a layer arrives with every layer of a march in 2D, besides the pressure and two velocities.
+int arriving_media(const Grid& grid);
+
+/// All the shared memory of a block: that, and the layers that bulk copies bring, with a barrier for each.
+std::int64_t shared_bytes(const Grid& grid, const Config& config);
+
 /// What both targets' sources have in common: arrays, scalars, operations.
 KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel, the same for all extents.

@@ -43,67 +43,81 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     if (grid.levels > 1) return addresses + registers_of_levels(grid, config, points) * grid.word() / 4;
     // What a thread reads when it comes to a layer: groups around its own, and groups of the other arrays.
     std::int64_t row = span(points, m, m) + (grid.kind == Kind::pressure ? 2 : 2 * grid.dimension) * points;
+    const bool exchanged = config.word("staging") == "shared" || config.word("staging") == "bulk";
     if (grid.kind == Kind::step) row = span(points, m, m) + 5 * points;
-    if (grid.kind == Kind::step && config.word("staging") != "shared")
+    if (grid.kind == Kind::step && !exchanged)
         row = span(points, 2 * m - 1, 2 * m - 1) + (grid.array_media ? 2 : 1) * span(points, m - 1, m) + 3 * points;
     std::int64_t values = row + points;
     if (config.integer("ahead") == 1) values += row;
     if (in_registers(config)) values += (grid.kind == Kind::step ? 4 : 2) * m * points;
     if (grid.kind == Kind::step && !in_registers(config)) values += 2 * m * points;  // faces along the march, which compilers compute side by side
-    if (grid.kind == Kind::step && grid.dimension == 3 && config.word("staging") != "shared")
-        values += 3 * m * points;  // the neighbours' velocities along y
+    if (grid.kind == Kind::step && grid.dimension == 3 && !exchanged) values += 3 * m * points;  // the neighbours' velocities along y
     return addresses + values * grid.word() / 4;
 }
 
-std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits) {
+// The rules that all forms share.
+std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits, std::vector<Constraint> others) {
     std::vector<Constraint> constraints = residency_constraints(limits, threads, [grid](const Config& config) { return registers(grid, config); });
-    const std::vector<Constraint> others{
-        {"shared_memory",
-         [=](const Config& config) -> Reason {
-             const std::int64_t bytes = exchange_bytes(grid, config), all = bytes * config.integer("min_blocks");
-             if (bytes > limits.shared_bytes_per_block)
-                 return fmt::format("{} bytes of shared memory in a block, the device allows {}", bytes, limits.shared_bytes_per_block);
-             if (all <= limits.shared_bytes_per_multiprocessor) return {};
-             return fmt::format("{} bytes of shared memory on a multiprocessor, the device has {}", all, limits.shared_bytes_per_multiprocessor);
-         }},
-        {"small_blocks",
-         [](const Config& config) {
-             return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
-         }},
-        {"aligned_points",
-         [pitch = grid.pitch](const Config& config) -> Reason {
-             const std::int64_t points = config.integer("points_per_thread");
-             if (pitch % points == 0) return {};
-             return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
-         }},
-        {"wide_tile",
-         [grid](const Config& config) -> Reason {
-             if (grid.levels == 1) return {};
-             const std::int64_t threads = config.word("staging") == "shuffle" ? 32 : config.integer("block_x");
-             const std::int64_t cells = threads * config.integer("points_per_thread"), sides = 2 * grid.levels * grid.reach();
-             if (cells >= 3 * sides / 2) return {};
-             return fmt::format("of a tile of {} cells {} only serve the others: a third of it has to be left", cells, sides);
-         }},
-        {"one_march",
-         [rows = grid.dimension == 2](const Config& config) {
-             return rejected_when(rows && in_registers(config) && config.integer("block_y") > 1,
-                                  "in 2D a march along y with values in registers has one row of threads: block_y is 1");
-         }},
-        {"rows_of_a_march",
-         [rows = grid.dimension == 2](const Config& config) {
-             return rejected_when(rows && config.integer("march") < config.integer("block_y"),
-                                  "a block marches over the rows of its threads at least");
-         }},
-        {"long_march",
-         [rows = grid.levels * grid.half * 2](const Config& config) {
-             return rejected_when(in_registers(config) && config.integer("march") < rows,
-                                  "filling the registers takes longer than the march: it has 2 M layers or more for every time step");
-         }},
-        {"unrolled_march", [](const Config& config) {
-             return rejected_when(config.integer("unroll") > config.integer("march"), "more layers per trip than the march has");
-         }}};
+    others.insert(others.end(),
+                  {{"shared_memory",
+                    [=](const Config& config) -> Reason {
+                        const std::int64_t bytes = shared_bytes(grid, config), all = bytes * config.integer("min_blocks");
+                        if (bytes > limits.shared_bytes_per_block)
+                            return fmt::format("{} bytes of shared memory in a block, the device allows {}", bytes, limits.shared_bytes_per_block);
+                        if (all <= limits.shared_bytes_per_multiprocessor) return {};
+                        return fmt::format("{} bytes of shared memory on a multiprocessor, the device has {}", all,
+                                           limits.shared_bytes_per_multiprocessor);
+                    }},
+                   {"aligned_points",
+                    [pitch = grid.pitch](const Config& config) -> Reason {
+                        const std::int64_t points = config.integer("points_per_thread");
+                        if (pitch % points == 0) return {};
+                        return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
+                    }},
+                   {"long_march", [rows = grid.levels * grid.half * 2](const Config& config) {
+                        return rejected_when(in_registers(config) && config.integer("march") < rows,
+                                             "filling the registers takes longer than the march: it has 2 M layers or more for every time step");
+                    }}});
     constraints.insert(constraints.end(), others.begin(), others.end());
     return constraints;
+}
+
+std::vector<Constraint> march_constraints(const Grid& grid) {
+    return {{"small_blocks",
+             [](const Config& config) {
+                 return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
+             }},
+            {"one_march",
+             [rows = grid.dimension == 2](const Config& config) {
+                 return rejected_when(rows && in_registers(config) && config.integer("block_y") > 1,
+                                      "in 2D a march along y with values in registers has one row of threads: block_y is 1");
+             }},
+            {"bulk_copies",
+             [word = grid.word(), pitch = grid.pitch](const Config& config) -> Reason {
+                 constexpr std::int64_t alignment = 16;
+                 if (config.word("staging") != "bulk")
+                     return rejected_when(config.integer("stages") > 2, "nothing comes in stages: there are 2 of them");
+                 if (config.integer("points_per_thread") * word % alignment != 0 || pitch * word % alignment != 0)
+                     return fmt::format("bulk copies are of groups of {} bytes, and so must be a thread's points and the rows", alignment);
+                 return rejected_when(config.integer("ahead") == 1, "bulk copies are ahead already");
+             }},
+            {"rows_of_a_march",
+             [rows = grid.dimension == 2](const Config& config) {
+                 return rejected_when(rows && config.integer("march") < config.integer("block_y"),
+                                      "a block marches over the rows of its threads at least");
+             }},
+            {"unrolled_march", [](const Config& config) {
+                 return rejected_when(config.integer("unroll") > config.integer("march"), "more layers per trip than the march has");
+             }}};
+}
+
+std::vector<Constraint> level_constraints(const Grid& grid) {
+    return {{"wide_tile", [grid](const Config& config) -> Reason {
+                 const std::int64_t threads_of_tile = config.word("staging") == "shuffle" ? 32 : config.integer("block_x");
+                 const std::int64_t cells = threads_of_tile * config.integer("points_per_thread"), sides = 2 * grid.levels * grid.reach();
+                 if (cells >= 3 * sides / 2) return {};
+                 return fmt::format("of a tile of {} cells {} only serve the others: a third of it has to be left", cells, sides);
+             }}};
 }
 
 SearchSpace cuda_space_of_levels(const Grid& grid, const Limits& limits) {
@@ -120,26 +134,32 @@ SearchSpace cuda_space_of_levels(const Grid& grid, const Limits& limits) {
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8, 12, 16})}};
     std::vector<Assignment> safe{{"staging", "shared"}, {"block_x", 256}, {"block_y", 1},      {"march", 128},   {"points_per_thread", 1},
                                  {"ahead", 0},          {"unroll", 1},    {"stores", "plain"}, {"min_blocks", 1}};
-    return {std::move(tunables), cuda_constraints(grid, limits), std::move(safe)};
+    return {std::move(tunables), cuda_constraints(grid, limits, level_constraints(grid)), std::move(safe)};
 }
 
 SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
     if (grid.levels > 1) return cuda_space_of_levels(grid, limits);
+    constexpr int with_bulk_copies = 90;
+    std::vector<Value> staging = grid.kind == Kind::step ? words({"cache", "registers", "shared"}) : words({"cache", "registers"});
+    if (grid.dimension == 2 && limits.architecture >= with_bulk_copies) staging.emplace_back(std::string("bulk"));
     std::vector<Tunable> tunables{
         {"staging",
-         "how values around reach a thread: cached loads; layers in registers along a march; in a step also new velocities through shared memory",
-         grid.kind == Kind::step ? words({"cache", "registers", "shared"}) : words({"cache", "registers"})},
+         "how values around reach a thread: cached loads; layers in registers along a march; in a step also new velocities through shared memory; "
+         "all "
+         "that and rows by bulk copies",
+         std::move(staging)},
         {"block_x", "threads along x", numbers({32, 64, 128, 256})},
         {"block_y", "threads along y", numbers({1, 2, 4, 8, 16})},
         {"march", "layers (rows in 2D, planes in 3D) that a block takes one after the other", numbers({1, 4, 8, 16, 32, 64, 128, 256, 512, 1024})},
         {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4})},
         {"ahead", "layers that are read before they are needed", numbers({0, 1})},
+        {"stages", "layers that bulk copies have on their way", numbers({2, 3, 4, 6, 8})},
         {"unroll", "layers per trip of the march's loop", numbers({1, 2, 4, 8, 16})},
         {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})}};
-    std::vector<Assignment> safe{{"staging", "cache"}, {"block_x", 32}, {"block_y", 8},      {"march", 8},     {"points_per_thread", 1},
-                                 {"ahead", 0},         {"unroll", 1},   {"stores", "plain"}, {"min_blocks", 1}};
-    return {std::move(tunables), cuda_constraints(grid, limits), std::move(safe)};
+    std::vector<Assignment> safe{{"staging", "cache"}, {"block_x", 32}, {"block_y", 8}, {"march", 8},        {"points_per_thread", 1},
+                                 {"ahead", 0},         {"stages", 2},   {"unroll", 1},  {"stores", "plain"}, {"min_blocks", 1}};
+    return {std::move(tunables), cuda_constraints(grid, limits, march_constraints(grid)), std::move(safe)};
 }
 
 // Words that a thread of the CPU's step keeps: 2 M layers of faces, those along y around its rows, and two rows; of several time steps 2 M rows of
@@ -185,13 +205,28 @@ SearchSpace cpu_space(const Grid& grid, const Limits& limits) {
 }  // namespace
 
 std::int64_t exchange_bytes(const Grid& grid, const Config& config) {
-    if (config.word("staging") != "shared") return 0;
+    const bool bulk = config.word("staging") == "bulk";
+    if (config.word("staging") != "shared" && !(bulk && grid.kind == Kind::step)) return 0;
     const std::int64_t block_x = config.integer("block_x"), block_y = config.integer("block_y"), points = config.integer("points_per_thread");
     if (grid.levels > 1)  // two exchanges for each, whatever is beside a row
         return 2 * grid.levels * (block_x + 2 * ((grid.half + points - 1) / points)) * points * grid.word();
     const std::int64_t rows = block_y * span(points, grid.half - 1, grid.half) + block_y * (block_x - 1) * points;
     const std::int64_t side_rows = grid.dimension == 3 ? (block_y + 2 * grid.half - 1) * block_x * points : 0;
     return 2 * (rows + side_rows) * grid.word();  // two layers in turns
+}
+
+int arriving_media(const Grid& grid) {
+    if (!grid.array_media) return 0;
+    if (grid.kind == Kind::pressure) return 1;
+    return grid.kind == Kind::velocity ? 2 : 3;
+}
+
+std::int64_t shared_bytes(const Grid& grid, const Config& config) {
+    if (config.word("staging") != "bulk") return exchange_bytes(grid, config);
+    constexpr std::int64_t barrier = 8;
+    const std::int64_t points = config.integer("points_per_thread"), cells = config.integer("block_x") * points;
+    const std::int64_t words = (3 + arriving_media(grid)) * cells + 2 * ((grid.half + points - 1) / points) * points;
+    return exchange_bytes(grid, config) + config.integer("stages") * (words * grid.word() + barrier);
 }
 
 SearchSpace space(const Problem& problem, const Limits& limits) {

@@ -29,7 +29,7 @@ struct Tile {
         row_grain = (mma ? 16 : 1) * thread_m;
         column_grain = (mma ? 8 : 1) * thread_n;
         const int tile_m = pieces(shape.m, pieces(shape.m, number(config, "block_m")));
-        stacked = shape.shared_b && tile_m == shape.m;
+        stacked = shape.shared_b && matrices_per_block > 1 && tile_m == shape.m;
         rows_wanted = stacked ? matrices_per_block * shape.m : tile_m;
         columns_wanted = pieces(shape.n, pieces(shape.n, number(config, "block_n")));
         rows = round_up(rows_wanted, row_grain);
@@ -233,12 +233,50 @@ Block load_function(const Shape& shape) {
     return block;
 }
 
-// From a place in a line to a place in the operand: `s` along the rows (columns of B), `l` along k.
-Block position(bool rows_fast, const char* extent, int groups) {
-    const char* const slow_extent = rows_fast ? "chunk" : extent;
+// The names of an operand in the text: those of A, or of B, whose columns play the part of A's rows.
+struct Names {
+    char name;         // array, and prefix of its constants
+    const char* row;   // "row" or "column"
+    const char* rows;  // how many a tile has
+    char extent;       // how many a matrix has
+};
+
+// Copies of one part of a thread's lines. Where lines are equally far apart, a copy differs from the first one by constants alone.
+Block copies(const Names& of, bool rows_fast, bool stacked, int groups) {
+    const auto with_names = [&](const char* form) {
+        return fmt::format(fmt::runtime(form), fmt::arg("x", of.name), fmt::arg("row", of.row), fmt::arg("rows", of.rows), fmt::arg("m", of.extent));
+    };
     Block block;
-    block.line("const int {} = place, {} = {}, group = {};", rows_fast ? "s" : "l", rows_fast ? "l" : "s",
-               groups == 1 ? "line" : fmt::format("line % {}", slow_extent), groups == 1 ? "0" : fmt::format("line / {}", slow_extent));
+    const bool equal_distances = groups == 1 && (rows_fast || !stacked);
+    if (equal_distances && rows_fast) {
+        block.text(stacked ? "const int matrix = place / m, row = place % m;" : with_names("const int {row} = tile_{row} + place;"));
+        block.text(stacked ? "const bool within = matrix < present;" : with_names("const bool within = {m} % {rows} == 0 || {row} < {m};"));
+        block.text(with_names("const real* const from = {x}") + (stacked ? " + matrix * stride_a" : "") +
+                   with_names(" + {row} * {x}_{row} + (long long)(start + first_line) * {x}_inner;"));
+        block.text(with_names("real* const target = to + place * {x}_here_{row} + first_line * {x}_here_inner;"));
+    } else if (equal_distances) {
+        block.text("const bool within = k % chunk == 0 || start + place < k;");
+        block.text(with_names("const real* const from = {x} + (long long)(tile_{row} + first_line) * {x}_{row} + (start + place) * {x}_inner;"));
+        block.text(with_names("real* const target = to + first_line * {x}_here_{row} + place * {x}_here_inner;"));
+    }
+    block.text(with_names("#pragma unroll {x}_unroll"));
+    block.open(with_names("for (int i = 0; i < ({x}_line_count + {x}_lines - 1) / {x}_lines; ++i)"));
+    block.text(with_names("const int line = first_line + i * {x}_lines;"));
+    block.text(with_names("if ({x}_line_count % {x}_lines != 0 && line >= {x}_line_count) break;"));
+    if (equal_distances) {
+        const char* const apart = rows_fast ? "inner" : of.row;
+        block.text(rows_fast ? "const bool there = within && (k % chunk == 0 || start + line < k);"
+                             : with_names("const bool there = within && ({m} % {rows} == 0 || tile_{row} + line < {m});"));
+        block.line("copy<{0}_width>(target + i * ({0}_lines * {0}_here_{1}), from + i * ({0}_lines * {0}_{1}), there);", of.name, apart);
+    } else {
+        block.text(rows_fast ? "const int s = place, l = line % chunk, group = line / chunk;"
+                             : with_names("const int l = place, s = line % {rows}, group = line / {rows};"));
+        block.text(stacked ? "const int matrix = s / m, row = s % m;" : with_names("const int matrix = group, {row} = tile_{row} + s;"));
+        block.text(with_names("const bool there = matrix < present && {row} < {m} && (k % chunk == 0 || start + l < k);"));
+        block.text(with_names("copy<{x}_width>(to + group * {x}_group + s * {x}_here_{row} + l * {x}_here_inner,"));
+        block.text(with_names("                {x} + matrix * stride_{x} + {row} * {x}_{row} + (start + l) * {x}_inner, there);"));
+    }
+    block.close();
     return block;
 }
 
@@ -269,18 +307,18 @@ Block place(const Shape& shape, const Tile& tile) {
 }
 
 // `step` values along k of the thread's rows (or columns) into `name`[count][step].
-Block operand(const char* name, int count, bool rows_fast, const char* from, const char* first, const char* length, const char* between) {
+Block operand(const char* name, int count, bool rows_fast, const char* from, const char* length, const char* between) {
     Block block;
     block.text("#pragma unroll");
     if (rows_fast) {
         block.open("for (int j = 0; j < step; ++j)");
         block.line("real line[{}];", count);
-        block.line("load(line, {} + (l + j) * {} + {});", from, length, first);
+        block.line("load(line, {} + (l + j) * {});", from, length);
         block.text("#pragma unroll");
         block.line("for (int i = 0; i < {0}; ++i) {1}[i][j] = line[i];", count, name);
         block.close();
     } else {
-        block.line("for (int i = 0; i < {}; ++i) load({}[i], {} + ({} + i * {}) * {} + l);", count, name, from, first, between, length);
+        block.line("for (int i = 0; i < {}; ++i) load({}[i], {} + i * ({} * {}) + l);", count, name, from, between, length);
     }
     return block;
 }
@@ -297,22 +335,19 @@ Block multiply(const Shape& shape, const Tile& tile) {
         block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
         block.text("    #pragma unroll");
         block.text("    for (int j = 0; j < step / 2; ++j)");
-        block.text("        x[i][j] = a_now[(row + i * 16 + j % 2 * 8) * a_here_row + (l + lane % 4 + j / 2 * 4) * a_here_inner];");
+        block.text("        x[i][j] = a_now[(i * 16 + j % 2 * 8) * a_here_row + (l + j / 2 * 4) * a_here_inner];");
         block.text("#pragma unroll");
         block.line("for (int i = 0; i < {}; ++i)", tile.thread_n);
         block.text("    #pragma unroll");
-        block.text(
-            "    for (int j = 0; j < step / 4; ++j) y[i][j] = b_now[(column + i * 8) * b_here_column + (l + lane % 4 + j * 4) * b_here_inner];");
+        block.text("    for (int j = 0; j < step / 4; ++j) y[i][j] = b_now[i * 8 * b_here_column + (l + j * 4) * b_here_inner];");
         block.text("#pragma unroll");
         block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
         block.text("    #pragma unroll");
         block.line("    for (int j = 0; j < {}; ++j) multiply_add(sum[i][j], x[i], y[j]);", tile.thread_n);
     } else {
         block.line("real x[{}][step], y[{}][step];", tile.thread_m, tile.thread_n);
-        block.append(
-            operand("x", tile.thread_m, !shape.transposed_a, "a_now", "row", shape.transposed_a ? "a_here_row" : "a_here_inner", "row_step"));
-        block.append(
-            operand("y", tile.thread_n, shape.transposed_b, "b_now", "column", shape.transposed_b ? "b_here_inner" : "b_here_column", "column_step"));
+        block.append(operand("x", tile.thread_m, !shape.transposed_a, "a_now", shape.transposed_a ? "a_here_row" : "a_here_inner", "row_step"));
+        block.append(operand("y", tile.thread_n, shape.transposed_b, "b_now", shape.transposed_b ? "b_here_inner" : "b_here_column", "column_step"));
         block.text("#pragma unroll");
         block.text("for (int j = 0; j < step; ++j)");
         block.text("    #pragma unroll");
@@ -331,10 +366,12 @@ Block chunk_copies(const char* to, const char* start) {
     return block;
 }
 
-Block operands_now(const Shape& shape, const char* here) {
+// First words of the thread's operands in the chunk that lies `here`.
+Block operands_now(const Shape& shape, const Tile& tile, const char* here) {
     Block block;
-    block.line("const real* const a_now = {} + group * a_group;", here);
-    block.line("const real* const b_now = {} + b_start{};", here, shape.shared_b ? "" : " + group * b_group");
+    block.line("const real* const a_now = {} + group * a_group + row * a_here_row{};", here, tile.mma ? " + lane % 4 * a_here_inner" : "");
+    block.line("const real* const b_now = {} + b_start{} + column * b_here_column{};", here, shape.shared_b ? "" : " + group * b_group",
+               tile.mma ? " + lane % 4 * b_here_inner" : "");
     return block;
 }
 
@@ -350,7 +387,7 @@ Block chunk_loop(const Shape& shape, const Tile& tile) {
         block.text("end_chunk();");
         block.text("wait_for_chunks<0>();");
         block.text("__syncthreads();");
-        block.append(operands_now(shape, "stage"));
+        block.append(operands_now(shape, tile, "stage"));
         block.append(multiply(shape, tile));
         if (loop || tile.through_shared) block.text("__syncthreads();");
         if (loop) block.close();
@@ -372,7 +409,7 @@ Block chunk_loop(const Shape& shape, const Tile& tile) {
     block.close();
     block.text("end_chunk();");
     block.text("const real* const here = stage + now % stages * stage_words;");
-    block.append(operands_now(shape, "here"));
+    block.append(operands_now(shape, tile, "here"));
     block.append(multiply(shape, tile));
     block.close();
     if (tile.through_shared) block.text("__syncthreads();");
@@ -439,8 +476,8 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits& 
                       {"copy", copy_functions(limits)},
                       {"multiply_add", tile.mma ? mma_function(tile) : load_function(shape)},
                       {"put", put_function(shape, "__device__ __forceinline__ ")},
-                      {"a_position", position(!shape.transposed_a, "rows", tile.groups)},
-                      {"b_position", position(shape.transposed_b, "columns", tile.b_groups(shape))},
+                      {"copy_a", copies({'a', "row", "rows", 'm'}, !shape.transposed_a, tile.stacked, tile.groups)},
+                      {"copy_b", copies({'b', "column", "columns", 'n'}, shape.transposed_b, false, tile.b_groups(shape))},
                       {"entry", parameters(shape, Target::cuda)},
                       {"factors", read_factors(shape)},
                       {"place", place(shape, tile)},

@@ -161,10 +161,12 @@ SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
     };
     for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
     constraints.push_back(team_constraint());
-    std::vector<Assignment> safe{{"form", "rows"},
-                                 {"lanes", std::int64_t{16 / shape.bytes()}},
+    // What runs untuned: lanes across matrices where rows would leave most of a vector empty.
+    const bool across = tiny && shape.m < 8;
+    std::vector<Assignment> safe{{"form", across ? "matrices" : "rows"},
+                                 {"lanes", std::int64_t{32 / shape.bytes()}},
                                  {"vectors_per_tile", std::int64_t{1}},
-                                 {"columns_per_tile", std::int64_t{1}},
+                                 {"columns_per_tile", std::int64_t{across || shape.n < 4 ? 1 : 4}},
                                  {"unroll", std::int64_t{1}}};
     for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
     return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));

@@ -51,6 +51,8 @@ struct Shape {
     /// Nodes of all faces of an element: columns of LIFT.
     int face_points() const { return faces * face_nodes; }
     bool maxwell() const { return equation == "maxwell_3d"; }
+    /// Memory sets the limit on every device, and a whole operator fits a thread's registers or code: up to order 4 on tetrahedra, 7 on triangles.
+    bool low_order() const { return nodes <= 36; }
     const ReferenceElement& reference() const { return reference_element(what->simplex, order); }
 };
 

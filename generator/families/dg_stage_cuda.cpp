@@ -17,12 +17,19 @@ namespace {
 
 constexpr int reserved_shared_bytes = 1024;  // that the driver keeps per block, CUDA C++ Programming Guide
 
+// Configurations of families without a volume part have no such tunable.
+bool has_traces(const Config& config) {
+    const auto& values = config.assignments();
+    return std::any_of(values.begin(), values.end(), [](const Assignment& value) { return value.name == "traces"; });
+}
+
 struct Tile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll, copy_width;
     int node_threads, nodes_padded;
     int field_columns, flux_columns;  // columns of D and of LIFT, and values of a row that are read
     int field_row, flux_row;          // stride between elements in shared memory
     bool shared_operator;
+    bool traces_in_shared;  // fields stay in shared memory until the fluxes, in a place of their own, are made
 
     Tile(const Shape& shape, const Config& config)
         : elements_per_block(number(config, "elements_per_block")),
@@ -37,12 +44,15 @@ struct Tile {
           // An odd number of vectors keeps neighbouring elements in different banks.
           field_row((field_columns / unroll | 1) * unroll),
           flux_row((flux_columns / unroll | 1) * unroll),
-          shared_operator(config.word("operator") == "shared") {}
+          shared_operator(config.word("operator") == "shared"),
+          traces_in_shared(has_traces(config) && config.word("traces") == "shared") {}
 
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int threads() const { return node_threads * element_groups(); }
     // Values per field and element of the place that fields, fluxes and right-hand sides take in turns.
-    int place(const Shape& shape, bool volume) const { return std::max({volume ? field_row : 0, flux_row, shape.nodes}); }
+    int place(const Shape& shape, bool volume) const {
+        return traces_in_shared ? std::max(field_row + flux_row, shape.nodes) : std::max({volume ? field_row : 0, flux_row, shape.nodes});
+    }
 };
 
 // Configurations of families without the tunable have no volume part.
@@ -74,7 +84,8 @@ int registers(const Shape& shape, const PassTraits& traits, const Config& config
     const int sums = std::max(shape.fields, volume_accumulators(shape, traits, config)) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (has_volume(traits) ? shape.dimension : 1) * tile.nodes_per_thread;
     const int gathered = 2 * shape.fields + 10;  // of a point of a face, with normal and impedances
-    return shape.bytes() / 4 * std::max(sums + operands, gathered) + 40;
+    // The compiler brings some two thirds of the operands in ahead of their use.
+    return shape.bytes() / 4 * std::max(sums + 2 * operands / 3, gathered) + 40;
 }
 
 using Violation = std::optional<std::string>;
@@ -82,6 +93,7 @@ using Violation = std::optional<std::string>;
 Violation tile_violation(const Shape& shape, const Config& config) {
     const Tile tile(shape, config);
     if (tile.elements_per_block % tile.elements_per_thread != 0) return "elements_per_thread does not divide elements_per_block";
+    if (tile.traces_in_shared && config.word("fused") != "whole") return "traces=shared: only a fused whole has the fields in shared memory";
     if (tile.threads() < 32) return fmt::format("{} threads in a block, fewer than a warp", tile.threads());
     if (tile.nodes_padded - shape.nodes >= shape.nodes / 3 + 1)
         return fmt::format("{} nodes per thread leave a third of {} threads without a node", tile.nodes_per_thread, tile.node_threads);
@@ -134,11 +146,15 @@ Block constants(const Plan& plan, const Tile& tile) {
 }
 
 // Where the metric factors and an operator lie behind `here`.
-Block shared_places(const Plan& plan, const Tile& tile) {
+Block shared_places(const Plan& plan, const Tile& tile, const Pass& pass) {
     const bool volume = plan.any(&Pass::volume);
     const int place = round_up(tile.elements_per_block * plan.shape.fields * tile.place(plan.shape, volume), 4);
     const int factor = factor_words(plan.shape, tile, volume, plan.config);
     Block block;
+    if (pass.surface && tile.traces_in_shared)
+        block.text("real* const fluxes = here + fields * elements_per_block * field_row;");
+    else if (pass.surface)
+        block.text("real* const fluxes = here;");
     if (volume) block.line("real* const factor = here + {};  // [elements_per_block][factors]", place);
     if (tile.shared_operator) block.line("real* const operator_here = here + {};", place + factor);
     return block;
@@ -182,18 +198,26 @@ Block combine(const Algebra& form) {
     return block;
 }
 
-std::string volume_text(const Plan& plan, const Tile& tile) {
+std::string fields_text(const Plan& plan, const Tile& tile) {
     const Algebra& form = plan.form();
-    const int words = plan.shape.dimension * tile.field_columns * tile.nodes_padded;
+    const bool at_once = !tile.traces_in_shared;  // then the faces' values come from memory, and nobody needs the fields as they were
+    Block barrier;
+    if (at_once && form.transforms()) barrier.text("__syncthreads();");
+    Block keep;
+    keep.text("#pragma unroll");
+    keep.text("for (int f = 0; f < fields; ++f) here[(f * elements_per_block + e) * field_row + m] = value[f];");
+    return render("dg_stage_fields.cu", {{"element_factors", element_factors(form, "own")},
+                                         {"copy_operator", copy_operator(tile, "D", plan.shape.dimension * tile.field_columns * tile.nodes_padded)},
+                                         {"before_transform", barrier},
+                                         {"transform", at_once ? transform(form) : keep}});
+}
+
+std::string derivatives_text(const Plan& plan, const Tile& tile) {
+    const Algebra& form = plan.form();
     Block load;
     load.line("for (int r = 0; r < nodes_per_thread; ++r) d[a][r] = {}[((m + j) * dimension + a) * nodes_padded + node + r * node_threads];",
               tile.shared_operator ? "operator_here" : "D");
-    return render("dg_stage_volume.cu", {{"element_factors", element_factors(form, "own")},
-                                         {"copy_operator", copy_operator(tile, "D", words)},
-                                         {"transform", transform(form)},
-                                         {"load_operator", load},
-                                         {"products", products(form)},
-                                         {"combine", combine(form)}});
+    return render("dg_stage_derivatives.cu", {{"load_operator", load}, {"products", products(form)}, {"combine", combine(form)}});
 }
 
 Block impedances(const Shape& shape) {
@@ -204,23 +228,61 @@ Block impedances(const Shape& shape) {
     return block;
 }
 
-std::string surface_text(const Plan& plan, const Tile& tile) {
+std::string fluxes_text(const Plan& plan, const Tile& tile) {
     const Shape& shape = plan.shape;
     Block normal;
     for (int i = 0; i < shape.dimension; ++i) normal.line("const real n{} = face[{}];", "xyz"[i], i);
     Block wall;
     wall.line("constexpr int wall[fields] = {{{}}};  // a reflecting wall's neighbour less the own value", fmt::join(shape.what->wall, ", "));
+    Block own;
+    if (tile.traces_in_shared) {
+        own.text("const real* const own = here + e * field_row + face_node[point];");
+        own.text("constexpr int own_stride = elements_per_block * field_row;");
+    } else {
+        own.text("const real* const own = q + k * words + face_node[point];");
+        own.text("constexpr int own_stride = nodes;");
+    }
+    const auto numbered = [](const char* name) { return [name](int f) { return fmt::format("{}[{}]", name, f); }; };
+    return render("dg_stage_fluxes.cu", {{"normal", normal},
+                                         {"own_values", own},
+                                         {"wall", wall},
+                                         {"impedances", impedances(shape)},
+                                         {"factors", name_impedances(shape)},
+                                         {"flux", flux_lines(shape, numbered("difference"), numbered("flux"))}});
+}
+
+std::string lift_text(const Tile& tile) {
     Block load;
     load.line("for (int r = 0; r < nodes_per_thread; ++r) l[r] = {}[(c + j) * nodes_padded + node + r * node_threads];",
               tile.shared_operator ? "operator_here" : "LIFT");
-    const auto numbered = [](const char* name) { return [name](int f) { return fmt::format("{}[{}]", name, f); }; };
-    return render("dg_stage_surface.cu", {{"copy_operator", copy_operator(tile, "LIFT", tile.flux_columns * tile.nodes_padded)},
-                                          {"normal", normal},
-                                          {"wall", wall},
-                                          {"impedances", impedances(shape)},
-                                          {"factors", name_impedances(shape)},
-                                          {"flux", flux_lines(shape, numbered("difference"), numbered("flux"))},
-                                          {"load_operator", load}});
+    return render("dg_stage_lift.cu", {{"load_operator", load}});
+}
+
+// The parts of a pass in their order, with the barriers between them.
+Block parts(const Plan& plan, const Tile& tile, const Pass& pass) {
+    const Block copy_lift = copy_operator(tile, "LIFT", tile.flux_columns * tile.nodes_padded);
+    Block block;
+    if (tile.traces_in_shared) {
+        block.lines_of(fields_text(plan, tile));
+        block.lines_of(fluxes_text(plan, tile));
+        if (plan.form().transforms()) block.lines_of(render("dg_stage_transform.cu", {{"transform", transform(plan.form())}}));
+        block.text("__syncthreads();");
+        block.lines_of(derivatives_text(plan, tile));
+        if (tile.shared_operator) block.text("__syncthreads();").append(copy_lift).text("__syncthreads();");
+        return block.lines_of(lift_text(tile));
+    }
+    if (pass.volume) {
+        block.lines_of(fields_text(plan, tile));
+        block.lines_of(derivatives_text(plan, tile));
+    }
+    if (pass.volume && pass.surface) block.text("__syncthreads();  // nobody needs the fields any more");
+    if (pass.surface) {
+        block.append(copy_lift);
+        block.lines_of(fluxes_text(plan, tile));
+        block.text("__syncthreads();");
+        block.lines_of(lift_text(tile));
+    }
+    return block;
 }
 
 // One word of the fields' arrays; the vectors `total`, ... hold copy_width of them.
@@ -274,10 +336,7 @@ Block entry(const Plan& plan, const Pass& pass, const Block& sums) {
 Block sums(const Plan& plan, const Tile& tile, const Pass& pass) {
     Block block;
     if (!pass.sums()) return block;
-    Block parts;
-    if (pass.volume) parts.lines_of(volume_text(plan, tile));
-    if (pass.surface) parts.lines_of(surface_text(plan, tile));
-    block.lines_of(render("dg_stage_sums.cu", {{"shared_places", shared_places(plan, tile)}, {"parts", parts}}));
+    block.lines_of(render("dg_stage_sums.cu", {{"shared_places", shared_places(plan, tile, pass)}, {"parts", parts(plan, tile, pass)}}));
     return block;
 }
 
@@ -329,7 +388,9 @@ SearchSpace pass_cuda_space(const Shape& shape, const PassTraits& traits, const 
                             words(traits.fusions)});
         tunables.push_back(
             {"form", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t", words({"covariant", "cartesian"})});
-        safe = {{"fused", "separate"}, {"form", "covariant"}};
+        tunables.push_back({"traces", "where the faces' own values come from: memory, or the fields that a fused whole keeps in shared memory for it",
+                            words({"memory", "shared"})});
+        safe = {{"fused", "separate"}, {"form", "covariant"}, {"traces", "memory"}};
     }
     for (Tunable& tunable :
          std::vector<Tunable>{{"elements_per_block", "elements that a block of threads handles", numbers({4, 8, 16, 32, 64})},

@@ -105,13 +105,13 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits& 
 Family dg_volume() {
     Family family;
     family.name = "dg_volume";
-    family.summary = "volume right-hand side of nodal discontinuous Galerkin on affine tetrahedra";
+    family.summary = "volume right-hand side of nodal discontinuous Galerkin on affine tetrahedra and triangles";
     family.source = "J. S. Hesthaven, T. Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008";
     family.example = "dg_volume equation=maxwell_3d order=5 precision=f32 elements=100000";
-    family.parameters = {{"equation", "what is solved", {"maxwell_3d", "acoustics_3d"}, 0, 0, false, ""},
+    family.parameters = {{"equation", "what is solved", dg::equation_names(), 0, 0, false, ""},
                          {"order", "polynomial order N", {}, 1, 10, false, ""},
                          {"precision", "type of fields, geometry and operator", {"f32", "f64"}, 0, 0, false, "f32"},
-                         {"elements", "number of tetrahedra", {}, 1, std::int64_t{1} << 27, true, ""}};
+                         {"elements", "number of tetrahedra or triangles", {}, 1, std::int64_t{1} << 27, true, ""}};
     family.range_unit = "elements";
     family.range = [](const Problem& problem) { return problem.integer("elements"); };
     family.partition = [](const Problem&) { return Partition{}; };  // an element's right-hand side depends on that element alone

@@ -54,6 +54,7 @@ Block constants(const Shape& shape, const Algebra& form, const Tile& tile) {
     block.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
     block.line("constexpr int nodes = {}, fields = {}, factors = {}, accumulators = {};", shape.nodes, shape.fields, form.factor_count(),
                form.accumulators);
+    block.line("constexpr int dimension = {}, geometry_words = dimension * dimension;", shape.dimension);
     block.line("constexpr int fields_per_pass = {}, passes = fields / fields_per_pass;", form.field_count());
     block.line("constexpr int lanes = {}, vectors_per_tile = {}, nodes_per_tile = {};", tile.lanes, tile.vectors_per_tile, tile.nodes_per_tile);
     block.line("constexpr int elements_per_tile = {}, elements_per_block = {};", tile.elements_per_tile, tile.elements_per_block);
@@ -93,13 +94,15 @@ Block combine(const Algebra& form) {
 
 // [tile of nodes][column][along r, s, t][node of the tile], so that the inner loop reads straight on.
 TableSpec table(const Shape& shape, const Tile& tile) {
-    TableSpec result{"D", static_cast<std::int64_t>(3) * tile.nodes_padded * shape.nodes, {}};
+    TableSpec result{"D", static_cast<std::int64_t>(shape.dimension) * tile.nodes_padded * shape.nodes, {}};
     result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
     for (int start = 0; start < shape.nodes; start += tile.nodes_per_tile)
         for (int m = 0; m < shape.nodes; ++m)
-            for (int a = 0; a < 3; ++a) {
+            for (int a = 0; a < shape.dimension; ++a) {
                 const SquareMatrix& columns = shape.reference().transposed[static_cast<std::size_t>(a)];
-                double* const to = &result.contents[static_cast<std::size_t>(start * 3 * shape.nodes + (3 * m + a) * tile.nodes_per_tile)];
+                double* const to =
+                    &result
+                         .contents[static_cast<std::size_t>(start * shape.dimension * shape.nodes + (shape.dimension * m + a) * tile.nodes_per_tile)];
                 for (int n = start; n < std::min(start + tile.nodes_per_tile, shape.nodes); ++n) to[n - start] = columns(m, n);
             }
     return result;

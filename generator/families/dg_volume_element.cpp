@@ -34,7 +34,7 @@ struct Staging {
 };
 
 bool applies(const Shape& shape, const Limits&) {
-    return shape.order <= highest_low_order;
+    return shape.low_order();
 }
 
 std::string conflict(const Shape& shape, const Config& config) {
@@ -72,9 +72,11 @@ struct Half {
     }
 };
 
-// Maxwell's halves are the same curl, of H for dE/dt and of E for -dH/dt, so that one text serves both; acoustics has div u and grad p.
+// The halves of maxwell_3d are the same curl, of H for dE/dt and of E for -dH/dt, so that one text serves both; acoustics has div u and grad p, and
+// in two dimensions Maxwell the curl of Ez and that of H.
 std::vector<Half> halves_of(const Shape& shape, const Algebra& form) {
     if (shape.maxwell()) return {Half(form, {3, 4, 5})};
+    if (shape.dimension == 2) return {Half(form, {0, 1}), Half(form, {2})};
     return {Half(form, {0}), Half(form, {1, 2, 3})};
 }
 
@@ -87,7 +89,7 @@ Resources resources(const Shape& shape, const Config& config) {
     const Algebra& form = algebra(shape.equation, config.word("form"));
     Resources result;
     result.threads = staging.threads();
-    result.shared_bytes = static_cast<std::int64_t>(shape.bytes()) * staging.elements_per_block * (staging.row + 9);
+    result.shared_bytes = static_cast<std::int64_t>(shape.bytes()) * staging.elements_per_block * (staging.row + shape.geometry_words());
     int held = 0;
     for (const Half& half : halves_of(shape, form)) {
         held = std::max(held, half.field_count * shape.nodes + static_cast<int>(half.accumulators.size()) * staging.store_width);
@@ -102,6 +104,7 @@ Block constants(const Shape& shape, const Algebra& form, const Staging& staging,
     Block block;
     block.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
     block.line("constexpr int nodes = {}, fields = {}, words = fields * nodes, factors = {};", shape.nodes, shape.fields, form.factor_count());
+    block.line("constexpr int geometry_words = {};", shape.geometry_words());
     block.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};", staging.elements_per_block,
                staging.threads(), number(config, "min_blocks"));
     block.line("constexpr int copy_width = {};  // values per load and store of memory", staging.copy_width);
@@ -137,7 +140,7 @@ Block accumulator_lines(const Shape& shape, const Half& half, int accumulator, i
 
 // Right-hand sides of nodes [node, node + store_width), written as one vector per field.
 Block node_lines(const Shape& shape, const Algebra& form, const Half& half, const Staging& staging, int node) {
-    const bool curl = half.outputs.front() == 3;
+    const bool curl = shape.maxwell();
     Block block;
     for (int n = node; n < node + staging.store_width; ++n)
         for (const int accumulator : half.accumulators) block.append(accumulator_lines(shape, half, accumulator, n));
@@ -187,10 +190,16 @@ Block either(const Block& first, const Block& second) {
     return block;
 }
 
+// Where a field of the thread's element lies.
+std::string place(int field) {
+    return field == 0 ? "mine" : field == 1 ? "mine + nodes" : fmt::format("mine + {} * nodes", field);
+}
+
 Block load_half(const Shape& shape, const Algebra& form, const Staging& staging) {
     const std::vector<Half> parts = halves_of(shape, form);
     if (parts.size() == 1) return load_lines(shape, form, parts[0], staging, "mine + half * (3 * nodes)");
-    return either(load_lines(shape, form, parts[0], staging, "mine + nodes"), load_lines(shape, form, parts[1], staging, "mine"));
+    const auto load = [&](const Half& half) { return load_lines(shape, form, half, staging, place(half.first_field)); };
+    return either(load(parts[0]), load(parts[1]));
 }
 
 Block differentiate(const Shape& shape, const Algebra& form, const Staging& staging) {
@@ -201,9 +210,10 @@ Block differentiate(const Shape& shape, const Algebra& form, const Staging& stag
         block.line("const real scale = half == 0 ? {0} : -{0};", form.combine_scale.empty() ? "real(1)" : form.combine_scale);
         block.append(differentiate_lines(shape, form, parts[0], staging, "mine + (1 - half) * (3 * nodes)"));
     } else {
-        block.text("// First half: p' = -div u; second: u' = -grad p.");
-        block.append(
-            either(differentiate_lines(shape, form, parts[0], staging, "mine"), differentiate_lines(shape, form, parts[1], staging, "mine + nodes")));
+        block.text(shape.dimension == 2 ? "// First half: dH/dt = -curl Ez; second: dEz/dt = curl H."
+                                        : "// First half: p' = -div u; second: u' = -grad p.");
+        const auto lines = [&](const Half& half) { return differentiate_lines(shape, form, half, staging, place(half.outputs.front())); };
+        block.append(either(lines(parts[0]), lines(parts[1])));
     }
     return block;
 }

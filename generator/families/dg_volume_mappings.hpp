@@ -11,9 +11,6 @@
 
 namespace hone::dg {
 
-/// Up to here memory sets the limit on every device, and a whole operator fits a thread's registers or code.
-constexpr int highest_low_order = 4;
-
 /// What one block of threads takes, estimated before anything is compiled.
 struct Resources {
     std::int64_t threads = 0;

@@ -57,7 +57,7 @@ struct Tiling {
 };
 
 bool applies(const Shape& shape, const Limits& limits) {
-    return shape.precision == Precision::f64 && shape.order >= 4 && limits.architecture >= 90;
+    return shape.dimension == 3 && shape.precision == Precision::f64 && shape.order >= 4 && limits.architecture >= 90;
 }
 
 std::string conflict(const Shape&, const Config& config) {

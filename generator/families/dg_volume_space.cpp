@@ -68,7 +68,7 @@ const std::vector<Mapping>& cuda_mappings() {
 
 SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
-    const bool low = shape.order <= highest_low_order;
+    const bool low = shape.low_order();
     std::vector<std::string> names;
     for (const Mapping& mapping : cuda_mappings())
         if (mapping.applies(shape, limits)) names.push_back(mapping.name);
@@ -88,8 +88,8 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
         {"padding", "1: rows in shared memory are lengthened so that neighbouring elements lie in different banks", numbers({0, 1})},
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})},
     };
-    const std::int64_t elements = shape.order <= 6 ? 8 : 4;
-    const std::int64_t nodes = shape.order <= 3 ? 1 : 4;
+    const std::int64_t elements = shape.nodes <= 84 ? 8 : 4;
+    const std::int64_t nodes = shape.nodes <= 20 ? 1 : 4;
     std::vector<Assignment> safe{{"mapping", "tile"},
                                  {"form", "covariant"},
                                  {"fields_per_pass", std::int64_t{shape.fields}},

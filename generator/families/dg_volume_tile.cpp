@@ -23,6 +23,8 @@ struct Tile {
     int nodes_padded;  // columns of the operator's table
     int inner;         // rows of the table: nodes rounded up to `unroll` or to a staged chunk
     int row;           // stride between elements in shared memory
+    int dimension;
+    int pack;  // coefficients of one node that are loaded at a time, Dr, Ds, Dt and a zero, or Dr and Ds
     std::string residency;
 
     Tile(const Shape& shape, const Config& config)
@@ -32,6 +34,8 @@ struct Tile {
           elements_per_trip(elements_per_thread),
           group(std::min(nodes_per_thread, shape.vector_width())),
           unroll(number(config, "unroll")),
+          dimension(shape.dimension),
+          pack(dimension == 2 ? 2 : 4),
           residency(config.word("operator")) {
         if (in_registers()) elements_per_trip = 1;
         const int groups = (shape.nodes + nodes_per_thread - 1) / nodes_per_thread;
@@ -53,9 +57,9 @@ struct Tile {
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int threads() const { return 32 * warps_along_nodes * warps_along_elements; }
     int loads_per_thread() const { return (elements_per_block * row + threads() - 1) / threads(); }
-    // One node per thread loads its three coefficients as one packed 4-vector; otherwise a vector holds neighbouring nodes.
+    // One node per thread loads its coefficients as one packed vector; otherwise a vector holds neighbouring nodes.
     bool packed() const { return nodes_per_thread == 1; }
-    int operator_column() const { return (packed() ? 4 : 3) * nodes_padded; }
+    int operator_column() const { return (packed() ? pack : dimension) * nodes_padded; }
     int operator_words() const { return inner * operator_column(); }
     int operator_words_shared() const {
         if (residency == "shared") return operator_words();
@@ -71,7 +75,7 @@ std::string conflict(const Shape& shape, const Config& config) {
     if (config.word("operator") == "registers") {
         if (number(config, "nodes_per_thread") != 1) return "operator=registers holds the rows of one node: nodes_per_thread=1";
         if (elements_per_thread == 1) return "rows in registers serve several elements: elements_per_thread is 2 or more";
-    } else if (shape.order <= highest_low_order && elements_per_thread > 2) {
+    } else if (shape.low_order() && elements_per_thread > 2) {
         return "at low orders memory sets the limit: tiles of more than 2 elements only idle threads";
     }
     if (number(config, "elements_per_block") % number(config, "elements_per_thread") != 0)
@@ -91,7 +95,7 @@ Resources resources(const Shape& shape, const Config& config) {
                           (form.field_count() * tile.elements_per_block * tile.row + tile.factor_words(form) + tile.operator_words_shared());
     const int words = shape.bytes() / 4;
     const int live = form.accumulators * tile.nodes_per_thread * tile.elements_per_trip + form.field_count() * tile.elements_per_trip * tile.unroll +
-                     3 * (tile.in_registers() ? tile.inner : tile.nodes_per_thread);
+                     tile.dimension * (tile.in_registers() ? tile.inner : tile.nodes_per_thread);
     const int staging = tile.loads_per_thread() * form.field_count();
     result.registers = words * std::max(live, staging) + 24;  // addresses, indices and loop counters
     result.code = static_cast<std::int64_t>(form.products.size()) * tile.nodes_per_thread * tile.elements_per_trip *
@@ -105,6 +109,7 @@ Block constants(const Shape& shape, const Algebra& form, const Tile& tile, const
     block.line("using real = {};", real);
     block.line("constexpr int nodes = {}, fields = {}, factors = {}, accumulators = {};", shape.nodes, shape.fields, form.factor_count(),
                form.accumulators);
+    block.line("constexpr int dimension = {}, geometry_words = dimension * dimension;", shape.dimension);
     block.line("constexpr int fields_per_pass = {}, passes = fields / fields_per_pass;", form.field_count());
     block.line("constexpr int elements_per_block = {}, nodes_per_thread = {}, elements_per_thread = {};", tile.elements_per_block,
                tile.nodes_per_thread, tile.elements_per_thread);
@@ -120,9 +125,9 @@ Block constants(const Shape& shape, const Algebra& form, const Tile& tile, const
     block.line("constexpr int inner = {}, unroll = {};  // columns of the operator, and how many per trip", tile.inner, tile.unroll);
     block.line("constexpr int nodes_padded = {};      // rows of the operator", tile.nodes_padded);
     if (tile.packed())
-        block.text("constexpr int operator_column = 4 * nodes_padded;  // [node](Dr, Ds, Dt, 0)");
+        block.line("constexpr int operator_column = {} * nodes_padded;  // [node]({})", tile.pack, tile.pack == 2 ? "Dr, Ds" : "Dr, Ds, Dt, 0");
     else
-        block.text("constexpr int operator_column = 3 * nodes_padded;  // [along r, s, t][node]");
+        block.text("constexpr int operator_column = dimension * nodes_padded;  // [along r, s, t][node]");
     if (tile.residency == "staged") block.line("constexpr int chunk = {};             // columns of the operator in flight", staged_columns);
     return block;
 }
@@ -171,9 +176,19 @@ Block operator_start(const Tile& tile) {
 Block operator_rows(const Tile& tile) {
     Block block;
     if (!tile.in_registers()) return block;
-    block.text("real own_rows[inner][4];");
+    block.line("real own_rows[inner][{}];", tile.pack);
     block.text("#pragma unroll");
-    block.text("for (int m = 0; m < inner; ++m) load(own_rows[m], D + m * operator_column + node * 4);");
+    block.line("for (int m = 0; m < inner; ++m) load(own_rows[m], D + m * operator_column + node * {});", tile.pack);
+    return block;
+}
+
+// Names the coefficients of a node, packed in `from`, as those of several nodes are.
+Block coefficients(const Tile& tile, const std::string& from) {
+    Block block;
+    if (tile.dimension == 2)
+        block.line("const real d[2][1][1] = {{{{{{{0}[0]}}}}, {{{{{0}[1]}}}}}};", from);
+    else
+        block.line("const real d[3][1][1] = {{{{{{{0}[0]}}}}, {{{{{0}[1]}}}}, {{{{{0}[2]}}}}}};", from);
     return block;
 }
 
@@ -189,15 +204,15 @@ Block columns(const Tile& tile, const Algebra& form, const std::string& source) 
     block.text("#pragma unroll");
     block.open("for (int j = 0; j < unroll; ++j)");
     if (tile.in_registers()) {
-        block.text("const real d[3][1][1] = {{{own_rows[m + j][0]}}, {{own_rows[m + j][1]}}, {{own_rows[m + j][2]}}};");
+        block.append(coefficients(tile, "own_rows[m + j]"));
     } else if (tile.packed()) {
-        block.text("real packed[4];");
-        block.line("load(packed, {} * operator_column + node * 4);", source);
-        block.text("const real d[3][1][1] = {{{packed[0]}}, {{packed[1]}}, {{packed[2]}}};");
+        block.line("real packed[{}];", tile.pack);
+        block.line("load(packed, {} * operator_column + node * {});", source, tile.pack);
+        block.append(coefficients(tile, "packed"));
     } else {
-        block.text("real d[3][nodes_per_thread / group][group];");
+        block.text("real d[dimension][nodes_per_thread / group][group];");
         block.text("#pragma unroll");
-        block.text("for (int a = 0; a < 3; ++a)");
+        block.text("for (int a = 0; a < dimension; ++a)");
         block.text("    #pragma unroll");
         block.text("    for (int r = 0; r < nodes_per_thread / group; ++r)");
         block.line("        load(d[a][r], {} * operator_column + a * nodes_padded + node + r * (node_lanes * group));", source);
@@ -252,10 +267,10 @@ TableSpec table(const Shape& shape, const Tile& tile) {
     TableSpec result{"D", tile.operator_words(), {}};
     result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
     for (int m = 0; m < shape.nodes; ++m)
-        for (int a = 0; a < 3; ++a) {
+        for (int a = 0; a < shape.dimension; ++a) {
             const SquareMatrix& columns = shape.reference().transposed[static_cast<std::size_t>(a)];
             double* const to = &result.contents[static_cast<std::size_t>(m * tile.operator_column() + (tile.packed() ? a : a * tile.nodes_padded))];
-            for (int n = 0; n < shape.nodes; ++n) to[tile.packed() ? 4 * n : n] = columns(m, n);
+            for (int n = 0; n < shape.nodes; ++n) to[tile.packed() ? tile.pack * n : n] = columns(m, n);
         }
     return result;
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "generator/families/cpu_team.hpp"
 #include "generator/families/poisson7_grid.hpp"
 #include "generator/render.hpp"
@@ -11,6 +13,8 @@ Block constants(const Grid& grid, const Config& config) {
     block.line("using wide = long long;  // a position in an array");
     block.line("constexpr int y_block = {}, z_block = {}, vector_words = {};", config.integer("y_block"), config.integer("z_block"),
                config.integer("vector_bytes") / grid.word());
+    block.line("constexpr int rows_together = {}, planes_together = {};  // updated at once", config.integer("rows_together"),
+               config.integer("planes_together"));
     if (grid.sums() > 0) {
         block.line("constexpr int sums = {}, chunk = {}, group_columns = {};", grid.sums(), chunk_planes, group_columns);
         block.line("constexpr int sums_per_block = {}, sum_lanes = {};", sums_per_block, sum_threads);
@@ -53,8 +57,8 @@ Block value(const Grid& grid) {
     return block;
 }
 
-// `class Rows`: the rows that the stencil takes. Where it acts on an array of the application they are rows of that, else three planes of rows are
-// made ahead.
+// `class Rows`: the rows that the stencil takes. Where it acts on an array of the application they are rows of that, else planes of rows are made
+// ahead, with the words beside them at both ends.
 Block rows(const Grid& grid) {
     Block block = value(grid);
     if (grid.fused()) block.text("");
@@ -62,9 +66,9 @@ Block rows(const Grid& grid) {
     block.open("class Rows");
     block.line("const Arrays& a;");
     if (grid.fused()) {
-        block.line("wide row_words = (wide(a.nx) + 15) / 16 * 16;");
-        block.line("std::vector<real> planes = std::vector<real>(3 * (y_block + 2) * row_words);").line("int y_first = 0, y_last = 0;");
-        block.line("wide position(int j, int k) const {{ return ((k + 3) % 3 * (y_block + 2) + j - y_first) * row_words; }}");
+        block.line("static constexpr int margin = 64 / sizeof(real), planes_kept = planes_together + 2;");
+        block.line("wide row_words = (wide(a.nx) + 2 * margin + 15) / 16 * 16;");
+        block.line("Buffer planes = Buffer(planes_kept * (y_block + 2) * row_words);").line("int y_first = 0, y_last = 0;");
     } else {
         block.line("std::vector<real> zeros = std::vector<real>(a.nx);");
     }
@@ -72,7 +76,7 @@ Block rows(const Grid& grid) {
     block.line("explicit Rows(const Arrays& arrays) : a(arrays) {{}}").text("");
     if (!grid.fused()) {
         block.line("void begin(int, int, int) {{}}").line("void load(int) {{}}").text("");
-        block.open("const real* row(int j, int k) const");
+        block.open("const real* row(int j, int k)");
         block.line("if (is_zero(j, a.ny) || is_zero(k, a.nz)) return zeros.data();");
         block.line("return a.p + (wide(source(k, a.nz)) * a.ny + source(j, a.ny)) * a.pitch;").close();
         return block.close(";");
@@ -83,74 +87,161 @@ Block rows(const Grid& grid) {
     block.text("");
     block.open("void load(int k)");
     block.open("for (int j = y_first; j <= y_last; ++j)");
-    block.line("real* const to = planes.data() + position(j, k);");
+    block.line("real* const to = row(j, k);");
     block.open("if (is_zero(j, a.ny) || is_zero(k, a.nz))");
-    block.line("std::fill_n(to, a.nx, real(0));").line("continue;").close();
+    block.line("std::fill_n(to - 1, a.nx + 2, real(0));").line("continue;").close();
     block.line("const wide at = (wide(source(k, a.nz)) * a.ny + source(j, a.ny)) * a.pitch;");
     block.line("#pragma omp simd simdlen(vector_words)");
-    block.line("for (int i = 0; i < a.nx; ++i) to[i] = value(a, at, i);").close().close();
+    block.line("for (int i = 0; i < a.nx; ++i) to[i] = value(a, at, i);");
+    block.line("to[-1] = is_zero(-1, a.nx) ? 0 : to[source(-1, a.nx)], to[a.nx] = is_zero(a.nx, a.nx) ? 0 : to[source(a.nx, a.nx)];").close().close();
     block.text("");
-    block.line("const real* row(int j, int k) const {{ return planes.data() + position(j, k); }}");
+    block.open("real* row(int j, int k)");
+    block.line("return planes.data() + margin + ((k + planes_kept) % planes_kept * (y_block + 2) + j - y_first) * row_words;").close();
     return block.close(";");
 }
 
 // The rows of the arrays that an update takes beside those of the stencil.
-Block row_pointers(const Grid& grid) {
-    Block block;
-    const auto row = [&](const char* name, bool changed) { block.line("{}real* const {} = a.{} + at;", changed ? "" : "const ", name, name); };
-    if (grid.kind == Kind::direction) {
-        row("p_old", false);
-        for (const char* name : {"x", "p"}) row(name, true);
+struct RowArray {
+    const char* name;
+    bool changed;
+};
+
+std::vector<RowArray> row_arrays(const Grid& grid) {
+    std::vector<RowArray> arrays;
+    if (grid.has_field_diagonal()) arrays.push_back({grid.kind == Kind::residual ? "inverse_diagonal" : "diagonal", false});
+    switch (grid.kind) {
+        case Kind::apply:
+        case Kind::apply_dot:
+            arrays.push_back({"w", true});
+            break;
+        case Kind::direction:
+            arrays.insert(arrays.end(), {{"p_old", false}, {"x", true}, {"p", true}, {"w", true}});
+            break;
+        case Kind::residual:
+            arrays.insert(arrays.end(), {{"r_old", false}, {"w", false}, {"r", true}, {"z", true}});
+            break;
     }
-    if (grid.kind == Kind::residual) {
-        for (const char* name : {"r_old", "w"}) row(name, false);
-        for (const char* name : {"r", "z"}) row(name, true);
-    } else {
-        row("w", true);
-    }
-    if (grid.has_field_diagonal()) row(grid.kind == Kind::residual ? "inverse_diagonal" : "diagonal", false);
-    if (grid.coefficients == Coefficients::axis) block.line("const real *const cx = a.cx, cy = a.cy[j], cz = a.cz[k];");
-    if (grid.coefficients == Coefficients::face) {
-        block.line("const wide plane = wide(a.ny) * a.pitch;");
-        block.line("const real *const cx = a.cx + at, *const c_south = a.cy + at, *const c_below = a.cz + at;");
-        block.line("const real* const c_north = j + 1 < a.ny ? c_south + a.pitch : c_south - wide(j) * a.pitch;");
-        block.line("const real* const c_above = k + 1 < a.nz ? c_below + plane : c_below - k * plane;");
-    }
-    if (grid.sums() > 0) {
-        block.line("const wide columns = groups_of_row(nx) * group_columns;");
-        for (int s = 0; s < grid.sums(); ++s) block.line("real* const sum_{0} = sums + {0} * y_block * columns;", s);
-    }
-    return block;
+    return arrays;
 }
 
-// One cell.
+Block row_pointers(const Grid& grid) {
+    Block block;
+    for (const auto& array : row_arrays(grid)) block.line("{}real* {}[planes][rows];", array.changed ? "" : "const ", array.name);
+    if (grid.coefficients == Coefficients::axis) block.line("const real* const cx = a.cx;").line("real cy[rows], cz[planes];");
+    if (grid.coefficients == Coefficients::face)
+        block.line("const real *cx[planes][rows], *c_south[planes][rows], *c_north[planes][rows], *c_below[planes][rows], *c_above[planes][rows];");
+    block.open("for (int q = 0; q < planes; ++q)").open("for (int t = 0; t < rows; ++t)");
+    block.line("const wide at = (wide(k + q) * a.ny + j + t) * a.pitch;");
+    std::string pointers;
+    for (const auto& array : row_arrays(grid)) pointers += fmt::format("{0}{1}[q][t] = a.{1} + at", pointers.empty() ? "" : ", ", array.name);
+    block.line("{};", pointers);
+    if (grid.coefficients == Coefficients::axis) block.line("cy[t] = a.cy[j + t], cz[q] = a.cz[k + q];");
+    if (grid.coefficients == Coefficients::face) {
+        block.line("const wide plane = wide(a.ny) * a.pitch;");
+        block.line("cx[q][t] = a.cx + at, c_south[q][t] = a.cy + at, c_below[q][t] = a.cz + at;");
+        block.line("c_north[q][t] = a.cy + at + (j + t + 1 < a.ny ? a.pitch : -wide(j + t) * a.pitch);");
+        block.line("c_above[q][t] = a.cz + at + (k + q + 1 < a.nz ? plane : -(k + q) * plane);");
+    }
+    block.close().close();
+    if (grid.sums() == 0) return block;
+    block.line("real* of_columns[sums][rows];");
+    block.line("for (int s = 0; s < sums; ++s)");
+    return block.line("    for (int t = 0; t < rows; ++t) of_columns[s][t] = first_sums + (s * y_block + t) * groups_of_row(nx) * group_columns;");
+}
+
+// The sum over a cell's neighbours, in the order that all targets take.
+Block neighbours(const Grid& grid) {
+    Block block;
+    block.line("const real south = stencil[q + 1][t][i], north = stencil[q + 1][t + 2][i];");
+    block.line("const real below = stencil[q][t + 1][i], above = stencil[q + 2][t + 1][i];");
+    if (grid.coefficients == Coefficients::face) {
+        block.line("const real in_row = multiply_add(cx[q][t][i_behind], east(q, t, i), cx[q][t][i] * west(q, t, i));");
+        block.line("const real in_plane = multiply_add(c_north[q][t][i], north, multiply_add(c_south[q][t][i], south, in_row));");
+        return block.line("const real sum = multiply_add(c_above[q][t][i], above, multiply_add(c_below[q][t][i], below, in_plane));");
+    }
+    const bool axis = grid.coefficients == Coefficients::axis;
+    block.line("(void)i_behind;");
+    block.line("const real in_plane = multiply_add({}, south + north, {} * (west(q, t, i) + east(q, t, i)));", axis ? "cy[t]" : "a.cy",
+               axis ? "cx[i]" : "a.cx");
+    return block.line("const real sum = multiply_add({}, below + above, in_plane);", axis ? "cz[q]" : "a.cz");
+}
+
+// All new words first, then the stores: the compiler does not know that these change none of the rows that are still to be read.
 Block update(const Grid& grid) {
     Block block;
-    if (grid.coefficients == Coefficients::face) {
-        block.line("const real in_row = multiply_add(cx[i_east], east, cx[i] * west);");
-        block.line("const real in_plane = multiply_add(c_north[i], north[i], multiply_add(c_south[i], south[i], in_row));");
-        block.line("const real sum = multiply_add(c_above[i], above[i], multiply_add(c_below[i], below[i], in_plane));");
+    const bool residual = grid.kind == Kind::residual;
+    std::vector<const char*> stored;
+    for (const auto& array : row_arrays(grid))
+        if (array.changed) stored.push_back(array.name);
+    for (const char* name : stored) block.line("real new_{}[planes][rows];", name);
+    block.open("for (int q = 0; q < planes; ++q)").open("for (int t = 0; t < rows; ++t)");
+    block.line("const real here = stencil[q + 1][t + 1][i];");
+    block.append(neighbours(grid));
+    const std::string own = grid.has_field_diagonal() ? "{}[q][t][i]" : "a.{}";
+    const std::string diagonal = fmt::format(fmt::runtime(own), residual ? "inverse_diagonal" : "diagonal");
+    if (residual) {
+        block.line("const real inverse = {};", diagonal);
+        block.line("new_r[q][t] = new_residual(a, r_old[q][t][i], w[q][t][i], inverse);");
+        block.line("new_z[q][t] = multiply_add(-(a.neighbour_weight * inverse), sum, a.own_weight * here);");
     } else {
-        const bool axis = grid.coefficients == Coefficients::axis;
-        block.line("(void)i_east;");
-        block.line("const real in_plane = multiply_add({0}cy, south[i] + north[i], {0}cx{1} * (west + east));", axis ? "" : "a.", axis ? "[i]" : "");
-        block.line("const real sum = multiply_add({}cz, below[i] + above[i], in_plane);", axis ? "" : "a.");
+        block.line("new_w[q][t] = multiply_add({}, here, sum);", diagonal);
+        if (grid.kind == Kind::direction) block.line("new_p[q][t] = here, new_x[q][t] = multiply_add(a.alpha, p_old[q][t][i], x[q][t][i]);");
     }
-    const std::string own = grid.has_field_diagonal() ? "[i]" : "";
-    const std::string from = grid.has_field_diagonal() ? "" : "a.";
-    if (grid.kind == Kind::residual) {
-        block.line("const real q = {}inverse_diagonal{}, new_r = new_residual(a, r_old[i], w[i], q);", from, own);
-        block.line("const real new_z = multiply_add(-(a.neighbour_weight * q), sum, a.own_weight * here[i]);");
-        block.line("r[i] = new_r;").line("z[i] = new_z;");
-        block.line("sum_0[i] = multiply_add(new_z, new_r, sum_0[i]);");
-        block.line("sum_1[i] = multiply_add(new_r, new_r, sum_1[i]);");
-        return block.line("sum_2[i] = sum_2[i] + new_r;");
+    block.close().close();
+    if (grid.sums() > 0) {
+        block.open("for (int t = 0; t < rows; ++t)");
+        for (int s = 0; s < grid.sums(); ++s) block.line("real sum_{0} = of_columns[{0}][t][i];", s);
+        block.open("for (int q = 0; q < planes; ++q)");
+        if (residual) {
+            block.line("sum_0 = multiply_add(new_z[q][t], new_r[q][t], sum_0);").line("sum_1 = multiply_add(new_r[q][t], new_r[q][t], sum_1);");
+            block.line("sum_2 = sum_2 + new_r[q][t];");
+        } else {
+            block.line("sum_0 = multiply_add(stencil[q + 1][t + 1][i], new_w[q][t], sum_0);");
+        }
+        block.close();
+        for (int s = 0; s < grid.sums(); ++s) block.line("of_columns[{0}][t][i] = sum_{0};", s);
+        block.close();
     }
-    block.line("const real product = multiply_add({}diagonal{}, here[i], sum);", from, own);
-    block.line("w[i] = product;");
-    if (grid.kind == Kind::direction) block.line("p[i] = here[i];").line("x[i] = multiply_add(a.alpha, p_old[i], x[i]);");
-    if (grid.sums() > 0) block.line("sum_0[i] = multiply_add(here[i], product, sum_0[i]);");
-    return block;
+    std::string stores;
+    for (const char* name : stored) stores += fmt::format("{0}{1}[q][t][i] = new_{1}[q][t]", stores.empty() ? "" : ", ", name);
+    return block.line("for (int q = 0; q < planes; ++q)").line("    for (int t = 0; t < rows; ++t) {};", stores);
+}
+
+// The loops along rows. Vectors begin where vectors of the arrays do.
+Block along_x(const Grid& grid) {
+    Block block;
+    const char* const simd = "#pragma omp simd simdlen(vector_words)";
+    if (grid.fused()) {
+        const bool face = grid.coefficients == Coefficients::face;
+        block.text(simd).line("for (int i = 0; i < nx{}; ++i) update(i, i + 1, before, behind);", face ? " - 1" : "");
+        return face ? block.line("update(nx - 1, 0, before, behind);") : block;
+    }
+    block.line("// Neighbours of the first and the last cells lie elsewhere: their vectors take them from copies.");
+    block.line("real copied[2][planes][rows][vector_words];");
+    block.open("const auto copy = [&](int q, int t, int count)");
+    block.line("const real* const row = stencil[q + 1][t + 1];");
+    block.line("real *const west = copied[0][q][t], *const east = copied[1][q][t];");
+    block.line("west[0] = is_zero(-1, nx) ? 0 : row[source(-1, nx)], east[count - 1] = is_zero(nx, nx) ? 0 : row[source(nx, nx)];");
+    block.line("std::copy_n(row, count - 1, west + 1), std::copy_n(row + nx - count + 1, count - 1, east);").close(";");
+    block.line("const bool whole_vectors = nx >= 2 * vector_words && nx % vector_words == 0;");
+    block.line("const int at_ends = whole_vectors ? vector_words : 1;");
+    block.line("for (int q = 0; q < planes; ++q)");
+    block.line("    for (int t = 0; t < rows; ++t) whole_vectors ? copy(q, t, vector_words) : copy(q, t, 1);");
+    block.line("const auto copied_before = [&](int q, int t, int i) {{ return copied[0][q][t][i]; }};");
+    block.line("const auto copied_behind = [&](int q, int t, int i) {{ return copied[1][q][t][i - (nx - at_ends)]; }};");
+    block.open("if (nx == 1)");
+    block.line("update(0, 0, copied_before, copied_behind);").line("return;").close();
+    block.open("if (whole_vectors)");
+    block.text(simd).line("for (int i = 0; i < vector_words; ++i) update(i, i + 1, copied_before, behind);");
+    block.close().line("else").line("    update(0, 1, copied_before, behind);");
+    block.text(simd).line("for (int i = at_ends; i < nx - at_ends; ++i) update(i, i + 1, before, behind);");
+    block.open("if (whole_vectors)");
+    if (grid.coefficients == Coefficients::face) {
+        block.text(simd).line("for (int i = nx - vector_words; i < nx - 1; ++i) update(i, i + 1, before, copied_behind);").close();
+        return block.line("update(nx - 1, 0, before, copied_behind);");
+    }
+    block.text(simd).line("for (int i = nx - vector_words; i < nx; ++i) update(i, i + 1, before, copied_behind);");
+    return block.close().line("else").line("    update(nx - 1, 0, before, copied_behind);");
 }
 
 Block flush(const Grid& grid) {
@@ -181,14 +272,14 @@ Block begin_sums(const Grid& grid) {
     Block block;
     if (grid.sums() == 0) return block.line("const auto sums_of_row = [](int) {{ return static_cast<real*>(nullptr); }};");
     block.line("const wide groups = groups_in_range(nx, ny, first, last), row_groups = groups_of_row(nx);");
-    block.line("std::vector<real> of_columns(sums * y_block * row_groups * group_columns);");
+    block.line("Buffer of_columns(sums * y_block * row_groups * group_columns);");
     return block.line("const auto sums_of_row = [&](int row) {{ return of_columns.data() + row * row_groups * group_columns; }};");
 }
 
 Block flush_chunk(const Grid& grid) {
     Block block;
     if (grid.sums() == 0) return block;
-    block.line("if ((k - first) % chunk != chunk - 1 && k + 1 != z_end) continue;");
+    block.line("if ((k_end - first) % chunk != 0 && k_end != z_end) continue;");
     block.line("for (int s = 0; s < sums; ++s)");
     block.line("    for (int j = y_begin; j < y_end; ++j)");
     return block.line(
@@ -212,6 +303,7 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                                           {"rows", rows_of_stencil},
                                           {"row_pointers", row_pointers(grid)},
                                           {"update", update(grid)},
+                                          {"along_x", along_x(grid)},
                                           {"flush", flush(grid)},
                                           {"team", team(config)},
                                           {"parallel", team_parallel(config)},

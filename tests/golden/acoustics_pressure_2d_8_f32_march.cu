@@ -1,5 +1,5 @@
 // acoustics_staggered: pressure in 2D, order 2-8, array media, f32
-// hone emit acoustics_staggered kernel=pressure dimension=2 order=8 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=registers,block_x=128,block_y=1,march=128,points_per_thread=4,ahead=0,unroll=1,stores=plain,min_blocks=1
+// hone emit acoustics_staggered kernel=pressure dimension=2 order=8 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=registers,block_x=128,block_y=1,march=128,points_per_thread=4,ahead=0,stages=2,unroll=1,stores=plain,min_blocks=1
 // The same text serves every size and pitch.
 // per point: 25 operations, 20 bytes (compulsory)
 using real = float;
@@ -195,18 +195,36 @@ __device__ __forceinline__ void add(Group& sum, const Group& other)
     for (int i = 0; i < points; ++i) sum[i] += other[i];
 }
 
+// The arrays of which something arrives with every layer: of each the layer so many behind it.
+template <int count>
+struct Rows {
+    const real* from[count];
+    wide behind[count];
+
+    // What of the arrays belongs to the layer at `at`.
+    struct Layer {
+        const Rows& rows;
+        wide at;
+
+        __device__ __forceinline__ const real* operator()(int array) const { return rows.from[array] + (at - rows.behind[array]); }
+    };
+    __device__ __forceinline__ Layer layer(int, wide at) const { return {*this, at}; }
+    __device__ __forceinline__ void release(int, bool) const {}
+    __device__ __forceinline__ void begin(wide, int, int, int, int) const {}
+};
+
 // What a thread reads for one of its layers.
 struct Arrival {
     Group slow;  // velocity along the march at the newest face
     Group own, stiffness;
     Span<half - 1, half> across;  // velocity along x
 
-    __device__ __forceinline__ void read(const real* p, const real* u, const real* along, const real* kappa, wide at, int layer_stride)
+    __device__ __forceinline__ void read(const Rows<4>::Layer& from, const real* kappa)
     {
-        if (in_registers) slow = load(along + at + half * wide(layer_stride));
-        across.read(u + at);
-        own = load(p + at);
-        stiffness = medium(kappa, at);
+        across.read(from(0));
+        if (in_registers) slow = load(from(1));
+        own = load(from(2));
+        stiffness = array_media ? load(from(3)) : medium(kappa, 0);
     }
 };
 
@@ -221,7 +239,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
 )
 {
     constexpr int y_read = 0;  // the march is along y
-    const int x = (blockIdx.x * block_x + threadIdx.x) * points;
+    const int x_first = blockIdx.x * block_x * points;  // of the block
+    const int x = x_first + int(threadIdx.x) * points;
     const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again
     const int count = nx - x;  // cells of the thread in its row, if there are less
     const int layer_stride = pitch;
@@ -231,22 +250,25 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     wide at = wide(layer_first + ghost) * pitch + left + x_read;
     const real* __restrict__ const along = v;  // velocity along the march
     const Damping damping;
+    Rows<4> rows{{u, along, p, kappa}, {0, in_registers ? -half * wide(layer_stride) : 0, 0, 0}};
+    rows.begin(at, x_read - x_first, pitch - left - x_first, layer_last - layer_first, layer_stride);
     Window window;
     if (in_registers) {
         #pragma unroll
         for (int k = 1; k < 2 * half; ++k) window.layer[k] = load(along + at + (k - half) * wide(layer_stride));
     }
     Arrival next = {};
-    if (ahead && layer_first < layer_last) next.read(p, u, along, kappa, at, layer_stride);
+    if (ahead && layer_first < layer_last) next.read(rows.layer(0, at), kappa);
     #pragma unroll (layers_per_trip)
     for (int layer = layer_first; layer < layer_last; layer += layer_step, at += layer_step * wide(layer_stride)) {
         Arrival now;
         if (ahead) {
             now = next;
-            if (layer + layer_step < layer_last) next.read(p, u, along, kappa, at + layer_step * wide(layer_stride), layer_stride);
+            if (layer + layer_step < layer_last) next.read(rows.layer(layer + 1 - layer_first, at + layer_step * wide(layer_stride)), kappa);
         } else {
-            now.read(p, u, along, kappa, at, layer_stride);
+            now.read(rows.layer(layer - layer_first, at), kappa);
         }
+        rows.release(layer - layer_first, false);
         Group sum;
         if (in_registers) {
             window.move_to(now.slow);

@@ -1,5 +1,5 @@
 // acoustics_staggered: step in 2D, order 2-4, array media, f32
-// hone emit acoustics_staggered kernel=step dimension=2 order=4 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=registers,block_x=64,block_y=1,march=128,points_per_thread=4,ahead=1,unroll=1,stores=plain,min_blocks=1
+// hone emit acoustics_staggered kernel=step dimension=2 order=4 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=registers,block_x=64,block_y=1,march=128,points_per_thread=4,ahead=1,stages=2,unroll=1,stores=plain,min_blocks=1
 // The same text serves every size and pitch.
 // per point: 27 operations, 36 bytes (compulsory)
 using real = float;
@@ -215,6 +215,24 @@ __device__ __forceinline__ Group difference_of_new(const real* p, const real* ve
     return sum;
 }
 
+// The arrays of which something arrives with every layer: of each the layer so many behind it.
+template <int count>
+struct Rows {
+    const real* from[count];
+    wide behind[count];
+
+    // What of the arrays belongs to the layer at `at`.
+    struct Layer {
+        const Rows& rows;
+        wide at;
+
+        __device__ __forceinline__ const real* operator()(int array) const { return rows.from[array] + (at - rows.behind[array]); }
+    };
+    __device__ __forceinline__ Layer layer(int, wide at) const { return {*this, at}; }
+    __device__ __forceinline__ void release(int, bool) const {}
+    __device__ __forceinline__ void begin(wide, int, int, int, int) const {}
+};
+
 // The new velocities along x from M - 1 before a group to M behind it.
 struct Faces {
     real face[points + 2 * half - 1];
@@ -227,11 +245,11 @@ struct Row {
     Span<2 * half - 1, 2 * half - 1> p;
     Span<half - 1, half> u, b;
 
-    __device__ __forceinline__ void read(const real* p_from, const real* u_from, const real* b_from, wide at)
+    __device__ __forceinline__ void read(const real* p_from, const real* u_from, const real* b_from)
     {
-        p.read(p_from + at);
-        u.read(u_from + at);
-        b.read_medium(b_from, at);
+        p.read(p_from);
+        u.read(u_from);
+        b.read_medium(b_from, 0);
     }
     __device__ __forceinline__ Faces faces(const Damping& damping) const
     {
@@ -290,7 +308,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
 )
 {
     constexpr int y_read = 0;  // the march is along y
-    const int x = (blockIdx.x * block_x + threadIdx.x) * points;
+    const int x_first = blockIdx.x * block_x * points;  // of the block
+    const int x = x_first + int(threadIdx.x) * points;
     const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again
     const int count = nx - x;  // cells of the thread in its row, if there are less
     const int layer_stride = pitch;
@@ -309,18 +328,22 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         #pragma unroll
         for (int k = 1; k < 2 * half; ++k) window.layer[k] = load(p + at + (k - 2 * half) * wide(layer_stride));
     }
-    const auto read = [&](Arrival& arrival, int layer, wide there) {
-        if (layer < layer_last)
-            arrival.row.read(p, u, b_x, there);
-        else
-            arrival.row.p.group[arrival.row.p.left] = load(p + there);
-        if (in_registers) {
-            arrival.along = load(along + there - faces_behind * wide(layer_stride));
-            arrival.lightness = medium(b_along, there - faces_behind * wide(layer_stride));
-        }
-        if (layer - cells_behind >= layer_first) arrival.stiffness = medium(kappa, there - cells_behind * wide(layer_stride));
-    };
     const int arrivals_last = layer_last + cells_behind;
+    const wide to_faces = faces_behind * wide(layer_stride), to_cells = cells_behind * wide(layer_stride);
+    Rows<6> rows{{p, u, along, b_x, b_along, kappa}, {0, 0, to_faces, 0, to_faces, to_cells}};
+    rows.begin(at, x_read - x_first, pitch - left - x_first, arrivals_last - layer_first, layer_stride);
+    const auto read = [&](Arrival& arrival, int layer, wide there) {
+        const Rows<6>::Layer from = rows.layer(layer - layer_first, there);
+        if (layer < layer_last)
+            arrival.row.read(from(0), from(1), array_media ? from(3) : b_x);
+        else
+            arrival.row.p.group[arrival.row.p.left] = load(from(0));
+        if (in_registers) {
+            arrival.along = load(from(2));
+            arrival.lightness = array_media ? load(from(4)) : medium(b_along, 0);
+        }
+        if (layer - cells_behind >= layer_first) arrival.stiffness = array_media ? load(from(5)) : medium(kappa, 0);
+    };
     Arrival next = {};
     if (ahead && layer_first < layer_last) read(next, layer_first, at);
     #pragma unroll (layers_per_trip)
@@ -355,6 +378,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         }
 
         if (in_layer) advance_layer(now.row, sum, p, v, b_y, u_next, v_next, at, ny, pitch, count, layer, y_read, damping);
+        rows.release(layer - layer_first, in_layer);
         if (in_registers) add(sums.layer[2 * half - 1], sum);
 
         // The pressure whose sum is complete.

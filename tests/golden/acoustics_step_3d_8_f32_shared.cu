@@ -1,5 +1,5 @@
 // acoustics_staggered: step in 3D, order 2-8, array media, f32
-// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 nz=512 --target cuda --config staging=shared,block_x=32,block_y=8,march=64,points_per_thread=2,ahead=1,unroll=1,stores=plain,min_blocks=1
+// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 nz=512 --target cuda --config staging=shared,block_x=32,block_y=8,march=64,points_per_thread=2,ahead=1,stages=2,unroll=1,stores=plain,min_blocks=1
 // The same text serves every size and pitch.
 // per point: 76 operations, 48 bytes (compulsory)
 using real = float;
@@ -218,16 +218,34 @@ __device__ __forceinline__ Group difference_of_new(const real* p, const real* ve
     return sum;
 }
 
+// The arrays of which something arrives with every layer: of each the layer so many behind it.
+template <int count>
+struct Rows {
+    const real* from[count];
+    wide behind[count];
+
+    // What of the arrays belongs to the layer at `at`.
+    struct Layer {
+        const Rows& rows;
+        wide at;
+
+        __device__ __forceinline__ const real* operator()(int array) const { return rows.from[array] + (at - rows.behind[array]); }
+    };
+    __device__ __forceinline__ Layer layer(int, wide at) const { return {*this, at}; }
+    __device__ __forceinline__ void release(int, bool) const {}
+    __device__ __forceinline__ void begin(wide, int, int, int, int) const {}
+};
+
 // What a thread reads of its row in a layer: enough for the new velocities at its own faces.
 struct Row {
     Span<half, half - 1> p;
     Group u, b;
 
-    __device__ __forceinline__ void read(const real* p_from, const real* u_from, const real* b_from, wide at)
+    __device__ __forceinline__ void read(const real* p_from, const real* u_from, const real* b_from)
     {
-        p.read(p_from + at);
-        u = load(u_from + at);
-        b = medium(b_from, at);
+        p.read(p_from);
+        u = load(u_from);
+        b = medium(b_from, 0);
     }
     __device__ __forceinline__ Group face() const
     {
@@ -313,7 +331,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const int y = blockIdx.y * block_y + threadIdx.y;
     const int y_read = min(y, ny - 1 + half);
     constexpr int inner_x = block_x - groups_left - groups_right;  // threads that have cells
-    const int x = (int(blockIdx.x) * inner_x + int(threadIdx.x) - groups_left) * points;
+    const int x_first = (int(blockIdx.x) * inner_x - groups_left) * points;  // of the block
+    const int x = x_first + int(threadIdx.x) * points;
     const int x_read = min(x, (nx - 1 + half) / points * points);  // threads beyond the row read its last faces again
     const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < block_x - groups_right && y < ny;
     const int count = has_cells ? nx - x : 0;  // cells of the thread in its row, if there are less
@@ -332,18 +351,22 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         #pragma unroll
         for (int k = 1; k < 2 * half; ++k) window.layer[k] = load(p + at + (k - 2 * half) * wide(layer_stride));
     }
-    const auto read = [&](Arrival& arrival, int layer, wide there) {
-        if (layer < layer_last)
-            arrival.row.read(p, u, b_x, there);
-        else
-            arrival.row.p.group[arrival.row.p.left] = load(p + there);
-        if (in_registers) {
-            arrival.along = load(along + there - faces_behind * wide(layer_stride));
-            arrival.lightness = medium(b_along, there - faces_behind * wide(layer_stride));
-        }
-        if (layer - cells_behind >= layer_first) arrival.stiffness = medium(kappa, there - cells_behind * wide(layer_stride));
-    };
     const int arrivals_last = layer_last + cells_behind;
+    const wide to_faces = faces_behind * wide(layer_stride), to_cells = cells_behind * wide(layer_stride);
+    Rows<6> rows{{p, u, along, b_x, b_along, kappa}, {0, 0, to_faces, 0, to_faces, to_cells}};
+    rows.begin(at, x_read - x_first, pitch - left - x_first, arrivals_last - layer_first, layer_stride);
+    const auto read = [&](Arrival& arrival, int layer, wide there) {
+        const Rows<6>::Layer from = rows.layer(layer - layer_first, there);
+        if (layer < layer_last)
+            arrival.row.read(from(0), from(1), array_media ? from(3) : b_x);
+        else
+            arrival.row.p.group[arrival.row.p.left] = load(from(0));
+        if (in_registers) {
+            arrival.along = load(from(2));
+            arrival.lightness = array_media ? load(from(4)) : medium(b_along, 0);
+        }
+        if (layer - cells_behind >= layer_first) arrival.stiffness = array_media ? load(from(5)) : medium(kappa, 0);
+    };
     Arrival next = {};
     if (ahead && layer_first < layer_last) read(next, layer_first, at);
     #pragma unroll (layers_per_trip)
@@ -378,6 +401,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         }
 
         if (in_layer) advance_layer(now.row, sum, p, v, b_y, u_next, v_next, at, ny, pitch, count, layer, y_read, damping);
+        rows.release(layer - layer_first, in_layer);
         if (in_registers) add(sums.layer[2 * half - 1], sum);
 
         // The pressure whose sum is complete.

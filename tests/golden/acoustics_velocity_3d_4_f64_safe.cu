@@ -1,5 +1,5 @@
 // acoustics_staggered: velocity in 3D, order 2-4, scalar media, f64
-// hone emit acoustics_staggered kernel=velocity dimension=3 order=4 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 nz=512 --target cuda --config staging=cache,block_x=32,block_y=8,march=8,points_per_thread=1,ahead=0,unroll=1,stores=plain,min_blocks=1
+// hone emit acoustics_staggered kernel=velocity dimension=3 order=4 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 nz=512 --target cuda --config staging=cache,block_x=32,block_y=8,march=8,points_per_thread=1,ahead=0,stages=2,unroll=1,stores=plain,min_blocks=1
 // The same text serves every size and pitch.
 // per point: 21 operations, 56 bytes (compulsory)
 using real = double;
@@ -193,6 +193,24 @@ __device__ __forceinline__ void add(Group& sum, const Group& other)
     for (int i = 0; i < points; ++i) sum[i] += other[i];
 }
 
+// The arrays of which something arrives with every layer: of each the layer so many behind it.
+template <int count>
+struct Rows {
+    const real* from[count];
+    wide behind[count];
+
+    // What of the arrays belongs to the layer at `at`.
+    struct Layer {
+        const Rows& rows;
+        wide at;
+
+        __device__ __forceinline__ const real* operator()(int array) const { return rows.from[array] + (at - rows.behind[array]); }
+    };
+    __device__ __forceinline__ Layer layer(int, wide at) const { return {*this, at}; }
+    __device__ __forceinline__ void release(int, bool) const {}
+    __device__ __forceinline__ void begin(wide, int, int, int, int) const {}
+};
+
 // What a thread reads when it comes to a layer.
 struct Arrival {
     Span<half, half - 1> p;
@@ -214,7 +232,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
 {
     const int y = blockIdx.y * block_y + threadIdx.y;
     const int y_read = min(y, ny - 1);
-    const int x = (blockIdx.x * block_x + threadIdx.x) * points;
+    const int x_first = blockIdx.x * block_x * points;  // of the block
+    const int x = x_first + int(threadIdx.x) * points;
     const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again
     const bool has_cells = y < ny;
     const int count = has_cells ? nx - x : 0;  // cells of the thread in its row, if there are less
@@ -227,6 +246,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const real *b_x = b, *b_along = b;
     const real* b_y = b;
     constexpr int lag = in_registers ? half - 1 : 0;
+    Rows<5> rows{{p, u, along, b_x, b_along}, {0, 0, lag * wide(layer_stride), 0, lag * wide(layer_stride)}};
+    rows.begin(at, x_read - x_first, pitch - left - x_first, max(layer_last - layer_first, 0) + lag, layer_stride);
     Window window;
     if (in_registers) {
         #pragma unroll
@@ -234,18 +255,19 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     }
     const int arrivals_last = layer_last + lag;
     const auto read = [&](Arrival& arrival, int layer, wide there) {
+        const Rows<5>::Layer from = rows.layer(layer - layer_first, there);
         if (layer < layer_last) {
-            arrival.p.read(p + there);
-            arrival.u = load(u + there);
-            arrival.lightness_x = medium(b_x, there);
+            arrival.p.read(from(0));
+            arrival.u = load(from(1));
+            arrival.lightness_x = array_media ? load(from(3)) : medium(b_x, 0);
             if (dimension == 3) arrival.v = load(v + there);
             if (dimension == 3) arrival.lightness_y = medium(b_y, there);
         } else {
-            arrival.p.group[arrival.p.left] = load(p + there);
+            arrival.p.group[arrival.p.left] = load(from(0));
         }
         if (layer - lag < layer_first) return;
-        arrival.along = load(along + there - lag * wide(layer_stride));
-        arrival.lightness = medium(b_along, there - lag * wide(layer_stride));
+        arrival.along = load(from(2));
+        arrival.lightness = array_media ? load(from(4)) : medium(b_along, 0);
     };
     Arrival next = {};
     if (ahead && layer_first < layer_last) read(next, layer_first, at);
@@ -260,6 +282,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         } else {
             read(now, layer, at);
         }
+        rows.release(layer - layer_first, false);
         if (in_registers) window.move_to(now.p.own());
         if (layer - lag >= layer_first) {
             const Group sum = in_registers ? window.difference() : difference_along(p + at_behind - layer_stride, layer_stride);

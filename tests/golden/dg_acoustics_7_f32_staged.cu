@@ -4,6 +4,7 @@
 // per element: 349440 operations, 3876 bytes (compulsory); this form executes 187920 operations
 using real = float;
 constexpr int nodes = 120, fields = 4, factors = 9, accumulators = 4;
+constexpr int dimension = 3, geometry_words = dimension * dimension;
 constexpr int fields_per_pass = 4, passes = fields / fields_per_pass;
 constexpr int elements_per_block = 16, nodes_per_thread = 4, elements_per_thread = 2;
 constexpr int elements_per_trip = 2, trips = elements_per_thread / elements_per_trip;
@@ -16,7 +17,7 @@ constexpr int row = 124;           // nodes of one field of one element in share
 constexpr int loads_per_thread = 8;
 constexpr int inner = 120, unroll = 2;  // columns of the operator, and how many per trip
 constexpr int nodes_padded = 128;      // rows of the operator
-constexpr int operator_column = 3 * nodes_padded;  // [along r, s, t][node]
+constexpr int operator_column = dimension * nodes_padded;  // [along r, s, t][node]
 constexpr int chunk = 8;             // columns of the operator in flight
 
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
@@ -76,7 +77,7 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
             for (int f = 0; f < fields_per_pass; ++f) value[i][f] = e < present && m < nodes ? source[f * nodes] : real(0);
         }
         for (int e = threadIdx.x; e < present && pass == 0; e += threads_per_block) {
-            const real* const g = geometry + size_t(block_first + e) * 9;
+            const real* const g = geometry + size_t(block_first + e) * geometry_words;
             real* const own = factor + e * factors;
             for (int i = 0; i < factors; ++i) own[i] = g[i];
         }
@@ -117,9 +118,9 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                             load(u[f][c], field + (f * elements_per_block + element + c * element_groups) * row + m);
                     #pragma unroll
                     for (int j = 0; j < unroll; ++j) {
-                        real d[3][nodes_per_thread / group][group];
+                        real d[dimension][nodes_per_thread / group][group];
                         #pragma unroll
-                        for (int a = 0; a < 3; ++a)
+                        for (int a = 0; a < dimension; ++a)
                             #pragma unroll
                             for (int r = 0; r < nodes_per_thread / group; ++r)
                                 load(d[a][r], now + (m + j - start) * operator_column + a * nodes_padded + node + r * (node_lanes * group));

@@ -4,6 +4,7 @@
 // per element: 2963532 operations, 27528 bytes (compulsory); this form executes 1995708 operations
 using real = double;
 constexpr int nodes = 286, fields = 6, factors = 10, accumulators = 6;
+constexpr int dimension = 3, geometry_words = dimension * dimension;
 constexpr int fields_per_pass = 6, passes = fields / fields_per_pass;
 constexpr int elements_per_block = 4, nodes_per_thread = 4, elements_per_thread = 1;
 constexpr int elements_per_trip = 1, trips = elements_per_thread / elements_per_trip;
@@ -16,7 +17,7 @@ constexpr int row = 286;           // nodes of one field of one element in share
 constexpr int loads_per_thread = 4;
 constexpr int inner = 286, unroll = 1;  // columns of the operator, and how many per trip
 constexpr int nodes_padded = 288;      // rows of the operator
-constexpr int operator_column = 3 * nodes_padded;  // [along r, s, t][node]
+constexpr int operator_column = dimension * nodes_padded;  // [along r, s, t][node]
 
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
 template <int count>
@@ -61,7 +62,7 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
             for (int f = 0; f < fields_per_pass; ++f) value[i][f] = e < present && m < nodes ? source[f * nodes] : real(0);
         }
         for (int e = threadIdx.x; e < present && pass == 0; e += threads_per_block) {
-            const real* const g = geometry + size_t(block_first + e) * 9;
+            const real* const g = geometry + size_t(block_first + e) * geometry_words;
             real* const own = factor + e * factors;
             // Tangents over J: x_r / J = grad s x grad t, and cyclic; 1 / J = grad r . (x_r / J).
             for (int a = 0; a < 3; ++a) {
@@ -103,9 +104,9 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                         load(u[f][c], field + (f * elements_per_block + element + c * element_groups) * row + m);
                 #pragma unroll
                 for (int j = 0; j < unroll; ++j) {
-                    real d[3][nodes_per_thread / group][group];
+                    real d[dimension][nodes_per_thread / group][group];
                     #pragma unroll
-                    for (int a = 0; a < 3; ++a)
+                    for (int a = 0; a < dimension; ++a)
                         #pragma unroll
                         for (int r = 0; r < nodes_per_thread / group; ++r)
                             load(d[a][r], D + (m + j) * operator_column + a * nodes_padded + node + r * (node_lanes * group));

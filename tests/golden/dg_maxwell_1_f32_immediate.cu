@@ -4,6 +4,7 @@
 // per element: 840 operations, 228 bytes (compulsory); this form executes 456 operations
 using real = float;
 constexpr int nodes = 4, fields = 6, words = fields * nodes, factors = 10;
+constexpr int geometry_words = 9;
 constexpr int elements_per_block = 128, threads_per_block = 256, blocks_per_multiprocessor = 1;
 constexpr int copy_width = 1;  // values per load and store of memory
 constexpr int batch = 12;       // vectors that a thread loads at a time
@@ -48,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multi
 dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* __restrict__ rhs, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const field = reinterpret_cast<real*>(shared_memory);  // [elements_per_block][row]: fields, later right-hand sides
-    real* const gradient = field + elements_per_block * row;     // [elements_per_block][9]
+    real* const gradient = field + elements_per_block * row;     // [elements_per_block][geometry_words]
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
     const int vectors = present * (words / copy_width);
@@ -64,13 +65,13 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
             if (start + i * threads_per_block < vectors) *reinterpret_cast<Vector*>(field + place(start + i * threads_per_block)) = value[i];
     }
     #pragma unroll
-    for (int i = threadIdx.x; i < elements_per_block * 9; i += threads_per_block)
-        if (i < present * 9) gradient[i] = geometry[size_t(block_first) * 9 + i];
+    for (int i = threadIdx.x; i < elements_per_block * geometry_words; i += threads_per_block)
+        if (i < present * geometry_words) gradient[i] = geometry[size_t(block_first) * geometry_words + i];
     __syncthreads();
 
     const int half = threadIdx.x / elements_per_block;  // the same for a whole warp
     const int e = threadIdx.x % elements_per_block;
-    const real* const g = gradient + e * 9;
+    const real* const g = gradient + e * geometry_words;
     real own[factors];
     // Tangents over J: x_r / J = grad s x grad t, and cyclic; 1 / J = grad r . (x_r / J).
     for (int a = 0; a < 3; ++a) {

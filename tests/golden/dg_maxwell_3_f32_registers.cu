@@ -4,6 +4,7 @@
 // per element: 15720 operations, 996 bytes (compulsory); this form executes 10920 operations
 using real = float;
 constexpr int nodes = 20, fields = 6, factors = 10, accumulators = 6;
+constexpr int dimension = 3, geometry_words = dimension * dimension;
 constexpr int fields_per_pass = 6, passes = fields / fields_per_pass;
 constexpr int elements_per_block = 32, nodes_per_thread = 1, elements_per_thread = 4;
 constexpr int elements_per_trip = 1, trips = elements_per_thread / elements_per_trip;
@@ -61,7 +62,7 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
             for (int f = 0; f < fields_per_pass; ++f) value[i][f] = e < present && m < nodes ? source[f * nodes] : real(0);
         }
         for (int e = threadIdx.x; e < present && pass == 0; e += threads_per_block) {
-            const real* const g = geometry + size_t(block_first + e) * 9;
+            const real* const g = geometry + size_t(block_first + e) * geometry_words;
             real* const own = factor + e * factors;
             // Tangents over J: x_r / J = grad s x grad t, and cyclic; 1 / J = grad r . (x_r / J).
             for (int a = 0; a < 3; ++a) {

@@ -4,6 +4,7 @@
 // per element: 15720 operations, 996 bytes (compulsory); this form executes 10920 operations
 using real = float;
 constexpr int nodes = 20, fields = 6, factors = 10, accumulators = 6;
+constexpr int dimension = 3, geometry_words = dimension * dimension;
 constexpr int fields_per_pass = 6, passes = fields / fields_per_pass;
 constexpr int lanes = 4, vectors_per_tile = 1, nodes_per_tile = 4;
 constexpr int elements_per_tile = 1, elements_per_block = 8;
@@ -37,7 +38,7 @@ static inline void load_fields(const real* __restrict q, const real* __restrict 
 // The metric factors of each element, once.
 static inline void load_factors(const real* __restrict geometry, real* __restrict factor, int present) {
     for (int e = 0; e < present; ++e) {
-        const real* const g = geometry + e * 9;
+        const real* const g = geometry + e * geometry_words;
         real* const own = factor + e * factors;
         // Tangents over J: x_r / J = grad s x grad t, and cyclic; 1 / J = grad r . (x_r / J).
         for (int a = 0; a < 3; ++a) {
@@ -55,11 +56,11 @@ static inline void tile(const real* __restrict field, const real* __restrict fac
     // Of two passes, the first makes the right-hand sides of the last fields.
     for (int pass = 0; pass < passes; ++pass) {
         vector sum[accumulators][vectors_per_tile][elements_per_tile] = {};
-        const real* column = D + n * (3 * nodes);
+        const real* column = D + n * (dimension * nodes);
         #pragma GCC unroll 1
-        for (int m = 0; m < nodes; ++m, column += 3 * nodes_per_tile) {
-            vector d[3][vectors_per_tile];
-            for (int a = 0; a < 3; ++a)
+        for (int m = 0; m < nodes; ++m, column += dimension * nodes_per_tile) {
+            vector d[dimension][vectors_per_tile];
+            for (int a = 0; a < dimension; ++a)
                 for (int r = 0; r < vectors_per_tile; ++r) d[a][r] = load(column + (a * vectors_per_tile + r) * lanes);
             for (int c = 0; c < elements_per_tile; ++c) {
                 const real* const u = field + ((e + c) * fields + pass * fields_per_pass) * row + m;
@@ -116,7 +117,7 @@ extern "C" void dg_volume(const real* __restrict q, const real* __restrict geome
             alignas(64) real factor[elements_per_block * factors];
             const long long k = first + block * elements_per_block;
             const int present = last - k < elements_per_block ? static_cast<int>(last - k) : elements_per_block;
-            load_factors(geometry + k * 9, factor, present);
+            load_factors(geometry + k * geometry_words, factor, present);
             load_fields(q + k * (fields * nodes), factor, field, present);
             for (int n = 0; n < nodes; n += nodes_per_tile)
                 for (int e = 0; e < present; e += elements_per_tile) tile(field, factor, D, rhs + k * (fields * nodes), e, n, present);

@@ -1,5 +1,5 @@
 // dg_stage: maxwell_3d, order 2, f32
-// hone emit dg_stage equation=maxwell_3d order=2 precision=f32 materials=uniform elements=100000 --target cuda --config fused=whole,form=covariant,elements_per_block=32,nodes_per_thread=1,elements_per_thread=1,operator=shared,unroll=4,copy_width=4,min_blocks=1
+// hone emit dg_stage equation=maxwell_3d order=2 precision=f32 materials=uniform elements=100000 --target cuda --config fused=whole,form=covariant,traces=shared,elements_per_block=32,nodes_per_thread=1,elements_per_thread=1,operator=shared,unroll=4,copy_width=4,min_blocks=1
 // The same text serves any number of elements.
 // per element: 9084 operations, 1156 bytes (compulsory); this form executes 8136 operations
 using real = float;
@@ -52,14 +52,15 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields, fluxes and right-hand sides of the block's elements in turns
-    real* const factor = here + 5376;  // [elements_per_block][factors]
-    real* const operator_here = here + 5696;
+    real* const fluxes = here + fields * elements_per_block * field_row;
+    real* const factor = here + 7680;  // [elements_per_block][factors]
+    real* const operator_here = here + 8000;
     // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in registers.
     const int node = threadIdx.x % node_threads;
     const int element = threadIdx.x / node_threads;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
 
-    // Volume: fields of the block's elements, transformed, then their derivatives along r, s, t.
+    // Fields of the block's elements, and their metric factors.
     for (int e = threadIdx.x; e < present; e += threads_per_block) {
         const real* const g = geometry + size_t(block_first + e) * geometry_words;
         real* const own = factor + e * factors;
@@ -72,13 +73,64 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         own[9] = real(1) / (g[0] * own[0] + g[1] * own[1] + g[2] * own[2]);
     }
     for (int i = threadIdx.x; i < 360; i += threads_per_block) operator_here[i] = D[i];
-    __syncthreads();
     for (int i = threadIdx.x; i < elements_per_block * field_row; i += threads_per_block) {
         const int e = i / field_row, m = i % field_row;
         const real* const source = q + size_t(block_first + e) * words + m;
         real value[fields];
         #pragma unroll
         for (int f = 0; f < fields; ++f) value[f] = e < present && m < nodes ? source[f * nodes] : real(0);
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) here[(f * elements_per_block + e) * field_row + m] = value[f];
+    }
+    __syncthreads();
+
+    // Surface: the flux at every point of the faces of the block's elements.
+    #pragma unroll 1
+    for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
+        const int e = i / flux_row, point = i % flux_row;
+        real flux[fields] = {};
+        if (e < present && point < face_points) {
+            const size_t k = block_first + e;
+            const int plus = vmapP[k * face_points + point];
+            real face[dimension + 1];
+            load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
+            const real* const own = here + e * field_row + face_node[point];
+            constexpr int own_stride = elements_per_block * field_row;
+            real difference[fields];
+            if (plus >= 0) {
+                const real* const other = q + (size_t(plus / nodes) * words + plus % nodes);
+                #pragma unroll
+                for (int f = 0; f < fields; ++f) difference[f] = other[f * nodes] - own[f * own_stride];
+            } else {
+                constexpr int wall[fields] = {0, 0, 0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
+                #pragma unroll
+                for (int f = 0; f < fields; ++f) difference[f] = real(plus == -1 ? wall[f] : -1) * own[f * own_stride];
+            }
+            const real nx = face[0];
+            const real ny = face[1];
+            const real nz = face[2];
+            const real fscale = face[dimension];
+            const real first = real(0.5) * fscale, second = first;
+            const real along_h = nx * difference[0] + ny * difference[1] + nz * difference[2];
+            const real along_e = nx * difference[3] + ny * difference[4] + nz * difference[5];
+            flux[0] = first * ((difference[0] - nx * along_h) - (ny * difference[5] - nz * difference[4]));
+            flux[1] = first * ((difference[1] - ny * along_h) - (nz * difference[3] - nx * difference[5]));
+            flux[2] = first * ((difference[2] - nz * along_h) - (nx * difference[4] - ny * difference[3]));
+            flux[3] = second * ((difference[3] - nx * along_e) + (ny * difference[2] - nz * difference[1]));
+            flux[4] = second * ((difference[4] - ny * along_e) + (nz * difference[0] - nx * difference[2]));
+            flux[5] = second * ((difference[5] - nz * along_e) + (nx * difference[1] - ny * difference[0]));
+        }
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + e) * flux_row + point] = flux[f];
+    }
+
+    // The faces have what they need of the fields: transform them where they lie.
+    __syncthreads();
+    for (int i = threadIdx.x; i < elements_per_block * field_row; i += threads_per_block) {
+        const int e = i / field_row, m = i % field_row;
+        real value[fields];
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) value[f] = here[(f * elements_per_block + e) * field_row + m];
         const real* const own = factor + (e < present ? e : 0) * factors;
         const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
         here[(0 * elements_per_block + e) * field_row + m] = xr * value[0] + yr * value[1] + zr * value[2];
@@ -89,6 +141,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         here[(5 * elements_per_block + e) * field_row + m] = xt * value[3] + yt * value[4] + zt * value[5];
     }
     __syncthreads();
+
+    // Volume: derivatives along r, s, t, combined with the metric factors.
     {
         real derivative[accumulators][nodes_per_thread][elements_per_thread] = {};
         #pragma unroll 1
@@ -141,47 +195,10 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             }
         }
     }
-    __syncthreads();  // nobody needs the fields any more
-
-    // Surface: the flux at every point of the faces of the block's elements, then LIFT.
-    for (int i = threadIdx.x; i < 240; i += threads_per_block) operator_here[i] = LIFT[i];
-    #pragma unroll 1
-    for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
-        const int e = i / flux_row, point = i % flux_row;
-        real flux[fields] = {};
-        if (e < present && point < face_points) {
-            const size_t k = block_first + e;
-            const int plus = vmapP[k * face_points + point];
-            const real* const face = faces + (k * face_count + point / face_nodes) * (dimension + 1);
-            const real* const own = q + k * words + face_node[point];
-            real difference[fields];
-            if (plus >= 0) {
-                const real* const other = q + (size_t(plus / nodes) * words + plus % nodes);
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = other[f * nodes] - own[f * nodes];
-            } else {
-                constexpr int wall[fields] = {0, 0, 0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = real(plus == -1 ? wall[f] : -1) * own[f * nodes];
-            }
-            const real nx = face[0];
-            const real ny = face[1];
-            const real nz = face[2];
-            const real fscale = face[dimension];
-            const real first = real(0.5) * fscale, second = first;
-            const real along_h = nx * difference[0] + ny * difference[1] + nz * difference[2];
-            const real along_e = nx * difference[3] + ny * difference[4] + nz * difference[5];
-            flux[0] = first * ((difference[0] - nx * along_h) - (ny * difference[5] - nz * difference[4]));
-            flux[1] = first * ((difference[1] - ny * along_h) - (nz * difference[3] - nx * difference[5]));
-            flux[2] = first * ((difference[2] - nz * along_h) - (nx * difference[4] - ny * difference[3]));
-            flux[3] = second * ((difference[3] - nx * along_e) + (ny * difference[2] - nz * difference[1]));
-            flux[4] = second * ((difference[4] - ny * along_e) + (nz * difference[0] - nx * difference[2]));
-            flux[5] = second * ((difference[5] - nz * along_e) + (nx * difference[1] - ny * difference[0]));
-        }
-        #pragma unroll
-        for (int f = 0; f < fields; ++f) here[(f * elements_per_block + e) * flux_row + point] = flux[f];
-    }
     __syncthreads();
+    for (int i = threadIdx.x; i < 240; i += threads_per_block) operator_here[i] = LIFT[i];
+    __syncthreads();
+
     #pragma unroll 1
     for (int c = 0; c < flux_columns; c += unroll) {
         real u[fields][elements_per_thread][unroll];
@@ -189,7 +206,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         for (int f = 0; f < fields; ++f)
             #pragma unroll
             for (int i = 0; i < elements_per_thread; ++i)
-                load(u[f][i], here + (f * elements_per_block + element + i * element_groups) * flux_row + c);
+                load(u[f][i], fluxes + (f * elements_per_block + element + i * element_groups) * flux_row + c);
         #pragma unroll
         for (int j = 0; j < unroll; ++j) {
             real l[nodes_per_thread];

@@ -1,5 +1,5 @@
 // dg_stage: maxwell_2d_tm, order 4, f32
-// hone emit dg_stage equation=maxwell_2d_tm order=4 precision=f32 materials=uniform elements=100000 --target cuda --config fused=separate,form=covariant,elements_per_block=4,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,copy_width=1,min_blocks=1
+// hone emit dg_stage equation=maxwell_2d_tm order=4 precision=f32 materials=uniform elements=100000 --target cuda --config fused=separate,form=covariant,traces=memory,elements_per_block=4,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,copy_width=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 4860 operations, 832 bytes (compulsory); this form executes 3930 operations
 using real = float;
@@ -58,7 +58,7 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
     const int element = threadIdx.x / node_threads;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
 
-    // Volume: fields of the block's elements, transformed, then their derivatives along r, s, t.
+    // Fields of the block's elements, and their metric factors.
     for (int e = threadIdx.x; e < present; e += threads_per_block) {
         const real* const g = geometry + size_t(block_first + e) * geometry_words;
         real* const own = factor + e * factors;
@@ -78,6 +78,8 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
         here[(2 * elements_per_block + e) * field_row + m] = value[2];
     }
     __syncthreads();
+
+    // Volume: derivatives along r, s, t, combined with the metric factors.
     {
         real derivative[accumulators][nodes_per_thread][elements_per_thread] = {};
         #pragma unroll 1
@@ -119,7 +121,6 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
             }
         }
     }
-    __syncthreads();  // nobody needs the fields any more
 
     // Right-hand sides change threads, so that memory is read and written in one piece.
     __syncthreads();
@@ -153,13 +154,14 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields, fluxes and right-hand sides of the block's elements in turns
+    real* const fluxes = here;
     real* const factor = here + 180;  // [elements_per_block][factors]
     // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in registers.
     const int node = threadIdx.x % node_threads;
     const int element = threadIdx.x / node_threads;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
 
-    // Surface: the flux at every point of the faces of the block's elements, then LIFT.
+    // Surface: the flux at every point of the faces of the block's elements.
     #pragma unroll 1
     for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
         const int e = i / flux_row, point = i % flux_row;
@@ -167,17 +169,19 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
         if (e < present && point < face_points) {
             const size_t k = block_first + e;
             const int plus = vmapP[k * face_points + point];
-            const real* const face = faces + (k * face_count + point / face_nodes) * (dimension + 1);
+            real face[dimension + 1];
+            load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
             const real* const own = q + k * words + face_node[point];
+            constexpr int own_stride = nodes;
             real difference[fields];
             if (plus >= 0) {
                 const real* const other = q + (size_t(plus / nodes) * words + plus % nodes);
                 #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = other[f * nodes] - own[f * nodes];
+                for (int f = 0; f < fields; ++f) difference[f] = other[f * nodes] - own[f * own_stride];
             } else {
                 constexpr int wall[fields] = {0, 0, -2};  // a reflecting wall's neighbour less the own value
                 #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = real(plus == -1 ? wall[f] : -1) * own[f * nodes];
+                for (int f = 0; f < fields; ++f) difference[f] = real(plus == -1 ? wall[f] : -1) * own[f * own_stride];
             }
             const real nx = face[0];
             const real ny = face[1];
@@ -189,9 +193,10 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
             flux[2] = second * (difference[2] + (nx * difference[1] - ny * difference[0]));
         }
         #pragma unroll
-        for (int f = 0; f < fields; ++f) here[(f * elements_per_block + e) * flux_row + point] = flux[f];
+        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + e) * flux_row + point] = flux[f];
     }
     __syncthreads();
+
     #pragma unroll 1
     for (int c = 0; c < flux_columns; c += unroll) {
         real u[fields][elements_per_thread][unroll];
@@ -199,7 +204,7 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
         for (int f = 0; f < fields; ++f)
             #pragma unroll
             for (int i = 0; i < elements_per_thread; ++i)
-                load(u[f][i], here + (f * elements_per_block + element + i * element_groups) * flux_row + c);
+                load(u[f][i], fluxes + (f * elements_per_block + element + i * element_groups) * flux_row + c);
         #pragma unroll
         for (int j = 0; j < unroll; ++j) {
             real l[nodes_per_thread];

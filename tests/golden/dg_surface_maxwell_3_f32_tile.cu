@@ -51,14 +51,15 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields, fluxes and right-hand sides of the block's elements in turns
+    real* const fluxes = here;
     real* const operator_here = here + 4224;
     // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in registers.
     const int node = threadIdx.x % node_threads;
     const int element = threadIdx.x / node_threads;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
-
-    // Surface: the flux at every point of the faces of the block's elements, then LIFT.
     for (int i = threadIdx.x; i < 800; i += threads_per_block) operator_here[i] = LIFT[i];
+
+    // Surface: the flux at every point of the faces of the block's elements.
     #pragma unroll 1
     for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
         const int e = i / flux_row, point = i % flux_row;
@@ -66,17 +67,19 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
         if (e < present && point < face_points) {
             const size_t k = block_first + e;
             const int plus = vmapP[k * face_points + point];
-            const real* const face = faces + (k * face_count + point / face_nodes) * (dimension + 1);
+            real face[dimension + 1];
+            load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
             const real* const own = q + k * words + face_node[point];
+            constexpr int own_stride = nodes;
             real difference[fields];
             if (plus >= 0) {
                 const real* const other = q + (size_t(plus / nodes) * words + plus % nodes);
                 #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = other[f * nodes] - own[f * nodes];
+                for (int f = 0; f < fields; ++f) difference[f] = other[f * nodes] - own[f * own_stride];
             } else {
                 constexpr int wall[fields] = {0, 0, 0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
                 #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = real(plus == -1 ? wall[f] : -1) * own[f * nodes];
+                for (int f = 0; f < fields; ++f) difference[f] = real(plus == -1 ? wall[f] : -1) * own[f * own_stride];
             }
             const real nx = face[0];
             const real ny = face[1];
@@ -93,9 +96,10 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
             flux[5] = second * ((difference[5] - nz * along_e) + (nx * difference[1] - ny * difference[0]));
         }
         #pragma unroll
-        for (int f = 0; f < fields; ++f) here[(f * elements_per_block + e) * flux_row + point] = flux[f];
+        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + e) * flux_row + point] = flux[f];
     }
     __syncthreads();
+
     #pragma unroll 1
     for (int c = 0; c < flux_columns; c += unroll) {
         real u[fields][elements_per_thread][unroll];
@@ -103,7 +107,7 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
         for (int f = 0; f < fields; ++f)
             #pragma unroll
             for (int i = 0; i < elements_per_thread; ++i)
-                load(u[f][i], here + (f * elements_per_block + element + i * element_groups) * flux_row + c);
+                load(u[f][i], fluxes + (f * elements_per_block + element + i * element_groups) * flux_row + c);
         #pragma unroll
         for (int j = 0; j < unroll; ++j) {
             real l[nodes_per_thread];

@@ -68,15 +68,16 @@ __device__ __forceinline__ void copy_a(real* to, const real* a, int tile_row, in
     #pragma unroll
     for (int part = 0; part < a_parts; ++part) {
         const int place = (threadIdx.x % a_vectors + part * a_vectors) * a_width;
+        if (a_parts > 1 && place >= a_length) break;
         #pragma unroll a_unroll
         for (int i = 0; i < (a_line_count + a_lines - 1) / a_lines; ++i) {
             const int line = first_line + i * a_lines;
+            if (a_line_count % a_lines != 0 && line >= a_line_count) break;
             const int l = place, s = line % rows, group = line / rows;
-            const int matrix = stacked ? s / m : group;
-            const int row = stacked ? s % m : tile_row + s;
-            const bool there = (matrices_per_block == 1 || matrix < present) && (m % rows == 0 || row < m) && (k % chunk == 0 || start + l < k);
-            if ((a_parts == 1 || place < a_length) && (a_line_count % a_lines == 0 || line < a_line_count))
-                copy<a_width>(to + group * a_group + s * a_here_row + l * a_here_inner, a + matrix * stride_a + (long long)row * a_row + (long long)(start + l) * a_inner, there);
+            const int matrix = group, row = tile_row + s;
+            const bool there = matrix < present && row < m && (k % chunk == 0 || start + l < k);
+            copy<a_width>(to + group * a_group + s * a_here_row + l * a_here_inner,
+                            a + matrix * stride_a + row * a_row + (start + l) * a_inner, there);
         }
     }
 }
@@ -88,14 +89,16 @@ __device__ __forceinline__ void copy_b(real* to, const real* b, int tile_column,
     #pragma unroll
     for (int part = 0; part < b_parts; ++part) {
         const int place = (threadIdx.x % b_vectors + part * b_vectors) * b_width;
+        if (b_parts > 1 && place >= b_length) break;
         #pragma unroll b_unroll
         for (int i = 0; i < (b_line_count + b_lines - 1) / b_lines; ++i) {
             const int line = first_line + i * b_lines;
+            if (b_line_count % b_lines != 0 && line >= b_line_count) break;
             const int l = place, s = line % columns, group = line / columns;
-            const int column = tile_column + s;
-            const bool there = (matrices_per_block == 1 || group < present) && (n % columns == 0 || column < n) && (k % chunk == 0 || start + l < k);
-            if ((b_parts == 1 || place < b_length) && (b_line_count % b_lines == 0 || line < b_line_count))
-                copy<b_width>(to + group * b_group + s * b_here_column + l * b_here_inner, b + group * stride_b + (long long)column * b_column + (long long)(start + l) * b_inner, there);
+            const int matrix = group, column = tile_column + s;
+            const bool there = matrix < present && column < n && (k % chunk == 0 || start + l < k);
+            copy<b_width>(to + group * b_group + s * b_here_column + l * b_here_inner,
+                            b + matrix * stride_b + column * b_column + (start + l) * b_inner, there);
         }
     }
 }
@@ -130,16 +133,16 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     end_chunk();
     wait_for_chunks<0>();
     __syncthreads();
-    const real* const a_now = stage + group * a_group;
-    const real* const b_now = stage + b_start + group * b_group;
+    const real* const a_now = stage + group * a_group + row * a_here_row;
+    const real* const b_now = stage + b_start + group * b_group + column * b_here_column;
     constexpr int step = 4;  // values along k at a time
     #pragma unroll
     for (int l = 0; l < chunk; l += step) {
         real x[4][step], y[4][step];
         #pragma unroll
-        for (int i = 0; i < 4; ++i) load(x[i], a_now + (row + i * row_step) * a_here_row + l);
+        for (int i = 0; i < 4; ++i) load(x[i], a_now + i * (row_step * a_here_row) + l);
         #pragma unroll
-        for (int i = 0; i < 4; ++i) load(y[i], b_now + (column + i * column_step) * b_here_column + l);
+        for (int i = 0; i < 4; ++i) load(y[i], b_now + i * (column_step * b_here_column) + l);
         #pragma unroll
         for (int j = 0; j < step; ++j)
             #pragma unroll

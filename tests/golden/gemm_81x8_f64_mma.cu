@@ -8,7 +8,7 @@ constexpr long long stride_a = 5184, stride_b = 0, stride_c = 648;  // words fro
 constexpr int a_row = 1, a_inner = 81;     // op(A)(row, l) lies at row * a_row + l * a_inner
 constexpr int b_inner = 1, b_column = 64;  // op(B)(l, column) at l * b_inner + column * b_column
 constexpr int matrices_per_block = 1, threads_per_block = 192, blocks_per_multiprocessor = 1;
-constexpr bool stacked = true;  // the rows of all matrices of a block are one tile
+constexpr bool stacked = false;  // the rows of all matrices of a block are one tile
 constexpr int rows = 96, columns = 8, groups = 1;  // of a tile, and how many of them a block has
 constexpr int tiles_along_columns = 1, tiles = 1;  // of a matrix
 constexpr int chunk = 32, stages = 2;  // values along k that are staged at a time, and how many chunks are on their way
@@ -61,15 +61,17 @@ __device__ __forceinline__ void copy_a(real* to, const real* a, int tile_row, in
     #pragma unroll
     for (int part = 0; part < a_parts; ++part) {
         const int place = (threadIdx.x % a_vectors + part * a_vectors) * a_width;
+        if (a_parts > 1 && place >= a_length) break;
+        const int row = tile_row + place;
+        const bool within = m % rows == 0 || row < m;
+        const real* const from = a + row * a_row + (long long)(start + first_line) * a_inner;
+        real* const target = to + place * a_here_row + first_line * a_here_inner;
         #pragma unroll a_unroll
         for (int i = 0; i < (a_line_count + a_lines - 1) / a_lines; ++i) {
             const int line = first_line + i * a_lines;
-            const int s = place, l = line, group = 0;
-            const int matrix = stacked ? s / m : group;
-            const int row = stacked ? s % m : tile_row + s;
-            const bool there = (matrices_per_block == 1 || matrix < present) && (m % rows == 0 || row < m) && (k % chunk == 0 || start + l < k);
-            if ((a_parts == 1 || place < a_length) && (a_line_count % a_lines == 0 || line < a_line_count))
-                copy<a_width>(to + group * a_group + s * a_here_row + l * a_here_inner, a + matrix * stride_a + (long long)row * a_row + (long long)(start + l) * a_inner, there);
+            if (a_line_count % a_lines != 0 && line >= a_line_count) break;
+            const bool there = within && (k % chunk == 0 || start + line < k);
+            copy<a_width>(target + i * (a_lines * a_here_inner), from + i * (a_lines * a_inner), there);
         }
     }
 }
@@ -81,14 +83,16 @@ __device__ __forceinline__ void copy_b(real* to, const real* b, int tile_column,
     #pragma unroll
     for (int part = 0; part < b_parts; ++part) {
         const int place = (threadIdx.x % b_vectors + part * b_vectors) * b_width;
+        if (b_parts > 1 && place >= b_length) break;
+        const bool within = k % chunk == 0 || start + place < k;
+        const real* const from = b + (long long)(tile_column + first_line) * b_column + (start + place) * b_inner;
+        real* const target = to + first_line * b_here_column + place * b_here_inner;
         #pragma unroll b_unroll
         for (int i = 0; i < (b_line_count + b_lines - 1) / b_lines; ++i) {
             const int line = first_line + i * b_lines;
-            const int l = place, s = line, group = 0;
-            const int column = tile_column + s;
-            const bool there = (matrices_per_block == 1 || group < present) && (n % columns == 0 || column < n) && (k % chunk == 0 || start + l < k);
-            if ((b_parts == 1 || place < b_length) && (b_line_count % b_lines == 0 || line < b_line_count))
-                copy<b_width>(to + group * b_group + s * b_here_column + l * b_here_inner, b + group * stride_b + (long long)column * b_column + (long long)(start + l) * b_inner, there);
+            if (b_line_count % b_lines != 0 && line >= b_line_count) break;
+            const bool there = within && (n % columns == 0 || tile_column + line < n);
+            copy<b_width>(target + i * (b_lines * b_here_column), from + i * (b_lines * b_column), there);
         }
     }
 }
@@ -133,8 +137,8 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
         }
         end_chunk();
         const real* const here = stage + now % stages * stage_words;
-        const real* const a_now = here + group * a_group;
-        const real* const b_now = here + b_start;
+        const real* const a_now = here + group * a_group + row * a_here_row + lane % 4 * a_here_inner;
+        const real* const b_now = here + b_start + column * b_here_column + lane % 4 * b_here_inner;
         constexpr int step = 8;  // values along k at a time
         #pragma unroll
         for (int l = 0; l < chunk; l += step) {
@@ -143,11 +147,11 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
             for (int i = 0; i < 1; ++i)
                 #pragma unroll
                 for (int j = 0; j < step / 2; ++j)
-                    x[i][j] = a_now[(row + i * 16 + j % 2 * 8) * a_here_row + (l + lane % 4 + j / 2 * 4) * a_here_inner];
+                    x[i][j] = a_now[(i * 16 + j % 2 * 8) * a_here_row + (l + j / 2 * 4) * a_here_inner];
             #pragma unroll
             for (int i = 0; i < 1; ++i)
                 #pragma unroll
-                for (int j = 0; j < step / 4; ++j) y[i][j] = b_now[(column + i * 8) * b_here_column + (l + lane % 4 + j * 4) * b_here_inner];
+                for (int j = 0; j < step / 4; ++j) y[i][j] = b_now[i * 8 * b_here_column + (l + j * 4) * b_here_inner];
             #pragma unroll
             for (int i = 0; i < 1; ++i)
                 #pragma unroll

@@ -1,15 +1,15 @@
 // batched_gemm: C = A B, 81 x 64 times 64 x 8, f64, one B for all
-// hone emit batched_gemm form=nn b=shared update=set precision=f64 m=81 n=8 k=64 batch=100000 --target cpu --config form=rows,lanes=2,vectors_per_tile=1,columns_per_tile=1,unroll=1,threads=all,binding=none
+// hone emit batched_gemm form=nn b=shared update=set precision=f64 m=81 n=8 k=64 batch=100000 --target cpu --config form=rows,lanes=4,vectors_per_tile=1,columns_per_tile=4,unroll=1,threads=all,binding=none
 // The same text serves any number of matrices.
-// per product: 82944 operations, 46656 bytes (compulsory); this form executes 83968 operations
+// per product: 82944 operations, 46656 bytes (compulsory); this form executes 86016 operations
 using real = double;
 constexpr int m = 81, n = 8, k = 64;
 constexpr long long stride_a = 5184, stride_b = 0, stride_c = 648;  // words from one matrix to the next
 constexpr int a_row = 1, a_inner = 81;     // op(A)(row, l) lies at row * a_row + l * a_inner
 constexpr int b_inner = 1, b_column = 64;  // op(B)(l, column) at l * b_inner + column * b_column
-constexpr int lanes = 2, together = 1;  // words in a vector, and products that are computed at a time
-constexpr int vectors_per_tile = 1, rows_per_tile = 2, columns_per_tile = 1;
-constexpr int left_column = 82;  // distance of the columns of op(A), copied and lengthened to whole tiles
+constexpr int lanes = 4, together = 1;  // words in a vector, and products that are computed at a time
+constexpr int vectors_per_tile = 1, rows_per_tile = 4, columns_per_tile = 4;
+constexpr int left_column = 84;  // distance of the columns of op(A), copied and lengthened to whole tiles
 
 // `lanes` neighbouring words: one vector register, or several where the processor's are shorter.
 typedef real vector __attribute__((vector_size(lanes * sizeof(real))));

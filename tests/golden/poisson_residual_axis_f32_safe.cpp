@@ -1,13 +1,15 @@
 // poisson7: residual, axis coefficients, periodic, f32
-// hone emit poisson7 kernel=residual coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128 --target cpu --config y_block=16,z_block=8,vector_bytes=16,threads=all,binding=none
+// hone emit poisson7 kernel=residual coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128 --target cpu --config y_block=16,z_block=8,vector_bytes=16,rows_together=1,planes_together=1,threads=all,binding=none
 // The same text serves every nx, ny, nz and pitch.
 // per update: 21 operations, 20 bytes (compulsory)
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 using real = float;
 using wide = long long;  // a position in an array
 constexpr int y_block = 16, z_block = 8, vector_words = 4;
+constexpr int rows_together = 1, planes_together = 1;  // updated at once
 constexpr int sums = 3, chunk = 8, group_columns = 32;
 constexpr int sums_per_block = 1024, sum_lanes = 256;
 namespace scalar { enum { alpha, beta, gamma, delta, residual_square, mean, own_weight, neighbour_weight, mean_weight, breakdown, iterations }; }
@@ -49,6 +51,15 @@ inline real multiply_add(real a, real b, real c) {
     #endif
 }
 
+// Words whose first lies at the start of a vector.
+class Buffer {
+    std::vector<real> words;
+
+    public:
+    explicit Buffer(wide count) : words(count + 64 / sizeof(real)) {}
+    real* data() { return words.data() + (64 - reinterpret_cast<std::uintptr_t>(words.data()) % 64) % 64 / sizeof(real); }
+};
+
 // The new residual of a cell; a solid one has none.
 inline real new_residual(const Arrays& a, real r_old, real w, real q) {
     const real r = multiply_add(-a.alpha, w, r_old) - a.mean;
@@ -64,10 +75,10 @@ inline real value(const Arrays& a, wide at, int i) {
 // The rows that the stencil takes, which may lie one beyond the grid.
 class Rows {
     const Arrays& a;
-    wide row_words = (wide(a.nx) + 15) / 16 * 16;
-    std::vector<real> planes = std::vector<real>(3 * (y_block + 2) * row_words);
+    static constexpr int margin = 64 / sizeof(real), planes_kept = planes_together + 2;
+    wide row_words = (wide(a.nx) + 2 * margin + 15) / 16 * 16;
+    Buffer planes = Buffer(planes_kept * (y_block + 2) * row_words);
     int y_first = 0, y_last = 0;
-    wide position(int j, int k) const { return ((k + 3) % 3 * (y_block + 2) + j - y_first) * row_words; }
 
     public:
     explicit Rows(const Arrays& arrays) : a(arrays) {}
@@ -81,58 +92,90 @@ class Rows {
 
     void load(int k) {
         for (int j = y_first; j <= y_last; ++j) {
-            real* const to = planes.data() + position(j, k);
+            real* const to = row(j, k);
             if (is_zero(j, a.ny) || is_zero(k, a.nz)) {
-                std::fill_n(to, a.nx, real(0));
+                std::fill_n(to - 1, a.nx + 2, real(0));
                 continue;
             }
             const wide at = (wide(source(k, a.nz)) * a.ny + source(j, a.ny)) * a.pitch;
             #pragma omp simd simdlen(vector_words)
             for (int i = 0; i < a.nx; ++i) to[i] = value(a, at, i);
+            to[-1] = is_zero(-1, a.nx) ? 0 : to[source(-1, a.nx)], to[a.nx] = is_zero(a.nx, a.nx) ? 0 : to[source(a.nx, a.nx)];
         }
     }
 
-    const real* row(int j, int k) const { return planes.data() + position(j, k); }
+    real* row(int j, int k) {
+        return planes.data() + margin + ((k + planes_kept) % planes_kept * (y_block + 2) + j - y_first) * row_words;
+    }
 };
 
 inline wide groups_of_row(int nx) {
     return (nx + group_columns - 1) / group_columns;
 }
 
-// Row j of plane k; `beside` are the rows that the stencil takes, `sums` the columns' sums of this row.
-inline void update_row(const Arrays& a, const Rows& rows, int j, int k, real* sums)
+// `rows` neighbouring rows from j on in `planes` planes from k on: what the stencils of their cells share is loaded once. `first_sums` are the columns'
+// sums of row j, those of the next rows lie behind them.
+template <int rows, int planes>
+inline void update_rows(const Arrays& a, Rows& of, int j, int k, real* first_sums)
 {
-    const wide at = (wide(k) * a.ny + j) * a.pitch;
     const int nx = a.nx;
-    const real *here = rows.row(j, k), *south = rows.row(j - 1, k), *north = rows.row(j + 1, k), *below = rows.row(j, k - 1), *above = rows.row(j, k + 1);
-    const real* const r_old = a.r_old + at;
-    const real* const w = a.w + at;
-    real* const r = a.r + at;
-    real* const z = a.z + at;
-    const real* const inverse_diagonal = a.inverse_diagonal + at;
-    const real *const cx = a.cx, cy = a.cy[j], cz = a.cz[k];
-    const wide columns = groups_of_row(nx) * group_columns;
-    real* const sum_0 = sums + 0 * y_block * columns;
-    real* const sum_1 = sums + 1 * y_block * columns;
-    real* const sum_2 = sums + 2 * y_block * columns;
-    // The cell behind it, whose face is the first one's for the last cell, and its neighbours along x.
-    const auto update = [&](int i, int i_east, real west, real east) {
-        (void)i_east;
-        const real in_plane = multiply_add(cy, south[i] + north[i], cx[i] * (west + east));
-        const real sum = multiply_add(cz, below[i] + above[i], in_plane);
-        const real q = inverse_diagonal[i], new_r = new_residual(a, r_old[i], w[i], q);
-        const real new_z = multiply_add(-(a.neighbour_weight * q), sum, a.own_weight * here[i]);
-        r[i] = new_r;
-        z[i] = new_z;
-        sum_0[i] = multiply_add(new_z, new_r, sum_0[i]);
-        sum_1[i] = multiply_add(new_r, new_r, sum_1[i]);
-        sum_2[i] = sum_2[i] + new_r;
+    const real* stencil[planes + 2][rows + 2];
+    for (int q = 0; q < planes + 2; ++q)
+        for (int t = 0; t < rows + 2; ++t) stencil[q][t] = of.row(j - 1 + t, k - 1 + q);
+    const real* inverse_diagonal[planes][rows];
+    const real* r_old[planes][rows];
+    const real* w[planes][rows];
+    real* r[planes][rows];
+    real* z[planes][rows];
+    const real* const cx = a.cx;
+    real cy[rows], cz[planes];
+    for (int q = 0; q < planes; ++q) {
+        for (int t = 0; t < rows; ++t) {
+            const wide at = (wide(k + q) * a.ny + j + t) * a.pitch;
+            inverse_diagonal[q][t] = a.inverse_diagonal + at, r_old[q][t] = a.r_old + at, w[q][t] = a.w + at, r[q][t] = a.r + at, z[q][t] = a.z + at;
+            cy[t] = a.cy[j + t], cz[q] = a.cz[k + q];
+        }
+    }
+    real* of_columns[sums][rows];
+    for (int s = 0; s < sums; ++s)
+        for (int t = 0; t < rows; ++t) of_columns[s][t] = first_sums + (s * y_block + t) * groups_of_row(nx) * group_columns;
+    // The cells at place i of these rows, the place behind them, whose faces are the first ones' for the last cells, and their neighbours along x.
+    const auto update = [&](int i, int i_behind, const auto& west, const auto& east) {
+        real new_r[planes][rows];
+        real new_z[planes][rows];
+        for (int q = 0; q < planes; ++q) {
+            for (int t = 0; t < rows; ++t) {
+                const real here = stencil[q + 1][t + 1][i];
+                const real south = stencil[q + 1][t][i], north = stencil[q + 1][t + 2][i];
+                const real below = stencil[q][t + 1][i], above = stencil[q + 2][t + 1][i];
+                (void)i_behind;
+                const real in_plane = multiply_add(cy[t], south + north, cx[i] * (west(q, t, i) + east(q, t, i)));
+                const real sum = multiply_add(cz[q], below + above, in_plane);
+                const real inverse = inverse_diagonal[q][t][i];
+                new_r[q][t] = new_residual(a, r_old[q][t][i], w[q][t][i], inverse);
+                new_z[q][t] = multiply_add(-(a.neighbour_weight * inverse), sum, a.own_weight * here);
+            }
+        }
+        for (int t = 0; t < rows; ++t) {
+            real sum_0 = of_columns[0][t][i];
+            real sum_1 = of_columns[1][t][i];
+            real sum_2 = of_columns[2][t][i];
+            for (int q = 0; q < planes; ++q) {
+                sum_0 = multiply_add(new_z[q][t], new_r[q][t], sum_0);
+                sum_1 = multiply_add(new_r[q][t], new_r[q][t], sum_1);
+                sum_2 = sum_2 + new_r[q][t];
+            }
+            of_columns[0][t][i] = sum_0;
+            of_columns[1][t][i] = sum_1;
+            of_columns[2][t][i] = sum_2;
+        }
+        for (int q = 0; q < planes; ++q)
+            for (int t = 0; t < rows; ++t) r[q][t][i] = new_r[q][t], z[q][t][i] = new_z[q][t];
     };
-    const real west_of_row = is_zero(-1, nx) ? 0 : here[source(-1, nx)], east_of_row = is_zero(nx, nx) ? 0 : here[source(nx, nx)];
-    update(0, nx > 1 ? 1 : 0, west_of_row, nx > 1 ? here[1] : east_of_row);
+    const auto before = [&](int q, int t, int i) { return stencil[q + 1][t + 1][i - 1]; };
+    const auto behind = [&](int q, int t, int i) { return stencil[q + 1][t + 1][i + 1]; };
     #pragma omp simd simdlen(vector_words)
-    for (int i = 1; i < nx - 1; ++i) update(i, i + 1, here[i - 1], here[i + 1]);
-    if (nx > 1) update(nx - 1, 0, here[nx - 2], east_of_row);
+    for (int i = 0; i < nx; ++i) update(i, i + 1, before, behind);
 }
 
 inline wide groups_in_range(int nx, int ny, int first, int last)
@@ -175,19 +218,27 @@ extern "C" void poisson7(
     const Arrays a{r_old, w, cx, cy, cz, inverse_diagonal, r, z, nx, ny, nz, pitch, scalars[scalar::alpha], scalars[scalar::mean], scalars[scalar::own_weight], scalars[scalar::neighbour_weight]};
     #pragma omp parallel
     {
-        Rows rows(a);
+        Rows of(a);
         const wide groups = groups_in_range(nx, ny, first, last), row_groups = groups_of_row(nx);
-        std::vector<real> of_columns(sums * y_block * row_groups * group_columns);
+        Buffer of_columns(sums * y_block * row_groups * group_columns);
         const auto sums_of_row = [&](int row) { return of_columns.data() + row * row_groups * group_columns; };
         #pragma omp for collapse(2) schedule(static)
         for (int z_begin = first; z_begin < last; z_begin += z_block)
             for (int y_begin = 0; y_begin < ny; y_begin += y_block) {
                 const int z_end = std::min(z_begin + z_block, last), y_end = std::min(y_begin + y_block, ny);
-                rows.begin(y_begin, y_end, z_begin);
-                for (int k = z_begin; k < z_end; ++k) {
-                    rows.load(k + 1);
-                    for (int j = y_begin; j < y_end; ++j) update_row(a, rows, j, k, sums_of_row(j - y_begin));
-                    if ((k - first) % chunk != chunk - 1 && k + 1 != z_end) continue;
+                of.begin(y_begin, y_end, z_begin);
+                for (int k = z_begin; k < z_end; k += planes_together) {
+                    const int k_end = std::min(k + planes_together, z_end);
+                    for (int above = k + 1; above <= k_end; ++above) of.load(above);
+                    for (int j = y_begin; j < y_end; j += rows_together) {
+                        const int j_end = std::min(j + rows_together, y_end);
+                        if (j_end - j == rows_together && k_end - k == planes_together)
+                            update_rows<rows_together, planes_together>(a, of, j, k, sums_of_row(j - y_begin));
+                        else
+                            for (int row = j; row < j_end; ++row)
+                                for (int plane = k; plane < k_end; ++plane) update_rows<1, 1>(a, of, row, plane, sums_of_row(row - y_begin));
+                    }
+                    if ((k_end - first) % chunk != 0 && k_end != z_end) continue;
                     for (int s = 0; s < sums; ++s)
                         for (int j = y_begin; j < y_end; ++j)
                             add_up(sums_of_row(s * y_block + j - y_begin), row_groups, group_sums + s * groups + (wide((k - first) / chunk) * ny + j) * row_groups);

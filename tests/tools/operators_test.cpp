@@ -62,7 +62,7 @@ TEST(OperatorsCommand, IsReadable) {
     EXPECT_EQ(answer.code, Exit::ok);
     EXPECT_THAT(answer.out, HasSubstr("tetrahedron of order 2: 10 nodes, 6 on each of 4 faces"));
     EXPECT_THAT(answer.out, HasSubstr("10 x 24"));
-    // The specification's norm of Dr.
+    // The norm of Dr is 7 at order 2.
     EXPECT_THAT(answer.out, testing::ContainsRegex("Dr +10 x 10 +[0-9.]+ % +7 "));
     const Answer matrix = ask({"operators", "--element", "triangle", "--order", "1", "--matrix", "Dr"});
     EXPECT_THAT(matrix.out, HasSubstr("0.500000000000000"));

@@ -35,6 +35,7 @@ Operator square(const std::string& name, const std::string& help, const SquareMa
 std::vector<Operator> operators_of(const ReferenceElement& element) {
     constexpr std::array<const char*, 3> axes{"r", "s", "t"};
     std::vector<Operator> rows{square("V", "Vandermonde: orthonormal mode (column) at node (row)", element.vandermonde)};
+    rows.reserve(element.derivative.size() + 3);
     for (std::size_t a = 0; a < element.derivative.size(); ++a)
         rows.push_back(
             square(fmt::format("D{}", axes[a]), fmt::format("derivative along {}: nodal values to nodal values", axes[a]), element.derivative[a]));

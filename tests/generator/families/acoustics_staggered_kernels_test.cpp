@@ -16,6 +16,7 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/library.hpp"
 #include "tests/generator/families/acoustics_staggered_oracle.hpp"
+#include "tests/generator/families/gauss_seidel_27_on_host.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
@@ -157,7 +158,9 @@ struct Form {
     const char* kernel;
     int dimension;
     const char* config;
-    int levels = 1;
+    int points = 1, levels = 1;
+
+    std::string text(int other_points) const { return fmt::format("{},points_per_thread={}", config, other_points); }
 };
 constexpr std::array forms{Form{"pressure", 2, "staging=registers,block_x=64,block_y=1,march=32"},
                            Form{"pressure", 3, "staging=registers,block_x=32,block_y=4,march=32,ahead=1"},
@@ -168,23 +171,26 @@ constexpr std::array forms{Form{"pressure", 2, "staging=registers,block_x=64,blo
                            Form{"step", 2, "staging=shared,block_x=64,block_y=1,march=16,ahead=1"},
                            Form{"step", 3, "staging=shared,block_x=32,block_y=4,march=16"},
                            Form{"step", 2, "staging=cache,block_x=32,block_y=2,march=4"},
-                           Form{"step", 2, "staging=shuffle,block_x=64,march=64,points_per_thread=4", 2},
-                           Form{"step", 2, "staging=shuffle,block_x=32,march=64,points_per_thread=4,ahead=1", 4},
-                           Form{"step", 2, "staging=shared,block_x=128,march=64,points_per_thread=1,ahead=1", 2},
-                           Form{"step", 2, "staging=shared,block_x=64,march=64,points_per_thread=2", 3}};
+                           Form{"pressure", 2, "staging=bulk,block_x=32,block_y=1,march=32", 4},
+                           Form{"velocity", 2, "staging=bulk,block_x=32,block_y=1,march=32,stages=3", 4},
+                           Form{"step", 2, "staging=bulk,block_x=32,block_y=1,march=16,stages=4", 4},
+                           Form{"step", 2, "staging=shuffle,block_x=64,march=64", 4, 2},
+                           Form{"step", 2, "staging=shuffle,block_x=32,march=64,ahead=1", 4, 4},
+                           Form{"step", 2, "staging=shared,block_x=128,march=64,ahead=1", 1, 2},
+                           Form{"step", 2, "staging=shared,block_x=64,march=64", 2, 3}};
 
 TEST_F(SlowAcousticsStaggeredKernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
-    const Family family = test::emulated(acoustics_staggered(), cuda_limits(90));
+    const Family family = test::emulated(test::bulk_copies_on_host(acoustics_staggered()), cuda_limits(90));
     for (const Form& form : forms) {
         const Problem problem =
             parse(draw_kind(form.kernel, form.dimension, form.levels) + (form.dimension == 2 ? " nx=133 ny=37" : " nx=67 ny=7 nz=19"));
-        expect_verified(family, problem, family.space(problem, {}).parse(form.config));
+        expect_verified(family, problem, family.space(problem, {}).parse(form.text(form.points)));
     }
 }
 
 // A compiler may take a register that was never written for any other: nothing that a kernel copies is left to chance, even where nobody uses it.
 TEST_F(SlowAcousticsStaggeredKernels, NoFormOfCudaKernelCopiesWordsThatNobodyWrote) {
-    Family family = test::emulated(acoustics_staggered(), cuda_limits(90));
+    Family family = test::emulated(test::bulk_copies_on_host(acoustics_staggered()), cuda_limits(90));
     family.kernel = [kernel = family.kernel](const Problem& problem, const Config& config, const Limits& limits) {
         return test::with_checked_words(kernel(problem, config, limits));
     };
@@ -192,12 +198,12 @@ TEST_F(SlowAcousticsStaggeredKernels, NoFormOfCudaKernelCopiesWordsThatNobodyWro
         if (std::strstr(form.config, "shuffle") != nullptr) continue;  // warp shuffles do not take checked words
         const Problem problem =
             parse(draw_kind(form.kernel, form.dimension, form.levels) + (form.dimension == 2 ? " nx=37 ny=37" : " nx=35 ny=3 nz=19"));
-        expect_verified(family, problem, family.space(problem, {}).parse(form.config));
+        expect_verified(family, problem, family.space(problem, {}).parse(form.text(form.points)));
     }
 }
 
 TEST_F(SlowAcousticsStaggeredKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
-    const Family family = test::emulated(acoustics_staggered(), cuda_limits(90));
+    const Family family = test::emulated(test::bulk_copies_on_host(acoustics_staggered()), cuda_limits(90));
     for (const char* kernel : kernels) {
         const int dimension = 2 + static_cast<int>(draw(2));
         const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
@@ -218,11 +224,11 @@ TEST_F(SlowAcousticsStaggeredKernels, RepresentativeCudaKernelsCompileWithoutSpi
         GTEST_SKIP() << error.what();
     }
     for (const Form& form : forms)
-        for (const char* points : {"1", "2", "4"}) {
+        for (const int points : {1, 2, 4}) {
             const Problem problem =
                 parse(draw_kind(form.kernel, form.dimension, form.levels) + (form.dimension == 2 ? " nx=512 ny=512" : " nx=64 ny=64 nz=64"));
             const SearchSpace space = family.space(problem, cuda_limits(90));
-            const Config config = space.parse(fmt::format("{},points_per_thread={}", form.config, points));
+            const Config config = space.parse(form.text(points));
             if (space.check(config)) continue;
             const CompileOutcome outcome = compiler->compile(family.kernel(problem, config, cuda_limits(90)));
             ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
@@ -245,13 +251,13 @@ TEST_F(GpuAcousticsStaggered, EveryFormEqualsTheReference) {
     const Family& family = families().find("acoustics_staggered");
     for (const Form& form : forms)
         for (const char* order : {"4", "8", "16"})
-            for (const char* points : {"1", "2", "4"}) {
+            for (const int points : {1, 2, 4}) {
                 const std::string size = form.dimension == 2 ? "nx=1133 ny=137" : "nx=267 ny=37 nz=39";
                 if (form.levels > 2 && std::strcmp(order, "16") == 0) continue;
                 const Problem problem = parse(fmt::format("kernel={} dimension={} order={} levels={} precision={} {}", form.kernel, form.dimension,
                                                           order, form.levels, draw(2) == 0 ? "f32" : "f64", size));
                 const SearchSpace space = family.space(problem, backend_->device().limits);
-                const Config config = space.parse(fmt::format("{},points_per_thread={}", form.config, points));
+                const Config config = space.parse(form.text(points));
                 if (!space.check(config)) expect_verified(family, problem, config);
             }
 }

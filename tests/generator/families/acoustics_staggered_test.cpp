@@ -275,8 +275,9 @@ TEST(AcousticsStaggered, EveryConstraintRejectsSomethingAndSaysWhy) {
     for (const auto& limits : {processor, cuda_limits(90)}) {
         std::set<std::string> rules;
         std::set<std::string> used;
-        for (const auto& p : {problem("step", 2, 16, "precision=f64 nx=37 ny=3 pitch=71"), problem("step", 3, 4, "precision=f32 nx=9 ny=9 nz=9"),
-                              problem("step", 2, 8, "levels=4 precision=f64 nx=39 ny=5 pitch=105")}) {
+        for (const auto& p :
+             {problem("step", 2, 16, "precision=f64 nx=37 ny=3 pitch=71"), problem("step", 3, 4, "precision=f32 nx=9 ny=9 nz=9"),
+              problem("pressure", 2, 4, "precision=f32 nx=9 ny=9"), problem("step", 2, 8, "levels=4 precision=f64 nx=39 ny=5 pitch=105")}) {
             const SearchSpace space = family.space(p, limits);
             for (const auto& constraint : space.constraints()) rules.insert(constraint.name);
             std::int64_t members = 0;
@@ -306,11 +307,12 @@ TEST(AcousticsStaggered, EveryFormHasMembersForEveryProblem) {
                 const Config config = space.at(index);
                 if (!forms.contains(config.word("staging")) && !space.check(config)) forms.insert(config.word("staging"));
             }
-            // A warp is too narrow a tile for several time steps of high order.
-            if (p.integer("levels") > 1)
-                EXPECT_TRUE(forms.contains("shared")) << p.key() << " on sm_" << architecture;
-            else
-                EXPECT_EQ(forms.size(), space.tunables()[0].values.size()) << p.key() << " on sm_" << architecture;
+            for (const Value& value : space.tunables()[0].values) {
+                const std::string form = to_string(value);
+                if (form == "shuffle") continue;                              // a warp is too narrow a tile for high order
+                if (form == "bulk" && p.integer("pitch") % 2 != 0) continue;  // copies need aligned rows
+                EXPECT_TRUE(forms.contains(form)) << form << ": " << p.key() << " on sm_" << architecture;
+            }
         }
 }
 

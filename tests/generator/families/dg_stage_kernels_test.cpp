@@ -69,6 +69,9 @@ TEST_P(DgStageCpuKernels, EqualTheReference) {
 
 TEST_F(DgStageKernels, EveryFormEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37", "fused=whole");
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37",
+                    "fused=whole,traces=shared,operator=shared,elements_per_block=8,elements_per_thread=2,unroll=4,copy_width=4");
+    expect_emulated("equation=acoustics_3d order=3 precision=f64 materials=per_element elements=11", "fused=whole,traces=shared,form=cartesian");
     expect_emulated("equation=maxwell_3d order=3 precision=f64 materials=per_element elements=21",
                     "fused=surface_update,form=cartesian,elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,operator=shared,"
                     "copy_width=2");
@@ -86,6 +89,9 @@ TEST_F(SlowDgStageKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulato
 TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
     expect_few_spills({
         {"equation=maxwell_3d order=1 precision=f32", "fused=whole,elements_per_block=64,copy_width=4,unroll=4,operator=shared"},
+        {"equation=maxwell_3d order=2 precision=f32",
+         "fused=whole,traces=shared,elements_per_block=32,copy_width=4,unroll=4,operator=shared,min_blocks=2"},
+        {"equation=maxwell_3d order=3 precision=f64", "fused=whole,traces=shared,elements_per_block=8,copy_width=2,unroll=2"},
         {"equation=maxwell_3d order=2 precision=f64", "fused=whole,elements_per_block=32,copy_width=2,unroll=2,operator=shared,min_blocks=2"},
         {"equation=maxwell_3d order=3 precision=f32", "fused=whole,elements_per_block=16,elements_per_thread=2,unroll=4,copy_width=4,min_blocks=3"},
         {"equation=maxwell_3d order=10 precision=f64 materials=per_element", ""},

@@ -37,6 +37,9 @@ TEST(DgVolume, CountsTheOperationsAndBytesOfTheDefinition) {
     const Counts acoustics = family().counts(parse("equation=acoustics_3d order=2 precision=f32 elements=1"));
     EXPECT_EQ(acoustics.operations, 24 * 100 + 32 * 10);
     EXPECT_EQ(acoustics.bytes, 4 * (2 * 4 * 10 + 9));
+    const Counts flat = family().counts(parse("equation=maxwell_2d_tm order=4 precision=f64 elements=3"));
+    EXPECT_EQ(flat.operations, 3 * (12 * 225 + 13 * 15));
+    EXPECT_EQ(flat.bytes, 3 * 8 * (2 * 3 * 15 + 4));
 }
 
 // A random polynomial of degree up to `order` in x, y, z, with its gradient.
@@ -147,6 +150,37 @@ TEST_P(DgVolumeReference, IsExactForPolynomialsOnAffineTetrahedra) {
     }
 }
 
+// The same for Maxwell's TM mode on triangles: Hx' = -dEz/dy, Hy' = dEz/dx, Ez' = dHy/dx - dHx/dy.
+TEST_P(DgVolumeReference, IsExactForPolynomialsOnAffineTriangles) {
+    const int order = GetParam();
+    const ReferenceElement& element = reference_triangle(order);
+    const std::uint64_t seed = std::random_device{}();
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> uniform(-0.1, 0.1);
+    std::vector<Polynomial> polynomials;
+    for (int f = 0; f < 3; ++f) polynomials.emplace_back(order, random);
+    const double xr = 0.5 + uniform(random);
+    const double ys = 0.5 + uniform(random);
+    const double xs = uniform(random);
+    const double yr = uniform(random);
+    const double jacobian = xr * ys - xs * yr;
+    std::vector<double> geometry{ys / jacobian, -xs / jacobian, -yr / jacobian, xr / jacobian};
+    std::vector<std::array<double, 3>> points;
+    for (const auto& [r, s, t] : element.points) points.push_back({xr * r + xs * s, yr * r + ys * s, 0});
+    std::vector<double> q;
+    for (const Polynomial& polynomial : polynomials)
+        for (const auto& x : points) q.push_back(polynomial.at(x, -1));
+    std::vector<double> rhs(q.size(), std::nan(""));
+    const std::array<void*, 3> arrays{q.data(), geometry.data(), rhs.data()};
+    family().reference(parse(fmt::format("equation=maxwell_2d_tm order={} precision=f64 elements=1", order)), arrays, 0, 1);
+    for (std::size_t n = 0; n < points.size(); ++n) {
+        const auto d = [&](std::size_t field, int axis) { return polynomials[field].at(points[n], axis); };
+        const std::array<double, 3> exact{-d(2, 1), d(2, 0), d(1, 0) - d(0, 1)};
+        for (std::size_t f = 0; f < 3; ++f)
+            EXPECT_NEAR(rhs[f * points.size() + n], exact[f], 1e-11 * (1 + std::abs(exact[f])) * order) << "field " << f << " seed " << seed;
+    }
+}
+
 TEST(DgVolume, ReferenceWritesItsRangeOnly) {
     const Problem problem = parse("equation=acoustics_3d order=1 precision=f32 elements=5");
     Workload workload = family().workload(problem, 7);
@@ -175,7 +209,7 @@ TEST(DgVolume, WorkloadRepeatsItsDataSetsWithTheirAnswers) {
 }
 
 std::vector<Problem> all_problems() {
-    return families().parse_problems("dg_volume equation=maxwell_3d,acoustics_3d order=1..10 precision=f32,f64 elements=1000");
+    return families().parse_problems("dg_volume equation=maxwell_3d,acoustics_3d,maxwell_2d_tm order=1..10 precision=f32,f64 elements=1000");
 }
 
 TEST(DgVolumeSpace, HasManyMembersAndFewEnoughToEnumerate) {
@@ -202,6 +236,8 @@ TEST(DgVolumeSpace, OffersTheMappingsThatApply) {
     using Names = std::set<std::string>;
     EXPECT_EQ(mappings("equation=maxwell_3d order=2 precision=f32 elements=1", cuda_limits(80)), (Names{"element", "tile"}));
     EXPECT_EQ(mappings("equation=maxwell_3d order=6 precision=f32 elements=1", cuda_limits(90)), (Names{"tile"}));
+    EXPECT_EQ(mappings("equation=maxwell_2d_tm order=7 precision=f64 elements=1", cuda_limits(90)), (Names{"element", "tile"}));
+    EXPECT_EQ(mappings("equation=maxwell_2d_tm order=8 precision=f64 elements=1", cuda_limits(90)), (Names{"tile"}));
     EXPECT_EQ(mappings("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile"}));
     EXPECT_EQ(mappings("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(80)), (Names{"tile"}));  // m16n8k8 came with sm_90
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <omp.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <random>
 
 #include "generator/error.hpp"
@@ -196,6 +198,67 @@ TEST_F(SlowGaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmu
     }
 }
 
+// Memory that processes share.
+class SharedWords {
+  public:
+    explicit SharedWords(std::int64_t bytes)
+        : bytes_(static_cast<std::size_t>(bytes)), data_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+        if (data_ == MAP_FAILED) throw std::bad_alloc();
+    }
+    ~SharedWords() { munmap(data_, bytes_); }
+    SharedWords(const SharedWords&) = delete;
+    SharedWords& operator=(const SharedWords&) = delete;
+    void* data() const { return data_; }
+
+  private:
+    std::size_t bytes_;
+    void* data_;
+};
+
+// One sweep whose blocks run as processes of their own, at the same time: the largest difference from the reference.
+double error_of_blocks_at_once(Backend& backend, const KernelSource& source, const Problem& problem, const Workload& workload) {
+    const CompileOutcome outcome = backend.compiler().compile(test::blocks_at_once(source));
+    if (!outcome.ok) throw Error("blocks at once", outcome.failure + outcome.code.log, "mend the test");
+    const auto module = backend.load(outcome.code);
+    const HostArray& expected = workload.expected[0];
+    SharedWords u(expected.bytes());
+    SharedWords tickets(source.tables[0].words * bytes_per_word(source.precision));
+    std::memcpy(u.data(), workload.arrays[0].data(), static_cast<std::size_t>(expected.bytes()));
+    std::memset(tickets.data(), 0xff, static_cast<std::size_t>(source.tables[0].words * bytes_per_word(source.precision)));
+    std::array<void*, 4> pointers{u.data(), const_cast<void*>(workload.arrays[1].data()), const_cast<void*>(workload.arrays[2].data()),
+                                  tickets.data()};
+    int first = 0, last = static_cast<int>(problem.integer("nz"));
+    std::vector<int> scalars;
+    for (const auto& scalar : source.scalars) scalars.push_back(scalar.value);
+    std::vector<void*> arguments;
+    for (auto& pointer : pointers) arguments.push_back(&pointer);
+    for (int& scalar : scalars) arguments.push_back(&scalar);
+    arguments.insert(arguments.end(), {&first, &last});
+    for (const auto& launch : source.step) module->launch(module->entry(launch.entry), launch.grid, launch.block, 0, {}, arguments.data());
+    return largest_difference(u.data(), expected.data(), expected.words(), source.precision);
+}
+
+// The emulator's blocks finish one after another. Here they overlap, as on a device: an odd plane that did not wait long enough, or wrote a row that
+// an even plane still has to read, would give something else.
+TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
+    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
+    for (const auto& [kind, config] : {std::pair{"constant", "staging=bulk_1,block_y=8"}, std::pair{"semi_constant", "staging=bulk_2,block_y=8"},
+                                       std::pair{"constant", "staging=registers,block_y=8"}, std::pair{"variable", "staging=registers,block_y=4"},
+                                       std::pair{"symmetric", "staging=registers,block_y=4"}}) {
+        const std::uint64_t seed = random_();
+        const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));
+        const Config whole =
+            family.space(problem, {})
+                .parse(fmt::format("colours_per_pass=8,stencil_in=read_only,points_per_thread=2,edges=clamped,z_block=2,{}", config));
+        ASSERT_FALSE(family.space(problem, {}).check(whole)) << config;
+        const KernelSource source = family.kernel(problem, whole, {});
+        const Workload workload = family.workload(problem, seed);
+        for (int repetition = 0; repetition < 3; ++repetition)
+            EXPECT_LE(error_of_blocks_at_once(*backend_, source, problem, workload), workload.tolerance)
+                << kind << ' ' << config << ", seed " << seed;
+    }
+}
+
 TEST_F(SlowGaussSeidel27Kernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
     const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
     for (const char* kind : kinds)
@@ -265,6 +328,39 @@ TEST_F(GpuGaussSeidel27, EveryFormEqualsTheReference) {
                 const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, precision, size));
                 for (const auto& config : forms_in(family.space(problem, backend_->device().limits))) expect_verified(family, problem, config);
             }
+}
+
+// Ten sweeps over more planes than a device holds blocks. Both forms do the same operations; what compilers round differently stays within what
+// one sweep may err, because every sweep halves it.
+TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
+    const Family& family = families().find("gauss_seidel_27");
+    const Limits& limits = backend_->device().limits;
+    for (const auto& [kind, config] : {std::pair{"constant", "staging=registers,block_y=4,stencil_in=by_value"},
+                                       std::pair{"constant", "staging=bulk_2,block_y=4,stencil_in=read_only"},
+                                       std::pair{"symmetric", "staging=registers,block_y=6,stencil_in=streaming"}}) {
+        const std::uint64_t seed = random_();
+        const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=201 ny=60 nz=1201", kind));
+        const SearchSpace space = family.space(problem, limits);
+        const std::string common = fmt::format("points_per_thread=2,edges=clamped,z_block=2,{}", config);
+        if (common.find("bulk") != std::string::npos && limits.architecture < 90) continue;
+        const Workload workload = family.workload(problem, seed);
+        std::vector<std::vector<DeviceArray>> arrays(2);
+        for (std::size_t form = 0; form < 2; ++form) {
+            for (const auto& array : workload.arrays) {
+                arrays[form].emplace_back(*backend_, array.bytes());
+                backend_->copy(arrays[form].back().data(), array.data(), array.bytes());
+            }
+            Match match;
+            match.config = space.parse((form == 0 ? "colours_per_pass=4," : "colours_per_pass=8,") + common);
+            const auto kernel = std::make_shared<const Kernel>(*backend_, family, problem, match, limits);
+            const BoundKernel step(kernel, std::array{arrays[form][0].data(), arrays[form][1].data(), arrays[form][2].data()});
+            for (int sweep = 0; sweep < 10; ++sweep) step.launch();
+            backend_->synchronise();
+        }
+        EXPECT_LE(backend_->largest_difference(arrays[0][0].data(), arrays[1][0].data(), workload.arrays[0].words(), Precision::f32),
+                  workload.tolerance)
+            << kind << ' ' << config << ", seed " << seed;
+    }
 }
 
 TEST_F(GpuGaussSeidel27, RandomConfigurationsEqualTheReference) {

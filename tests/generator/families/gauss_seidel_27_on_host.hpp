@@ -39,4 +39,34 @@ inline Family bulk_copies_on_host(const Family& family) {
     return result;
 }
 
+/// An emulated source whose blocks run at the same time, as processes that share the arrays and tables (which must be shared memory): what a block
+/// may see of another one depends on nothing but what they wait for. Blocks are held up at random before they publish what they finished.
+inline KernelSource blocks_at_once(const KernelSource& emulated) {
+    KernelSource source = emulated;
+    source.text = "#include <sched.h>\n#include <sys/wait.h>\n#include <unistd.h>\n" + source.text;
+    const std::string_view one_by_one = "        run_block(round++);\n    });\n";
+    const std::size_t loop = source.text.find(one_by_one);
+    if (loop == std::string::npos) throw Error("cuda_on_host.hpp", "its loop over blocks has changed", "put the processes in again");
+    source.text.replace(loop, one_by_one.size(), R"(        const unsigned own = round++;
+        if (fork() != 0) return;
+        run_block(own);
+        _exit(0);
+    });
+    for (int status = 0; ::wait(&status) > 0;)
+        if (status != 0) stop("a block that runs beside others failed");
+)");
+    replace_body(source.text, "int take_ticket(", "    return __atomic_fetch_add(next, 1, __ATOMIC_SEQ_CST);\n");
+    replace_body(source.text, "void publish(", R"(    static unsigned state = getpid();
+    state = state * 1664525u + 1013904223u;
+    if (state >> 30 == 0) usleep(state >> 20);
+    __atomic_store_n(progress, row, __ATOMIC_RELEASE);
+)");
+    replace_body(source.text, "int published(", "    return __atomic_load_n(progress, __ATOMIC_ACQUIRE);\n");
+    replace_body(source.text, "int wait_for(", R"(    int now = published(progress);
+    for (; now < row; now = published(progress)) sched_yield();
+    return now;
+)");
+    return source;
+}
+
 }  // namespace hone::test

@@ -1,0 +1,270 @@
+// Tuned batched_gemm and batched_gemv beside cuBLAS's strided batched products, measured in turns (on the processor beside plain OpenMP loops): the
+// shapes of a high-order hydrodynamics code, and shapes drawn at random, each extent log-uniform in 1..512 so that every size class is as likely.
+//
+//     batched_benchmark --problems [--seed=N] [--shapes=N]      the problems as arguments of `hone tune`, in sizes that are quick to set up
+//     batched_benchmark [--seed=N] [--shapes=N] [Google Benchmark's options]
+//
+// So, on a GPU:  hone tune $(batched_benchmark --problems) --device cuda --budget 20m --db results && HONE_DB=results batched_benchmark
+// The last lines sum up: the geometric mean of rival time over ours, the lowest, and how many are below 0.95.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "benchmarks/batched_cublas.hpp"
+#include "benchmarks/device_bench.hpp"
+#include "generator/families/batched_gemv_shape.hpp"
+#include "generator/random_words.hpp"
+
+namespace {
+
+using namespace hone;
+
+struct Options {
+    bool problems = false;
+    std::uint64_t seed = 20261121;
+    int shapes = 200;
+};
+
+// As listed with cuBLAS's rates in 2D and 3D corner forces: Q2-Q1, Q4-Q3; Q2-Q1, Q3-Q2, Q4-Q3; small matrices at points; gradients; vectors.
+const std::vector<std::string> listed{"batched_gemm m=18 n=4 k=16 b=shared batch=524288",
+                                      "batched_gemm m=50 n=16 k=64 b=shared batch=65536",
+                                      "batched_gemm m=81 n=8 k=64 b=shared batch=32768",
+                                      "batched_gemm m=192 n=27 k=216 b=shared batch=4096",
+                                      "batched_gemm m=375 n=64 k=512 b=shared batch=1024",
+                                      "batched_gemm m=3 n=3 k=3 batch=8388608",
+                                      "batched_gemm m=2 n=2 k=2 batch=16777216",
+                                      "batched_gemm form=nt m=3 n=3 k=3 batch=8388608",
+                                      "batched_gemm m=3 n=192 k=27 b=shared batch=16384",
+                                      "batched_gemv m=81 n=8 batch=131072",
+                                      "batched_gemv m=375 n=64 batch=4096",
+                                      "batched_gemv m=8 n=81 batch=131072",
+                                      "batched_gemv form=t m=81 n=8 batch=131072",
+                                      "batched_gemv form=t m=375 n=64 batch=4096"};
+
+gemm::Shape shape_of(const Problem& problem) {
+    return gemm::Shape(problem.family() == "batched_gemv" ? gemv::as_gemm(problem) : problem);
+}
+
+// The problem with as many products as fit `bytes`, at most its own number where `most`.
+Problem sized(const Problem& problem, double bytes, bool at_most) {
+    const Counts counts = built_in_families().of(problem).counts(problem);
+    auto batch = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes / (counts.bytes / counts.updates)));
+    if (at_most) batch = std::min(batch, problem.integer("batch"));
+    std::vector<Assignment> parameters = problem.parameters();
+    for (Assignment& parameter : parameters)
+        if (parameter.name == "batch") parameter.value = batch;
+    return built_in_families().make_problem(problem.family(), parameters);
+}
+
+// Drawn from the seed alone: the same shapes on every machine.
+std::vector<Problem> random_problems(const Options& options, double bytes) {
+    std::vector<Problem> problems;
+    std::int64_t drawn = 0;
+    const auto uniform = [&] { return (random_word(mixed(options.seed), drawn++) + 1) / 2; };
+    const auto extent = [&] { return std::min(512, static_cast<int>(std::exp2(9 * uniform()) * 1.002)); };
+    const char* const forms[] = {"nn", "nt", "tn"};
+    for (int i = 0; i < options.shapes; ++i) {
+        const int m = extent();
+        const int n = extent();
+        const int k = extent();
+        const std::string text = fmt::format("batched_gemm form={} b={} m={} n={} k={} batch=1000", forms[static_cast<int>(3 * uniform())],
+                                             uniform() < 0.5 ? "shared" : "each", m, n, k);
+        problems.push_back(sized(built_in_families().parse_problem(text), bytes, false));
+    }
+    return problems;
+}
+
+// Plain loops over the batch, as an application writes them.
+template <typename Real>
+void plain_loops(const gemm::Shape& of, const void* a_data, const void* b_data, void* c_data) {
+    const auto* const a = static_cast<const Real*>(a_data);
+    const auto* const b = static_cast<const Real*>(b_data);
+    auto* const c = static_cast<Real*>(c_data);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < of.batch; ++i)
+        for (int column = 0; column < of.n; ++column)
+            for (int row = 0; row < of.m; ++row) {
+                Real sum = 0;
+                for (int l = 0; l < of.k; ++l)
+                    sum +=
+                        a[i * of.stride_a() + row * of.a_row() + l * of.a_inner()] * b[i * of.stride_b() + l * of.b_inner() + column * of.b_column()];
+                c[i * of.stride_c() + column * of.m + row] = sum;
+            }
+}
+
+// A problem's arrays on the device: random words, made once and repeated on the device itself, so that gigabytes are set up in no time.
+class Batch {
+  public:
+    Batch(Backend& backend, const Problem& problem) : shape(shape_of(problem)) {
+        const auto specs = built_in_families().of(problem).arrays(problem);
+        const int word = bytes_per_word(problem.precision());
+        for (std::size_t i = 0; i < specs.size(); ++i) {
+            arrays_.emplace_back(backend, specs[i].words * word);
+            if (specs[i].access == Access::in) fill(backend, arrays_.back(), i);
+        }
+        rival_ = DeviceArray(backend, specs[2].words * word);
+        for (const DeviceArray& array : arrays_) pointers.push_back(array.data());
+        backend.synchronise();
+    }
+    void* rival() const { return rival_.data(); }
+    std::int64_t c_words() const { return rival_.bytes() / shape.bytes(); }
+
+    gemm::Shape shape;
+    std::vector<void*> pointers;
+
+  private:
+    void fill(Backend& backend, const DeviceArray& array, std::size_t number) {
+        const std::int64_t words = std::min<std::int64_t>(array.bytes() / shape.bytes(), 1000003);  // a prime: products differ
+        HostArray host(shape.precision, words);
+        for (std::int64_t i = 0; i < words; ++i) {
+            const double value = random_word(mixed(number + 1), i);
+            if (shape.precision == Precision::f32)
+                host.values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(value);
+            else
+                host.values<double>()[static_cast<std::size_t>(i)] = value;
+        }
+        backend.copy(array.data(), host.data(), host.bytes());
+        backend.synchronise();
+        for (std::int64_t have = host.bytes(); have < array.bytes(); have *= 2)
+            backend.copy(static_cast<char*>(array.data()) + have, array.data(), std::min(have, array.bytes() - have));
+        backend.synchronise();
+    }
+    std::vector<DeviceArray> arrays_;
+    DeviceArray rival_;
+};
+
+// Ratios rival / ours of one group of shapes.
+struct Summary {
+    std::string name;
+    std::vector<double> ratios;
+
+    void print() const {
+        if (ratios.empty()) return;
+        double logarithms = 0;
+        for (const double ratio : ratios) logarithms += std::log(ratio);
+        const auto below = std::count_if(ratios.begin(), ratios.end(), [](double ratio) { return ratio < 0.95; });
+        fmt::print("{}: {} shapes, rival / ours {:.3f} in the geometric mean, {:.3f} at least, {} below 0.95\n", name, ratios.size(),
+                   std::exp(logarithms / static_cast<double>(ratios.size())), *std::min_element(ratios.begin(), ratios.end()), below);
+    }
+};
+
+// What no kernel can beat: the bytes at the copy's bandwidth, the operations at the multiply-adds' rate, for f64 on matrix units at twice that (they
+// were measured to deliver it).
+double floor_seconds(const Counts& counts, Precision precision, const Limits& limits, std::string& binding) {
+    Ceilings ceilings = DeviceBench::instance().ceilings();
+    if (precision == Precision::f64 && limits.target == Target::cuda && limits.architecture >= 90) ceilings.fma_f64 *= 2;
+    return ceiling_seconds(counts, precision, ceilings, binding);
+}
+
+std::vector<std::function<void()>> rivals(const Batch& batch, const std::shared_ptr<const BatchedCublas>& cublas) {
+    const auto a = batch.pointers[0];
+    const auto b = batch.pointers[1];
+    const auto c = batch.rival();
+    if (DeviceBench::instance().backend().device().limits.target == Target::cpu) {
+        if (batch.shape.precision == Precision::f32) return {[=, &batch] { plain_loops<float>(batch.shape, a, b, c); }};
+        return {[=, &batch] { plain_loops<double>(batch.shape, a, b, c); }};
+    }
+    if (!cublas || !cublas->there()) return {};
+    std::vector<std::function<void()>> result{[=, &batch] { cublas->gemm(batch.shape, a, b, c); }};
+    if (batch.shape.n == 1) result.emplace_back([=, &batch] { cublas->gemv(batch.shape, a, b, c); });
+    return result;
+}
+
+void compare(benchmark::State& state, const Problem& problem, const std::shared_ptr<const BatchedCublas>& cublas, Summary& summary) {
+    DeviceBench& bench = DeviceBench::instance();
+    const Batch batch(bench.backend(), problem);
+    const std::shared_ptr<const Kernel> kernel = bench.library().kernel(problem);
+    std::vector<std::function<void()>> contenders{[&] { kernel->launch(batch.pointers); }};
+    for (auto& rival : rivals(batch, cublas)) contenders.push_back(std::move(rival));
+    const Counts counts = built_in_families().of(problem).counts(problem);
+    for (auto _ : state) {
+        const std::vector<double> seconds = measure_in_turns(bench.backend(), contenders, 11);
+        std::string binding;
+        const double floor = floor_seconds(counts, problem.precision(), bench.backend().device().limits, binding);
+        state.SetIterationTime(seconds[0]);
+        state.counters["ns/products"] = seconds[0] / counts.updates * 1e9;
+        state.counters["GB/s"] = counts.bytes / seconds[0] * 1e-9;
+        state.counters["GFLOP/s"] = counts.operations / seconds[0] * 1e-9;
+        state.counters["%ceiling"] = 100 * floor / seconds[0];
+        if (seconds.size() > 1) {
+            const double rival = *std::min_element(seconds.begin() + 1, seconds.end());
+            state.counters["rival_ns/products"] = rival / counts.updates * 1e9;
+            state.counters["rival/ours"] = rival / seconds[0];
+            // The rival must compute the same: sums of k products of words below 1, in any order.
+            const double allowed = 2.0 * (batch.shape.k + 3) * batch.shape.k * (problem.precision() == Precision::f32 ? 0x1p-24 : 0x1p-53);
+            const double difference = bench.backend().largest_difference(batch.pointers[2], batch.rival(), batch.c_words(), problem.precision());
+            state.counters["difference/allowed"] = difference / allowed;
+            if (difference > allowed) state.SkipWithError("differs from the rival");
+            summary.ratios.push_back(rival / seconds[0]);
+        }
+        state.SetLabel(binding + "-bound, " + to_string(kernel->match().grade) + ": " + kernel->match().config.key());
+    }
+}
+
+void register_group(const std::vector<Problem>& problems, const std::shared_ptr<const BatchedCublas>& cublas, Summary& summary) {
+    for (const Problem& problem : problems)
+        benchmark::RegisterBenchmark((summary.name + "/" + problem.key()).c_str(),
+                                     [&, problem](benchmark::State& state) { compare(state, problem, cublas, summary); })
+            ->UseManualTime()
+            ->Iterations(1)
+            ->Unit(benchmark::kMillisecond);
+}
+
+std::vector<Problem> listed_problems(double bytes) {
+    std::vector<Problem> problems;
+    problems.reserve(listed.size());
+    for (const std::string& text : listed) problems.push_back(sized(built_in_families().parse_problem(text), bytes, true));
+    return problems;
+}
+
+void print_problems(const Options& options) {
+    constexpr double bytes = 512e6;  // many times a GPU's second cache
+    for (const auto& problems : {listed_problems(bytes), random_problems(options, bytes)})
+        for (const Problem& problem : problems) fmt::print("{}\n", problem.key());
+}
+
+// Takes its own options out of the command line.
+Options parse(int& argc, char** argv) {
+    Options options;
+    int kept = 1;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "--problems") == 0)
+            options.problems = true;
+        else if (std::strncmp(argv[i], "--seed=", 7) == 0)
+            options.seed = std::strtoull(argv[i] + 7, nullptr, 10);
+        else if (std::strncmp(argv[i], "--shapes=", 9) == 0)
+            options.shapes = std::atoi(argv[i] + 9);
+        else
+            argv[kept++] = argv[i];
+    }
+    argc = kept;
+    return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const Options options = parse(argc, argv);
+    if (options.problems) {
+        print_problems(options);
+        return 0;
+    }
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
+    const auto cublas = cuda ? std::make_shared<const BatchedCublas>() : nullptr;
+    if (cublas && !cublas->there()) fmt::print(stderr, "no rival: {}\n", cublas->reason());
+    benchmark::AddCustomContext("seed", std::to_string(options.seed));
+    Summary fixed{"listed", {}};
+    Summary drawn{"random", {}};
+    const double bytes = cuda ? 1e9 : 5e7;
+    register_group(listed_problems(cuda ? 1e10 : bytes), cublas, fixed);
+    register_group(random_problems(options, bytes), cublas, drawn);
+    benchmark::RunSpecifiedBenchmarks();
+    fmt::print("seed {}\n", options.seed);
+    fixed.print();
+    drawn.print();
+}

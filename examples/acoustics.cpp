@@ -1,0 +1,219 @@
+// Acoustic waves in layered ground: a Ricker source, receivers, absorbing boundaries; in 2D or 3D, with the kernels of family acoustics_staggered.
+//
+//     acoustics [--model FILE | --homogeneous 2000] [--dimension 2|3] [--output FOLDER] ...
+//     acoustics --generate FILE [--seed 1] ...          writes a Marmousi-like model and ends
+//     acoustics --reflection ...                        measures what the absorbing layer sends back
+//
+// Without a model it makes one. Exit code 0: the checks printed at the end hold.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+#include "examples/acoustics/reflection.hpp"
+#include "examples/acoustics/run.hpp"
+#include "examples/acoustics/synthetic_model.hpp"
+#include "examples/tuning/tune_first.hpp"
+#include "generator/error.hpp"
+#include "generator/text.hpp"
+#include "runtime/ceilings.hpp"
+
+namespace {
+
+using namespace hone::examples;
+using namespace hone::examples::seismic;
+
+struct Options {
+    std::string device = "best", records = "tuning_db/records";
+    std::string model_file, generate_file;
+    int dimension = 2;
+    std::vector<int> cells;
+    double spacing = 0, homogeneous = 0;
+    std::uint64_t seed = 1;
+    std::string top = "free", sides = "absorbing";
+    double frequency = 0, tune = 0, wavelength = 12;
+    std::vector<double> source;
+    int receivers = 0, receiver_depth = 4;
+    bool reflection = false;
+    WaveSettings waves;
+    RunSettings wanted;
+};
+
+void declare_model(CLI::App& app, Options& options) {
+    app.add_option("--model", options.model_file, "speeds: a .segy or .sgy file, or a .json file beside raw floats (docs/model-acoustic-waves.md)");
+    app.add_option("--generate", options.generate_file, "write the Marmousi-like model into such a file (and floats beside it), and end");
+    app.add_option("--homogeneous", options.homogeneous, "no layers but this speed everywhere, m/s; the exact solution is compared")
+        ->check(CLI::Range(1.0, 20000.0));
+    app.add_option("--dimension", options.dimension, "of a model that is made")->capture_default_str()->check(CLI::Range(2, 3));
+    app.add_option("--cells", options.cells, "of a model that is made, along x, [y,] and depth; default 736 240, and 120 100 80 in 3D")
+        ->check(CLI::Range(1, 65536));
+    app.add_option("--spacing", options.spacing, "width of a cell, m; default the file's, 12.5, or 25 in 3D")->check(CLI::Range(1e-3, 1e6));
+    app.add_option("--seed", options.seed, "another seed, another landscape")->capture_default_str();
+}
+
+void declare_waves(CLI::App& app, Options& options) {
+    app.add_option("--order", options.waves.order, "of accuracy in space")->capture_default_str()->check(CLI::IsMember({4, 8, 16}));
+    app.add_option("--precision", options.waves.precision, "of the waves")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
+    app.add_option("--kernels", options.waves.kernels, "a step in one pass, or in one sweep for velocities and one for pressure")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"step", "sweeps"}));
+    app.add_option("--courant", options.waves.courant, "time step, as a part of the stability limit")
+        ->capture_default_str()
+        ->check(CLI::Range(0.01, 1.0));
+    app.add_option("--top", options.top, "of the model")->capture_default_str()->check(CLI::IsMember({"free", "rigid", "absorbing"}));
+    app.add_option("--sides", options.sides, "and its bottom")->capture_default_str()->check(CLI::IsMember({"rigid", "absorbing"}));
+    app.add_option("--layer", options.waves.layer, "width of the absorbing layer, cells")->capture_default_str()->check(CLI::Range(1, 1000));
+    app.add_option("--frequency", options.frequency, "of the Ricker wavelet, Hz; default what the grid carries")->check(CLI::PositiveNumber);
+    app.add_option("--source", options.source, "x, [y,] and depth, m; default the middle, 4 cells deep");
+    app.add_option("--receivers", options.receivers, "how many, along x through the source; default one in four cells")->check(CLI::Range(1, 30000));
+    app.add_option("--receiver-depth", options.receiver_depth, "cells")->capture_default_str()->check(CLI::NonNegativeNumber);
+    app.add_option("--time", options.wanted.seconds, "of the waves, s; default from top to bottom and back")->check(CLI::PositiveNumber);
+}
+
+void declare_rest(CLI::App& app, Options& options) {
+    app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
+    app.add_option("--db", options.records, "folder of tuned results")->capture_default_str();
+    app.add_option("--tune", options.tune, "tune the kernels for so many seconds before, and keep the result in --db")->check(CLI::PositiveNumber);
+    app.add_option("--output", options.wanted.folder, "folder for model.png, recording.segy, .csv and .png, and pressure_*.png");
+    app.add_option("--snapshots", options.wanted.snapshots, "pictures of the pressure")->capture_default_str()->check(CLI::Range(0, 1000));
+    app.add_flag("--vti", options.wanted.volumes, "snapshots for ParaView, too");
+    app.add_option("--interval", options.wanted.interval, "from one sample of the recording to the next, microseconds")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 32767));
+    app.add_flag("--reflection", options.reflection, "measure what the absorbing layer sends back, and end");
+    app.add_option("--wavelength", options.wavelength, "of the waves that --reflection sends, cells")
+        ->capture_default_str()
+        ->check(CLI::Range(4.0, 100.0));
+}
+
+Model made_model(const Options& options) {
+    const bool flat = options.dimension == 2;
+    const std::vector<int> cells = !options.cells.empty() ? options.cells : flat ? std::vector{736, 240} : std::vector{120, 100, 80};
+    if (static_cast<int>(cells.size()) != options.dimension)
+        throw hone::Error("--cells", fmt::format("{} numbers", cells.size()), fmt::format("give {}, one per dimension", options.dimension));
+    const std::array<int, 3> extents{cells[0], cells[1], flat ? 1 : cells[2]};
+    const double spacing = options.spacing > 0 ? options.spacing : flat ? 12.5 : 25;
+    if (options.homogeneous > 0) {
+        const auto speed = static_cast<float>(options.homogeneous);
+        return homogeneous_model(options.dimension, extents, spacing, speed, gardner_density(speed));
+    }
+    return synthetic_model({.dimension = options.dimension, .cells = extents, .spacing = spacing, .seed = options.seed});
+}
+
+Wall wall_of(const std::string& word) {
+    return word == "free" ? Wall::free_surface : word == "rigid" ? Wall::rigid : Wall::absorbing;
+}
+
+Survey survey_of(const Options& options, const Model& model, double frequency) {
+    const auto down = static_cast<std::size_t>(model.depth_axis());
+    Survey survey{{frequency}, {model.cells[0] / 2, model.dimension == 3 ? model.cells[1] / 2 : 0, 0}, {}};
+    survey.source[down] = std::min(4, model.cells[down] - 1);
+    if (!options.source.empty()) {
+        if (static_cast<int>(options.source.size()) != model.dimension)
+            throw hone::Error("--source", fmt::format("{} numbers", options.source.size()), fmt::format("give {}: x and depth", model.dimension));
+        for (std::size_t axis = 0; axis < options.source.size(); ++axis)
+            survey.source[axis] = static_cast<int>(std::clamp(std::floor(options.source[axis] / model.spacing), -1.0, 1e6));
+    }
+    const int count = options.receivers > 0 ? options.receivers : std::max(1, model.cells[0] / 4);
+    for (int i = 0; i < count; ++i) {
+        Cell cell = survey.source;
+        cell[0] = static_cast<int>((std::int64_t{2} * i + 1) * model.cells[0] / (std::int64_t{2} * count));
+        cell[down] = options.receiver_depth;
+        survey.receivers.push_back(cell);
+    }
+    return survey;
+}
+
+bool report_reflection(hone::Backend& backend, hone::KernelLibrary& library, const Options& options) {
+    fmt::print("A layer of {} cells, order {}, waves of {:.3g} cells at the wavelet's strongest frequency, {}D:\n", options.waves.layer,
+               options.waves.order, options.wavelength, options.dimension);
+    bool good = true;
+    for (const Reflection& reflection : measure_reflection(backend, library, options.waves, options.dimension, options.wavelength)) {
+        fmt::print("  {:2.0f} degrees: {:7.3f} % come back ({:.0f} dB)\n", reflection.angle, 100 * reflection.part, 20 * std::log10(reflection.part));
+        // What layers of the default width keep to, at wavelengths below half of it.
+        good = good && reflection.part < (reflection.angle < 40 ? 0.02 : 0.1);
+    }
+    fmt::print("check: below 2 % up to 30 degrees and 10 % up to 60: {}\n", good ? "good" : "BAD");
+    return good;
+}
+
+void describe(const Model& model, const Options& options, const Survey& survey, const std::string& device) {
+    fmt::print("{} x {}{} cells of {:.4g} m, speeds {:.0f} to {:.0f} m/s, order {}, {}, on {}\n", model.cells[0], model.cells[1],
+               model.dimension == 3 ? fmt::format(" x {}", model.cells[2]) : "", model.spacing, model.slowest(), model.fastest(), options.waves.order,
+               options.waves.precision, device);
+    fmt::print("top {}, sides and bottom {}; wavelet of {:.3g} Hz, {} receivers, steps of {}\n",
+               to_string(options.waves.walls[static_cast<std::size_t>(model.depth_axis())][0]), to_string(options.waves.walls[0][0]),
+               survey.ricker.frequency, survey.receivers.size(), hone::text::duration(time_step(model, options.waves)));
+}
+
+void print_speed(const RunReport& report, double cells, double bytes, double copy) {
+    const double per_step = report.seconds / report.steps;
+    fmt::print("{} steps in {}: {:.1f} M cells/s, {:.1f} GB/s", report.steps, hone::text::duration(report.seconds), cells / per_step * 1e-6,
+               bytes / per_step * 1e-9);
+    if (copy > 0) fmt::print(", {:.0f} % of what a copy moves here ({:.1f} GB/s)", 100 * bytes / per_step / copy, copy * 1e-9);
+    fmt::print("\n");
+}
+
+int run(Options options) {
+    const Model model = options.model_file.empty() ? made_model(options) : read_model(options.model_file, options.spacing);
+    if (!options.generate_file.empty()) {
+        write_model(options.generate_file, model);
+        fmt::print("{}: {} cells, speeds {:.0f} to {:.0f} m/s\n", options.generate_file, model.count(), model.slowest(), model.fastest());
+        return 0;
+    }
+    hone::DiskCache cache(hone::DiskCache::default_folder());
+    const auto backend = hone::make_backend(options.device, cache);
+    const hone::Families& families = hone::built_in_families();
+    for (auto& axis : options.waves.walls) axis = {wall_of(options.sides), wall_of(options.sides)};
+    options.waves.walls[static_cast<std::size_t>(model.depth_axis())][0] = wall_of(options.top);
+    const std::vector<hone::Problem> problems = WaveSolver::problems(model, options.waves);
+    if (options.tune > 0)
+        tune_first(*backend, problems, options.records, options.tune, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+    hone::KernelLibrary library(*backend, hone::Database::load(options.records, families), families);
+    if (options.reflection) return report_reflection(*backend, library, options) ? 0 : 1;
+
+    const Survey survey = survey_of(options, model, options.frequency > 0 ? options.frequency : suitable_frequency(model, options.waves));
+    if (options.wanted.seconds == 0) options.wanted.seconds = suitable_seconds(model, survey.ricker);
+    describe(model, options, survey, backend->device().fingerprint.name);
+    double cells = 0, bytes = 0;
+    for (const hone::Problem& problem : problems) {
+        const auto kernel = library.kernel(problem);
+        fmt::print("{}: {}, {}\n", problem.word("kernel"), to_string(kernel->match().grade), kernel->match().config.key());
+        const hone::Counts counts = families.of(problem).counts(problem);
+        cells = counts.updates, bytes += counts.bytes;
+    }
+    const RunReport report = run_survey(*backend, library, model, options.waves, survey, options.wanted);
+    print_speed(report, cells, bytes, hone::measure_ceilings(*backend).copy_bytes_per_second);
+    if (!report.files.empty()) fmt::print("{} files in {}\n", report.files.size(), options.wanted.folder.string());
+    bool good = true;
+    for (const Check& check : report.checks) {
+        fmt::print("check: {}: {}\n", check.text, check.good ? "good" : "BAD");
+        good = good && check.good;
+    }
+    return good ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    Options options;
+    CLI::App app{"Acoustic waves in layered ground: a Ricker source, receivers, absorbing boundaries, with tuned kernels."};
+    app.footer(
+        "Examples:\n"
+        "  acoustics --output waves                                 a model of its own, 9.2 km x 3 km; look at waves/*.png\n"
+        "  acoustics --generate hills.segy --seed 7                 write a model\n"
+        "  acoustics --model hills.segy --top rigid --output hills  waves in it\n"
+        "  acoustics --dimension 3 --vti --output volume            for ParaView: volume/pressure.pvd\n"
+        "  acoustics --homogeneous 2000 --order 16                  compared with the exact solution\n"
+        "  acoustics --reflection --layer 20                        how well the boundary absorbs");
+    declare_model(app, options);
+    declare_waves(app, options);
+    declare_rest(app, options);
+    CLI11_PARSE(app, argc, argv);
+    return run(std::move(options));
+} catch (const std::exception& error) {
+    fmt::print(stderr, "acoustics: {}\n", error.what());
+    return 2;
+}

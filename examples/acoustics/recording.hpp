@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "examples/acoustics/wave_solver.hpp"
+
+namespace hone::examples::seismic {
+
+/// Pressure at receivers, at equal intervals from time 0 on.
+struct Recording {
+    int interval = 1000;  ///< microseconds
+    std::vector<std::vector<float>> traces;
+
+    /// Cubic interpolation of what a solver wrote down after each of its steps, for an interval that lies on no step.
+    static Recording resampled(const std::vector<std::vector<float>>& steps, double step_seconds, int interval);
+};
+
+/// Source and receivers in the trace headers; `title` in the textual one.
+void write_recording_segy(const std::filesystem::path& file, const Recording& recording, const Survey& survey, const Model& model,
+                          const std::string& title);
+/// A header line, then one line per time: seconds, and the pressure at each receiver.
+void write_recording_csv(const std::filesystem::path& file, const Recording& recording);
+/// Time downwards, receivers side by side; all but the strongest arrivals keep their colours.
+void write_recording_png(const std::filesystem::path& file, const Recording& recording);
+
+/// A vertical section through the source: pressure over the ground's speed.
+void write_snapshot_png(const std::filesystem::path& file, const Model& model, const std::vector<float>& pressure, int y);
+/// Pressure and speed of all cells, for ParaView.
+void write_snapshot_vti(const std::filesystem::path& file, const Model& model, const std::vector<float>& pressure);
+/// The speed alone.
+void write_model_png(const std::filesystem::path& file, const Model& model, int y);
+
+}  // namespace hone::examples::seismic

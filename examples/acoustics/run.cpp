@@ -1,0 +1,141 @@
+#include "examples/acoustics/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "examples/acoustics/recording.hpp"
+#include "examples/output/progress.hpp"
+#include "examples/output/vtk.hpp"
+#include "generator/error.hpp"
+#include "generator/text.hpp"
+
+namespace hone::examples::seismic {
+namespace {
+
+constexpr int energy_samples = 12;
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The time loop: stretches of steps, between which pictures are drawn and energies are measured.
+class Run {
+  public:
+    Run(Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings, const Survey& survey, const RunSettings& wanted)
+        : backend_(backend),
+          model_(model),
+          settings_(settings),
+          survey_(survey),
+          wanted_(wanted),
+          steps_(static_cast<int>(std::ceil(wanted.seconds / time_step(model, settings)))),
+          solver_(backend, library, model, settings, survey, steps_) {
+        report_.steps = steps_;
+    }
+
+    RunReport all() {
+        if (!wanted_.folder.empty()) {
+            std::filesystem::create_directories(wanted_.folder);
+            write_model_png(file("model.png"), model_, survey_.source[1]);
+        }
+        Progress progress("time steps", steps_);
+        const int silent = static_cast<int>(2 * survey_.ricker.delay() / solver_.step_seconds()) + 1;
+        const auto due = [&](int part, int parts, int from) { return from + static_cast<int>(std::int64_t{steps_ - from} * part / parts); };
+        int picture = 1, energy = 0;
+        while (solver_.steps_done() < steps_) {
+            const int next_picture = picture <= wanted_.snapshots ? due(picture, wanted_.snapshots, 0) : steps_;
+            const int next_energy = energy < energy_samples && silent < steps_ ? due(energy, energy_samples, silent) : steps_;
+            const int breath = solver_.steps_done() + std::max(1, steps_ / 200);
+            advance(std::min({next_picture, next_energy, breath, steps_}) - solver_.steps_done());
+            if (solver_.steps_done() >= next_energy && solver_.steps_done() < steps_) measure_energy(), ++energy;
+            if (solver_.steps_done() >= next_picture) draw(picture++);
+            progress.at(solver_.steps_done(), [&] { return fmt::format("{:.2f} s of waves", solver_.time()); });
+        }
+        progress.clear();
+        finish();
+        return report_;
+    }
+
+  private:
+    std::filesystem::path file(const std::string& name) {
+        report_.files.push_back((wanted_.folder / name).string());
+        return wanted_.folder / name;
+    }
+
+    void advance(int steps) {
+        const double begin = now();
+        solver_.advance(steps);
+        backend_.synchronise();
+        report_.seconds += now() - begin;
+        timed_ += steps;
+    }
+    void measure_energy() { energies_.push_back(solver_.advance_measuring_energy()); }
+
+    void draw(int number) {
+        if (wanted_.folder.empty()) return;
+        const std::vector<float> pressure = solver_.pressure();
+        write_snapshot_png(file(fmt::format("pressure_{:03}.png", number)), model_, pressure, survey_.source[1]);
+        if (!wanted_.volumes) return;
+        const std::string name = fmt::format("pressure_{:03}.vti", number);
+        write_snapshot_vti(file(name), model_, pressure);
+        series_.emplace_back(solver_.time(), name);
+    }
+
+    void finish() {
+        if (timed_ > 0) report_.seconds *= static_cast<double>(steps_) / timed_;  // steps in which energy was measured are left out
+        const auto recording = solver_.recording();
+        report_.checks.push_back(check_finite(recording, solver_.pressure()));
+        report_.checks.push_back(check_energy(energies_, settings_.precision));
+        const double dt = solver_.step_seconds();
+        report_.checks.push_back(check_arrivals(recording, dt, model_, survey_));
+        if (auto exact = check_exact(recording, dt, model_, settings_, survey_)) report_.checks.push_back(std::move(*exact));
+        if (wanted_.folder.empty() || recording.empty()) return;
+        const Recording samples = Recording::resampled(recording, dt, wanted_.interval);
+        const std::string title =
+            fmt::format("PRESSURE, RICKER WAVELET OF {:.3g} HZ, PEAK AT {:.3g} S", survey_.ricker.frequency, survey_.ricker.delay());
+        write_recording_segy(file("recording.segy"), samples, survey_, model_, title);
+        write_recording_csv(file("recording.csv"), samples);
+        write_recording_png(file("recording.png"), samples);
+        if (!series_.empty()) write_vtk_series(file("pressure.pvd"), series_);
+    }
+
+    Backend& backend_;
+    const Model& model_;
+    const WaveSettings& settings_;
+    const Survey& survey_;
+    const RunSettings& wanted_;
+    int steps_, timed_ = 0;
+    WaveSolver solver_;
+    RunReport report_;
+    std::vector<double> energies_;
+    std::vector<std::pair<double, std::string>> series_;
+};
+
+}  // namespace
+
+RunReport run_survey(Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings, const Survey& survey,
+                     const RunSettings& wanted) {
+    constexpr double most_steps = 10'000'000, most_samples = 32767;
+    const double steps = wanted.seconds / time_step(model, settings), samples = wanted.seconds * 1e6 / wanted.interval;
+    if (!(steps >= 1 && steps <= most_steps))
+        throw Error("--time", fmt::format("{} s make {:.0f} time steps", wanted.seconds, steps), fmt::format("1 to {} can be", most_steps));
+    if (!wanted.folder.empty() && samples > most_samples)
+        throw Error("--interval", fmt::format("{:.0f} samples per trace", samples),
+                    fmt::format("SEG-Y has at most {}: use a longer one", most_samples));
+    return Run(backend, library, model, settings, survey, wanted).all();
+}
+
+double suitable_frequency(const Model& model, const WaveSettings& settings) {
+    const double cells = settings.order == 4 ? 6 : 4, per_hertz = Ricker{1}.highest_frequency();
+    return model.slowest() / (cells * model.spacing * per_hertz);
+}
+
+double suitable_seconds(const Model& model, const Ricker& ricker) {
+    const double mean = std::accumulate(model.speed.begin(), model.speed.end(), 0.0) / static_cast<double>(model.speed.size());
+    return 2 * model.length(model.depth_axis()) / mean + 2 * ricker.delay();
+}
+
+}  // namespace hone::examples::seismic

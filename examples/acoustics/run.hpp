@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "examples/acoustics/checks.hpp"
+#include "examples/acoustics/wave_solver.hpp"
+
+namespace hone::examples::seismic {
+
+/// What is wanted of a run.
+struct RunSettings {
+    double seconds = 0;   ///< of the waves
+    int interval = 2000;  ///< of the recording, microseconds
+    int snapshots = 6;
+    bool volumes = false;          ///< snapshots as .vti, too
+    std::filesystem::path folder;  ///< for model.png, recording.segy, .csv and .png, pressure_*.png; empty: nothing is written
+};
+
+/// What a run came to.
+struct RunReport {
+    int steps = 0;
+    double seconds = 0;  ///< of the time steps on the device
+    std::vector<Check> checks;
+    std::vector<std::string> files;  ///< that were written
+};
+
+/// Solves, with a bar on the terminal, writes what is wanted, and checks.
+RunReport run_survey(Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings, const Survey& survey,
+                     const RunSettings& wanted);
+
+/// Highest frequency of Ricker's wavelet that the slowest speed carries with four cells per shortest wavelength (orders 8 and 16) or six.
+double suitable_frequency(const Model& model, const WaveSettings& settings);
+/// Seconds in which a wave goes down and up again at the mean speed, and the wavelet passes.
+double suitable_seconds(const Model& model, const Ricker& ricker);
+
+}  // namespace hone::examples::seismic

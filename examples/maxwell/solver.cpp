@@ -1,0 +1,234 @@
+#include "examples/maxwell/solver.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "examples/maxwell/runge_kutta.hpp"
+#include "generator/error.hpp"
+
+namespace hone::examples {
+namespace {
+
+constexpr std::size_t stages = runge_kutta.size();
+constexpr std::int64_t stage_words = 3;  // a, b, dt
+
+template <typename Real>
+HostArray rounded(Precision precision, std::span<const double> values) {
+    HostArray array(precision, static_cast<std::int64_t>(values.size()));
+    std::transform(values.begin(), values.end(), array.values<Real>().begin(), [](double value) { return static_cast<Real>(value); });
+    return array;
+}
+
+HostArray rounded_to(Precision precision, std::span<const double> values) {
+    return precision == Precision::f32 ? rounded<float>(precision, values) : rounded<double>(precision, values);
+}
+
+// One kernel in all the ways in which it is launched: per stage, and where it writes other fields than it reads, per direction.
+struct Launches {
+    std::shared_ptr<const Kernel> kernel;
+    std::vector<BoundKernel> bound;  ///< [direction][stage], of which there may be one
+    double fastest = 0;              ///< seconds
+};
+
+}  // namespace
+
+std::vector<Problem> stage_problems(const Discretisation& of, Precision precision, StageForm form) {
+    const std::string common =
+        fmt::format(" equation={} order={} precision={} elements={}", of.equation->name, of.element->order, to_string(precision), of.size());
+    const std::string materials = of.uniform ? " materials=uniform" : " materials=per_element";
+    std::vector<std::string> texts{"dg_volume" + common, "dg_surface" + common + materials, "dg_rk" + common};
+    if (form == StageForm::fused) texts = {"dg_stage" + common + materials};
+    std::vector<Problem> problems;
+    problems.reserve(texts.size());
+    for (const auto& text : texts) problems.push_back(built_in_families().parse_problem(text));
+    return problems;
+}
+
+struct WaveSolver::State {
+    State(Backend& on, KernelLibrary& library, const Discretisation& what, Precision real, StageForm which,
+          const std::map<std::string, std::string>& configurations)
+        : backend(on), of(what), precision(real), form(which) {
+        for (const Problem& problem : stage_problems(of, precision, form)) {
+            const auto own = configurations.find(std::string(problem.family()));
+            const SearchSpace space = built_in_families().of(problem).space(problem, backend.device().limits);
+            kernels.push_back({own == configurations.end() ? library.kernel(problem) : library.kernel(problem, space.parse(own->second)), {}, 0});
+        }
+        for (const char* const name : {"q", "res", form == StageForm::fused ? "q_next" : "rhs"}) allocate(name, of.words());
+        upload("geometry", of.geometry);
+        upload("faces", of.faces);
+        if (!of.uniform) upload("materials", of.material_words());
+        allocate("stage", static_cast<std::int64_t>(stages) * stage_words);
+        upload_neighbours();
+        watch = backend.make_stop_watch();
+        for (Launches& launches : kernels) bind(launches);
+    }
+
+    void* data(const std::string& name) const { return arrays.at(name).data(); }
+
+    void allocate(const std::string& name, std::int64_t words) {
+        arrays[name] = DeviceArray(backend, words * bytes_per_word(precision));
+        backend.fill(data(name), 0, arrays[name].bytes());
+    }
+
+    void upload(const std::string& name, std::span<const double> values) {
+        if (arrays.count(name) == 0) allocate(name, static_cast<std::int64_t>(values.size()));
+        const HostArray array = rounded_to(precision, values);
+        backend.copy(data(name), array.data(), array.bytes());
+        backend.synchronise();
+    }
+
+    // Indices of 32 bits in an array whose length counts in words.
+    void upload_neighbours() {
+        const auto bytes = static_cast<std::int64_t>(of.neighbour.size() * sizeof(std::int32_t));
+        const std::int64_t word = bytes_per_word(precision);
+        allocate("vmapP", (bytes + word - 1) / word);
+        backend.copy(data("vmapP"), of.neighbour.data(), bytes);
+        backend.synchronise();
+    }
+
+    // Fused stages write the fields elsewhere, so that after a step of five of them old and new have changed places.
+    void bind(Launches& launches) {
+        const auto& specs = launches.kernel->source().arrays;
+        const auto takes = [&](const char* name) {
+            return std::any_of(specs.begin(), specs.end(), [&](const ArraySpec& spec) { return spec.name == name; });
+        };
+        for (std::size_t direction = 0; direction < (takes("q_next") ? 2U : 1U); ++direction)
+            for (std::size_t stage = 0; stage < (takes("stage") ? stages : 1U); ++stage) {
+                std::vector<void*> pointers;
+                pointers.reserve(specs.size());
+                for (const auto& spec : specs) pointers.push_back(pointer(spec.name, direction, stage));
+                launches.bound.emplace_back(launches.kernel, pointers);
+            }
+    }
+
+    void* pointer(std::string name, std::size_t direction, std::size_t stage) const {
+        if (name == "stage") return static_cast<char*>(data(name)) + static_cast<std::int64_t>(stage) * stage_words * bytes_per_word(precision);
+        if ((direction + stage) % 2 == 1 && form == StageForm::fused && (name == "q" || name == "q_next")) name = name == "q" ? "q_next" : "q";
+        return data(name);
+    }
+
+    template <typename Launch>
+    void each_launch(Launch launch) {
+        for (std::size_t stage = 0; stage < stages; ++stage)
+            for (Launches& launches : kernels) {
+                const bool by_stage = launches.bound.size() > 1;
+                launch(launches, launches.bound[by_stage ? (launches.bound.size() > stages ? stages * turned : 0) + stage : 0]);
+            }
+        if (form == StageForm::fused) turned = 1 - turned;
+    }
+
+    const std::string& current() const {
+        static const std::array<std::string, 2> names{"q", "q_next"};
+        return names[turned];
+    }
+
+    Backend& backend;
+    const Discretisation& of;
+    Precision precision;
+    StageForm form;
+    std::map<std::string, DeviceArray> arrays;
+    std::vector<Launches> kernels;
+    std::unique_ptr<StopWatch> watch;
+    std::size_t turned = 0;  ///< 1: the fields are in q_next
+};
+
+WaveSolver::WaveSolver(Backend& backend, KernelLibrary& library, const Discretisation& of, Precision precision, StageForm form,
+                       const std::map<std::string, std::string>& configurations)
+    : state_(std::make_unique<State>(backend, library, of, precision, form, configurations)) {
+}
+WaveSolver::~WaveSolver() = default;
+
+void WaveSolver::set_fields(std::span<const double> q) {
+    State& s = *state_;
+    if (static_cast<std::int64_t>(q.size()) != s.of.words())
+        throw Error("fields of the wave solver", fmt::format("{} values", q.size()), fmt::format("give {}", s.of.words()));
+    s.upload(s.current(), q);
+    s.backend.fill(s.data("res"), 0, s.arrays.at("res").bytes());
+    s.backend.synchronise();
+}
+
+std::vector<double> WaveSolver::fields() const {
+    const State& s = *state_;
+    HostArray array(s.precision, s.of.words());
+    s.backend.copy(array.data(), s.data(s.current()), array.bytes());
+    s.backend.synchronise();
+    std::vector<double> values(static_cast<std::size_t>(array.words()));
+    if (s.precision == Precision::f32)
+        std::copy_n(array.values<float>().begin(), values.size(), values.begin());
+    else
+        std::copy_n(array.values<double>().begin(), values.size(), values.begin());
+    return values;
+}
+
+void WaveSolver::set_step(double dt) {
+    std::vector<double> words;
+    for (const RungeKuttaStage& stage : runge_kutta) words.insert(words.end(), {stage.a, stage.b, dt});
+    state_->upload("stage", words);
+}
+
+void WaveSolver::step() {
+    state_->each_launch([](Launches&, const BoundKernel& kernel) { kernel.launch(); });
+}
+
+void WaveSolver::timed_step() {
+    StopWatch& watch = *state_->watch;
+    state_->each_launch([&](Launches& launches, const BoundKernel& kernel) {
+        watch.start({});
+        kernel.launch();
+        watch.stop({});
+        const double seconds = watch.wait();
+        launches.fastest = launches.fastest == 0 ? seconds : std::min(launches.fastest, seconds);
+    });
+}
+
+void WaveSolver::synchronise() {
+    state_->backend.synchronise();
+}
+
+std::vector<std::byte> WaveSolver::state() const {
+    const State& s = *state_;
+    const std::int64_t half = s.arrays.at("q").bytes();
+    std::vector<std::byte> bytes(2 * static_cast<std::size_t>(half));
+    s.backend.copy(bytes.data(), s.data(s.current()), half);
+    s.backend.copy(bytes.data() + half, s.data("res"), half);
+    s.backend.synchronise();
+    return bytes;
+}
+
+void WaveSolver::set_state(std::span<const std::byte> bytes) {
+    State& s = *state_;
+    const std::int64_t half = s.arrays.at("q").bytes();
+    if (static_cast<std::int64_t>(bytes.size()) != 2 * half)
+        throw Error("state of the wave solver", fmt::format("{} bytes", bytes.size()), fmt::format("give {}: that of the same problem", 2 * half));
+    s.backend.copy(s.data(s.current()), bytes.data(), half);
+    s.backend.copy(s.data("res"), bytes.data() + half, half);
+    s.backend.synchronise();
+}
+
+std::map<std::string, std::string> WaveSolver::configurations() const {
+    std::map<std::string, std::string> result;
+    for (const Launches& launches : state_->kernels) result[std::string(launches.kernel->problem().family())] = launches.kernel->match().config.key();
+    return result;
+}
+
+std::vector<KernelRate> WaveSolver::rates() const {
+    std::vector<KernelRate> result;
+    for (const Launches& launches : state_->kernels) {
+        const Kernel& kernel = *launches.kernel;
+        const Counts counts = built_in_families().of(kernel.problem()).counts(kernel.problem());
+        result.push_back({std::string(kernel.problem().family()), fmt::format("{}, {}", to_string(kernel.match().grade), kernel.match().config.key()),
+                          launches.fastest, counts.operations, kernel.source().executed_operations, counts.bytes});
+    }
+    return result;
+}
+
+double WaveSolver::operations_per_step() const {
+    double operations = 0;
+    for (const KernelRate& rate : rates()) operations += rate.operations;
+    return operations * static_cast<double>(stages);
+}
+
+}  // namespace hone::examples

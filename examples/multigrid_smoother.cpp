@@ -1,0 +1,195 @@
+// Solves -Laplace u = 3 pi^2 sin(pi x) sin(pi y) sin(pi z) on the unit cube with the Gauss-Seidel sweeps of family gauss_seidel_27: by sweeps alone,
+// whose errors are known exactly, and as the smoother of multigrid.
+//
+//     multigrid_smoother [--size 63] [--stencil all|constant|semi_constant|variable|symmetric] [--operator trilinear|seven_point] ...
+//
+// Exit code 0: the checks printed at the end hold.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <vector>
+
+#include "examples/multigrid_smoother/smoother.hpp"
+#include "examples/output/chart.hpp"
+#include "examples/output/image.hpp"
+#include "examples/output/progress.hpp"
+#include "examples/output/vtk.hpp"
+#include "generator/error.hpp"
+
+namespace {
+
+using namespace hone::examples;
+
+struct Options {
+    std::string device = "best", records = "tuning_db/records", stencil = "all", operator_name = "trilinear", precision = "f64", output;
+    int size = 0, sweeps = 32, cycles = 30;
+    Multigrid::Settings settings;
+};
+
+void declare(CLI::App& app, Options& options) {
+    app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
+    app.add_option("--db", options.records, "folder of tuned results")->capture_default_str();
+    app.add_option("--size", options.size, "interior points along each axis, 2^k - 1; 0: 255 on a GPU, 63 on the processor")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 1023));
+    app.add_option("--stencil", options.stencil, "how the operator is written down: once, once per row, once per point, half of it per point")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"all", "constant", "semi_constant", "variable", "symmetric"}));
+    app.add_option("--operator", options.operator_name, "27-point finite elements, or 7-point differences")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"trilinear", "seven_point"}));
+    app.add_option("--precision", options.precision, "of everything on the device")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
+    app.add_option("--sweeps", options.sweeps, "Gauss-Seidel sweeps without multigrid")->capture_default_str()->check(CLI::Range(1, 100000));
+    app.add_option("--cycles", options.cycles, "V-cycles of multigrid, at most")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--before", options.settings.sweeps_before, "sweeps of a V-cycle on its way down")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 10));
+    app.add_option("--after", options.settings.sweeps_after, "and on its way up")->capture_default_str()->check(CLI::Range(1, 10));
+    app.add_option("--output", options.output, "folder for a chart of the convergence, a picture and a .vti file of the error");
+}
+
+struct Run {
+    const Options& options;
+    hone::Backend& backend;
+    hone::KernelLibrary& library;
+    std::vector<Chart::Curve> curves = {};
+    bool good = true;
+
+    hone::Precision precision() const { return options.precision == "f32" ? hone::Precision::f32 : hone::Precision::f64; }
+    double unit() const { return options.precision == "f32" ? 0x1p-24 : 0x1p-53; }
+
+    void check(bool holds, const std::string& what) {
+        fmt::print("check: {}: {}\n", what, holds ? "good" : "BAD");
+        good = good && holds;
+    }
+};
+
+// Sweeps from u = 0, beside the exact recurrence of the errors.
+void sweep(Run& run, SmoothedGrid& grid, const std::string& stencil) {
+    ColourErrors theory(grid.problem());
+    Chart::Curve computed_curve{"sweeps, computed (" + stencil + ")", {}}, theory_curve{"sweeps, theory", {}};
+    Progress progress("sweeps", run.options.sweeps);
+    fmt::print("{:>8}  {:>14}  {:>14}  {:>20}\n", "sweeps", "largest error", "theory", "largest difference");
+    double difference = 0, seconds = 0;
+    grid.sweep();  // unmeasured: the first one of a kernel is not like the others
+    grid.clear_u();
+    run.backend.synchronise();
+    for (int number = 1; number <= run.options.sweeps; ++number) {
+        seconds += run.backend.seconds({}, [&] { grid.sweep(); });
+        theory.sweep();
+        progress.at(number);
+        if ((number & (number - 1)) != 0 && number != run.options.sweeps) continue;
+        const auto errors = grid.colour_errors();
+        const double computed = *std::max_element(errors.begin(), errors.end());
+        difference = std::max(difference, grid.distance(&theory));
+        progress.clear();
+        fmt::print("{:8}  {:14.8f}  {:14.8f}  {:20.2e}\n", number, computed, theory.largest(), grid.distance(&theory));
+        computed_curve.points.emplace_back(number, computed);
+        theory_curve.points.emplace_back(number, theory.largest());
+    }
+    progress.clear();
+    const double updates = std::pow(grid.problem().n, 3) * run.options.sweeps;
+    fmt::print("{:.3g} M updates/s\n", updates / seconds * 1e-6);
+    // Thirty roundings of numbers below 2 per update, each colour inherits those of the ones before it, and no sweep makes an error larger.
+    const double allowed = 8 * 60 * run.unit() * run.options.sweeps;
+    run.check(difference <= allowed, fmt::format("{} sweeps follow the theory within {:.1e}, allowed {:.1e}", stencil, difference, allowed));
+    run.curves.push_back(computed_curve);
+    if (run.curves.size() == 1) run.curves.push_back(theory_curve);
+}
+
+void cycle(Run& run, Multigrid& multigrid, const std::string& stencil) {
+    SmoothedGrid& grid = multigrid.finest();
+    const ModelProblem& problem = grid.problem();
+    // What rounded numbers can reach, relative to the right-hand side.
+    const double floor = 16 * run.unit() * problem.weights[0] * problem.amplitude / problem.source;
+    const double tolerance = std::max(1e-10, floor);
+    grid.clear_u();
+    const double first = multigrid.residual();
+    Chart::Curve curve{"V-cycles, residual (" + stencil + ")", {}};
+    Progress progress("V-cycles", run.options.cycles);
+    fmt::print("{:>8}  {:>14}  {:>8}  {:>24}\n", "V-cycles", "residual", "factor", "sweeps for as much");
+    double residual = 1;
+    int number = 0;
+    while (residual > tolerance && number < run.options.cycles) {
+        multigrid.cycle();
+        const double before = residual;
+        residual = multigrid.residual() / first;
+        progress.at(++number);
+        progress.clear();
+        // Sweeps alone leave cos^2(pi h) of the smoothest error (7-point operator).
+        fmt::print("{:8}  {:14.2e}  {:8.3f}  {:24.0f}\n", number, residual, residual / before, std::log(residual) / (2 * std::log(problem.cosine)));
+        curve.points.emplace_back(number, residual);
+    }
+    const double factor = std::pow(residual, 1.0 / number);
+    constexpr double slowest = 0.5;
+    run.check(residual <= tolerance && factor <= slowest,
+              fmt::format("{} V-cycles on {} grids leave {:.3f} of the residual each, at most {:.2f}", number, multigrid.grids(), factor, slowest));
+    // No residual r makes an error above |r| / 8 on the unit cube.
+    const double distance = grid.distance(), allowed = (residual + floor) * problem.source / problem.volume / 8;
+    run.check(distance <= allowed, fmt::format("distance from the discrete solution {:.1e}, allowed {:.1e}", distance, allowed));
+    run.curves.push_back(curve);
+}
+
+// The error of the plain sweeps in the middle plane, and everywhere: what multigrid leaves to coarse grids is smooth but for the colours.
+void write_files(const Run& run, const SmoothedGrid& grid) {
+    const std::filesystem::path folder = run.options.output;
+    std::filesystem::create_directories(folder);
+    const int n = grid.problem().n;
+    std::vector<double> error = grid.values(grid.u());
+    std::size_t point = 0;
+    for (int z = 1; z <= n; ++z)
+        for (int y = 1; y <= n; ++y)
+            for (int x = 1; x <= n; ++x, ++point) error[point] = grid.problem().mode(x, y, z) - error[point] / grid.problem().amplitude;
+    const auto middle = [&](int x, int y) {
+        return error[(static_cast<std::size_t>(n / 2 * n) + static_cast<std::size_t>(y)) * static_cast<std::size_t>(n) + static_cast<std::size_t>(x)];
+    };
+    write_png(folder / "error.png", n, n, middle, {.map = ColourMap::sequential, .magnify = std::max(1, 512 / n)});
+    VtkImage image({n - 1, n - 1, n - 1}, {grid.problem().h, grid.problem().h, grid.problem().h},
+                   {grid.problem().h, grid.problem().h, grid.problem().h});
+    image.point_field("error", 1, std::span<const double>(error));
+    image.write(folder / "error.vti");
+}
+
+int solve(Options options) {
+    hone::DiskCache cache(hone::DiskCache::default_folder());
+    const auto backend = hone::make_backend(options.device, cache);
+    if (options.size == 0) options.size = backend->device().fingerprint.target == hone::Target::cuda ? 255 : 63;
+    hone::KernelLibrary library(*backend, hone::Database::load(options.records, hone::built_in_families()), hone::built_in_families());
+    Run run{options, *backend, library};
+    fmt::print("-Laplace u = 3 pi^2 sin sin sin on {0} x {0} x {0} points, {1} operator, {2}, on {3}\n", options.size, options.operator_name,
+               options.precision, backend->device().fingerprint.name);
+    std::vector<std::string> stencils{options.stencil};
+    if (options.stencil == "all") stencils = {"constant", "semi_constant", "variable", "symmetric"};
+    for (const auto& stencil : stencils) {
+        Multigrid multigrid(*backend, library, options.operator_name, options.size, stencil, run.precision(), options.settings);
+        SmoothedGrid& grid = multigrid.finest();
+        fmt::print("\n{} stencil\n  {}\n", stencil, grid.kernel().match().config.key());
+        grid.set_source();
+        sweep(run, grid, stencil);
+        if (!options.output.empty()) write_files(run, grid);
+        cycle(run, multigrid, stencil);
+    }
+    const double discretisation = std::abs(ModelProblem(options.operator_name, options.size).amplitude - 1);
+    fmt::print("\nThe discrete solution is {:.1e} from the continuous one.\n", discretisation);
+    if (!options.output.empty())
+        write_chart(std::filesystem::path(options.output) / "convergence.svg",
+                    {"Error of sweeps, residual of V-cycles", "sweeps or V-cycles", "part of the first", true, run.curves});
+    return run.good ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    Options options;
+    CLI::App app{"Gauss-Seidel sweeps with tuned kernels: alone, beside their exact theory, and as the smoother of multigrid."};
+    declare(app, options);
+    CLI11_PARSE(app, argc, argv);
+    return solve(std::move(options));
+} catch (const std::exception& error) {
+    fmt::print(stderr, "multigrid_smoother: {}\n", error.what());
+    return 2;
+}

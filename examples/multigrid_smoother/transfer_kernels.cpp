@@ -1,0 +1,118 @@
+#include "examples/multigrid_smoother/transfer_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "generator/error.hpp"
+
+namespace hone::examples {
+namespace {
+
+constexpr int block_threads = 256;
+
+constexpr const char* device_head = R"cpp(
+#define KERNEL extern "C" __global__ void
+#define FOR_ITEMS(i) for (long long i = first + blockIdx.x * (long long)blockDim.x + threadIdx.x; i < last; i += gridDim.x * (long long)blockDim.x)
+)cpp";
+
+constexpr const char* host_head = R"cpp(
+#define KERNEL extern "C" void
+#define FOR_ITEMS(i) _Pragma("omp parallel for if (last - first > 4096)") for (int i = first; i < last; ++i)
+)cpp";
+
+// Item i is an interior point of the array that is written, x fastest. All entries have the same arguments.
+constexpr const char* kernels = R"cpp(
+#define ARGUMENTS real *to, const real *u, const real *f, const real *s, int first, int last, int n, int pitch, int other_n, int other_pitch, int mean
+#define POINT const int x = 1 + i % n, y = 1 + i / n % n, z = 1 + i / n / n
+
+    KERNEL residual(ARGUMENTS) {
+        const long long plane = (n + 2) * (long long)pitch;
+        FOR_ITEMS(i) {
+            POINT;
+            const long long at = z * plane + y * (long long)pitch + x;
+            real sum = f[at];
+            for (int dz = -1, k = 0; dz <= 1; ++dz)
+                for (int dy = -1; dy <= 1; ++dy)
+                    for (int dx = -1; dx <= 1; ++dx, ++k) sum -= s[k] * u[at + dz * plane + dy * pitch + dx];
+            to[at] = sum;
+        }
+    }
+
+    KERNEL restrict_to(ARGUMENTS) {
+        const long long plane = (other_n + 2) * (long long)other_pitch;
+        FOR_ITEMS(i) {
+            POINT;
+            const long long at = 2 * z * plane + 2 * y * (long long)other_pitch + 2 * x;
+            real sum = 0;
+            for (int dz = -1; dz <= 1; ++dz)
+                for (int dy = -1; dy <= 1; ++dy)
+                    for (int dx = -1; dx <= 1; ++dx) sum += real(1) / (1 << (dx * dx + dy * dy + dz * dz)) * u[at + dz * plane + dy * other_pitch + dx];
+            to[z * ((n + 2) * (long long)pitch) + y * (long long)pitch + x] = mean ? sum / 8 : sum;
+        }
+    }
+
+    // Along each axis an even point is a coarse one, and an odd point lies between two.
+    KERNEL interpolate(ARGUMENTS) {
+        const long long plane = (other_n + 2) * (long long)other_pitch;
+        FOR_ITEMS(i) {
+            POINT;
+            real sum = 0;
+            for (int a = z / 2; a <= (z + 1) / 2; ++a)
+                for (int b = y / 2; b <= (y + 1) / 2; ++b)
+                    for (int c = x / 2; c <= (x + 1) / 2; ++c) sum += u[a * plane + b * (long long)other_pitch + c];
+            to[z * ((n + 2) * (long long)pitch) + y * (long long)pitch + x] += sum / (1 << (x % 2 + y % 2 + z % 2));
+        }
+    }
+)cpp";
+
+}  // namespace
+
+KernelSource TransferKernels::source(Target target, Precision precision) {
+    KernelSource source;
+    source.target = target;
+    source.precision = precision;
+    source.text = fmt::format("// Between the grids of multigrid.\nusing real = {};\n{}{}", precision == Precision::f32 ? "float" : "double",
+                              target == Target::cuda ? device_head : host_head, kernels);
+    source.entries = {"residual", "restrict_to", "interpolate"};
+    for (const char* name : {"to", "u", "f", "s"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
+    for (const auto& entry : source.entries) source.step.push_back({.entry = entry, .constants = std::vector<int>(5)});
+    return source;
+}
+
+TransferKernels::TransferKernels(Backend& backend, Precision precision) {
+    const CompileOutcome outcome = backend.compiler().compile(source(backend.device().limits.target, precision));
+    if (!outcome.ok) throw Error("the kernels between grids", outcome.failure + "\n" + outcome.code.log, "'hone doctor' says what is missing");
+    module_ = backend.load(outcome.code);
+    residual_ = module_->entry("residual");
+    restrict_ = module_->entry("restrict_to");
+    interpolate_ = module_->entry("interpolate");
+}
+
+void TransferKernels::launch(int entry, const std::array<void*, 4>& arrays, const Grid& of_items, const std::array<int, 5>& constants) const {
+    std::array<void*, 4> pointers = arrays;
+    std::array<int, 5> values = constants;
+    int first = 0, last = of_items.n * of_items.n * of_items.n;
+    std::vector<void*> arguments;
+    arguments.reserve(pointers.size() + values.size() + 2);
+    for (void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
+    arguments.insert(arguments.end(), {&first, &last});
+    for (int& value : values) arguments.push_back(&value);
+    module_->launch(entry, {(last + block_threads - 1) / block_threads, 1, 1}, {block_threads, 1, 1}, 0, {}, arguments.data());
+}
+
+void TransferKernels::residual(void* residual, const void* u, const void* f, const void* coefficients, const Grid& grid) const {
+    launch(residual_, {residual, const_cast<void*>(u), const_cast<void*>(f), const_cast<void*>(coefficients)}, grid, {grid.n, grid.pitch, 0, 0, 0});
+}
+
+void TransferKernels::restrict_to(void* coarse, const void* fine, const Grid& coarse_grid, const Grid& fine_grid, bool mean) const {
+    launch(restrict_, {coarse, const_cast<void*>(fine), nullptr, nullptr}, coarse_grid,
+           {coarse_grid.n, coarse_grid.pitch, fine_grid.n, fine_grid.pitch, mean ? 1 : 0});
+}
+
+void TransferKernels::add_interpolated(void* fine, const void* coarse, const Grid& fine_grid, const Grid& coarse_grid) const {
+    launch(interpolate_, {fine, const_cast<void*>(coarse), nullptr, nullptr}, fine_grid,
+           {fine_grid.n, fine_grid.pitch, coarse_grid.n, coarse_grid.pitch, 0});
+}
+
+}  // namespace hone::examples

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "runtime/backend.hpp"
+
+namespace hone::examples {
+
+/// What multigrid needs beside the smoother, in three small kernels of the application's own: residuals, and the way from one grid to the next.
+/// Grids have n interior points a direction, fields [n + 2][n + 2][pitch]; point (X, Y, Z) of the coarse grid is point (2 X, 2 Y, 2 Z) of the fine
+/// one.
+class TransferKernels {
+  public:
+    struct Grid {
+        int n = 0, pitch = 0;
+    };
+
+    /// The kernels' text, for tests. The same body serves both targets.
+    static KernelSource source(Target target, Precision precision);
+
+    /// Throws Error with the compiler's reason when they do not compile.
+    TransferKernels(Backend& backend, Precision precision);
+
+    /// residual = f - operator u at interior points; `coefficients` are the operator's 27.
+    void residual(void* residual, const void* u, const void* f, const void* coefficients, const Grid& grid) const;
+    /// coarse = the transpose of `add_interpolated` applied to fine, divided by 8 where `mean` says so.
+    void restrict_to(void* coarse, const void* fine, const Grid& coarse_grid, const Grid& fine_grid, bool mean) const;
+    /// fine += coarse, linear along each axis between the coarse points.
+    void add_interpolated(void* fine, const void* coarse, const Grid& fine_grid, const Grid& coarse_grid) const;
+
+  private:
+    void launch(int entry, const std::array<void*, 4>& arrays, const Grid& of_items, const std::array<int, 5>& constants) const;
+
+    std::unique_ptr<Module> module_;
+    int residual_ = 0, restrict_ = 0, interpolate_ = 0;
+};
+
+}  // namespace hone::examples

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hone::examples {
+
+/// Writes fields on simplices with nodes of high order as a .vtu file: curves within an element are drawn by ParaView as they are (Lagrange cells;
+/// raise "Nonlinear Subdivision Level" there).
+///
+///     VtkElements elements(3, 4, corners);             // tetrahedra of order 4
+///     elements.field("E", {ex, ey, ez});                // nodal values, one after the other: [element][node]
+///     elements.write("wave_0010.vtu");
+///
+/// VTK's Lagrange cells have equally spaced nodes: values must be given there, in the order of `vtk_lattice`. Format: VTK User's Guide; order of
+/// nodes: vtkHigherOrderTriangle and vtkHigherOrderTetra.
+class VtkElements {
+  public:
+    /// `points` [element][node]: where the nodes lie. Keeps a view.
+    VtkElements(int dimension, int order, std::span<const std::array<double, 3>> points) : dimension_(dimension), order_(order), points_(points) {}
+
+    /// A scalar (one component) or vector (three) with a value at every node. Throws Error when the numbers of values differ.
+    void field(const std::string& name, const std::vector<std::span<const double>>& components);
+    /// One value per element.
+    void element_field(const std::string& name, std::span<const double> values) { element_fields_.emplace_back(name, values); }
+
+    /// Throws Error when the file cannot be written.
+    void write(const std::filesystem::path& file) const;
+
+  private:
+    struct Field {
+        std::string name;
+        int components;
+        std::vector<float> values;
+    };
+    int dimension_, order_;
+    std::span<const std::array<double, 3>> points_;
+    std::vector<Field> fields_;
+    std::vector<std::pair<std::string, std::span<const double>>> element_fields_;
+};
+
+/// Steps of each node of VTK's Lagrange triangle (dimension 2) or tetrahedron towards the second, third and fourth corner, in VTK's order.
+std::vector<std::array<int, 3>> vtk_lattice(int dimension, int order);
+
+}  // namespace hone::examples

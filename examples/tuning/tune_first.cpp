@@ -1,0 +1,40 @@
+#include "examples/tuning/tune_first.hpp"
+
+#include <fmt/format.h>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "generator/text.hpp"
+#include "runtime/disk_cache.hpp"
+#include "tuner/tuning_run.hpp"
+#include "tuner/worker_evaluator.hpp"
+#include "tuner/worker_program.hpp"
+#include "tuning_db/database.hpp"
+
+namespace hone::examples {
+
+void tune_first(const Backend& backend, const std::vector<Problem>& problems, const std::filesystem::path& folder, double seconds,
+                const std::function<void(const std::string&)>& tell) {
+    const Families& families = built_in_families();
+    WorkerSettings settings{.device = backend.device(), .cache = DiskCache::default_folder()};
+    settings.command = find_worker_command();
+    if (settings.command.empty()) throw Error("tuning", "there is no hone program", "build it, or name it in HONE_WORKER");
+    WorkerEvaluator evaluator(std::move(settings));
+    for (const Problem& problem : problems) {
+        TuningOptions options;
+        options.seconds = seconds / static_cast<double>(problems.size());
+        options.folder = folder;
+        const TuningResult result = tune(families.of(problem), problem, backend.device(), evaluator, options);
+        if (!result.record) {
+            tell(fmt::format("{}: no result: {}", problem.key(), result.why_none));
+            continue;
+        }
+        Database found(families);
+        found.add(*result.record);
+        found.merge_into(folder);
+        tell(fmt::format("{}: {} by {}, {} candidates", problem.key(), text::duration(result.record->step.median), result.record->config.key(),
+                         result.progress.evaluations));
+    }
+}
+
+}  // namespace hone::examples
