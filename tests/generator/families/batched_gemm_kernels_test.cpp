@@ -170,7 +170,7 @@ TEST_F(SlowBatchedGemmKernels, RepresentativeCudaKernelsCompileWithoutSpilling) 
         {"b=shared m=3 n=192 k=27", "mapping=mma,matrices_per_block=16,block_n=256,thread_m=1,thread_n=4,chunk=32,exchange=shared"},
         {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=2,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
         {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
-        {"m=300 n=411 k=200", "block_m=64,block_n=64,thread_m=2,thread_n=4,chunk=32,stages=2,depth=4,min_blocks=3"},
+        {"m=300 n=411 k=200", "block_m=64,block_n=64,thread_m=2,thread_n=4,chunk=32,stages=2,depth=8,min_blocks=3"},
         {"precision=f32 m=128 n=128 k=128", "block_m=128,block_n=128,thread_m=8,thread_n=8,chunk=16,stages=3,min_blocks=2"},
     }};
     std::unique_ptr<Compiler> compiler;
