@@ -184,6 +184,7 @@ void FlowKernels::launch(std::size_t number, const Fields& fields, int stage) co
     arrays[7] = static_cast<char*>(numbers_.data()) + stage * numbers_of_stage * bytes_per_word(mesh_.precision);
     std::array<int, 6> numbers{mesh_.nx, mesh_.ny, mesh_.nz, static_cast<int>(mesh_.pitch), 0, mesh_.nz};
     std::vector<void*> arguments;
+    arguments.reserve(arrays.size() + numbers.size());
     for (auto& array : arrays) arguments.push_back(&array);
     for (auto& value : numbers) arguments.push_back(&value);
     const Launch& plan = source_.step[number];
