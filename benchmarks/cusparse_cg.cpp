@@ -204,15 +204,18 @@ struct CusparseCg::State {
         check(blas.create(&blas_handle), "cublasCreate");
         check(sparse.set_pointer_mode(sparse_handle, pointers_on_device), "cusparseSetPointerMode");
         check(blas.set_pointer_mode(blas_handle, pointers_on_device), "cublasSetPointerMode");
-        check(sparse.create_csr(&matrix, cells, cells, entries, rows.data(), columns.data(), values.data(), index_32_bits, index_32_bits, base_zero,
-                                type()),
-              "cusparseCreateCsr");
         check(sparse.create_vector(&p_vector, cells, p.data(), type()), "cusparseCreateDnVec");
         check(sparse.create_vector(&w_vector, cells, w.data(), type()), "cusparseCreateDnVec");
     }
 
+    // A descriptor of its own for each algorithm: it remembers what was prepared for it.
     void use(int which) {
         algorithm = which;
+        if (matrix != nullptr) check(sparse.destroy_csr(matrix), "cusparseDestroySpMat");
+        matrix = nullptr;
+        check(sparse.create_csr(&matrix, cells, cells, entries, rows.data(), columns.data(), values.data(), index_32_bits, index_32_bits, base_zero,
+                                type()),
+              "cusparseCreateCsr");
         std::size_t bytes = 0;
         check(sparse.spmv_buffer(sparse_handle, no_transpose, at(one), matrix, p_vector, at(zero), w_vector, type(), algorithm, &bytes),
               "cusparseSpMV_bufferSize");

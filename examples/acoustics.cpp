@@ -74,8 +74,9 @@ void declare_waves(CLI::App& app, Options& options) {
 
 void declare_rest(CLI::App& app, Options& options) {
     app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", options.records, "folder of tuned results")->capture_default_str();
-    app.add_option("--tune", options.tune, "tune the kernels for so many seconds before, and keep the result in --db")->check(CLI::PositiveNumber);
+    app.add_option("--db", options.records, "folder of tuned results")->capture_default_str()->envname("HONE_DB");
+    app.add_option("--tune", options.tune, "seconds for tuning this run's kernels first; what is found stays in --db, which must be named")
+        ->check(CLI::PositiveNumber);
     app.add_option("--output", options.wanted.folder, "folder for model.png, recording.segy, .csv and .png, and pressure_*.png");
     app.add_option("--snapshots", options.wanted.snapshots, "pictures of the pressure")->capture_default_str()->check(CLI::Range(0, 1000));
     app.add_flag("--vti", options.wanted.volumes, "snapshots for ParaView, too");
@@ -169,6 +170,8 @@ int run(Options options) {
     for (auto& axis : options.waves.walls) axis = {wall_of(options.sides), wall_of(options.sides)};
     options.waves.walls[static_cast<std::size_t>(model.depth_axis())][0] = wall_of(options.top);
     const std::vector<hone::Problem> problems = WaveSolver::problems(model, options.waves);
+    if (options.tune > 0 && options.records == Options().records)
+        throw hone::Error("--tune", "there is no folder of your own for what is found", "name one with --db, or in HONE_DB");
     if (options.tune > 0)
         tune_first(*backend, problems, options.records, options.tune, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
     hone::KernelLibrary library(*backend, hone::Database::load(options.records, families), families);

@@ -69,7 +69,7 @@ KernelSource EdgeKernels::source(Target target, Precision precision) {
     return source;
 }
 
-EdgeKernels::EdgeKernels(Backend& backend, Precision precision) : target_(backend.device().limits.target), precision_(precision) {
+EdgeKernels::EdgeKernels(Backend& backend, Precision precision) : target_(backend.device().limits.target) {
     const CompileOutcome outcome = backend.compiler().compile(source(target_, precision));
     if (!outcome.ok)
         throw Error("the kernels for walls, source and receivers", outcome.failure + "\n" + outcome.code.log, "'hone doctor' says what is missing");

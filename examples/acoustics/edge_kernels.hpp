@@ -41,7 +41,6 @@ class EdgeKernels {
     void launch(int entry, void* field, const void* places, void* words, int items, std::vector<int> constants) const;
 
     Target target_;
-    Precision precision_;
     std::unique_ptr<Module> module_;
     int mirror_ = 0, inject_ = 0, record_ = 0;
 };

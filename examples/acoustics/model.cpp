@@ -157,11 +157,12 @@ SegyFile segy_from_model(const Model& model) {
     const auto columns = static_cast<std::size_t>(model.count()) / deep;
     const auto nx = static_cast<std::size_t>(model.cells[0]);
     for (std::size_t column = 0; column < columns; ++column) {
+        const std::size_t x = column % nx, y = column / nx;
         SegyTrace trace;
-        trace.inline_number = static_cast<std::int32_t>(column / nx + 1);
-        trace.crossline_number = static_cast<std::int32_t>(column % nx + 1);
-        trace.x = (static_cast<double>(column % nx) + 0.5) * model.spacing;
-        trace.y = (static_cast<double>(column / nx) + 0.5) * model.spacing;
+        trace.inline_number = static_cast<std::int32_t>(y + 1);
+        trace.crossline_number = static_cast<std::int32_t>(x + 1);
+        trace.x = (static_cast<double>(x) + 0.5) * model.spacing;
+        trace.y = (static_cast<double>(y) + 0.5) * model.spacing;
         for (std::size_t sample = 0; sample < deep; ++sample) trace.samples.push_back(model.speed[sample * columns + column]);
         segy.traces.push_back(std::move(trace));
     }

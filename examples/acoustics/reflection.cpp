@@ -18,7 +18,7 @@ struct Arrangement {
     Ricker ricker;
     double end;  // s
 
-    Arrangement(int dimension, double wavelength) : height(dimension == 2 ? 30 : 12), margin(dimension == 2 ? 60 : 24) {
+    Arrangement(int dimension, double wavelength) : height(dimension == 2 ? 30 : 8), margin(dimension == 2 ? 60 : 12) {
         for (const double angle : degrees) away.push_back(static_cast<int>(std::lround((2 * height + 1) * std::tan(angle * std::numbers::pi / 180))));
         ricker.frequency = speed / wavelength;
         end = echo(away.back()) / speed + 2 * ricker.delay();

@@ -59,10 +59,10 @@ struct Bed {
 
 class Landscape {
   public:
-    explicit Landscape(const SyntheticSettings& settings) : dice_(settings.seed), sea_floor_(dice_, 0.012), fold_(dice_, 0.09), tilt_(dice_, 0.03) {
+    explicit Landscape(const SyntheticSettings& settings) : dice_(settings.seed), sea_floor_(dice_, 0.012), fold_(dice_, 0.12), tilt_(dice_, 0.03) {
         for (int i = 0; i < settings.faults; ++i) {
             const double part = (i + dice_.between(0.2, 0.8)) / settings.faults;
-            faults_.push_back({part, dice_.between(-0.4, 0.4), dice_.between(-0.35, 0.35), dice_.between(-0.07, 0.07)});
+            faults_.push_back({part, dice_.between(-0.4, 0.4), dice_.between(-0.35, 0.35), (i % 2 == 0 ? 1 : -1) * dice_.between(0.03, 0.09)});
         }
         double top = 0;
         for (int i = 0; i < settings.layers; ++i) {

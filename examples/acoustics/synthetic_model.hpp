@@ -12,8 +12,8 @@ struct SyntheticSettings {
     std::array<int, 3> cells{736, 240, 1};
     double spacing = 12.5;   ///< m
     std::uint64_t seed = 1;  ///< another seed, another landscape
-    int layers = 18;
-    int faults = 5;
+    int layers = 24;
+    int faults = 6;
 };
 
 /// A layered model in the manner of the Marmousi model (folded beds of growing speed, cut by dipping faults, below water), of its own making: the

@@ -14,8 +14,8 @@ namespace hone::examples {
 namespace {
 
 // In pixels.
-constexpr double width = 800, height = 500, left = 90, right = 20, top = 45, bottom = 60;
-constexpr std::array colours{"#1f5fa8", "#c2452d", "#2b8a3e", "#7b3fa0", "#a06a00"};
+constexpr double chart_width = 800, chart_height = 500, left_margin = 90, right_margin = 20, top_margin = 45, bottom_margin = 60;
+constexpr std::array curve_colours{"#1f5fa8", "#c2452d", "#2b8a3e", "#7b3fa0", "#a06a00"};
 
 struct Range {
     double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
@@ -44,8 +44,8 @@ class Axes {
         return std::isfinite(point.first) && std::isfinite(point.second) && (!logarithmic_ || point.second > 0);
     }
     double scaled(double y) const { return logarithmic_ ? std::log10(y) : y; }
-    double x(double value) const { return left + x_.part(value) * (width - left - right); }
-    double y(double scaled_value) const { return height - bottom - y_.part(scaled_value) * (height - top - bottom); }
+    double x(double value) const { return left_margin + x_.part(value) * (chart_width - left_margin - right_margin); }
+    double y(double scaled_value) const { return chart_height - bottom_margin - y_.part(scaled_value) * (chart_height - top_margin - bottom_margin); }
     std::vector<double> x_ticks() const { return round_ticks(x_.low, x_.high, 8); }
     std::vector<double> y_ticks() const {
         std::vector<double> ticks = round_ticks(y_.low, y_.high, 8);
@@ -76,25 +76,27 @@ std::string grid_line(double x1, double y1, double x2, double y2) {
 std::string frame(const Chart& chart, const Axes& axes) {
     std::string text;
     for (const double tick : axes.x_ticks()) {
-        text += grid_line(axes.x(tick), top, axes.x(tick), height - bottom);
-        text += label(axes.x(tick), height - bottom + 18, "middle", fmt::format("{:.6g}", tick));
+        text += grid_line(axes.x(tick), top_margin, axes.x(tick), chart_height - bottom_margin);
+        text += label(axes.x(tick), chart_height - bottom_margin + 18, "middle", fmt::format("{:.6g}", tick));
     }
     for (const double tick : axes.y_ticks()) {
-        text += grid_line(left, axes.y(tick), width - right, axes.y(tick));
-        text += label(left - 8, axes.y(tick) + 4, "end", axes.y_text(tick));
+        text += grid_line(left_margin, axes.y(tick), chart_width - right_margin, axes.y(tick));
+        text += label(left_margin - 8, axes.y(tick) + 4, "end", axes.y_text(tick));
     }
-    text += label(width / 2, 25, "middle", chart.title, " font-size=\"16\"");
-    text += label((left + width - right) / 2, height - 15, "middle", chart.x_label);
-    return text + label(0, 0, "middle", chart.y_label, fmt::format(" transform=\"translate(20 {}) rotate(-90)\"", (top + height - bottom) / 2));
+    text += label(chart_width / 2, 25, "middle", chart.title, " font-size=\"16\"");
+    text += label((left_margin + chart_width - right_margin) / 2, chart_height - 15, "middle", chart.x_label);
+    return text + label(0, 0, "middle", chart.y_label,
+                        fmt::format(" transform=\"translate(20 {}) rotate(-90)\"", (top_margin + chart_height - bottom_margin) / 2));
 }
 
 std::string curve_text(const Chart::Curve& curve, const Axes& axes, std::size_t number) {
     std::string points;
     for (const auto& point : curve.points)
         if (axes.shown(point)) points += fmt::format("{:.1f},{:.1f} ", axes.x(point.first), axes.y(axes.scaled(point.second)));
-    const char* colour = colours[number % colours.size()];
+    const char* colour = curve_colours[number % curve_colours.size()];
     return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"/>\n", points, colour) +
-           label(width - right - 10, top + 20 + 18 * static_cast<double>(number), "end", curve.name, fmt::format(" fill=\"{}\"", colour));
+           label(chart_width - right_margin - 10, top_margin + 20 + 18 * static_cast<double>(number), "end", curve.name,
+                 fmt::format(" fill=\"{}\"", colour));
 }
 
 }  // namespace
@@ -114,7 +116,7 @@ void write_chart(const std::filesystem::path& file, const Chart& chart) {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" font-family=\"sans-serif\" "
         "font-size=\"12\">\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        width, height);
+        chart_width, chart_height);
     stream << frame(chart, axes);
     for (std::size_t n = 0; n < chart.curves.size(); ++n) stream << curve_text(chart.curves[n], axes, n);
     stream << "</svg>\n";

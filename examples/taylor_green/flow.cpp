@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::array<FlowKernels::Stage, FlowKernels::stages> williamson{{{0, 1.0 / 3}, {-5.0 / 9, 15.0 / 16}, {-153.0 / 128, 8.0 / 15}}};
 
-double width(const FlowSettings& settings) {
+double cell_width(const FlowSettings& settings) {
     return 2 * std::numbers::pi / settings.cells;
 }
 
 // -Laplace on the periodic box; a single layer of cells has no neighbours along z.
 PoissonSystem pressure_system(const FlowSettings& settings) {
     const int n = settings.cells, layers = settings.dimension == 2 ? 1 : n;
-    PoissonSystem system = PoissonSystem::laplacian("scalar", "periodic", settings.precision, n, n, layers, width(settings));
+    PoissonSystem system = PoissonSystem::laplacian("scalar", "periodic", settings.precision, n, n, layers, cell_width(settings));
     if (layers > 1) return system;
     system.diagonal[0] += 2 * system.cz[0];
     system.cz[0] = 0;
@@ -27,7 +27,7 @@ PoissonSystem pressure_system(const FlowSettings& settings) {
 
 FlowKernels::Mesh mesh_of(const FlowSettings& settings, std::int64_t pitch) {
     const int n = settings.cells;
-    return {n, n, settings.dimension == 2 ? 1 : n, pitch, width(settings), settings.precision == "f32" ? Precision::f32 : Precision::f64};
+    return {n, n, settings.dimension == 2 ? 1 : n, pitch, cell_width(settings), settings.precision == "f32" ? Precision::f32 : Precision::f64};
 }
 
 template <typename Real>

@@ -121,11 +121,11 @@ extern "C" void {0}(real* u, real* v, real* w, real* change_u, real* change_v, r
 }}
 )";
 
-constexpr std::array names{"momentum", "divergence", "project"};
+constexpr std::array kernel_names{"momentum", "divergence", "project"};
 constexpr std::int64_t numbers_of_stage = 6;
 
 template <typename Real>
-void set(HostArray& to, const std::vector<double>& values) {
+void set_words(HostArray& to, const std::vector<double>& values) {
     std::transform(values.begin(), values.end(), to.values<Real>().begin(), [](double value) { return static_cast<Real>(value); });
 }
 
@@ -143,7 +143,7 @@ KernelSource FlowKernels::source(const Mesh& mesh, Target target) {
     source.arrays.push_back({"numbers", Access::in, numbers_of_stage, "[6]", ""});
     source.scalars = {{"nx", mesh.nx}, {"ny", mesh.ny}, {"nz", mesh.nz}, {"pitch", static_cast<int>(mesh.pitch)}};
     constexpr std::int64_t threads = 128;
-    for (const char* name : names) {
+    for (const char* name : kernel_names) {
         source.text += target == Target::cuda ? fmt::format(cuda_entry, name) : fmt::format(cpu_entry, name);
         source.entries.emplace_back(name);
         Launch launch;
@@ -163,7 +163,7 @@ FlowKernels::FlowKernels(Backend& backend, const Mesh& mesh)
     const CompileOutcome outcome = backend.compiler().compile(source_);
     if (!outcome.ok) throw Error("kernels of the flow", outcome.failure, "see 'hone doctor'");
     module_ = backend.load(outcome.code);
-    for (std::size_t n = 0; n < names.size(); ++n) entries_[n] = module_->entry(names[n]);
+    for (std::size_t n = 0; n < kernel_names.size(); ++n) entries_[n] = module_->entry(kernel_names[n]);
 }
 
 void FlowKernels::set_numbers(const std::array<Stage, stages>& of_stages, double dt, double viscosity) {
@@ -171,7 +171,7 @@ void FlowKernels::set_numbers(const std::array<Stage, stages>& of_stages, double
     for (const Stage& stage : of_stages)
         values.insert(values.end(), {stage.keep, stage.share, dt, viscosity / (mesh_.h * mesh_.h), 1 / (4 * mesh_.h), 1 / mesh_.h});
     HostArray words(mesh_.precision, static_cast<std::int64_t>(values.size()));
-    mesh_.precision == Precision::f32 ? set<float>(words, values) : set<double>(words, values);
+    mesh_.precision == Precision::f32 ? set_words<float>(words, values) : set_words<double>(words, values);
     backend_.copy(numbers_.data(), words.data(), words.bytes());
     backend_.synchronise();
 }
@@ -184,6 +184,7 @@ void FlowKernels::launch(std::size_t number, const Fields& fields, int stage) co
     arrays[7] = static_cast<char*>(numbers_.data()) + stage * numbers_of_stage * bytes_per_word(mesh_.precision);
     std::array<int, 6> numbers{mesh_.nx, mesh_.ny, mesh_.nz, static_cast<int>(mesh_.pitch), 0, mesh_.nz};
     std::vector<void*> arguments;
+    arguments.reserve(arrays.size() + numbers.size());
     for (auto& array : arrays) arguments.push_back(&array);
     for (auto& value : numbers) arguments.push_back(&value);
     const Launch& plan = source_.step[number];

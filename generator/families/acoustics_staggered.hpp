@@ -17,10 +17,22 @@ namespace hone {
 /// where **kappa and b already hold the factor dt / h**. kernel=velocity and kernel=pressure are these two, in place. kernel=step is both in one
 /// pass, from p, u, v, w to p_next, u_next, v_next, w_next, which an application exchanges after every step.
 ///
-/// Arrays are [ny + 2 ghost][pitch] or [nz + 2 ghost][ny + 2 ghost][pitch] with ghost = order, x fastest; cell 0 lies `ghost` rows (and planes) and
-/// 128 bytes into them, and a row ends 128 bytes or more behind its last cell. Only cells are written, never what lies around them; what is read
-/// there (p up to M cells for the velocity and 2 M - 1 for the step, u, v, w and b from face 1 - M to face n - 1 + M along their own axis) makes the
-/// boundary condition: mirrored values for a rigid wall or a free surface. Scalar media are arrays of one word, kappa and b.
+/// With absorbing=sponge a velocity is multiplied by the factor of its own axis at its face, and a pressure by those of all axes at its centre:
+///
+///     u_i = fx_i (u_i - ...),   v, w alike,   p_i = cx_i cy_j [cz_k] (p_i - ...)
+///
+/// with factors exp(-sigma dt) that fall from 1 towards a boundary: what runs into it head on decays alike in both fields, and only the scheme
+/// reflects. They are arrays of two rows, the faces' factors and the centres': damping_x [2][pitch], damping_y [2][ny + 2 ghost], damping_z [2][nz +
+/// 2 ghost], with cell 0 where it lies in a row, or at `ghost`.
+///
+/// levels=k (kernel=step in 2D) is k time steps in one pass, for little more traffic than one. What lies around the cells before the pass then counts
+/// for all of them, corners too: p up to k (2 M - 1) cells, everything else as far as the cells need it. Fields and media that are mirrored stay so.
+///
+/// Arrays are [ny + 2 ghost][pitch] or [nz + 2 ghost][ny + 2 ghost][pitch] with ghost = order * levels, x fastest; cell 0 lies `ghost` rows (and
+/// planes) and 128 bytes into them (with several levels as many times that as hold k (2 M - 1) words), and a row ends as far or farther behind its
+/// last cell. Only cells are written, never what lies around them; what is read there (p up to M cells for the velocity and 2 M - 1 for the step, u,
+/// v, w and b from face 1 - M to face n - 1 + M along their own axis) makes the boundary condition: mirrored values for a rigid wall or a free
+/// surface. Scalar media are arrays of one word, kappa and b.
 ///
 /// The range counts rows in 2D and planes in 3D.
 ///

@@ -47,9 +47,14 @@ void product_column(const Shape& shape, const Operands<Real>& of, int column, st
     }
 }
 
+// Starting threads takes as long as some ten thousand operations.
+bool worth_threads(const Shape& shape, std::int64_t products) {
+    return static_cast<double>(products) * shape.m * shape.n * shape.k > 1e5;
+}
+
 template <typename Real>
 void run(const Shape& shape, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (worth_threads(shape, last - first))
     for (std::int64_t i = first; i < last; ++i) {
         const Operands<Real> of = operands<Real>(shape, arrays, i);
         std::vector<double> sum(static_cast<std::size_t>(shape.m));
@@ -68,7 +73,7 @@ void run(const Shape& shape, std::span<void* const> arrays, std::int64_t first, 
 template <typename Real>
 double largest_magnitude(const Shape& shape, std::span<void* const> arrays, std::int64_t count) {
     double largest = 0;
-#pragma omp parallel for schedule(static) reduction(max : largest)
+#pragma omp parallel for schedule(static) reduction(max : largest) if (worth_threads(shape, count))
     for (std::int64_t i = 0; i < count; ++i) {
         const Operands<Real> of = operands<Real>(shape, arrays, i);
         std::vector<double> sum(static_cast<std::size_t>(shape.m));
@@ -94,7 +99,7 @@ HostArray batch_of(const Shape& shape, std::int64_t words, std::int64_t stride, 
     HostArray array(shape.precision, stride * count);
     Real* const data = array.values<Real>().data();
     const std::int64_t period = std::min(data_sets(shape), count);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (worth_threads(shape, count))
     for (std::int64_t i = 0; i < count; ++i)
         for (std::int64_t word = 0; word < stride; ++word)
             data[i * stride + word] =
@@ -105,7 +110,7 @@ HostArray batch_of(const Shape& shape, std::int64_t words, std::int64_t stride, 
 template <typename Real>
 void repeat(const Shape& shape, HostArray& array, std::int64_t stride, std::int64_t period) {
     Real* const data = array.values<Real>().data();
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (worth_threads(shape, shape.batch))
     for (std::int64_t i = period; i < shape.batch; ++i)
         std::memcpy(data + i * stride, data + i % period * stride, static_cast<std::size_t>(stride) * sizeof(Real));
 }

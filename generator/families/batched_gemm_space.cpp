@@ -65,12 +65,9 @@ std::vector<Constraint> constraints(const Shape& shape, const Limits& limits, co
     return {
         ignored_constraint(tunables),
         {"mapping",
-         [shape, limits](const Config& config) -> Violation {
-             const Mapping& mapping = mapping_of(config);
-             const std::string conflict = mapping.conflict(shape, config);
-             if (!conflict.empty()) return conflict;
-             if (config.integer("stages") > 1 && limits.architecture < 80) return "asynchronous copies came with sm_80: stages=1";
-             return std::nullopt;
+         [shape](const Config& config) -> Violation {
+             const std::string conflict = mapping_of(config).conflict(shape, config);
+             return conflict.empty() ? std::nullopt : Violation(conflict);
          }},
         {"threads", with_resources([limits](const Resources& needs, std::int64_t blocks) -> Violation {
              if (auto violation = too_many(needs.threads, limits.max_threads_per_block, "threads per block")) return violation;
@@ -91,7 +88,7 @@ std::vector<Value> cuts(int extent, std::initializer_list<int> values) {
     return result;
 }
 
-std::vector<Value> matrices_per_block(const Shape& shape, bool tiny) {
+std::vector<Value> per_block(const Shape& shape, bool tiny) {
     const int largest = std::max({shape.m, shape.n, shape.k});
     if (tiny) return numbers({4, 16, 32, 64, 128, 256});
     if (largest <= 16) return numbers({1, 2, 4, 8, 16, 32});
@@ -100,32 +97,46 @@ std::vector<Value> matrices_per_block(const Shape& shape, bool tiny) {
     return shape.m <= 128 && shape.n <= 128 ? numbers({1, 2}) : numbers({1});
 }
 
+// Lists of values: shapes that are large all over do without what only small ones gain from.
+struct Values {
+    Values(const Shape& shape, const Limits& limits, bool tiny, bool units) {
+        const bool large = shape.m >= 64 && shape.n >= 64 && shape.k >= 64;
+        matrices_per_block = per_block(shape, tiny);
+        block_m = shape.m > 128
+                      ? cuts(shape.m, shape.n > 64 ? std::initializer_list<int>{64, 128, 256} : std::initializer_list<int>{64, 128, 256, 512})
+                      : cuts(shape.m, {32, 64, 128});
+        block_n = shape.n > 64 ? cuts(shape.n, {32, 64, 128, 256}) : cuts(shape.n, {16, 32, 64});
+        thread_m = shape.m >= 64 ? (units ? numbers({1, 2, 4}) : numbers({2, 4, 8})) : cuts(shape.m, {1, 2, 4, 8});
+        thread_n = shape.n >= 64 ? numbers({2, 4, 8}) : cuts(shape.n, {1, 2, 4, 8});
+        chunk = large ? numbers({8, 16, 32}) : cuts(shape.k, {8, 16, 32, 64, 128});
+        stages = limits.architecture < 80 ? numbers({1}) : large ? numbers({2, 3, 4}) : cuts(pieces(shape.k, 8), {1, 2, 3, 4});
+        depth = !units ? numbers({4}) : shape.k >= 64 ? numbers({8, 16}) : numbers({4, 8, 16});
+    }
+    std::vector<Value> matrices_per_block, block_m, block_n, thread_m, thread_n, chunk, stages, depth;
+};
+
 // What runs untuned: few resources, but a form that suits the shape.
-std::vector<Assignment> safe_assignments(const Shape& shape, const std::vector<std::string>& mappings) {
+std::vector<Assignment> safe_assignments(const Shape& shape, const std::vector<std::string>& mappings, const Values& values) {
     const std::string mapping = mappings.back() == "thread" ? "thread" : mappings.front();
-    std::int64_t per_block = 1;
-    std::int64_t along_m = 1;
-    std::int64_t along_n = 1;
+    const bool mma = mapping == "mma";
+    std::int64_t per_block = std::get<std::int64_t>(values.matrices_per_block.front());
+    std::int64_t along_m = mma ? (shape.m > 32 ? 2 : 1) : (shape.m > 1 ? 2 : 1);
+    std::int64_t along_n = mma ? (shape.n > 16 ? 2 : 1) : (shape.n > 1 ? 2 : 1);
     if (mapping == "thread") {
         per_block = 64;
-    } else if (mapping == "mma") {
-        along_m = shape.m > 32 ? 2 : 1;
-        along_n = shape.n > 16 ? 2 : 1;
-    } else {
-        along_m = shape.m > 1 ? 2 : 1;
-        along_n = shape.n > 1 ? 2 : 1;
-        if (std::max({shape.m, shape.n, shape.k}) <= 16) per_block = 4;
+        along_m = along_n = 1;
+    } else if (std::max({shape.m, shape.n, shape.k}) <= 16) {
+        per_block = 4;
     }
-    const bool large = mapping == "mma" && shape.k > 16;
     return {{"mapping", mapping},
             {"matrices_per_block", per_block},
-            {"block_m", std::int64_t{mapping == "mma" && shape.m > 32 ? 64 : 32}},
-            {"block_n", std::int64_t{mapping == "mma" && shape.n > 16 ? 32 : 16}},
+            {"block_m", std::int64_t{shape.m > 128 || (mma && shape.m > 32) ? 64 : 32}},
+            {"block_n", std::int64_t{shape.n > 64 || (mma && shape.n > 16) ? 32 : 16}},
             {"thread_m", along_m},
             {"thread_n", along_n},
-            {"chunk", std::int64_t{large ? 16 : 8}},
-            {"stages", std::int64_t{large ? 2 : 1}},
-            {"depth", std::int64_t{4}},
+            {"chunk", std::int64_t{mma && shape.k > 16 ? 16 : 8}},
+            {"stages", values.stages.front()},
+            {"depth", values.depth.front()},
             {"exchange", mapping == "thread" && shape.packed() ? "shared" : "direct"},
             {"min_blocks", std::int64_t{1}}};
 }
@@ -144,22 +155,23 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
         if (mapping.applies(shape, limits)) names.push_back(mapping.name);
     const bool tiny = thread_mapping().applies(shape, limits);
     const bool units = mma_mapping().applies(shape, limits);
+    const Values values(shape, limits, tiny, units);
     std::vector<Tunable> tunables{
         {"mapping", "thread: a thread per matrix; tile: a thread per tile of C; mma: a warp per tile of the matrix units", words(names)},
-        {"matrices_per_block", "products that a block of threads computes", matrices_per_block(shape, tiny)},
-        {"block_m", "rows of C that a block computes, at most", cuts(shape.m, {32, 64, 128, 256, 512})},
-        {"block_n", "columns of C that a block computes, at most", cuts(shape.n, {16, 32, 64, 128, 256})},
-        {"thread_m", "rows that a thread accumulates; mma: groups of 16 rows per warp", cuts(shape.m, {1, 2, 4, 8})},
-        {"thread_n", "columns that a thread accumulates; mma: groups of 8 columns per warp", cuts(shape.n, {1, 2, 4, 8})},
-        {"chunk", "values along k that are staged in shared memory at a time, at most", cuts(shape.k, {8, 16, 32, 64, 128})},
-        {"stages", "chunks in shared memory: one is used while the others arrive", cuts(pieces(shape.k, 8), {1, 2, 3, 4})},
-        {"depth", "mma: values along k of one instruction", units ? numbers({4, 8, 16}) : numbers({4})},
+        {"matrices_per_block", "products that a block of threads computes", values.matrices_per_block},
+        {"block_m", "rows of C that a block computes, at most", values.block_m},
+        {"block_n", "columns of C that a block computes, at most", values.block_n},
+        {"thread_m", "rows that a thread accumulates; mma: groups of 16 rows per warp", values.thread_m},
+        {"thread_n", "columns that a thread accumulates; mma: groups of 8 columns per warp", values.thread_n},
+        {"chunk", "values along k that are staged in shared memory at a time, at most", values.chunk},
+        {"stages", "chunks in shared memory: one is used while the others arrive", values.stages},
+        {"depth", "mma: values along k of one instruction", values.depth},
         {"exchange",
          "shared: words that threads hold go to memory through shared memory, in order (thread: come from there, too); direct: as they are",
          words({"direct", "shared"})},
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})},
     };
-    std::vector<Assignment> safe = safe_assignments(shape, names);
+    std::vector<Assignment> safe = safe_assignments(shape, names, values);
     std::vector<Constraint> rules = constraints(shape, limits, tunables);
     return SearchSpace(std::move(tunables), std::move(rules), std::move(safe));
 }

@@ -50,6 +50,7 @@ int orientations(const Shape& shape) {
 
 std::vector<int> oriented_face(const Shape& shape, int orientation) {
     std::vector<int> result;
+    result.reserve(static_cast<std::size_t>(shape.face_nodes));
     const int order = shape.order;
     if (shape.dimension == 2) {
         for (int i = 0; i <= order; ++i) result.push_back(orientation == 0 ? i : order - i);
@@ -73,6 +74,7 @@ void fill_neighbours(const Shape& shape, std::int64_t period, std::mt19937_64& r
     for (std::int64_t k = 0; k < period; ++k)
         for (int face = 0; face < shape.faces; ++face) meetings.push_back(random_meeting(shape, k, face, random));
     std::vector<std::vector<int>> order;
+    order.reserve(static_cast<std::size_t>(orientations(shape)));
     for (int orientation = 0; orientation < orientations(shape); ++orientation) order.push_back(oriented_face(shape, orientation));
     std::memset(array.data(), 0, static_cast<std::size_t>(array.bytes()));
     int* const neighbour = static_cast<int*>(array.data());

@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-
-#include "generator/families/cuda_residency.hpp"
 #include "generator/families/dg_flux.hpp"
 #include "generator/families/dg_stage_passes.hpp"
-#include "generator/families/dg_volume_mappings.hpp"
+#include "generator/families/dg_stage_tile.hpp"
 
 // CUDA kernels of a stage's passes. A thread accumulates a tile of nodes x elements in registers; fields (for the volume part) and fluxes (for the
 // surface part) of the block's elements lie in shared memory, one after the other in the same place, and so do right-hand sides at last, so that
@@ -14,99 +10,6 @@
 
 namespace hone::dg {
 namespace {
-
-constexpr int reserved_shared_bytes = 1024;  // that the driver keeps per block, CUDA C++ Programming Guide
-
-// Configurations of families without a volume part have no such tunable.
-bool has_traces(const Config& config) {
-    const auto& values = config.assignments();
-    return std::any_of(values.begin(), values.end(), [](const Assignment& value) { return value.name == "traces"; });
-}
-
-struct Tile {
-    int elements_per_block, nodes_per_thread, elements_per_thread, unroll, copy_width;
-    int node_threads, nodes_padded;
-    int field_columns, flux_columns;  // columns of D and of LIFT, and values of a row that are read
-    int field_row, flux_row;          // stride between elements in shared memory
-    bool shared_operator;
-    bool traces_in_shared;  // fields stay in shared memory until the fluxes, in a place of their own, are made
-
-    Tile(const Shape& shape, const Config& config)
-        : elements_per_block(number(config, "elements_per_block")),
-          nodes_per_thread(number(config, "nodes_per_thread")),
-          elements_per_thread(number(config, "elements_per_thread")),
-          unroll(number(config, "unroll")),
-          copy_width(number(config, "copy_width")),
-          node_threads((shape.nodes + nodes_per_thread - 1) / nodes_per_thread),
-          nodes_padded(node_threads * nodes_per_thread),
-          field_columns(round_up(shape.nodes, unroll)),
-          flux_columns(round_up(shape.face_points(), unroll)),
-          // An odd number of vectors keeps neighbouring elements in different banks.
-          field_row((field_columns / unroll | 1) * unroll),
-          flux_row((flux_columns / unroll | 1) * unroll),
-          shared_operator(config.word("operator") == "shared"),
-          traces_in_shared(has_traces(config) && config.word("traces") == "shared") {}
-
-    int element_groups() const { return elements_per_block / elements_per_thread; }
-    int threads() const { return node_threads * element_groups(); }
-    // Values per field and element of the place that fields, fluxes and right-hand sides take in turns.
-    int place(const Shape& shape, bool volume) const {
-        return traces_in_shared ? std::max(field_row + flux_row, shape.nodes) : std::max({volume ? field_row : 0, flux_row, shape.nodes});
-    }
-};
-
-// Configurations of families without the tunable have no volume part.
-bool has_volume(const PassTraits& traits) {
-    return !traits.fusions.empty();
-}
-
-int volume_accumulators(const Shape& shape, const PassTraits& traits, const Config& config) {
-    return has_volume(traits) ? algebra(shape.equation, config.word("form")).accumulators : 0;
-}
-
-std::int64_t operator_words(const Shape& shape, const Tile& tile, bool volume) {
-    if (!tile.shared_operator) return 0;
-    return static_cast<std::int64_t>(tile.nodes_padded) * std::max(tile.flux_columns, volume ? shape.dimension * tile.field_columns : 0);
-}
-
-int factor_words(const Shape& shape, const Tile& tile, bool volume, const Config& config) {
-    return volume ? round_up(tile.elements_per_block * algebra(shape.equation, config.word("form")).factor_count(), 4) : 0;
-}
-
-std::int64_t shared_bytes(const Shape& shape, const Config& config, bool volume) {
-    const Tile tile(shape, config);
-    const std::int64_t place = static_cast<std::int64_t>(tile.elements_per_block) * shape.fields * tile.place(shape, volume);
-    return shape.bytes() * ((place + 3) / 4 * 4 + factor_words(shape, tile, volume, config) + operator_words(shape, tile, volume));
-}
-
-int registers(const Shape& shape, const PassTraits& traits, const Config& config) {
-    const Tile tile(shape, config);
-    const int sums = std::max(shape.fields, volume_accumulators(shape, traits, config)) * tile.nodes_per_thread * tile.elements_per_thread;
-    const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (has_volume(traits) ? shape.dimension : 1) * tile.nodes_per_thread;
-    const int gathered = 2 * shape.fields + 10;  // of a point of a face, with normal and impedances
-    // The compiler brings some two thirds of the operands in ahead of their use.
-    return shape.bytes() / 4 * std::max(sums + 2 * operands / 3, gathered) + 40;
-}
-
-using Violation = std::optional<std::string>;
-
-Violation tile_violation(const Shape& shape, const Config& config) {
-    const Tile tile(shape, config);
-    if (tile.elements_per_block % tile.elements_per_thread != 0) return "elements_per_thread does not divide elements_per_block";
-    if (tile.traces_in_shared && config.word("fused") != "whole") return "traces=shared: only a fused whole has the fields in shared memory";
-    if (tile.threads() < 32) return fmt::format("{} threads in a block, fewer than a warp", tile.threads());
-    if (tile.nodes_padded - shape.nodes >= shape.nodes / 3 + 1)
-        return fmt::format("{} nodes per thread leave a third of {} threads without a node", tile.nodes_per_thread, tile.node_threads);
-    return std::nullopt;
-}
-
-Violation shared_violation(const Shape& shape, const Config& config, bool volume, const Limits& limits) {
-    const std::int64_t bytes = shared_bytes(shape, config, volume);
-    if (bytes > limits.shared_bytes_per_block) return fmt::format("{} bytes of shared memory, a block has {}", bytes, limits.shared_bytes_per_block);
-    const std::int64_t resident = (bytes + reserved_shared_bytes) * number(config, "min_blocks");
-    if (resident <= limits.shared_bytes_per_multiprocessor) return std::nullopt;
-    return fmt::format("{} bytes of shared memory for min_blocks blocks, a multiprocessor has {}", resident, limits.shared_bytes_per_multiprocessor);
-}
 
 Block shape_constants(const Shape& shape) {
     Block block;
@@ -122,20 +25,28 @@ Block copy_constants(const Shape& shape, const Config& config) {
     return block;
 }
 
-Block constants(const Plan& plan, const Tile& tile) {
+Block constants(const Plan& plan, const StageTile& tile) {
     const Shape& shape = plan.shape;
     const bool volume = plan.any(&Pass::volume);
     Block block;
     block.append(shape_constants(shape));
     block.line("constexpr int dimension = {}, face_count = {}, face_nodes = {}, face_points = face_count * face_nodes;", shape.dimension, shape.faces,
                shape.face_nodes);
-    block.line("constexpr int elements_per_block = {}, elements_per_thread = {}, element_groups = elements_per_block / elements_per_thread;",
-               tile.elements_per_block, tile.elements_per_thread);
-    block.line("constexpr int nodes_per_thread = {}, node_threads = {}, nodes_padded = {};", tile.nodes_per_thread, tile.node_threads,
-               tile.nodes_padded);
+    if (tile.mma) {
+        block.line("constexpr int elements_per_block = {}, columns = {};  // groups of 8 elements per warp", tile.elements_per_block,
+                   tile.elements_per_thread);
+        block.line("constexpr int node_tiles = {}, column_groups = {};", tile.nodes_padded / mma_nodes, tile.column_groups());
+        block.line("constexpr int flux_steps = {};  // of 8 columns of LIFT", tile.flux_columns / mma_columns);
+        if (volume) block.line("constexpr int field_steps = {};  // of 8 columns of D", tile.field_columns / mma_columns);
+    } else {
+        block.line("constexpr int elements_per_block = {}, elements_per_thread = {}, element_groups = elements_per_block / elements_per_thread;",
+                   tile.elements_per_block, tile.elements_per_thread);
+        block.line("constexpr int nodes_per_thread = {}, node_threads = {}, nodes_padded = {};", tile.nodes_per_thread, tile.node_threads,
+                   tile.nodes_padded);
+        block.line("constexpr int unroll = {};        // columns of an operator per trip", tile.unroll);
+    }
     block.line("constexpr int threads_per_block = {}, blocks_per_multiprocessor = {};", tile.threads(), number(plan.config, "min_blocks"));
     block.append(copy_constants(shape, plan.config));
-    block.line("constexpr int unroll = {};        // columns of an operator per trip", tile.unroll);
     block.line("constexpr int flux_columns = {}, flux_row = {};  // points of an element's faces and their stride in shared memory, padded",
                tile.flux_columns, tile.flux_row);
     if (!volume) return block;
@@ -146,21 +57,23 @@ Block constants(const Plan& plan, const Tile& tile) {
 }
 
 // Where the metric factors and an operator lie behind `here`.
-Block shared_places(const Plan& plan, const Tile& tile, const Pass& pass) {
+Block shared_places(const Plan& plan, const StageTile& tile, const Pass& pass) {
     const bool volume = plan.any(&Pass::volume);
     const int place = round_up(tile.elements_per_block * plan.shape.fields * tile.place(plan.shape, volume), 4);
-    const int factor = factor_words(plan.shape, tile, volume, plan.config);
+    const int factor = stage_factor_words(plan.shape, tile, volume, plan.config);
     Block block;
     if (pass.surface && tile.traces_in_shared)
         block.text("real* const fluxes = here + fields * elements_per_block * field_row;");
     else if (pass.surface)
         block.text("real* const fluxes = here;");
-    if (volume) block.line("real* const factor = here + {};  // [elements_per_block][factors]", place);
-    if (tile.shared_operator) block.line("real* const operator_here = here + {};", place + factor);
+    if (tile.mma) block.line("real* const out = here + {};  // right-hand sides", place);
+    const int behind = place + tile.out_words(plan.shape);
+    if (volume) block.line("real* const factor = here + {};  // [elements_per_block][factors]", behind);
+    if (tile.shared_operator) block.line("real* const operator_here = here + {};", behind + factor);
     return block;
 }
 
-Block copy_operator(const Tile& tile, const std::string& name, int words) {
+Block copy_operator(const StageTile& tile, const std::string& name, int words) {
     Block block;
     if (tile.shared_operator) block.line("for (int i = threadIdx.x; i < {}; i += threads_per_block) operator_here[i] = {}[i];", words, name);
     return block;
@@ -198,7 +111,7 @@ Block combine(const Algebra& form) {
     return block;
 }
 
-std::string fields_text(const Plan& plan, const Tile& tile) {
+std::string fields_text(const Plan& plan, const StageTile& tile) {
     const Algebra& form = plan.form();
     const bool at_once = !tile.traces_in_shared;  // then the faces' values come from memory, and nobody needs the fields as they were
     Block barrier;
@@ -212,7 +125,7 @@ std::string fields_text(const Plan& plan, const Tile& tile) {
                                          {"transform", at_once ? transform(form) : keep}});
 }
 
-std::string derivatives_text(const Plan& plan, const Tile& tile) {
+std::string derivatives_text(const Plan& plan, const StageTile& tile) {
     const Algebra& form = plan.form();
     Block load;
     load.line("for (int r = 0; r < nodes_per_thread; ++r) d[a][r] = {}[((m + j) * dimension + a) * nodes_padded + node + r * node_threads];",
@@ -228,7 +141,7 @@ Block impedances(const Shape& shape) {
     return block;
 }
 
-std::string fluxes_text(const Plan& plan, const Tile& tile) {
+std::string fluxes_text(const Plan& plan, const StageTile& tile) {
     const Shape& shape = plan.shape;
     Block normal;
     for (int i = 0; i < shape.dimension; ++i) normal.line("const real n{} = face[{}];", "xyz"[i], i);
@@ -251,15 +164,55 @@ std::string fluxes_text(const Plan& plan, const Tile& tile) {
                                          {"flux", flux_lines(shape, numbered("difference"), numbered("flux"))}});
 }
 
-std::string lift_text(const Tile& tile) {
+std::string lift_text(const StageTile& tile) {
     Block load;
     load.line("for (int r = 0; r < nodes_per_thread; ++r) l[r] = {}[(c + j) * nodes_padded + node + r * node_threads];",
               tile.shared_operator ? "operator_here" : "LIFT");
     return render("dg_stage_lift.cu", {{"load_operator", load}});
 }
 
+Block unroll_hint(const Plan& plan) {
+    Block block;
+    block.line("#pragma unroll {}", number(plan.config, "unroll"));
+    return block;
+}
+
+std::string mma_volume_text(const Plan& plan) {
+    const Algebra& form = plan.form();
+    Block products;
+    for (const Product& product : form.products) {
+        const std::string field = fmt::format("u[{}]", product.field);
+        products.line("multiply_add(derivative[{}][c], d[{}], {});", product.accumulator, product.derivative,
+                      product.sign > 0 ? field : "negated(" + field + ")");
+    }
+    Block combine = name_factors(form);
+    for (std::size_t f = 0; f < form.combine.size(); ++f)
+        combine.line("sum[{}][c][i] = {};", f,
+                     expression(form.combine[f], form.combine_scale, [](int k) { return fmt::format("derivative[{}][c][i]", k); }));
+    return render("dg_stage_mma_volume.cu", {{"unroll", unroll_hint(plan)}, {"products", products}, {"combine", combine}});
+}
+
+// Right-hand sides by the matrix units: all operands into shared memory, then the products.
+Block mma_sums(const Plan& plan, const StageTile& tile, const Pass& pass) {
+    Block operands;
+    Block products;
+    if (pass.volume) {
+        operands.lines_of(fields_text(plan, tile));
+        products.lines_of(mma_volume_text(plan));
+    }
+    if (pass.surface) {
+        operands.lines_of(fluxes_text(plan, tile));
+        products.lines_of(render("dg_stage_mma_surface.cu", {{"unroll", unroll_hint(plan)}}));
+    }
+    if (tile.traces_in_shared && plan.form().transforms())
+        operands.lines_of(render("dg_stage_transform.cu", {{"transform", transform(plan.form())}}));
+    Block block;
+    block.lines_of(render("dg_stage_mma.cu", {{"shared_places", shared_places(plan, tile, pass)}, {"operands", operands}, {"parts", products}}));
+    return block;
+}
+
 // The parts of a pass in their order, with the barriers between them.
-Block parts(const Plan& plan, const Tile& tile, const Pass& pass) {
+Block parts(const Plan& plan, const StageTile& tile, const Pass& pass) {
     const Block copy_lift = copy_operator(tile, "LIFT", tile.flux_columns * tile.nodes_padded);
     Block block;
     if (tile.traces_in_shared) {
@@ -293,7 +246,7 @@ Block finish(const Plan& plan, const Pass& pass) {
         block.line("real {}[copy_width];", name);
         block.line("load({}, {});", name, from);
     };
-    if (pass.sums()) load("total", "here + i");
+    if (pass.sums()) load("total", chosen(plan.config, "mapping", "mma") ? "out + i" : "here + i");
     if (pass.from_rhs) load("before", "rhs + base + i");
     if (pass.update) {
         load("residual", "res + base + i");
@@ -333,31 +286,40 @@ Block entry(const Plan& plan, const Pass& pass, const Block& sums) {
 }
 
 // What makes a pass's right-hand sides.
-Block sums(const Plan& plan, const Tile& tile, const Pass& pass) {
+Block sums(const Plan& plan, const StageTile& tile, const Pass& pass) {
     Block block;
     if (!pass.sums()) return block;
+    if (tile.mma) return mma_sums(plan, tile, pass);
     block.lines_of(render("dg_stage_sums.cu", {{"shared_places", shared_places(plan, tile, pass)}, {"parts", parts(plan, tile, pass)}}));
     return block;
 }
 
-// Operators column by column, nodes of a column side by side, zero where padded.
-TableSpec volume_table(const Shape& shape, const Tile& tile) {
-    TableSpec table{"D", static_cast<std::int64_t>(shape.dimension) * tile.field_columns * tile.nodes_padded, {}};
-    table.contents.assign(static_cast<std::size_t>(table.words), 0.0);
-    for (int m = 0; m < shape.nodes; ++m)
-        for (int a = 0; a < shape.dimension; ++a)
-            for (int n = 0; n < shape.nodes; ++n)
-                table.contents[static_cast<std::size_t>((m * shape.dimension + a) * tile.nodes_padded + n)] =
-                    shape.reference().derivative[static_cast<std::size_t>(a)](n, m);
-    return table;
+// An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients: column by column, nodes of a column side by side,
+// zero where padded; or as dg_volume's matrix units read it, [tile of 16 nodes][step of 8 columns][matrix][column 2t or 2t + 1][lane](node g, node
+// g + 8), each lane's loads in the order it makes them.
+template <typename Entry>
+TableSpec table(const char* name, const Shape& shape, const StageTile& tile, int matrices, int columns, int padded_columns, Entry entry) {
+    TableSpec result{name, static_cast<std::int64_t>(matrices) * padded_columns * tile.nodes_padded, {}};
+    result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
+    constexpr int block_words = mma_nodes * mma_columns;
+    const auto place = [&](int a, int n, int c) {
+        if (!tile.mma) return (c * matrices + a) * tile.nodes_padded + n;
+        const int step = (n / mma_nodes * (padded_columns / mma_columns) + c / mma_columns) * matrices + a;
+        return step * block_words + n % 8 * 8 + n % mma_nodes / 8 + c % 2 * (2 * mma_lanes) + c % mma_columns / 2 * 2;
+    };
+    for (int a = 0; a < matrices; ++a)
+        for (int c = 0; c < columns; ++c)
+            for (int n = 0; n < shape.nodes; ++n) result.contents[static_cast<std::size_t>(place(a, n, c))] = entry(a, n, c);
+    return result;
 }
 
-TableSpec surface_table(const Shape& shape, const Tile& tile) {
-    TableSpec table{"LIFT", static_cast<std::int64_t>(tile.flux_columns) * tile.nodes_padded, {}};
-    table.contents.assign(static_cast<std::size_t>(table.words), 0.0);
-    for (int c = 0; c < shape.face_points(); ++c)
-        for (int n = 0; n < shape.nodes; ++n) table.contents[static_cast<std::size_t>(c * tile.nodes_padded + n)] = shape.reference().lift(n, c);
-    return table;
+TableSpec volume_table(const Shape& shape, const StageTile& tile) {
+    return table("D", shape, tile, shape.dimension, shape.nodes, tile.field_columns,
+                 [&](int a, int n, int c) { return shape.reference().derivative[static_cast<std::size_t>(a)](n, c); });
+}
+
+TableSpec surface_table(const Shape& shape, const StageTile& tile) {
+    return table("LIFT", shape, tile, 1, shape.face_points(), tile.flux_columns, [&](int, int n, int c) { return shape.reference().lift(n, c); });
 }
 
 Launch element_launch(const Plan& plan, const Pass& pass, std::int64_t threads) {
@@ -368,63 +330,15 @@ Launch element_launch(const Plan& plan, const Pass& pass, std::int64_t threads) 
     launch.block = {threads, 1, 1};
     launch.range_axis = 0;
     launch.range_per_block = elements_per_block;
-    launch.shared_bytes = pass.sums() ? shared_bytes(plan.shape, plan.config, plan.any(&Pass::volume)) : 0;
+    launch.shared_bytes = pass.sums() ? stage_shared_bytes(plan.shape, plan.config, plan.any(&Pass::volume)) : 0;
     return launch;
 }
 
 }  // namespace
 
-std::optional<std::string> copy_violation(const Shape& shape, const Config& config) {
-    const int width = number(config, "copy_width");
-    if (width * shape.bytes() <= 16 && shape.words() % width == 0) return std::nullopt;
-    return fmt::format("copies of {} values do not divide the {} of an element or exceed 16 bytes", width, shape.words());
-}
-
-SearchSpace pass_cuda_space(const Shape& shape, const PassTraits& traits, const Limits& limits) {
-    std::vector<Tunable> tunables;
-    std::vector<Assignment> safe;
-    if (has_volume(traits)) {
-        tunables.push_back({"fused", "what one launch does: separate: volume, surface and update each; surface_update: the last two; whole: all",
-                            words(traits.fusions)});
-        tunables.push_back(
-            {"form", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t", words({"covariant", "cartesian"})});
-        tunables.push_back({"traces", "where the faces' own values come from: memory, or the fields that a fused whole keeps in shared memory for it",
-                            words({"memory", "shared"})});
-        safe = {{"fused", "separate"}, {"form", "covariant"}, {"traces", "memory"}};
-    }
-    for (Tunable& tunable :
-         std::vector<Tunable>{{"elements_per_block", "elements that a block of threads handles", numbers({4, 8, 16, 32, 64})},
-                              {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-                              {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-                              {"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"})},
-                              {"unroll", "columns of an operator per trip of the inner loop", numbers({1, 2, 4})},
-                              {"copy_width", "values per load and store of fields and right-hand sides", numbers({1, 2, 4})},
-                              {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})}})
-        tunables.push_back(std::move(tunable));
-    const std::int64_t elements = shape.order <= 2 ? 16 : 4;
-    const std::int64_t elements_per_thread = shape.nodes > 200 ? 4 : 1;  // 1024 threads hold four elements of up to 256 nodes only
-    for (Assignment& assignment : std::vector<Assignment>{{"elements_per_block", elements},
-                                                          {"nodes_per_thread", std::int64_t{1}},
-                                                          {"elements_per_thread", elements_per_thread},
-                                                          {"operator", "global"},
-                                                          {"unroll", std::int64_t{1}},
-                                                          {"copy_width", std::int64_t{1}},
-                                                          {"min_blocks", std::int64_t{1}}})
-        safe.push_back(std::move(assignment));
-    std::vector<Constraint> constraints{
-        {"tile", [shape](const Config& config) { return tile_violation(shape, config); }},
-        {"copies", [shape](const Config& config) { return copy_violation(shape, config); }},
-        {"shared_memory", [=](const Config& config) { return shared_violation(shape, config, has_volume(traits), limits); }}};
-    for (Constraint& constraint : residency_constraints(
-             limits, [shape](const Config& config) { return Tile(shape, config).threads(); },
-             [=](const Config& config) { return registers(shape, traits, config); }))
-        constraints.push_back(std::move(constraint));
-    return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));
-}
-
 KernelSource pass_cuda_kernel(Plan plan) {
     const Shape& shape = plan.shape;
-    const Tile tile(shape, plan.config);
+    const StageTile tile(shape, plan.config);
     KernelSource& source = plan.source;
     source.target = Target::cuda;
     if (plan.any(&Pass::volume)) source.tables.insert(source.tables.begin(), volume_table(shape, tile));
@@ -439,6 +353,7 @@ KernelSource pass_cuda_kernel(Plan plan) {
     }
     source.text = render("dg_stage.cu", {{"banner", pass_banner(plan, Target::cuda)},
                                          {"constants", constants(plan, tile)},
+                                         {"product", tile.mma ? Block().lines_of(render("dg_stage_mma_product.cu", {})) : Block()},
                                          {"face_node", face_node_table(shape, "__device__ const")},
                                          {"entries", entries}});
     return std::move(source);
@@ -455,9 +370,11 @@ KernelSource update_cuda_kernel(Plan plan) {
     constants.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};",
                    number(plan.config, "elements_per_block"), number(plan.config, "block"), number(plan.config, "min_blocks"));
     constants.append(copy_constants(plan.shape, plan.config));
-    source.text =
-        render("dg_stage.cu",
-               {{"banner", pass_banner(plan, Target::cuda)}, {"constants", constants}, {"face_node", {}}, {"entries", entry(plan, pass, {})}});
+    source.text = render("dg_stage.cu", {{"banner", pass_banner(plan, Target::cuda)},
+                                         {"constants", constants},
+                                         {"product", {}},
+                                         {"face_node", {}},
+                                         {"entries", entry(plan, pass, {})}});
     return std::move(source);
 }
 

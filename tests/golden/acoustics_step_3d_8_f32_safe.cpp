@@ -138,6 +138,10 @@ void for_all_tiles(int nx, int ny, int first, int last, const MakeStep& make_ste
     }
 }
 
+// Rows that only the caches see begin and end on a line of them, whatever is needed of them: loops over whole vectors, without a remainder.
+constexpr int line_words = 64 / sizeof(real);
+constexpr int lines(int words) { return (words + line_words - 1) / line_words * line_words; }
+
 // Writes a row that is in the caches to its array.
 inline void keep(real* to, const real* from, int n)
 {
@@ -186,12 +190,11 @@ class Faces {
     real* along(int face, int row) { return start_ + (wide((face + 2 * half) % (2 * half)) * tile_rows + row) * row_words; }
     // Along y, at the faces of a row from 1 - M on.
     real* rows(int row) { return start_ + wide(ring_rows + row + half - 1) * row_words; }
-    // Along x, at the face of the row's first cell; M - 1 before it and M behind the last.
+    // Along x, at the face of the row's first cell; lines before it and behind the last.
     real* across() { return start_ + wide(ring_rows + side_rows) * row_words + line_words; }
     real* pressures() { return start_ + wide(ring_rows + side_rows + 1) * row_words; }
 
   private:
-    static constexpr int line_words = 64 / sizeof(real);
     static constexpr wide row_words = 512 + 2 * line_words, buffered_rows = 16;
     static constexpr wide tile_rows = dimension == 2 ? 1 : buffered_rows, ring_rows = 2 * half * tile_rows;
     static constexpr wide side_rows = dimension == 2 ? 0 : tile_rows + 2 * half - 1;
@@ -227,12 +230,17 @@ extern "C" void acoustics_step(
     const Layout layout(ny, pitch);
     const auto medium = [](wide at) { return array_media ? at : 0; };
     const auto advance = [&](const Tile& tile, Faces& faces) {
+        // The tile's own velocities along the march are read from their array again, unless they go past the caches.
+        const auto new_along = [&](int face, int row) {
+            const bool direct = !streaming_stores && face >= tile.first && face < tile.last;
+            return direct ? along_next + layout.position(tile, row, face) : faces.along(face, row);
+        };
         for (int face = tile.first + 1 - half; face < tile.last + half; ++face) {
             for (int row = 0; row < tile.rows; ++row) {
                 const wide at = layout.position(tile, row, face);
-                real* const to = faces.along(face, row);
+                real* const to = new_along(face, row);
                 velocity_row(to, along + at, b_along + medium(at), p + at, tile.n, layout.layer(), damping.face_along(face));
-                if (face >= tile.first && face < tile.last) keep(along_next + at, to, tile.n);
+                if (streaming_stores && face >= tile.first && face < tile.last) keep(along_next + at, to, tile.n);
             }
             const int layer = face - half;
             if (layer < tile.first) continue;
@@ -243,16 +251,18 @@ extern "C" void acoustics_step(
                     if (row >= 0 && row < tile.rows) keep(v_next + at, faces.rows(row), tile.n);
                 }
             for (int row = 0; row < tile.rows; ++row) {
-                const wide at = layout.position(tile, row, layer), before = at + 1 - half;
-                velocity_row(faces.across() + 1 - half, u + before, b_x + medium(before), p + before, tile.n + 2 * half - 1, 1,
-                             damping.faces_x(tile.x + 1 - half));
+                const wide at = layout.position(tile, row, layer), before = at - line_words;
+                const int after = std::min(lines(tile.n + half), pitch - left - tile.x);
+                velocity_row(faces.across() - line_words, u + before, b_x + medium(before), p + before, line_words + after, 1,
+                             damping.faces_x(tile.x - line_words));
                 keep(u_next + at, faces.across(), tile.n);
                 const real* around[2 * half];
-                for (int k = 0; k < 2 * half; ++k) around[k] = faces.along(layer + 1 - half + k, row);
+                for (int k = 0; k < 2 * half; ++k) around[k] = new_along(layer + 1 - half + k, row);
                 const wide row_stride = faces.rows(1) - faces.rows(0);
-                pressure_row(faces.pressures(), p + at, kappa + medium(at), faces.across(), faces.rows(row), row_stride, around, tile.n,
+                real* const pressures = streaming_stores ? faces.pressures() : p_next + at;
+                pressure_row(pressures, p + at, kappa + medium(at), faces.across(), faces.rows(row), row_stride, around, tile.n,
                              damping.centres_x(tile.x), damping.centre(tile.y + row, layer));
-                keep(p_next + at, faces.pressures(), tile.n);
+                if (streaming_stores) keep(p_next + at, pressures, tile.n);
             }
         }
         finish_stores();

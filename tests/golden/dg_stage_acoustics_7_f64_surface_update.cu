@@ -1,5 +1,5 @@
 // dg_stage: acoustics_3d, order 7, f64
-// hone emit dg_stage equation=acoustics_3d order=7 precision=f64 materials=per_element elements=100000 --target cuda --config fused=surface_update,form=covariant,traces=memory,elements_per_block=8,nodes_per_thread=2,elements_per_thread=2,operator=global,unroll=2,copy_width=2,min_blocks=1
+// hone emit dg_stage equation=acoustics_3d order=7 precision=f64 materials=per_element elements=100000 --target cuda --config fused=surface_update,form=covariant,traces=memory,mapping=tile,elements_per_block=8,nodes_per_thread=2,elements_per_thread=2,operator=global,unroll=2,copy_width=2,min_blocks=1
 // The same text serves any number of elements.
 // per element: 493728 operations, 16160 bytes (compulsory); this form executes 321024 operations
 using real = double;
@@ -7,10 +7,10 @@ constexpr int nodes = 120, fields = 4, words = fields * nodes;
 constexpr int dimension = 3, face_count = 4, face_nodes = 36, face_points = face_count * face_nodes;
 constexpr int elements_per_block = 8, elements_per_thread = 2, element_groups = elements_per_block / elements_per_thread;
 constexpr int nodes_per_thread = 2, node_threads = 60, nodes_padded = 120;
+constexpr int unroll = 2;        // columns of an operator per trip
 constexpr int threads_per_block = 240, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 2;  // values in 16 bytes
 constexpr int copy_width = 2;    // values per load and store of memory
-constexpr int unroll = 2;        // columns of an operator per trip
 constexpr int flux_columns = 144, flux_row = 146;  // points of an element's faces and their stride in shared memory, padded
 constexpr int field_columns = 120, field_row = 122;  // nodes of an element, likewise
 constexpr int factors = 9, accumulators = 4, geometry_words = dimension * dimension;

@@ -7,10 +7,10 @@ constexpr int nodes = 10, fields = 6, words = fields * nodes;
 constexpr int dimension = 3, face_count = 4, face_nodes = 6, face_points = face_count * face_nodes;
 constexpr int elements_per_block = 32, elements_per_thread = 1, element_groups = elements_per_block / elements_per_thread;
 constexpr int nodes_per_thread = 1, node_threads = 10, nodes_padded = 10;
+constexpr int unroll = 4;        // columns of an operator per trip
 constexpr int threads_per_block = 320, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
 constexpr int copy_width = 4;    // values per load and store of memory
-constexpr int unroll = 4;        // columns of an operator per trip
 constexpr int flux_columns = 24, flux_row = 28;  // points of an element's faces and their stride in shared memory, padded
 constexpr int field_columns = 12, field_row = 12;  // nodes of an element, likewise
 constexpr int factors = 10, accumulators = 6, geometry_words = dimension * dimension;

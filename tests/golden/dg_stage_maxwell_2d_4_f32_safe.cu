@@ -7,10 +7,10 @@ constexpr int nodes = 15, fields = 3, words = fields * nodes;
 constexpr int dimension = 2, face_count = 3, face_nodes = 5, face_points = face_count * face_nodes;
 constexpr int elements_per_block = 4, elements_per_thread = 1, element_groups = elements_per_block / elements_per_thread;
 constexpr int nodes_per_thread = 1, node_threads = 15, nodes_padded = 15;
+constexpr int unroll = 1;        // columns of an operator per trip
 constexpr int threads_per_block = 60, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
 constexpr int copy_width = 1;    // values per load and store of memory
-constexpr int unroll = 1;        // columns of an operator per trip
 constexpr int flux_columns = 15, flux_row = 15;  // points of an element's faces and their stride in shared memory, padded
 constexpr int field_columns = 15, field_row = 15;  // nodes of an element, likewise
 constexpr int factors = 4, accumulators = 3, geometry_words = dimension * dimension;

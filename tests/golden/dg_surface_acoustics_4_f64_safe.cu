@@ -1,5 +1,5 @@
 // dg_surface: acoustics_3d, order 4, f64
-// hone emit dg_surface equation=acoustics_3d order=4 precision=f64 materials=per_element elements=100000 --target cuda --config elements_per_block=4,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,copy_width=1,min_blocks=1
+// hone emit dg_surface equation=acoustics_3d order=4 precision=f64 materials=per_element elements=100000 --target cuda --config mapping=tile,elements_per_block=4,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,copy_width=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 18260 operations, 3720 bytes (compulsory); this form executes 18340 operations
 using real = double;
@@ -7,10 +7,10 @@ constexpr int nodes = 35, fields = 4, words = fields * nodes;
 constexpr int dimension = 3, face_count = 4, face_nodes = 15, face_points = face_count * face_nodes;
 constexpr int elements_per_block = 4, elements_per_thread = 1, element_groups = elements_per_block / elements_per_thread;
 constexpr int nodes_per_thread = 1, node_threads = 35, nodes_padded = 35;
+constexpr int unroll = 1;        // columns of an operator per trip
 constexpr int threads_per_block = 140, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 2;  // values in 16 bytes
 constexpr int copy_width = 1;    // values per load and store of memory
-constexpr int unroll = 1;        // columns of an operator per trip
 constexpr int flux_columns = 60, flux_row = 61;  // points of an element's faces and their stride in shared memory, padded
 
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.

@@ -7,10 +7,10 @@ constexpr int nodes = 20, fields = 6, words = fields * nodes;
 constexpr int dimension = 3, face_count = 4, face_nodes = 10, face_points = face_count * face_nodes;
 constexpr int elements_per_block = 16, elements_per_thread = 2, element_groups = elements_per_block / elements_per_thread;
 constexpr int nodes_per_thread = 1, node_threads = 20, nodes_padded = 20;
+constexpr int unroll = 4;        // columns of an operator per trip
 constexpr int threads_per_block = 160, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
 constexpr int copy_width = 4;    // values per load and store of memory
-constexpr int unroll = 4;        // columns of an operator per trip
 constexpr int flux_columns = 40, flux_row = 44;  // points of an element's faces and their stride in shared memory, padded
 
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.

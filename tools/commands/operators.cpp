@@ -47,8 +47,8 @@ std::vector<Operator> operators_of(const ReferenceElement& element) {
 
 // Those that --matrix asks for.
 std::vector<Operator> chosen(const std::vector<Operator>& all, const Settings& settings) {
-    std::vector<std::string> names;
-    for (const auto& row : all) names.push_back(row.name);
+    std::vector<std::string> names(all.size());
+    std::transform(all.begin(), all.end(), names.begin(), [](const Operator& row) { return row.name; });
     std::vector<Operator> result;
     for (const auto& name : settings.matrices) {
         const auto found = std::find(names.begin(), names.end(), name);

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -82,6 +83,23 @@ TEST(EdgeKernels, BothTargetsMirrorInjectAndRecord) {
         EXPECT_EQ(std::vector<double>(traces.begin() + 7, traces.begin() + 14), (std::vector<double>{8, 4, 8, 1, 1, 1, 1}));
         EXPECT_EQ(traces[6], -1);
         EXPECT_EQ(traces[14], -1);
+    }
+}
+
+TEST(EdgeKernels, CompileForAGpu) {
+    test::TemporaryFolder folder;
+    DiskCache cache(folder.path() / "cache");
+    std::unique_ptr<Compiler> nvrtc;
+    try {
+        nvrtc = make_nvrtc_compiler("sm_90", cache);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+        const CompileOutcome outcome = nvrtc->compile(EdgeKernels::source(Target::cuda, precision));
+        ASSERT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
+        EXPECT_EQ(outcome.code.resources.size(), 3U);
+        for (const EntryResources& entry : outcome.code.resources) EXPECT_EQ(entry.spill_store_bytes, 0) << entry.entry;
     }
 }
 

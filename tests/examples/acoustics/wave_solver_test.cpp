@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "examples/acoustics/synthetic_model.hpp"
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -175,6 +176,43 @@ TEST_F(WaveSolverTest, SaysWhatCannotBe) {
     settings.walls[0][0] = Wall::free_surface;
     EXPECT_THROW(attempt(settings, good), Error);
     EXPECT_THROW(record(homogeneous_model(2, {40, 15, 1}, 1, 1, 1), {.order = 8, .walls = all_rigid}, good, 1), Error);
+}
+
+// Kernels, walls, source and receivers of a GPU do what the processor's do.
+TEST(GpuWaveSolver, AgreesWithTheProcessor) {
+    test::TemporaryFolder folder;
+    DiskCache cache(folder.path() / "cache");
+    std::unique_ptr<Backend> gpu;
+    try {
+        gpu = make_backend("cuda", cache);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const auto cpu = make_cpu_backend(0, cache);
+    for (const int dimension : {2, 3})
+        for (const char* kernels : {"step", "sweeps"}) {
+            const Model model = synthetic_model({.dimension = dimension, .cells = {53, 37, dimension == 3 ? 31 : 1}, .spacing = 10});
+            WaveSettings settings{.order = 8, .precision = "f64", .kernels = kernels, .layer = 10};
+            settings.walls[static_cast<std::size_t>(model.depth_axis())][0] = Wall::free_surface;
+            settings.walls[0][1] = Wall::rigid;
+            const Survey survey{{20}, {20, 9, dimension == 3 ? 9 : 0}, {{1, 2, 0}, {50, 30, dimension == 3 ? 20 : 0}}};
+            std::vector<std::vector<std::vector<float>>> recordings;
+            for (Backend* backend : {gpu.get(), cpu.get()}) {
+                KernelLibrary library(*backend, Database(built_in_families()), built_in_families());
+                WaveSolver solver(*backend, library, model, settings, survey, 300);
+                solver.advance(300);
+                recordings.push_back(solver.recording());
+            }
+            for (std::size_t r = 0; r < survey.receivers.size(); ++r) {
+                float peak = 0, difference = 0;
+                for (std::size_t i = 0; i < 300; ++i) {
+                    peak = std::max(peak, std::abs(recordings[1][r][i]));
+                    difference = std::max(difference, std::abs(recordings[0][r][i] - recordings[1][r][i]));
+                }
+                EXPECT_GT(peak, 0);
+                EXPECT_LE(difference, 1e-6F * peak) << dimension << "D, " << kernels;
+            }
+        }
 }
 
 }  // namespace

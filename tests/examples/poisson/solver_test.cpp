@@ -248,5 +248,42 @@ TEST_F(PoissonSolverTest, WhatMayHappenIsAValue) {
     EXPECT_EQ(solver.solve(b, x, {.preconditioner = Preconditioner::jacobi}).ending, Ending::breakdown);
 }
 
+class GpuPoissonSolverTest : public PoissonSolverTest {
+  protected:
+    void SetUp() override {
+        PoissonSolverTest::SetUp();
+        if (IsSkipped()) return;
+        try {
+            gpu_ = make_backend("cuda", cache_);
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+    }
+
+    std::unique_ptr<Backend> gpu_;
+};
+
+// The whole iteration, whose sums and scalars never leave the device, in several forms of its kernels.
+TEST_F(GpuPoissonSolverTest, SolvesToTheDigitAsTheProcessorDoes) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("fma") == 0) GTEST_SKIP() << "this processor rounds a multiply-add twice";
+#endif
+    KernelLibrary on_gpu(*gpu_, Database(built_in_families()), built_in_families(), [](const std::string&) {});
+    const PoissonSystem system = PoissonSystem::laplacian("axis", "periodic", "f64", 45, 37, 29, 1);
+    const std::vector<double> b = random_cells(system);
+    PoissonSolver here(*backend_, library_, system);
+    std::vector<double> expected(b.size(), 0.0);
+    const Solve on_processor = here.solve(b, expected, {.tolerance = 1e-6});
+    for (const char* form :
+         {"staging=caches", "staging=registers,z_block=16,load_bytes=16,planes_ahead=2", "staging=registers,block_y=8,rows_per_thread=2",
+          "staging=shared,z_block=32,load_bytes=16,planes_ahead=2,once=streaming", "staging=shared,block_y=8,rows_per_thread=2"}) {
+        PoissonSolver there(*gpu_, on_gpu, system, {{"direction", form}, {"residual", form}});
+        std::vector<double> x(b.size(), 0.0);
+        const Solve solve = there.solve(b, x, {.tolerance = 1e-6});
+        EXPECT_EQ(solve.history, on_processor.history) << form;
+        EXPECT_EQ(x, expected) << form;
+    }
+}
+
 }  // namespace
 }  // namespace hone

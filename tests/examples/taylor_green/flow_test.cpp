@@ -161,5 +161,28 @@ TEST_F(TaylorGreen, TimeStepsEndOnTime) {
     EXPECT_GT(time_steps(mesh, 1, 2, 1, 0.5).count, 400) << "diffusion is the tighter bound";
 }
 
+using GpuTaylorGreen = TaylorGreen;
+
+TEST_F(GpuTaylorGreen, FlowsAsOnTheProcessor) {
+    std::unique_ptr<Backend> gpu;
+    try {
+        gpu = make_backend("cuda", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    KernelLibrary on_gpu(*gpu, Database(built_in_families()), built_in_families(), [](const std::string&) {});
+    const FlowSettings settings{.dimension = 3, .cells = 20, .viscosity = 0.02};
+    Flow here(*backend_, library_, settings), there(*gpu, on_gpu, settings);
+    const Velocity start = random_velocity(here.mesh());
+    for (auto* flow : {&here, &there}) {
+        flow->set(start);
+        for (int step = 0; step < 3; ++step) flow->step(0.05);
+        EXPECT_EQ(flow->failures(), 0);
+    }
+    // Multiply-adds may be fused differently, and the pressure is known to its tolerance.
+    EXPECT_LT(largest_difference(here.velocity(), there.velocity()), 1e-7);
+    EXPECT_GT(largest_difference(here.velocity(), start), 0.1);
+}
+
 }  // namespace
 }  // namespace hone

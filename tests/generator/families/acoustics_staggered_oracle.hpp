@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -14,6 +15,23 @@ namespace hone::test {
 
 /// One time step of some kernel on a problem's arrays.
 using AcousticStep = std::function<void(const Problem&, const std::vector<void*>& arrays)>;
+
+/// A step of a problem in single precision on values in double precision, so that one box serves both.
+inline AcousticStep in_its_precision(AcousticStep step, const std::function<std::vector<ArraySpec>(const Problem&)>& specs) {
+    return [=](const Problem& problem, const std::vector<void*>& arrays) {
+        if (problem.precision() == Precision::f64) return step(problem, arrays);
+        const std::vector<ArraySpec> fields = specs(problem);
+        std::vector<std::vector<float>> singles;
+        std::vector<void*> pointers;
+        for (std::size_t i = 0; i < arrays.size(); ++i) {
+            const double* const values = static_cast<double*>(arrays[i]);
+            pointers.push_back(singles.emplace_back(values, values + fields[i].words).data());
+        }
+        step(problem, pointers);
+        for (std::size_t i = 0; i < arrays.size(); ++i)
+            if (fields[i].access != Access::in) std::copy(singles[i].begin(), singles[i].end(), static_cast<double*>(arrays[i]));
+    };
+}
 
 /// Waves in a box with rigid walls, in double precision: fields, media and mirrored values around them, advanced by whatever kernels are given.
 class RigidBox {

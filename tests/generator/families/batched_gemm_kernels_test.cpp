@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <limits>
 #include <memory>
 #include <random>
 
@@ -30,26 +29,6 @@ Problem parse(const std::string& rest) {
     return families().parse_problem("batched_gemm " + rest);
 }
 
-// beta = 0 and a C full of NaN, which a kernel that reads C would spread.
-Family with_beta_zero(const Family& family) {
-    Family result = family;
-    result.workload = [family](const Problem& problem, std::uint64_t seed) {
-        Workload workload = family.workload(problem, seed);
-        const auto set = [&](auto real) {
-            using Real = decltype(real);
-            workload.arrays[3].values<Real>()[1] = 0;
-            for (Real& word : workload.arrays[2].values<Real>()) word = std::numeric_limits<Real>::quiet_NaN();
-        };
-        problem.precision() == Precision::f32 ? set(0.0F) : set(0.0);
-        workload.expected[2] = workload.arrays[2].copy();
-        const std::array<void*, 4> arrays{workload.arrays[0].data(), workload.arrays[1].data(), workload.expected[2].data(),
-                                          workload.arrays[3].data()};
-        family.reference(problem, arrays, 0, family.range(problem));
-        return workload;
-    };
-    return result;
-}
-
 class BatchedGemmKernels : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -70,7 +49,7 @@ class BatchedGemmKernels : public ::testing::Test {
         const test::Verification part = test::verify(backend, family, problem, config, seed, first, any(first + 1, batch));
         EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
         if (problem.word("update") == "scale") {
-            const test::Verification poisoned = test::verify(backend, with_beta_zero(family), problem, config, seed);
+            const test::Verification poisoned = test::verify(backend, test::with_beta_zero(family), problem, config, seed);
             EXPECT_TRUE(poisoned.passed()) << "beta = 0: " << poisoned.what << ": error " << poisoned.error << ", allowed " << poisoned.tolerance;
         }
     }
@@ -170,7 +149,7 @@ TEST_F(SlowBatchedGemmKernels, RepresentativeCudaKernelsCompileWithoutSpilling) 
         {"b=shared m=3 n=192 k=27", "mapping=mma,matrices_per_block=16,block_n=256,thread_m=1,thread_n=4,chunk=32,exchange=shared"},
         {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=2,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
         {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
-        {"m=300 n=411 k=200", "block_m=64,block_n=64,thread_m=2,thread_n=4,chunk=32,stages=2,depth=4,min_blocks=3"},
+        {"m=300 n=411 k=200", "block_m=64,block_n=64,thread_m=2,thread_n=4,chunk=32,stages=2,depth=8,min_blocks=3"},
         {"precision=f32 m=128 n=128 k=128", "block_m=128,block_n=128,thread_m=8,thread_n=8,chunk=16,stages=3,min_blocks=2"},
     }};
     std::unique_ptr<Compiler> compiler;

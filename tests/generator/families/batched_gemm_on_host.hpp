@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <limits>
 #include <string>
 
 #include "generator/error.hpp"
@@ -8,7 +10,7 @@
 
 namespace hone::test {
 
-/// batched_gemm and batched_gemv with their inline PTX written out in C++, for the emulator.
+/// batched_gemm with its inline PTX written out in C++, for the emulator.
 ///
 /// The matrix product follows the fragment layout that the PTX ISA documents for mma.m16n8k4, k8 and k16 with .f64: with g = lane / 4 and
 /// t = lane % 4, register i of a holds (row g + 8 (i % 2), column t + 4 (i / 2)), register i of b (row t + 4 i, column g), register i of c
@@ -35,6 +37,26 @@ inline Family without_batched_assembly(const Family& family) {
         if (source.text.find("asm") != std::string::npos)
             throw Error(family.name, "has inline PTX that the test does not know", "write it out in C++ here");
         return source;
+    };
+    return result;
+}
+
+/// The family with beta = 0 and results full of NaN, which a kernel that reads them would spread; for problems with update=scale.
+inline Family with_beta_zero(const Family& family) {
+    Family result = family;
+    result.workload = [family](const Problem& problem, std::uint64_t seed) {
+        Workload workload = family.workload(problem, seed);
+        const auto set = [&](auto real) {
+            using Real = decltype(real);
+            workload.arrays[3].values<Real>()[1] = 0;
+            for (Real& word : workload.arrays[2].values<Real>()) word = std::numeric_limits<Real>::quiet_NaN();
+        };
+        problem.precision() == Precision::f32 ? set(0.0F) : set(0.0);
+        workload.expected[2] = workload.arrays[2].copy();
+        const std::array<void*, 4> arrays{workload.arrays[0].data(), workload.arrays[1].data(), workload.expected[2].data(),
+                                          workload.arrays[3].data()};
+        family.reference(problem, arrays, 0, family.range(problem));
+        return workload;
     };
     return result;
 }

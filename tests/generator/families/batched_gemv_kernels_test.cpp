@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <limits>
 #include <memory>
 #include <random>
 
@@ -12,6 +10,7 @@
 #include "generator/families/batched_gemv.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
+#include "tests/generator/families/batched_gemm_on_host.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
@@ -22,26 +21,6 @@ namespace {
 const Families& families() {
     static const Families table({batched_gemv()});
     return table;
-}
-
-// beta = 0 and a y full of NaN, which a kernel that reads y would spread.
-Family with_y_poisoned(const Family& family) {
-    Family result = family;
-    result.workload = [family](const Problem& problem, std::uint64_t seed) {
-        Workload workload = family.workload(problem, seed);
-        const auto set = [&](auto real) {
-            using Real = decltype(real);
-            workload.arrays[3].values<Real>()[1] = 0;
-            for (Real& word : workload.arrays[2].values<Real>()) word = std::numeric_limits<Real>::quiet_NaN();
-        };
-        problem.precision() == Precision::f32 ? set(0.0F) : set(0.0);
-        workload.expected[2] = workload.arrays[2].copy();
-        const std::array<void*, 4> arrays{workload.arrays[0].data(), workload.arrays[1].data(), workload.expected[2].data(),
-                                          workload.arrays[3].data()};
-        family.reference(problem, arrays, 0, family.range(problem));
-        return workload;
-    };
-    return result;
 }
 
 class BatchedGemvKernels : public ::testing::Test {
@@ -62,7 +41,7 @@ class BatchedGemvKernels : public ::testing::Test {
         const test::Verification part = test::verify(backend, family, problem, config, seed, first, any(first + 1, batch));
         EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
         if (problem.word("update") == "scale") {
-            const test::Verification poisoned = test::verify(backend, with_y_poisoned(family), problem, config, seed);
+            const test::Verification poisoned = test::verify(backend, test::with_beta_zero(family), problem, config, seed);
             EXPECT_TRUE(poisoned.passed()) << "beta = 0: " << poisoned.what << ": error " << poisoned.error << ", allowed " << poisoned.tolerance;
         }
     }

@@ -39,6 +39,8 @@ TEST_F(DgSurfaceKernels, EveryFormEqualsTheReferenceInTheEmulator) {
                     "elements_per_block=32,elements_per_thread=1,nodes_per_thread=2,unroll=4,copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=2 precision=f64 materials=per_element elements=45",
                     "elements_per_block=16,nodes_per_thread=1,operator=shared");
+    expect_emulated("equation=acoustics_3d order=4 precision=f64 materials=per_element elements=11",
+                    "mapping=mma,elements_per_block=8,elements_per_thread=1,unroll=2,copy_width=2");
 }
 
 using SlowDgSurfaceKernels = DgSurfaceKernels;
@@ -56,6 +58,7 @@ TEST_F(SlowDgSurfaceKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
          "elements_per_block=8,elements_per_thread=4,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=2"},
         {"equation=maxwell_3d order=7 precision=f64", "elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,copy_width=2"},
         {"equation=acoustics_3d order=4 precision=f64 materials=per_element", "elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=2"},
+        {"equation=maxwell_3d order=8 precision=f64", "mapping=mma,elements_per_block=8,elements_per_thread=1,unroll=2,copy_width=2"},
         {"equation=maxwell_2d_tm order=5 precision=f32", "elements_per_block=32,elements_per_thread=4,unroll=4,copy_width=1"},
     });
 }

@@ -1,0 +1,287 @@
+// acoustics_staggered: 2 steps in one pass in 2D, order 2-8, array media, f64, absorbing
+// hone emit acoustics_staggered kernel=step dimension=2 order=8 media=array absorbing=sponge levels=2 precision=f64 nx=512 ny=512 --target cpu --config x_block=512,y_block=1,march=0,vector_bytes=16,stores=plain,threads=all,binding=none
+// The same text serves every size and pitch.
+// per point: 110 operations, 72 bytes (compulsory)
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+using real = double;
+using wide = long long;  // a position in an array
+constexpr int dimension = 2, half = 4;  // half: M, half the order in space
+constexpr int ghost = 16, left = 16;  // rows (and planes) before the first cell, and words of its row
+constexpr bool array_media = true, absorbing = true;
+constexpr int x_block = 512, y_block = 1;
+constexpr int march = 0;  // layers of a tile; 0: all of a thread's
+constexpr int vector_words = 2;
+constexpr bool streaming_stores = false;
+constexpr int levels = 2;  // time steps of a pass
+
+namespace {
+
+// Of the values at distance m - 1/2 on both sides: exact for polynomials of degree 8.
+constexpr real weight(int m) {
+    if (m == 1) return 1.1962890625;
+    if (m == 2) return -0.079752604166666671;
+    if (m == 3) return 0.0095703125000000007;
+    return -0.00069754464285714287;
+}
+
+// One factor for a whole row.
+struct Everywhere {
+    real factor;
+
+    real operator[](int) const { return factor; }
+};
+
+// What waves are multiplied by where they are absorbed: a velocity by the factor of its own axis at its face, a pressure by those of all axes at its
+// centre. Of every axis there are first the factors of the faces, then those of the centres.
+class Damping {
+  public:
+    Damping() = default;
+    Damping(int ny, int nz, int pitch, const real* x, const real* y, const real* z)
+        : x_(x), y_(y), z_(z), centres_x_(pitch), centres_y_(ny + 2 * ghost), centres_z_(nz + 2 * ghost)
+    {
+    }
+    const real* faces_x(int x) const { return absorbing ? x_ + left + x : nullptr; }
+    const real* centres_x(int x) const { return absorbing ? x_ + centres_x_ + left + x : nullptr; }
+    Everywhere face_y(int y) const { return {absorbing ? y_[ghost + y] : 1}; }
+    Everywhere face_along(int layer) const { return dimension == 2 ? face_y(layer) : Everywhere{absorbing ? z_[ghost + layer] : 1}; }
+    // Of the axes other than x.
+    real centre(int y, int layer) const
+    {
+        if (!absorbing) return 1;
+        return dimension == 2 ? y_[centres_y_ + ghost + layer] : y_[centres_y_ + ghost + y] * z_[centres_z_ + ghost + layer];
+    }
+
+  private:
+    const real *x_ = nullptr, *y_ = nullptr, *z_ = nullptr;
+    wide centres_x_ = 0, centres_y_ = 0, centres_z_ = 0;
+};
+
+// New velocities of a row along an axis whose cells are `stride` apart. `to` may be `from`.
+template <typename Factors>
+inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride, Factors damping)
+{
+    (void)damping;
+    #pragma omp simd simdlen(vector_words)
+    for (int x = 0; x < n; ++x) {
+        real sum = weight(1) * (p[x] - p[x - stride]);
+        sum += weight(2) * (p[x + stride] - p[x - 2 * stride]);
+        sum += weight(3) * (p[x + 2 * stride] - p[x - 3 * stride]);
+        sum += weight(4) * (p[x + 3 * stride] - p[x - 4 * stride]);
+        to[x] = damping[x] * (from[x] - b[x] * sum);
+    }
+}
+
+// New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along` those of the 2 M layers of
+// faces around it. `damping`: factors along x; `across_damping` that of the other axes. `to` may be `p`.
+inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows, wide row_stride, const real* const* along,
+                         int n, const real* damping, real across_damping)
+{
+    (void)rows, (void)row_stride, (void)damping, (void)across_damping;
+    #pragma omp simd simdlen(vector_words)
+    for (int x = 0; x < n; ++x) {
+        real sum = weight(1) * (across[x + 1] - across[x]);
+        sum += weight(2) * (across[x + 2] - across[x - 1]);
+        sum += weight(3) * (across[x + 3] - across[x - 2]);
+        sum += weight(4) * (across[x + 4] - across[x - 3]);
+        sum += weight(1) * (along[4][x] - along[3][x]);
+        sum += weight(2) * (along[5][x] - along[2][x]);
+        sum += weight(3) * (along[6][x] - along[1][x]);
+        sum += weight(4) * (along[7][x] - along[0][x]);
+        to[x] = across_damping * damping[x] * (p[x] - kappa[x] * sum);
+    }
+}
+
+// Cells that a thread takes at a time: a block of every layer, one layer after the other.
+struct Tile {
+    int x, n, y, rows, first, last;
+};
+
+// Where the cells lie.
+struct Layout {
+    wide pitch, plane;
+
+    Layout(int ny, int row) : pitch(row), plane(wide(ny + 2 * ghost) * row) {}
+    wide layer() const { return dimension == 2 ? pitch : plane; }
+    // Of the first cell of a row of a tile's layer.
+    wide position(const Tile& tile, int row, int layer_number) const
+    {
+        const wide y = dimension == 2 ? layer_number : tile.y + row;
+        return (dimension == 2 ? 0 : (layer_number + ghost) * plane) + (y + ghost) * pitch + left + tile.x;
+    }
+};
+
+// Calls step(tile) for all tiles of the layers [first, last), by all threads.
+template <typename MakeStep>
+void for_all_tiles(int nx, int ny, int first, int last, const MakeStep& make_step)
+{
+    #pragma omp parallel
+    {
+        const int share = (last - first + omp_get_num_threads() - 1) / omp_get_num_threads();
+        const int layers = march > 0 ? march : share, all_rows = dimension == 2 ? 1 : ny;
+        auto step = make_step();
+        #pragma omp for collapse(3) schedule(static)
+        for (int layer = first; layer < last; layer += layers)
+            for (int y = 0; y < all_rows; y += y_block)
+                for (int x = 0; x < nx; x += x_block)
+                    step(Tile{x, std::min(x_block, nx - x), y, std::min(y_block, all_rows - y), layer, std::min(layer + layers, last)});
+    }
+}
+
+// Rows that only the caches see begin and end on a line of them, whatever is needed of them: loops over whole vectors, without a remainder.
+constexpr int line_words = 64 / sizeof(real);
+constexpr int lines(int words) { return (words + line_words - 1) / line_words * line_words; }
+
+// Writes a row that is in the caches to its array.
+inline void keep(real* to, const real* from, int n)
+{
+    int x = 0;
+#if defined(__SSE2__)
+    if (streaming_stores) {
+#if defined(__AVX512F__)
+        using vector = __m512i;
+        const auto copy = [](real* there, const real* here) { _mm512_stream_si512(reinterpret_cast<vector*>(there), _mm512_loadu_si512(here)); };
+#elif defined(__AVX__)
+        using vector = __m256i;
+        const auto copy = [](real* there, const real* here) {
+            _mm256_stream_si256(reinterpret_cast<vector*>(there), _mm256_loadu_si256(reinterpret_cast<const vector*>(here)));
+        };
+#else
+        using vector = __m128i;
+        const auto copy = [](real* there, const real* here) {
+            _mm_stream_si128(reinterpret_cast<vector*>(there), _mm_loadu_si128(reinterpret_cast<const vector*>(here)));
+        };
+#endif
+        constexpr int words = sizeof(vector) / sizeof(real);
+        for (; x < n && reinterpret_cast<std::uintptr_t>(to + x) % sizeof(vector) != 0; ++x) to[x] = from[x];
+        for (; x + words <= n; x += words) copy(to + x, from + x);
+    }
+#endif
+    std::copy(from + x, from + n, to + x);
+}
+
+// Copies that went past the caches are seen by other threads afterwards.
+inline void finish_stores()
+{
+#if defined(__SSE2__)
+    if (streaming_stores) _mm_sfence();
+#endif
+}
+
+// New velocities of a row along y, from the pressures of the 2 M rows around it.
+template <typename Factors>
+inline void velocity_between(real* to, const real* from, const real* b, const real* const* along, int n, Factors damping)
+{
+    (void)damping;
+    #pragma omp simd simdlen(vector_words)
+    for (int x = 0; x < n; ++x) {
+        real sum = weight(1) * (along[4][x] - along[3][x]);
+        sum += weight(2) * (along[5][x] - along[2][x]);
+        sum += weight(3) * (along[6][x] - along[1][x]);
+        sum += weight(4) * (along[7][x] - along[0][x]);
+        to[x] = damping[x] * (from[x] - b[x] * sum);
+    }
+}
+
+constexpr int behind = 2 * half - 1;     // rows by which a time step lags behind the one before
+constexpr int reach = levels * behind;   // cells around a tile whose old values it needs
+
+// What the time steps leave to each other: of every field as many rows as the next one looks back, modulo 2 M. Rows start on a line of the caches.
+class Rings {
+  public:
+    Rings() : storage_(wide(3 * levels) * rows_kept * row_words + line_words)
+    {
+        const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());
+        start_ = storage_.data() + (line_words - address / sizeof(real) % line_words) % line_words;
+    }
+    // After `level` time steps, at the tile's first cell of a row that is not below -ghost.
+    real* p(int level, int row) { return place(3 * level - 3, row); }
+    real* u(int level, int row) { return place(3 * level - 2, row); }
+    real* v(int level, int row) { return place(3 * level - 1, row); }
+
+  private:
+    static constexpr int rows_kept = 2 * half, side_words = lines(reach) + 2 * line_words;
+    static constexpr wide row_words = 512 + 2 * side_words;
+    real* place(int field, int row) { return start_ + (wide(field) * rows_kept + (row + ghost) % rows_kept) * row_words + side_words; }
+
+    std::vector<real> storage_;
+    real* start_;
+};
+
+}  // namespace
+
+// `levels` time steps of the rows [first, last) in one pass: when a row of pressures arrives, each time step advances one row and hands it to the next
+// one, whose rows lie 2 M - 1 behind and are still in the caches. What lies around a tile is computed as far as the later time steps need it.
+extern "C" void acoustics_step(
+    const real* __restrict__ p,
+    const real* __restrict__ u,
+    const real* __restrict__ v,
+    const real* __restrict__ kappa,
+    const real* __restrict__ bx,
+    const real* __restrict__ by,
+    const real* __restrict__ damping_x,
+    const real* __restrict__ damping_y,
+    real* __restrict__ p_next,
+    real* __restrict__ u_next,
+    real* __restrict__ v_next,
+    int nx, int ny, int nz, int pitch, int first, int last
+)
+{
+    (void)nz;
+    const Damping damping{ny, nz, pitch, damping_x, damping_y, nullptr};
+    const real* const along = v;
+    real* const along_next = v_next;
+    const real *b_x = bx, *b_y = by, *b_along = by;
+    (void)b_y;
+    (void)b_along, (void)along, (void)along_next;
+    const Layout layout(ny, pitch);
+    const auto medium = [](wide at) { return array_media ? at : 0; };
+    // Of one time step: the velocities along y at the newest face, then everything else of the row that these complete. Of every row so much `before`
+    // its first cell and from there on.
+    const auto advance = [&](const Tile& tile, Rings& rings, int level, int arrived) {
+        const int around = (levels - 1 - level) * behind, before = lines(around), row_end = pitch - left - tile.x;
+        const bool last_level = level + 1 == levels, direct = last_level && !streaming_stores;  // to the arrays, not by way of the caches
+        const int n = before + (direct ? tile.n : std::min(lines(tile.n + around), row_end));
+        const real* rows[2 * half];
+        const auto new_v = [&](int face) {
+            return direct && face >= tile.first && face < tile.last ? v_next + layout.position(tile, 0, face) : rings.v(level + 1, face);
+        };
+        const int face = arrived - (half - 1);
+        if (face >= tile.first - around + 1 - half && face < tile.last + around + half) {
+            const wide at = layout.position(tile, 0, face) - before;
+            for (int k = 0; k < 2 * half; ++k)
+                rows[k] = level == 0 ? p + at + (k - half) * wide(pitch) : rings.p(level, face + k - half) - before;
+            real* const to = new_v(face);
+            velocity_between(to - before, level == 0 ? v + at : rings.v(level, face) - before, b_y + medium(at), rows, n, damping.face_y(face));
+            if (last_level && !direct && face >= tile.first && face < tile.last) keep(v_next + layout.position(tile, 0, face), to, tile.n);
+        }
+        const int row = arrived - behind;
+        if (row < tile.first - around || row >= tile.last + around) return;
+        const wide at = layout.position(tile, 0, row);
+        const int faces_before = lines(around + half - 1), faces = faces_before + std::min(lines(tile.n + around + half), row_end);
+        real* const across = rings.u(level + 1, row);
+        const real* const old_p = level == 0 ? p + at : rings.p(level, row);
+        velocity_row(across - faces_before, (level == 0 ? u + at : rings.u(level, row)) - faces_before, b_x + medium(at - faces_before),
+                     old_p - faces_before, faces, 1, damping.faces_x(tile.x - faces_before));
+        for (int k = 0; k < 2 * half; ++k) rows[k] = new_v(row + 1 - half + k) - before;
+        real* const to = direct ? p_next + at : rings.p(level + 1, row);
+        pressure_row(to - before, old_p - before, kappa + medium(at - before), across - before, nullptr, 0, rows, n,
+                     damping.centres_x(tile.x - before), damping.centre(0, row));
+        if (!last_level) return;
+        keep(u_next + at, across, tile.n);
+        if (!direct) keep(p_next + at, to, tile.n);
+    };
+    const auto advance_tile = [&](const Tile& tile, Rings& rings) {
+        for (int arrived = tile.first - reach; arrived < tile.last + reach; ++arrived)
+            for (int level = 0; level < levels; ++level) advance(tile, rings, level, arrived - level * behind);
+        finish_stores();
+    };
+    for_all_tiles(nx, ny, first, last, [&] { return [&advance_tile, rings = Rings()](const Tile& tile) mutable { advance_tile(tile, rings); }; });
+}
