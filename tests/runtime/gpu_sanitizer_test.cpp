@@ -12,16 +12,34 @@ namespace {
 std::vector<std::string> problems() {
     std::vector<std::string> texts;
     for (const char* precision : {"f32", "f64"})
-        for (const char* problem : {"gauss_seidel_27 stencil=constant nx=37 ny=19 nz=11", "gauss_seidel_27 stencil=semi_constant nx=37 ny=19 nz=11",
-                                    "gauss_seidel_27 stencil=variable nx=37 ny=19 nz=11", "dg_volume equation=maxwell_3d order=2 elements=37",
-                                    "dg_volume equation=maxwell_3d order=5 elements=37", "dg_volume equation=acoustics_3d order=4 elements=37",
+        for (const char* problem : {"gauss_seidel_27 stencil=constant nx=37 ny=19 nz=11",
+                                    "gauss_seidel_27 stencil=semi_constant nx=37 ny=19 nz=11",
+                                    "gauss_seidel_27 stencil=variable nx=37 ny=19 nz=11",
+                                    "gauss_seidel_27 stencil=symmetric nx=37 ny=19 nz=11",
+                                    "dg_volume equation=maxwell_3d order=2 elements=37",
+                                    "dg_volume equation=maxwell_3d order=5 elements=37",
+                                    "dg_volume equation=acoustics_3d order=4 elements=37",
+                                    "dg_volume equation=maxwell_2d_tm order=3 elements=37",
+                                    "dg_surface equation=maxwell_3d order=3 materials=per_element elements=37",
+                                    "dg_surface equation=maxwell_2d_tm order=4 materials=uniform elements=37",
+                                    "dg_rk equation=acoustics_3d order=3 elements=37",
+                                    "dg_stage equation=acoustics_3d order=2 materials=uniform elements=37",
+                                    "dg_stage equation=maxwell_3d order=5 materials=per_element elements=37",
                                     "acoustics_staggered kernel=pressure dimension=3 order=8 nx=37 ny=39 nz=17",
                                     "acoustics_staggered kernel=velocity dimension=2 order=4 nx=37 ny=39",
                                     "acoustics_staggered kernel=step dimension=2 order=8 nx=37 ny=39",
-                                    "acoustics_staggered kernel=step dimension=3 order=4 nx=37 ny=39 nz=17",
+                                    "acoustics_staggered kernel=step dimension=2 order=8 levels=2 nx=37 ny=39",
+                                    "acoustics_staggered kernel=step dimension=2 order=16 nx=200 ny=39",
+                                    "acoustics_staggered kernel=step dimension=3 order=4 absorbing=sponge nx=37 ny=39 nz=17",
                                     "poisson7 kernel=apply_dot coefficients=axis boundary=periodic nx=37 ny=19 nz=11",
                                     "poisson7 kernel=direction coefficients=face boundary=neumann nx=37 ny=19 nz=11",
-                                    "poisson7 kernel=residual coefficients=scalar boundary=dirichlet nx=37 ny=19 nz=11"})
+                                    "poisson7 kernel=residual coefficients=scalar boundary=dirichlet nx=37 ny=19 nz=11",
+                                    "batched_gemm m=37 n=19 k=23 batch=5",
+                                    "batched_gemm m=3 n=3 k=3 update=scale batch=45",
+                                    "batched_gemm b=shared m=3 n=11 k=27 batch=21",
+                                    "batched_gemm form=tt b=shared update=scale m=40 n=21 k=30 batch=4",
+                                    "batched_gemv m=21 n=9 batch=13",
+                                    "batched_gemv form=t m=21 n=9 update=scale batch=13"})
             texts.push_back(std::string(problem) + " precision=" + precision);
     return texts;
 }
