@@ -63,8 +63,10 @@ BatchedCublas::BatchedCublas() : functions_(std::make_unique<Functions>()) {
         reason_ = functions_->library.reason();
     else if (!functions_->bind())
         reason_ = functions_->library.path() + " has no strided batched products";
-    else
-        check_blas(functions_->create(&functions_->handle));
+    else if (const int status = functions_->create(&functions_->handle); status != 0) {
+        functions_->handle = nullptr;
+        reason_ = fmt::format("cuBLAS does not start: status {}", status);
+    }
 }
 
 BatchedCublas::~BatchedCublas() {
