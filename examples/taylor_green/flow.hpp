@@ -28,9 +28,9 @@ struct Velocity {
     std::array<std::vector<double>, 3> component;  ///< of component c, word (i, j, k) lies on the face before cell (i, j, k) along axis c
 
     std::size_t cells() const { return component[0].size(); }
-    /// Any i, j, k: the box is periodic.
+    /// The box is periodic: i, j, k may lie one beyond it.
     double at(std::size_t c, int i, int j, int k) const {
-        const auto wrapped = [](int n, int cells) { return static_cast<std::size_t>((n % cells + cells) % cells); };
+        const auto wrapped = [](int n, int cells) { return static_cast<std::size_t>(n < 0 ? n + cells : n >= cells ? n - cells : n); };
         return component[c][(wrapped(k, nz) * static_cast<std::size_t>(ny) + wrapped(j, ny)) * static_cast<std::size_t>(nx) + wrapped(i, nx)];
     }
 };

@@ -193,7 +193,10 @@ SearchSpace cpu_space(const Grid& grid, const Limits& limits) {
          numbers({0, 16, 32, 64, 128, 256})},
         {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})}};
     if (step) tunables.push_back({"stores", "streaming: what is written goes past the caches", words({"plain", "streaming"})});
-    std::vector<Assignment> safe{{"x_block", 512}, {"y_block", grid.dimension == 3 ? 16 : 1}, {"march", 0}, {"vector_bytes", 16}};
+    // Long rows: where they break off, so does the memory's stream. In 3D shorter ones, of which the caches hold a block's planes.
+    const bool planes = grid.dimension == 3;
+    const std::int64_t vector_bytes = limits.vector_bytes >= 64 ? 64 : limits.vector_bytes >= 32 ? 32 : 16;
+    std::vector<Assignment> safe{{"x_block", planes ? 512 : 2048}, {"y_block", planes ? 16 : 1}, {"march", 0}, {"vector_bytes", vector_bytes}};
     if (step) safe.push_back({"stores", "plain"});
     std::vector<Constraint> constraints = cpu_constraints(grid, limits);
     constraints.push_back(team_constraint());

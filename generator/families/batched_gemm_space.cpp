@@ -91,7 +91,8 @@ std::vector<Value> cuts(int extent, std::initializer_list<int> values) {
 std::vector<Value> per_block(const Shape& shape, bool tiny) {
     const int largest = std::max({shape.m, shape.n, shape.k});
     if (tiny) return numbers({4, 16, 32, 64, 128, 256});
-    if (largest <= 16) return numbers({1, 2, 4, 8, 16, 32});
+    constexpr int few_words = 512;  // of A and C: a block wants some kilobytes on their way
+    if (largest <= 16 || (shape.m <= 32 && shape.m * (shape.k + shape.n) <= few_words)) return numbers({1, 2, 4, 8, 16, 32, 64});
     if (shape.m <= 32) return numbers({1, 2, 4, 8, 16});
     if (largest <= 128) return numbers({1, 2, 4});
     return shape.m <= 128 && shape.n <= 128 ? numbers({1, 2}) : numbers({1});
@@ -125,7 +126,7 @@ std::vector<Assignment> safe_assignments(const Shape& shape, const std::vector<s
     if (mapping == "thread") {
         per_block = 64;
         along_m = along_n = 1;
-    } else if (std::max({shape.m, shape.n, shape.k}) <= 16) {
+    } else if (shape.m <= 32 && shape.n <= 16) {
         per_block = 4;
     }
     return {{"mapping", mapping},

