@@ -15,6 +15,8 @@ std::vector<std::string> problems() {
         for (const char* problem : {"gauss_seidel_27 stencil=constant nx=37 ny=19 nz=11", "gauss_seidel_27 stencil=semi_constant nx=37 ny=19 nz=11",
                                     "gauss_seidel_27 stencil=variable nx=37 ny=19 nz=11", "dg_volume equation=maxwell_3d order=2 elements=37",
                                     "dg_volume equation=maxwell_3d order=5 elements=37", "dg_volume equation=acoustics_3d order=4 elements=37",
+                                    "dg_stage equation=maxwell_3d order=2 elements=37", "dg_rk equation=maxwell_2d_tm order=1 elements=37",
+                                    "dg_stage equation=acoustics_3d order=4 materials=per_element elements=37",
                                     "acoustics_staggered kernel=pressure dimension=3 order=8 nx=37 ny=39 nz=17",
                                     "acoustics_staggered kernel=velocity dimension=2 order=4 nx=37 ny=39",
                                     "acoustics_staggered kernel=step dimension=2 order=8 nx=37 ny=39",
