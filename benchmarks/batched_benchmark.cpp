@@ -48,7 +48,7 @@ gemm::Shape shape_of(const Problem& problem) {
     return gemm::Shape(problem.family() == "batched_gemv" ? gemv::as_gemm(problem) : problem);
 }
 
-// The problem with as many products as fit `bytes`, at most its own number where `most`.
+// The problem with as many products as fit `bytes`, at most its own number where `at_most`.
 Problem sized(const Problem& problem, double bytes, bool at_most) {
     const Counts counts = built_in_families().of(problem).counts(problem);
     auto batch = std::max<std::int64_t>(1, static_cast<std::int64_t>(bytes / (counts.bytes / counts.updates)));

@@ -63,14 +63,14 @@ Check check_energy(const std::vector<double>& energies, const std::string& preci
 
 Check check_arrivals(const std::vector<std::vector<float>>& recording, double step_seconds, const Model& model, const Survey& survey) {
     int compared = 0, wrong = 0;
-    // Steps of this length let the shortest waves run ahead: sin(w dt / 2) in place of w dt / 2.
-    const double ahead = std::pow(2 * std::numbers::pi * survey.ricker.highest_frequency() * step_seconds, 2) / 24;
+    // Steps of this length let the shortest waves run ahead: sin(w dt / 2) = k c dt / 2 has the group speed c / cos(w dt / 2).
+    const double ahead = std::cos(std::numbers::pi * survey.ricker.highest_frequency() * step_seconds);
     for (std::size_t r = 0; r < recording.size(); ++r) {
         const double cells = distance(survey.source, survey.receivers[r]);
         const double latest = straight_seconds(model, survey.source, survey.receivers[r]) + survey.ricker.delay();
         if (latest > static_cast<double>(recording[r].size()) * step_seconds) continue;
         // Rounded to cells on both sides.
-        const double earliest = std::max(0.0, cells - 2) * model.spacing / model.fastest() * (1 - ahead);
+        const double earliest = std::max(0.0, cells - 2) * model.spacing / model.fastest() * std::max(0.0, ahead);
         const double found = onset(recording[r], step_seconds);
         ++compared;
         if (!(found >= earliest && found <= latest)) ++wrong;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <string>
 
 namespace hone::dg {
 namespace {
@@ -19,22 +19,22 @@ Block acoustic_lines(const Shape& shape, const Text& difference, const Text& tar
     block.line("const real du = {};", other_z(shape, fmt::format("(nx * {} + ny * {} + nz * {})", difference(1), difference(2), difference(3))));
     block.line("const real push = {} - du;", difference(0));
     block.line("{} = first * push;", target(0));
-    for (int i = 0; i < 3; ++i) block.line("{} = -second * n{} * push;", target(1 + i), "xyz"[i]);
+    for (int i = 0; i < 3; ++i) block.line("{} = -second * n{} * push;", target(1 + i), axis(i));
     return block;
 }
 
 Block maxwell_3d_lines(const Shape& shape, const Text& difference, const Text& target) {
     Block block;
     for (const int group : {0, 1})
-        block.line("const real along_{} = nx * {} + ny * {} + nz * {};", "he"[group], difference(3 * group), difference(3 * group + 1),
+        block.line("const real along_{} = nx * {} + ny * {} + nz * {};", (group == 0 ? "h" : "e"), difference(3 * group), difference(3 * group + 1),
                    difference(3 * group + 2));
     for (const int group : {0, 1})
         for (int i = 0; i < 3; ++i) {
             const int j = (i + 1) % 3;
             const int k = (i + 2) % 3;
             const int other = 3 * (1 - group);
-            const std::string tangential = fmt::format("({} - n{} * along_{})", difference(3 * group + i), "xyz"[i], "he"[group]);
-            const std::string turned = fmt::format("(n{} * {} - n{} * {})", "xyz"[j], difference(other + k), "xyz"[k], difference(other + j));
+            const std::string tangential = fmt::format("({} - n{} * along_{})", difference(3 * group + i), axis(i), (group == 0 ? "h" : "e"));
+            const std::string turned = fmt::format("(n{} * {} - n{} * {})", axis(j), difference(other + k), axis(k), difference(other + j));
             if (group == 0)
                 block.line("{} = first * ({} - {});", target(i), other_z(shape, tangential), turned);
             else
@@ -55,6 +55,10 @@ Block maxwell_2d_lines(const Shape& shape, const Text& difference, const Text& t
 
 }  // namespace
 
+std::string axis(int i) {
+    return i == 0 ? "x" : i == 1 ? "y" : "z";
+}
+
 Block flux_lines(const Shape& shape, const Text& difference, const Text& target) {
     if (!shape.what->maxwell) return acoustic_lines(shape, difference, target);
     return shape.dimension == 2 ? maxwell_2d_lines(shape, difference, target) : maxwell_3d_lines(shape, difference, target);
@@ -71,6 +75,14 @@ Block name_impedances(const Shape& shape) {
     } else {
         block.text("const real first = real(0.5) * fscale, second = first;");
     }
+    return block;
+}
+
+Block wall_line(const Shape& shape) {
+    std::string values;
+    for (const int value : shape.what->wall) values += (values.empty() ? "" : ", ") + std::to_string(value);
+    Block block;
+    block.line("constexpr int wall[fields] = {{{}}};  // a reflecting wall's neighbour less the own value", values);
     return block;
 }
 

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "generator/block.hpp"
 #include "generator/families/dg_shape.hpp"
 
 namespace hone::dg {
+
+/// "x", "y" or "z".
+std::string axis(int i);
 
 /// Lines that make the upwind flux of all fields, times Fscale, at one point of a face. `difference(f)` writes field f of the neighbour less the own
 /// one, `target(f)` where the flux goes. The lines use `nx`, `ny`(, `nz`), the outward normal, and what `name_impedances` names.
@@ -19,7 +23,10 @@ Block flux_lines(const Shape& shape, const std::function<std::string(int)>& diff
 /// `own_z` and `other_z`.
 Block name_impedances(const Shape& shape);
 
-/// Floating-point operations of both per point.
+/// Names `wall`: of each field, a reflecting wall's neighbour less the own value, in units of the own.
+Block wall_line(const Shape& shape);
+
+/// Floating-point operations of the flux per point.
 int flux_operations(const Shape& shape);
 
 }  // namespace hone::dg

@@ -118,9 +118,7 @@ std::string surface_functions(const Plan& plan) {
         "real* __restrict column, long long k) {{",
         shape.materials ? "const real* __restrict materials, " : "");
     Block normal;
-    for (int i = 0; i < shape.dimension; ++i) normal.line("const real n{} = description[{}];", "xyz"[i], i);
-    Block wall;
-    wall.line("constexpr int wall[fields] = {{{}}};  // a reflecting wall's neighbour less the own value", fmt::join(shape.what->wall, ", "));
+    for (int i = 0; i < shape.dimension; ++i) normal.line("const real n{} = description[{}];", axis(i), i);
     Block own_material;
     Block gather_material;
     Block other_material;
@@ -130,10 +128,12 @@ std::string surface_functions(const Plan& plan) {
         gather_material.text("others_z[j] = plus[j] < 0 ? own_z : materials[3 * static_cast<long long>(plus[j] / nodes) + 2];");
         other_material.text("const real other_z = others_z[j];");
     }
+    Block products;  // a line per field: what the compiler does not unroll does not stay in registers
+    for (int f = 0; f < shape.fields; ++f) products.line("lifted[{0}][r][c] += l[r] * flux[{0} * row];", f);
     return render(
         "dg_stage_surface.cpp",
         {{"signature", signature},
-         {"wall", wall},
+         {"wall", wall_line(shape)},
          {"own_material", own_material},
          {"normal", normal},
          {"gather_material", gather_material},
@@ -141,7 +141,8 @@ std::string surface_functions(const Plan& plan) {
          {"factors", name_impedances(shape)},
          {"flux", flux_lines(
                       shape, [](int f) { return fmt::format("difference[{}][j]", f); }, [](int f) { return fmt::format("to[{} * row + j]", f); })},
-         {"unroll", unroll_hint(plan.config)}});
+         {"unroll", unroll_hint(plan.config)},
+         {"products", products}});
 }
 
 // What a block of elements goes through in one pass.

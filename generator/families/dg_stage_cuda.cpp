@@ -144,9 +144,7 @@ Block impedances(const Shape& shape) {
 std::string fluxes_text(const Plan& plan, const StageTile& tile) {
     const Shape& shape = plan.shape;
     Block normal;
-    for (int i = 0; i < shape.dimension; ++i) normal.line("const real n{} = face[{}];", "xyz"[i], i);
-    Block wall;
-    wall.line("constexpr int wall[fields] = {{{}}};  // a reflecting wall's neighbour less the own value", fmt::join(shape.what->wall, ", "));
+    for (int i = 0; i < shape.dimension; ++i) normal.line("const real n{} = face[{}];", axis(i), i);
     Block own;
     if (tile.traces_in_shared) {
         own.text("const real* const own = here + e * field_row + face_node[point];");
@@ -158,7 +156,7 @@ std::string fluxes_text(const Plan& plan, const StageTile& tile) {
     const auto numbered = [](const char* name) { return [name](int f) { return fmt::format("{}[{}]", name, f); }; };
     return render("dg_stage_fluxes.cu", {{"normal", normal},
                                          {"own_values", own},
-                                         {"wall", wall},
+                                         {"wall", wall_line(shape)},
                                          {"impedances", impedances(shape)},
                                          {"factors", name_impedances(shape)},
                                          {"flux", flux_lines(shape, numbered("difference"), numbered("flux"))}});

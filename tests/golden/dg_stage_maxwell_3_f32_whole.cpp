@@ -153,8 +153,14 @@ static inline void lift(const real* __restrict column, const real* __restrict LI
         for (int r = 0; r < vectors_per_tile; ++r) l[r] = load(coefficients + r * lanes);
         for (int c = 0; c < elements_per_tile; ++c) {
             const real* const flux = column + (e + c) * (fields * row) + point;
-            for (int f = 0; f < fields; ++f)
-                for (int r = 0; r < vectors_per_tile; ++r) lifted[f][r][c] += l[r] * flux[f * row];
+            for (int r = 0; r < vectors_per_tile; ++r) {
+                lifted[0][r][c] += l[r] * flux[0 * row];
+                lifted[1][r][c] += l[r] * flux[1 * row];
+                lifted[2][r][c] += l[r] * flux[2 * row];
+                lifted[3][r][c] += l[r] * flux[3 * row];
+                lifted[4][r][c] += l[r] * flux[4 * row];
+                lifted[5][r][c] += l[r] * flux[5 * row];
+            }
         }
     }
     for (int c = 0; c < elements_per_tile; ++c)

@@ -60,8 +60,8 @@ __device__ __forceinline__ void load(real (&to)[count], const real* from) {
 // The result of a sum; C is not read where beta is 0, so that it may hold anything.
 __device__ __forceinline__ void put(real* to, real sum, real alpha, real beta) { *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }
 
-// Starts copying columns [start, start + chunk) of op(A) of the block's matrices into shared memory; no register holds them meanwhile. What lies beyond
-// the matrices becomes zero. A thread keeps its place within lines, and takes every a_lines-th of them.
+// Starts copying columns [start, start + chunk) of op(A) of the block's matrices into shared memory; no register holds them meanwhile. What lies
+// beyond the matrices becomes zero. A thread keeps its place within lines, and takes every a_lines-th of them.
 __device__ __forceinline__ void copy_a(real* to, const real* a, int tile_row, int start, int present) {
     const int first_line = threadIdx.x / a_vectors;
     if (a_vectors * a_lines < threads_per_block && first_line >= a_lines) return;

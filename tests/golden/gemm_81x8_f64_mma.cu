@@ -53,8 +53,8 @@ __device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[4], c
 
 __device__ __forceinline__ void put(real* to, real sum) { *to = sum; }
 
-// Starts copying columns [start, start + chunk) of op(A) of the block's matrices into shared memory; no register holds them meanwhile. What lies beyond
-// the matrices becomes zero. A thread keeps its place within lines, and takes every a_lines-th of them.
+// Starts copying columns [start, start + chunk) of op(A) of the block's matrices into shared memory; no register holds them meanwhile. What lies
+// beyond the matrices becomes zero. A thread keeps its place within lines, and takes every a_lines-th of them.
 __device__ __forceinline__ void copy_a(real* to, const real* a, int tile_row, int start, int present) {
     const int first_line = threadIdx.x / a_vectors;
     if (a_vectors * a_lines < threads_per_block && first_line >= a_lines) return;

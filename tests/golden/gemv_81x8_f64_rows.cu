@@ -16,8 +16,8 @@ struct alignas(width * sizeof(real)) Vector {
     real value[width];
 };
 
-// y = A x. A thread owns `width` neighbouring rows of a matrix and takes every `splits`-th column, so that the threads of a matrix walk through it from
-// the first word to the last side by side.
+// y = A x. A thread owns `width` neighbouring rows of a matrix and takes every `splits`-th column, so that the threads of a matrix walk through it
+// from the first word to the last side by side.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 batched_gemv(const real* __restrict__ a, const real* __restrict__ x, real* __restrict__ y, int first, int last) {
     const int block_first = first + blockIdx.x * matrices_per_block;
