@@ -178,10 +178,9 @@ struct WaveSolver::State {
             bound[1].launch();
         }
         void* const p = data("p" + next());
-        const int recorded = std::min(done, steps - 1);
         if (done < steps) {
             edges.inject(p, source_place.data(), data("source"), done);
-            edges.record(p, receiver_places.data(), data("traces"), static_cast<int>(survey.receivers.size()), recorded);
+            edges.record(p, receiver_places.data(), data("traces"), static_cast<int>(survey.receivers.size()), done);
         }
         ++done;
     }
