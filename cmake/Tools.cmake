@@ -5,7 +5,6 @@ file(GLOB tool_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/*.cpp
 list(REMOVE_ITEM tool_sources ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
 if(tool_sources)
     add_library(hone_tools STATIC ${tool_sources})
-    set_target_properties(hone_tools PROPERTIES UNITY_BUILD OFF)  # every command has its own Settings
     target_compile_definitions(hone_tools PRIVATE HONE_VERSION="${PROJECT_VERSION}")
     target_link_libraries(hone_tools PUBLIC hone_all CLI11::CLI11 nlohmann_json::nlohmann_json PRIVATE hone_options OpenMP::OpenMP_CXX Threads::Threads)
 endif()
