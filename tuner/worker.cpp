@@ -1,5 +1,6 @@
 #include "tuner/worker.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -171,7 +172,7 @@ std::string answer_or_error(Session& session, const std::string& line) {
 
 /// A copy of standard output for the answers alone; whatever else is printed goes to standard error.
 std::FILE* claim_output() {
-    const int answers = dup(STDOUT_FILENO);
+    const int answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);  // a compiler that had it would keep it open when the worker is gone
     dup2(STDERR_FILENO, STDOUT_FILENO);
     return answers < 0 ? nullptr : fdopen(answers, "w");
 }

@@ -162,7 +162,7 @@ TEST_F(CompilePoolTest, AWorkerThatIsKilledTakesItsCompilerAlong) {
     pool.start();
     const auto processes = compiler.processes();
     kill(pool.children().front()->pid(), SIGKILL);
-    EXPECT_FALSE(wait_for(pool, config("")).ok);
+    EXPECT_THAT(wait_for(pool, config("")).failure, HasSubstr("signal 9")) << "noticed at once, not at the time-out";
     EXPECT_TRUE(EndlessCompiler::gone(processes));
 }
 
