@@ -17,6 +17,7 @@ constexpr int most_trials = 4;              // shared periods before a search se
 constexpr double least_gain_of_two = 0.01;  // of sharing over one device alone, which needs no exchange and leaves the other one free
 constexpr double least_gain = 0.02;         // of a move once settled
 constexpr double confidence = 2;            // standard deviations
+constexpr double rounding = 1e-9;           // relative: what differs by less is a tie, and stays decided as it was
 constexpr double doubtful = 1.25;
 constexpr double drift = 0.05;
 constexpr int drift_periods = 3;
@@ -64,7 +65,6 @@ std::pair<double, double> fit(const std::vector<Point>& points) {
     }
     if (s == 0) return {0, 0};
     const double spread = s * snn - sn * sn;
-    constexpr double rounding = 1e-9;
     if (spread <= rounding * s * snn) return {0, snt / snn};
     const double b = (s * snt - sn * st) / spread;
     const double a = (st - b * sn) / s;
@@ -186,20 +186,20 @@ std::int64_t LoadBalancer::best_shared() const {
     const auto below = static_cast<std::int64_t>(std::floor(std::clamp(crossing, 0.0, all) / granularity)) * settings_.granularity;
     const std::int64_t low = std::clamp(below, settings_.granularity, largest);
     const std::int64_t high = std::clamp(below + settings_.granularity, settings_.granularity, largest);
-    return predicted(high) < predicted(low) ? high : low;
+    return predicted(high) < (1 - rounding) * predicted(low) ? high : low;
 }
 
 // Costs without constant parts share best: less than that cannot be had.
 bool LoadBalancer::sharing_is_vain() const {
     if (settings_.units <= settings_.granularity) return true;
-    return state_.trials == 0 && std::min(alone(0), alone(1)) < least_gain_of_two * (alone(0) + alone(1));
+    return state_.trials == 0 && std::min(alone(0), alone(1)) < (1 - rounding) * least_gain_of_two * (alone(0) + alone(1));
 }
 
 std::int64_t LoadBalancer::best() const {
     const std::int64_t alone = predicted(settings_.units) <= predicted(0) ? settings_.units : 0;
     if (sharing_is_vain()) return alone;
     const std::int64_t shared = best_shared();
-    return predicted(shared) < (1 - least_gain_of_two) * predicted(alone) ? shared : alone;
+    return predicted(shared) < (1 + rounding) * (1 - least_gain_of_two) * predicted(alone) ? shared : alone;
 }
 
 bool LoadBalancer::repays(std::int64_t to) const {
