@@ -115,7 +115,7 @@ int main(int argc, char** argv) try {
     app.add_option("--steps", settings.steps, "time steps")->check(CLI::Range(1, 1000000))->capture_default_str();
     app.add_option("--seconds", settings.seconds, "to tune for")->check(CLI::Range(0.1, 1e6))->capture_default_str();
     app.add_option("--device", settings.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", settings.database, "folder of tuned results")->capture_default_str();
+    app.add_option("--db", settings.database, "folder of tuned results")->envname("HONE_DB")->capture_default_str();
     CLI11_PARSE(app, argc, argv);
 
     hone::DiskCache cache(hone::DiskCache::default_folder());
