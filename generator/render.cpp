@@ -44,7 +44,8 @@ std::string render_text(std::string_view text, std::string_view file, const Hole
     }
     for (const auto& [name, block] : holes)
         if (!filled.contains(name))
-            throw Error(std::string(file), fmt::format("there is no hole for the block \"{}\"", name), fmt::format("add a line '{}{}'", hole_mark, name));
+            throw Error(std::string(file), fmt::format("there is no hole for the block \"{}\"", name),
+                        fmt::format("add a line '{}{}'", hole_mark, name));
     return output;
 }
 

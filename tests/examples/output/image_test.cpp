@@ -43,8 +43,10 @@ TEST(Image, EveryPixelHasTheColourOfItsValue) {
     std::uniform_real_distribution<> uniform(-3, 2);
     constexpr int nx = 7, ny = 5, magnify = 3;
     std::vector<double> values(nx * ny);
+    for (double& value : values) value = uniform(random);
+    values[11] = 0;
     double largest = 0;
-    for (double& value : values) value = uniform(random), largest = std::max(largest, std::abs(value));
+    for (const double value : values) largest = std::max(largest, std::abs(value));
     values[11] = std::nan("");
     const auto value = [&](int x, int y) { return values[static_cast<std::size_t>(y * nx + x)]; };
     const test::TemporaryFolder folder;
