@@ -6,18 +6,13 @@
 #include <vector>
 
 #include "generator/families/batched_gemm_shape.hpp"
+#include "generator/families/cuda_residency.hpp"
 #include "generator/family.hpp"
 #include "generator/render.hpp"
 
 namespace hone::gemm {
 
-/// What one block of threads takes, estimated before anything is compiled.
-struct Resources {
-    std::int64_t threads = 0;
-    std::int64_t shared_bytes = 0;
-    int registers = 0;      ///< per thread
-    std::int64_t code = 0;  ///< multiply-adds that stand unrolled in the text
-};
+using Resources = BlockResources;
 
 /// A way to lay the products out over a CUDA device: one row of `cuda_mappings()`.
 struct Mapping {

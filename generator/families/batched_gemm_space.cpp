@@ -10,8 +10,6 @@
 namespace hone::gemm {
 namespace {
 
-constexpr int reserved_shared_bytes = 1024;  // that the driver keeps per block, CUDA C++ Programming Guide
-constexpr int register_granularity = 8;      // registers are given out per thread in steps of 8
 constexpr std::int64_t largest_code = 1024;  // multiply-adds in one trip of the innermost loop
 
 const Mapping& mapping_of(const Config& config) {
@@ -20,22 +18,6 @@ const Mapping& mapping_of(const Config& config) {
 }
 
 using Violation = std::optional<std::string>;
-
-Violation too_many(std::int64_t value, std::int64_t most, const char* what) {
-    if (value <= most) return std::nullopt;
-    return fmt::format("{} {}, at most {} possible", value, what, most);
-}
-
-Violation register_violation(const Resources& needs, std::int64_t blocks, const Limits& limits) {
-    const std::int64_t share = limits.registers_per_multiprocessor / (needs.threads * blocks) / register_granularity * register_granularity;
-    return too_many(needs.registers, std::min<std::int64_t>(share, limits.max_registers_per_thread), "registers per thread (estimated)");
-}
-
-Violation shared_violation(const Resources& needs, std::int64_t blocks, const Limits& limits) {
-    if (auto violation = too_many(needs.shared_bytes, limits.shared_bytes_per_block, "bytes of shared memory")) return violation;
-    return too_many((needs.shared_bytes + reserved_shared_bytes) * blocks, limits.shared_bytes_per_multiprocessor,
-                    "bytes of shared memory for min_blocks blocks");
-}
 
 // Which tunables a mapping does not look at; they keep their lists' first values.
 std::vector<std::string> ignored_by(const std::string& mapping) {
@@ -69,10 +51,8 @@ std::vector<Constraint> constraints(const Shape& shape, const Limits& limits, co
              const std::string conflict = mapping_of(config).conflict(shape, config);
              return conflict.empty() ? std::nullopt : Violation(conflict);
          }},
-        {"threads", with_resources([limits](const Resources& needs, std::int64_t blocks) -> Violation {
-             if (auto violation = too_many(needs.threads, limits.max_threads_per_block, "threads per block")) return violation;
-             return too_many(needs.threads * blocks, limits.max_threads_per_multiprocessor, "threads for min_blocks blocks");
-         })},
+        {"threads",
+         with_resources([limits](const Resources& needs, std::int64_t blocks) -> Violation { return thread_violation(needs, blocks, limits); })},
         {"shared memory", with_resources([limits](const Resources& needs, std::int64_t blocks) { return shared_violation(needs, blocks, limits); })},
         {"registers", with_resources([limits](const Resources& needs, std::int64_t blocks) { return register_violation(needs, blocks, limits); })},
         {"code size",

@@ -30,4 +30,26 @@ std::vector<Constraint> residency_constraints(const Limits& limits, const std::f
              }}};
 }
 
+std::optional<std::string> too_many(std::int64_t value, std::int64_t most, const char* what) {
+    if (value <= most) return std::nullopt;
+    return fmt::format("{} {}, at most {} possible", value, what, most);
+}
+
+std::optional<std::string> thread_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits) {
+    if (auto violation = too_many(needs.threads, limits.max_threads_per_block, "threads per block")) return violation;
+    return too_many(needs.threads * blocks, limits.max_threads_per_multiprocessor, "threads for min_blocks blocks");
+}
+
+std::optional<std::string> shared_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits) {
+    if (auto violation = too_many(needs.shared_bytes, limits.shared_bytes_per_block, "bytes of shared memory")) return violation;
+    return too_many((needs.shared_bytes + reserved_shared_bytes) * blocks, limits.shared_bytes_per_multiprocessor,
+                    "bytes of shared memory for min_blocks blocks");
+}
+
+std::optional<std::string> register_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits) {
+    constexpr int granularity = 8;  // registers are given out per thread in steps of 8
+    const std::int64_t share = limits.registers_per_multiprocessor / (needs.threads * blocks) / granularity * granularity;
+    return too_many(needs.registers, std::min<std::int64_t>(share, limits.max_registers_per_thread), "registers per thread (estimated)");
+}
+
 }  // namespace hone

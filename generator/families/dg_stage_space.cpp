@@ -10,8 +10,6 @@
 namespace hone::dg {
 namespace {
 
-constexpr int reserved_shared_bytes = 1024;  // that the driver keeps per block, CUDA C++ Programming Guide
-
 std::int64_t operator_words(const Shape& shape, const StageTile& tile, bool volume) {
     if (!tile.shared_operator) return 0;
     return static_cast<std::int64_t>(tile.nodes_padded) * std::max(tile.flux_columns, volume ? shape.dimension * tile.field_columns : 0);

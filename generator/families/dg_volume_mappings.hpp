@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/families/cuda_residency.hpp"
 #include "generator/families/dg_shape.hpp"
 #include "generator/families/dg_volume_algebra.hpp"
 #include "generator/family.hpp"
@@ -11,13 +12,7 @@
 
 namespace hone::dg {
 
-/// What one block of threads takes, estimated before anything is compiled.
-struct Resources {
-    std::int64_t threads = 0;
-    std::int64_t shared_bytes = 0;
-    int registers = 0;      ///< per thread
-    std::int64_t code = 0;  ///< multiply-adds that stand unrolled in the text
-};
+using Resources = BlockResources;
 
 /// A way to lay the work out over a CUDA device: one row of `cuda_mappings()`.
 struct Mapping {
