@@ -5,22 +5,11 @@
 #include <array>
 #include <limits>
 
+#include "examples/item_kernels/item_kernels.hpp"
 #include "generator/error.hpp"
 
 namespace hone::examples::seismic {
 namespace {
-
-constexpr int threads_per_block = 256;
-
-constexpr const char* cuda_head = R"cpp(
-#define KERNEL extern "C" __global__ void
-#define FOR_ITEMS(i) for (long long i = first + blockIdx.x * (long long)blockDim.x + threadIdx.x; i < last; i += gridDim.x * (long long)blockDim.x)
-)cpp";
-
-constexpr const char* cpu_head = R"cpp(
-#define KERNEL extern "C" void
-#define FOR_ITEMS(i) _Pragma("omp parallel for if (last - first > 4096)") for (int i = first; i < last; ++i)
-)cpp";
 
 // Entries have the same pointers, as all that hone's backends load: a field, places in it, and words.
 constexpr const char* body = R"cpp(
@@ -60,8 +49,7 @@ KernelSource EdgeKernels::source(Target target, Precision precision) {
     KernelSource source;
     source.target = target;
     source.precision = precision;
-    source.text = fmt::format("// Walls, a source and receivers of acoustic waves.\nusing real = {};\n{}{}",
-                              precision == Precision::f32 ? "float" : "double", target == Target::cuda ? cuda_head : cpu_head, body);
+    source.text = item_kernels("Walls, a source and receivers of acoustic waves.", target, precision, body);
     source.entries = {"mirror", "inject", "record"};
     source.arrays = {{"field", Access::inout, 0, "", ""}, {"places", Access::in, 0, "", ""}, {"words", Access::inout, 0, "", ""}};
     source.step = {
@@ -83,8 +71,7 @@ void EdgeKernels::launch(int entry, void* field, const void* places, void* words
     int first = 0, last = items;
     std::vector<void*> arguments{static_cast<void*>(&field), static_cast<void*>(&places), static_cast<void*>(&words), &first, &last};
     for (int& constant : constants) arguments.push_back(&constant);
-    const std::int64_t blocks = (std::int64_t{items} + threads_per_block - 1) / threads_per_block;
-    module_->launch(entry, {blocks, 1, 1}, {threads_per_block, 1, 1}, 0, {}, arguments.data());
+    module_->launch(entry, item_blocks(items), {item_threads, 1, 1}, 0, {}, arguments.data());
 }
 
 void EdgeKernels::mirror(void* first, const Mirror& plan) const {

@@ -1,25 +1,12 @@
 #include "examples/multigrid_smoother/transfer_kernels.hpp"
 
-#include <fmt/format.h>
-
 #include <vector>
 
+#include "examples/item_kernels/item_kernels.hpp"
 #include "generator/error.hpp"
 
 namespace hone::examples {
 namespace {
-
-constexpr int block_threads = 256;
-
-constexpr const char* device_head = R"cpp(
-#define KERNEL extern "C" __global__ void
-#define FOR_ITEMS(i) for (long long i = first + blockIdx.x * (long long)blockDim.x + threadIdx.x; i < last; i += gridDim.x * (long long)blockDim.x)
-)cpp";
-
-constexpr const char* host_head = R"cpp(
-#define KERNEL extern "C" void
-#define FOR_ITEMS(i) _Pragma("omp parallel for if (last - first > 4096)") for (int i = first; i < last; ++i)
-)cpp";
 
 // Item i is an interior point of the array that is written, x fastest. All entries have the same arguments.
 constexpr const char* kernels = R"cpp(
@@ -72,8 +59,7 @@ KernelSource TransferKernels::source(Target target, Precision precision) {
     KernelSource source;
     source.target = target;
     source.precision = precision;
-    source.text = fmt::format("// Between the grids of multigrid.\nusing real = {};\n{}{}", precision == Precision::f32 ? "float" : "double",
-                              target == Target::cuda ? device_head : host_head, kernels);
+    source.text = item_kernels("Between the grids of multigrid.", target, precision, kernels);
     source.entries = {"residual", "restrict_to", "interpolate"};
     for (const char* name : {"to", "u", "f", "s"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     for (const auto& entry : source.entries) source.step.push_back({.entry = entry, .constants = std::vector<int>(5)});
@@ -98,7 +84,7 @@ void TransferKernels::launch(int entry, const std::array<void*, 4>& arrays, cons
     for (void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
     arguments.insert(arguments.end(), {&first, &last});
     for (int& value : values) arguments.push_back(&value);
-    module_->launch(entry, {(last + block_threads - 1) / block_threads, 1, 1}, {block_threads, 1, 1}, 0, {}, arguments.data());
+    module_->launch(entry, item_blocks(last), {item_threads, 1, 1}, 0, {}, arguments.data());
 }
 
 void TransferKernels::residual(void* residual, const void* u, const void* f, const void* coefficients, const Grid& grid) const {
