@@ -30,6 +30,14 @@ double difference(std::span<const Real> a, std::span<const Real> b) {
     return largest;
 }
 
+// One core touches some GB/s of fresh memory, all of them many times that.
+template <typename Function>
+void in_pieces(std::int64_t bytes, const Function& function) {
+    constexpr std::int64_t piece = 1 << 20;
+#pragma omp parallel for schedule(static) if (bytes > 4 * piece)
+    for (std::int64_t first = 0; first < bytes; first += piece) function(first, static_cast<std::size_t>(std::min(piece, bytes - first)));
+}
+
 }  // namespace
 
 HostArray::HostArray(Precision precision, std::int64_t words) : precision_(precision), words_(words) {
@@ -41,8 +49,15 @@ HostArray::HostArray(Precision precision, std::int64_t words) : precision_(preci
 
 HostArray HostArray::copy() const {
     HostArray result(precision_, words_);
-    if (words_ != 0) std::memcpy(result.data(), data(), static_cast<std::size_t>(bytes()));
+    in_pieces(bytes(), [&](std::int64_t first, std::size_t count) {
+        std::memcpy(static_cast<std::byte*>(result.data()) + first, static_cast<const std::byte*>(data()) + first, count);
+    });
     return result;
+}
+
+void HostArray::poison() {
+    constexpr int all_bits = 0xff;  // a NaN in either precision
+    in_pieces(bytes(), [&](std::int64_t first, std::size_t count) { std::memset(static_cast<std::byte*>(data()) + first, all_bits, count); });
 }
 
 void HostArray::Free::operator()(void* pointer) const {

@@ -35,6 +35,8 @@ class HostArray {
     }
 
     HostArray copy() const;
+    /// Sets every word to NaN, so that a kernel that uses or forgets one shows it.
+    void poison();
 
   private:
     struct Free {
