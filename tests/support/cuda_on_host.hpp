@@ -3,19 +3,17 @@
 // A block's threads are fibers of one thread; a fiber runs until it waits at a barrier or in a warp primitive. Blocks run one after another, in an
 // order that is neither the launch's nor its reverse, and fibers in an order that changes from block to block and from barrier to barrier, so that
 // what depends on an order that CUDA does not promise gives another answer than the reference.
+//
+// It is compiled with every emulated kernel, hundreds of times in a run of the tests: containers and algorithms of the standard library would take
+// more of the compiler's time than the kernel.
 #include <ucontext.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <numeric>
-#include <tuple>
 #include <type_traits>
-#include <vector>
 
 #define __global__
 #define __device__
@@ -61,24 +59,51 @@ constexpr int warp_size = 32;
 constexpr std::size_t stack_bytes = 128 << 10;
 constexpr std::size_t widest_value = 16;  // bytes that a lane can hand to another
 
+[[noreturn]] void stop(const char* reason);
+
+// Memory for plain values, which grows and does not keep them when it does.
+template <typename T>
+class Buffer {
+  public:
+    ~Buffer() { std::free(values_); }
+    void resize(std::size_t size) {
+        if (size > room_) {
+            std::free(values_);
+            values_ = static_cast<T*>(std::malloc(size * sizeof(T)));
+            if (values_ == nullptr) stop("no memory");
+            room_ = size;
+        }
+        size_ = size;
+    }
+    std::size_t size() const { return size_; }
+    T* begin() const { return values_; }
+    T* end() const { return values_ + size_; }
+    T& operator[](std::size_t i) const { return values_[i]; }
+
+  private:
+    T* values_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t room_ = 0;
+};
+
 enum class State { runnable, at_block_barrier, at_warp_barrier, finished };
 
 struct Fiber {
     ucontext_t context;
-    std::unique_ptr<char[]> stack;
     uint3 thread;
-    int lane = 0;
-    int warp = 0;
-    State state = State::runnable;
-    unsigned mask = 0;  // of the warp barrier that it waits at
+    int lane;
+    int warp;
+    State state;
+    unsigned mask;  // of the warp barrier that it waits at
 };
 
 inline uint3 block_index, block_size, grid_size;
-inline std::vector<Fiber> fibers;
+inline Buffer<Fiber> fibers;
+inline Buffer<char> stacks;
 inline Fiber* current = nullptr;
 inline ucontext_t scheduler;
 inline void (*body)() = nullptr;  // the kernel with its arguments
-inline std::vector<unsigned char> dynamic_shared;
+inline Buffer<unsigned char> dynamic_shared;
 inline unsigned char exchange[warp_size][warp_size][widest_value];  // [warp][lane]: what a lane offers to the others
 
 inline void wait(State state, unsigned mask = 0) {
@@ -93,21 +118,22 @@ inline void run_body() {
     swapcontext(&current->context, &scheduler);
 }
 
-[[noreturn]] inline void stop(const char* reason) {
+inline void stop(const char* reason) {
     std::fprintf(stderr, "CUDA on the host: block (%u, %u, %u): %s\n", block_index.x, block_index.y, block_index.z, reason);
     std::abort();
 }
 
 // Releases the warp's barrier if all living lanes of its mask have arrived.
 inline bool release_warp(Fiber* lanes, int count) {
-    const auto waiting = std::find_if(lanes, lanes + count, [](const Fiber& fiber) { return fiber.state == State::at_warp_barrier; });
-    if (waiting == lanes + count) return false;
-    const unsigned mask = waiting->mask;
+    int waiting = 0;
+    while (waiting < count && lanes[waiting].state != State::at_warp_barrier) ++waiting;
+    if (waiting == count) return false;
+    const unsigned mask = lanes[waiting].mask;
     const auto in_mask = [&](const Fiber& fiber) { return (mask >> fiber.lane & 1) != 0; };
-    const bool complete = std::all_of(lanes, lanes + count, [&](const Fiber& fiber) {
-        return !in_mask(fiber) || fiber.state == State::finished || (fiber.state == State::at_warp_barrier && fiber.mask == mask);
-    });
-    if (!complete) return false;
+    for (const Fiber* fiber = lanes; fiber != lanes + count; ++fiber) {
+        const bool arrived = fiber->state == State::finished || (fiber->state == State::at_warp_barrier && fiber->mask == mask);
+        if (in_mask(*fiber) && !arrived) return false;
+    }
     for (Fiber* fiber = lanes; fiber != lanes + count; ++fiber)
         if (in_mask(*fiber) && fiber->state != State::finished) fiber->state = State::runnable;
     return true;
@@ -117,7 +143,7 @@ inline bool release_warp(Fiber* lanes, int count) {
 inline bool release_warps() {
     bool released = false;
     for (std::size_t lane = 0; lane < fibers.size(); lane += warp_size)
-        released |= release_warp(&fibers[lane], static_cast<int>(std::min<std::size_t>(warp_size, fibers.size() - lane)));
+        released |= release_warp(&fibers[lane], static_cast<int>(fibers.size() - lane < warp_size ? fibers.size() - lane : warp_size));
     return released;
 }
 
@@ -132,24 +158,29 @@ inline bool release_block() {
     return waiting;
 }
 
+inline std::size_t common_divisor(std::size_t a, std::size_t b) {
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
 // Steps through [0, count) in an order that `round` decides.
 template <typename Function>
-void in_some_order(std::size_t count, unsigned round, Function&& function) {
+void in_some_order(std::size_t count, unsigned round, const Function& function) {
     std::size_t step = count / 2 + 1 + round % 3;
-    while (std::gcd(step, count) != 1) ++step;
+    while (common_divisor(step, count) != 1) ++step;
     for (std::size_t i = 0; i < count; ++i) function((i * step + round) % count);
 }
 
 inline void run_block(unsigned round) {
-    for (auto& fiber : fibers) {
+    for (std::size_t i = 0; i < fibers.size(); ++i) {
+        Fiber& fiber = fibers[i];
         fiber.state = State::runnable;
         getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = fiber.stack.get();
+        fiber.context.uc_stack.ss_sp = &stacks[i * stack_bytes];
         fiber.context.uc_stack.ss_size = stack_bytes;
         fiber.context.uc_link = nullptr;
         makecontext(&fiber.context, run_body, 0);
     }
-    std::memset(dynamic_shared.data(), 0xff, dynamic_shared.size());  // NaN: shared memory starts undefined
+    std::memset(dynamic_shared.begin(), 0xff, dynamic_shared.size());  // NaN: shared memory starts undefined
     do {
         in_some_order(fibers.size(), round++, [](std::size_t i) {
             if (fibers[i].state != State::runnable) return;
@@ -165,9 +196,9 @@ inline void make_fibers(uint3 block) {
     const std::size_t threads = std::size_t{block.x} * block.y * block.z;
     if (threads == 0 || threads > warp_size * warp_size) stop("a block has 1 to 1024 threads");
     fibers.resize(threads);
+    stacks.resize(threads * stack_bytes);
     for (std::size_t i = 0; i < threads; ++i) {
         const auto number = static_cast<unsigned>(i);
-        if (!fibers[i].stack) fibers[i].stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
         fibers[i].thread = {number % block.x, number / block.x % block.y, number / block.x / block.y};
         fibers[i].lane = static_cast<int>(i % warp_size);
         fibers[i].warp = static_cast<int>(i / warp_size);
@@ -190,7 +221,7 @@ inline void launch(uint3 grid, uint3 block, std::size_t shared_bytes, void (*ker
 }
 
 inline void* aligned_shared() {
-    return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(dynamic_shared.data()) + 15) / 16 * 16);
+    return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(dynamic_shared.begin()) + 15) / 16 * 16);
 }
 
 // An array or table of the plan, for a parameter of any pointer type.
@@ -223,16 +254,23 @@ struct Checked {
         if (!std::is_constant_evaluated()) {
             unsigned char bytes[sizeof(Word)];
             std::memcpy(bytes, &word, sizeof(Word));
-            if (std::all_of(bytes, bytes + sizeof(Word), [](unsigned char byte) { return byte == 0xfe; }))
-                stop("reads a word of a variable before anything was written to it");
+            bool written = false;
+            for (const unsigned char byte : bytes) written |= byte != 0xfe;
+            if (!written) stop("reads a word of a variable before anything was written to it");
         }
         return word;
     }
 };
 
 // The type of a kernel's parameter number `index`.
+template <int index, typename First, typename... Rest>
+struct Nth : Nth<index - 1, Rest...> {};
+template <typename First, typename... Rest>
+struct Nth<0, First, Rest...> {
+    using Type = First;
+};
 template <int index, typename... Parameters>
-std::tuple_element_t<index, std::tuple<Parameters...>> parameter_of(void (*)(Parameters...));
+typename Nth<index, Parameters...>::Type parameter_of(void (*)(Parameters...));
 template <int index, typename Kernel>
 using Parameter = decltype(parameter_of<index>(static_cast<Kernel*>(nullptr)));
 
@@ -282,6 +320,34 @@ template <typename T>
 T __shfl_xor_sync(unsigned mask, T value, int bits, int width = warpSize) {
     const int lane = cuda_on_host::current->lane;
     return cuda_on_host::shuffle(mask, value, lane / width * width + ((lane ^ bits) & (width - 1)));
+}
+
+inline double rsqrt(double value) {
+    return 1 / std::sqrt(value);
+}
+inline float rsqrt(float value) {
+    return 1 / std::sqrt(value);
+}
+
+inline unsigned __float_as_uint(float value) {
+    unsigned bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+inline float __uint_as_float(unsigned bits) {
+    float value;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+// Products that are rounded by themselves: without the detour the host's compiler joins them with the sum that they go into.
+inline float __fmul_rn(float a, float b) {
+    volatile float product = a * b;
+    return product;
+}
+inline double __dmul_rn(double a, double b) {
+    volatile double product = a * b;
+    return product;
 }
 
 template <typename T>
