@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "generator/families/acoustics_staggered_grid.hpp"
+#include "generator/families/cpu_streams.hpp"
 #include "generator/families/cpu_team.hpp"
 #include "generator/render.hpp"
 
@@ -19,7 +20,8 @@ Block constants(const Grid& grid, const Config& config) {
     block.line("constexpr int x_block = {}, y_block = {};", config.integer("x_block"), config.integer("y_block"));
     block.line("constexpr int march = {};  // layers of a tile; 0: all of a thread's", config.integer("march"));
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / grid.word());
-    if (grid.kind == Kind::step) block.line("constexpr bool streaming_stores = {};", config.word("stores") == "streaming");
+    block.line("constexpr int strip_words = {} / sizeof(real), words_ahead = {} / sizeof(real);", strip_bytes, config.integer("bytes_ahead"));
+    block.line("constexpr bool streaming_stores = {};", grid.kind == Kind::step && config.word("stores") == "streaming");
     if (grid.levels > 1) block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
     return block;
 }
@@ -99,10 +101,7 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
     KernelSource source = common_source(problem, Target::cpu);
     Holes holes{{"parameters", parameters(problem)}, {"names", names(grid)}};
-    if (grid.kind == Kind::step) {
-        holes.emplace_back("row_words", row_words(grid, config));
-        holes.emplace_back("keep", Block().lines_of(render("acoustics_staggered_keep.cpp", {})));
-    }
+    if (grid.kind == Kind::step) holes.emplace_back("row_words", row_words(grid, config));
     if (grid.levels > 1) {
         holes.emplace_back("scalar_b", scalar(grid, "b"));
         holes.emplace_back("velocity_between", velocity_between(grid));
@@ -115,6 +114,8 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                                                      {"parallel", team_parallel(config)},
                                                      {"seat", team_seat(config)},
                                                      {"weight", weight_function(grid, "")},
+                                                     {"strips", strips()},
+                                                     {"stores", streaming_stores()},
                                                      {"scalar_b", scalar(grid, "b")},
                                                      {"velocity_sum", velocity_sum(grid)},
                                                      {"scalar_kappa", scalar(grid, "kappa")},

@@ -48,6 +48,8 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     if (grid.kind == Kind::step && !exchanged)
         row = span(points, 2 * m - 1, 2 * m - 1) + (grid.array_media ? 2 : 1) * span(points, m - 1, m) + 3 * points;
     std::int64_t values = row + points;
+    // Factors of the cells, and in 2D of the faces that a thread computes for its neighbours; in 3D these wait for what along y needs more.
+    if (grid.absorbing) values += points + (grid.kind == Kind::step && grid.dimension == 2 && !exchanged ? span(points, m - 1, m) : 0);
     if (config.integer("ahead") == 1) values += row;
     if (in_registers(config)) values += (grid.kind == Kind::step ? 4 : 2) * m * points;
     if (grid.kind == Kind::step && !in_registers(config)) values += 2 * m * points;  // faces along the march, which compilers compute side by side
@@ -106,6 +108,14 @@ std::vector<Constraint> march_constraints(const Grid& grid) {
                  return rejected_when(rows && config.integer("march") < config.integer("block_y"),
                                       "a block marches over the rows of its threads at least");
              }},
+            {"rows_read_again",
+             [grid](const Config& config) -> Reason {
+                 // Of every plane a block reads 2 M - 1 rows beside its own; small planes are in the second cache.
+                 constexpr std::int64_t small_plane = 64;
+                 const std::int64_t rows = config.integer("block_y"), beside = 2 * grid.half - 1;
+                 if (grid.dimension == 2 || grid.ny <= small_plane || beside <= 3 * rows) return {};
+                 return fmt::format("{} rows of every plane are read for {}: block_y is larger", rows + beside, rows);
+             }},
             {"unrolled_march", [](const Config& config) {
                  return rejected_when(config.integer("unroll") > config.integer("march"), "more layers per trip than the march has");
              }}};
@@ -137,6 +147,13 @@ SearchSpace cuda_space_of_levels(const Grid& grid, const Limits& limits) {
     return {std::move(tunables), cuda_constraints(grid, limits, level_constraints(grid)), std::move(safe)};
 }
 
+// A layer is many instructions in 3D, and in a step of high order: more of them per trip take seconds to compile, and gain nothing.
+std::vector<std::int64_t> layers_per_trip(const Grid& grid) {
+    if (grid.dimension == 3) return {1, 2};
+    if (grid.kind == Kind::step && grid.half == 8) return {1, 2, 4};
+    return {1, 2, 4, 8, 16};
+}
+
 SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
     if (grid.levels > 1) return cuda_space_of_levels(grid, limits);
     constexpr int with_bulk_copies = 90;
@@ -154,7 +171,7 @@ SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
         {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4})},
         {"ahead", "layers that are read before they are needed", numbers({0, 1})},
         {"stages", "layers that bulk copies have on their way", numbers({2, 3, 4, 6, 8})},
-        {"unroll", "layers per trip of the march's loop", numbers({1, 2, 4, 8, 16})},
+        {"unroll", "layers per trip of the march's loop", numbers(layers_per_trip(grid))},
         {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})}};
     std::vector<Assignment> safe{{"staging", "cache"}, {"block_x", 32}, {"block_y", 8}, {"march", 8},        {"points_per_thread", 1},
@@ -191,12 +208,15 @@ SearchSpace cpu_space(const Grid& grid, const Limits& limits) {
         {"y_block", "rows that a thread takes in every plane, in 3D", grid.dimension == 3 ? numbers({4, 8, 16, 32, 64, 65536}) : numbers({1})},
         {"march", "layers (rows in 2D, planes in 3D) that a thread takes one after the other; 0: an equal share for each",
          numbers({0, 16, 32, 64, 128, 256})},
-        {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})}};
+        {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})},
+        {"bytes_ahead", "of a row, from asking for them to computing with them; 0: the processor foresees what it can",
+         numbers({0, 1024, 2048, 4096}), Value(0)}};
     if (step) tunables.push_back({"stores", "streaming: what is written goes past the caches", words({"plain", "streaming"})});
     // Long rows: where they break off, so does the memory's stream. In 3D shorter ones, of which the caches hold a block's planes.
     const bool planes = grid.dimension == 3;
     const std::int64_t vector_bytes = limits.vector_bytes >= 64 ? 64 : limits.vector_bytes >= 32 ? 32 : 16;
-    std::vector<Assignment> safe{{"x_block", planes ? 512 : 2048}, {"y_block", planes ? 16 : 1}, {"march", 0}, {"vector_bytes", vector_bytes}};
+    std::vector<Assignment> safe{
+        {"x_block", planes ? 512 : 2048}, {"y_block", planes ? 16 : 1}, {"march", 0}, {"vector_bytes", vector_bytes}, {"bytes_ahead", 1024}};
     if (step) safe.push_back({"stores", "plain"});
     std::vector<Constraint> constraints = cpu_constraints(grid, limits);
     constraints.push_back(team_constraint());

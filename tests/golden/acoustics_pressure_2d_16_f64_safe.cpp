@@ -1,11 +1,13 @@
 // acoustics_staggered: pressure in 2D, order 2-16, scalar media, f64
-// hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 --target cpu --config x_block=2048,y_block=1,march=0,vector_bytes=64,threads=all,binding=none
+// hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 --target cpu --config x_block=2048,y_block=1,march=0,vector_bytes=64,bytes_ahead=1024,threads=all,binding=none
 // The same text serves every size and pitch.
 // per point: 49 operations, 32 bytes (compulsory)
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -19,6 +21,8 @@ constexpr bool array_media = false, absorbing = false;
 constexpr int x_block = 2048, y_block = 1;
 constexpr int march = 0;  // layers of a tile; 0: all of a thread's
 constexpr int vector_words = 8;
+constexpr int strip_words = 256 / sizeof(real), words_ahead = 1024 / sizeof(real);
+constexpr bool streaming_stores = false;
 
 namespace {
 
@@ -66,53 +70,143 @@ class Damping {
     wide centres_x_ = 0, centres_y_ = 0, centres_z_ = 0;
 };
 
+// Asks for a strip of a row: it is in the caches when its turn comes. What the processor foresees itself breaks off at the end of every row.
+// In place, and so is what calls it: a function that does nothing else is one that GCC leaves out, as it changes nothing.
+[[gnu::always_inline]] inline void ask_for(const real* words)
+{
+    for (int n = 0; n < strip_words; n += 64 / static_cast<int>(sizeof(real))) __builtin_prefetch(words + n);
+}
+
+// Calls step(first, count) for the strips of a row: those of full length, which compilers then know, and what is left.
+template <typename Step>
+inline void in_strips(int words, const Step& step)
+{
+    int first = 0;
+    for (; first + strip_words <= words; first += strip_words) step(first, std::integral_constant<int, strip_words>());
+    if (first < words) step(first, words - first);
+}
+
+// Writes words that are in the caches to an array.
+inline void keep(real* to, const real* from, int n)
+{
+    int x = 0;
+#if defined(__SSE2__)
+    if (streaming_stores) {
+#if defined(__AVX512F__)
+        using vector = __m512i;
+        const auto copy = [](real* there, const real* here) { _mm512_stream_si512(reinterpret_cast<vector*>(there), _mm512_loadu_si512(here)); };
+#elif defined(__AVX__)
+        using vector = __m256i;
+        const auto copy = [](real* there, const real* here) {
+            _mm256_stream_si256(reinterpret_cast<vector*>(there), _mm256_loadu_si256(reinterpret_cast<const vector*>(here)));
+        };
+#else
+        using vector = __m128i;
+        const auto copy = [](real* there, const real* here) {
+            _mm_stream_si128(reinterpret_cast<vector*>(there), _mm_loadu_si128(reinterpret_cast<const vector*>(here)));
+        };
+#endif
+        constexpr int words = sizeof(vector) / sizeof(real);
+        for (; x < n && reinterpret_cast<std::uintptr_t>(to + x) % sizeof(vector) != 0; ++x) to[x] = from[x];
+        for (; x + words <= n; x += words) copy(to + x, from + x);
+    }
+#endif
+    std::copy(from + x, from + n, to + x);
+}
+
+// Copies that went past the caches are seen by other threads afterwards.
+inline void finish_stores()
+{
+#if defined(__SSE2__)
+    if (streaming_stores) _mm_sfence();
+#endif
+}
+
+// Rows whose words are asked for before their turn: `words_ahead` further on in the row, or else in the next one.
+struct Asked {
+    wide pitch;
+    std::array<const real*, 4> rows = {};  // as many as are needed
+
+    [[gnu::always_inline]] void operator()(int first, int n) const
+    {
+        if (words_ahead == 0) return;
+        const wide at = first + words_ahead < n ? wide(first + words_ahead) : first + words_ahead - n + pitch;
+        for (const real* const row : rows)
+            if (row != nullptr) ask_for(row + at);
+    }
+};
+
+// Where words of a row that is in the caches are to be kept: `n` from number `skipped` on, strip by strip.
+struct Kept {
+    real* to = nullptr;
+    int skipped = 0, n = 0;
+
+    void operator()(const real* row, int first, int count) const
+    {
+        if (to == nullptr) return;
+        const int begin = std::max(first, skipped), end = std::min(first + count, skipped + n);
+        if (begin < end) keep(to + begin - skipped, row + begin, end - begin);
+    }
+};
+
 // New velocities of a row along an axis whose cells are `stride` apart. `to` may be `from`.
 template <typename Factors>
-inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride, Factors damping)
+inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride, Factors damping, const Asked& asked,
+                         const Kept& kept = {})
 {
     (void)damping;
     const real b_everywhere = b[0];
-    #pragma omp simd simdlen(vector_words)
-    for (int x = 0; x < n; ++x) {
-        real sum = weight(1) * (p[x] - p[x - stride]);
-        sum += weight(2) * (p[x + stride] - p[x - 2 * stride]);
-        sum += weight(3) * (p[x + 2 * stride] - p[x - 3 * stride]);
-        sum += weight(4) * (p[x + 3 * stride] - p[x - 4 * stride]);
-        sum += weight(5) * (p[x + 4 * stride] - p[x - 5 * stride]);
-        sum += weight(6) * (p[x + 5 * stride] - p[x - 6 * stride]);
-        sum += weight(7) * (p[x + 6 * stride] - p[x - 7 * stride]);
-        sum += weight(8) * (p[x + 7 * stride] - p[x - 8 * stride]);
-        to[x] = from[x] - b_everywhere * sum;
-    }
+    in_strips(n, [&](int first, auto count) {
+        asked(first, n);
+        #pragma omp simd simdlen(vector_words)
+        for (int word = 0; word < count; ++word) {
+            const int x = first + word;
+            real sum = weight(1) * (p[x] - p[x - stride]);
+            sum += weight(2) * (p[x + stride] - p[x - 2 * stride]);
+            sum += weight(3) * (p[x + 2 * stride] - p[x - 3 * stride]);
+            sum += weight(4) * (p[x + 3 * stride] - p[x - 4 * stride]);
+            sum += weight(5) * (p[x + 4 * stride] - p[x - 5 * stride]);
+            sum += weight(6) * (p[x + 5 * stride] - p[x - 6 * stride]);
+            sum += weight(7) * (p[x + 6 * stride] - p[x - 7 * stride]);
+            sum += weight(8) * (p[x + 7 * stride] - p[x - 8 * stride]);
+            to[x] = from[x] - b_everywhere * sum;
+        }
+        kept(to, first, count);
+    });
 }
 
 // New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along` those of the 2 M layers of
 // faces around it. `damping`: factors along x; `across_damping` that of the other axes. `to` may be `p`.
 inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows, wide row_stride, const real* const* along,
-                         int n, const real* damping, real across_damping)
+                         int n, const real* damping, real across_damping, const Asked& asked, const Kept& kept = {})
 {
     const real kappa_everywhere = kappa[0];
     (void)rows, (void)row_stride, (void)damping, (void)across_damping;
-    #pragma omp simd simdlen(vector_words)
-    for (int x = 0; x < n; ++x) {
-        real sum = weight(1) * (across[x + 1] - across[x]);
-        sum += weight(2) * (across[x + 2] - across[x - 1]);
-        sum += weight(3) * (across[x + 3] - across[x - 2]);
-        sum += weight(4) * (across[x + 4] - across[x - 3]);
-        sum += weight(5) * (across[x + 5] - across[x - 4]);
-        sum += weight(6) * (across[x + 6] - across[x - 5]);
-        sum += weight(7) * (across[x + 7] - across[x - 6]);
-        sum += weight(8) * (across[x + 8] - across[x - 7]);
-        sum += weight(1) * (along[8][x] - along[7][x]);
-        sum += weight(2) * (along[9][x] - along[6][x]);
-        sum += weight(3) * (along[10][x] - along[5][x]);
-        sum += weight(4) * (along[11][x] - along[4][x]);
-        sum += weight(5) * (along[12][x] - along[3][x]);
-        sum += weight(6) * (along[13][x] - along[2][x]);
-        sum += weight(7) * (along[14][x] - along[1][x]);
-        sum += weight(8) * (along[15][x] - along[0][x]);
-        to[x] = p[x] - kappa_everywhere * sum;
-    }
+    in_strips(n, [&](int first, auto count) {
+        asked(first, n);
+        #pragma omp simd simdlen(vector_words)
+        for (int word = 0; word < count; ++word) {
+            const int x = first + word;
+            real sum = weight(1) * (across[x + 1] - across[x]);
+            sum += weight(2) * (across[x + 2] - across[x - 1]);
+            sum += weight(3) * (across[x + 3] - across[x - 2]);
+            sum += weight(4) * (across[x + 4] - across[x - 3]);
+            sum += weight(5) * (across[x + 5] - across[x - 4]);
+            sum += weight(6) * (across[x + 6] - across[x - 5]);
+            sum += weight(7) * (across[x + 7] - across[x - 6]);
+            sum += weight(8) * (across[x + 8] - across[x - 7]);
+            sum += weight(1) * (along[8][x] - along[7][x]);
+            sum += weight(2) * (along[9][x] - along[6][x]);
+            sum += weight(3) * (along[10][x] - along[5][x]);
+            sum += weight(4) * (along[11][x] - along[4][x]);
+            sum += weight(5) * (along[12][x] - along[3][x]);
+            sum += weight(6) * (along[13][x] - along[2][x]);
+            sum += weight(7) * (along[14][x] - along[1][x]);
+            sum += weight(8) * (along[15][x] - along[0][x]);
+            to[x] = p[x] - kappa_everywhere * sum;
+        }
+        kept(to, first, count);
+    });
 }
 
 // Cells that a thread takes at a time: a block of every layer, one layer after the other.
@@ -173,8 +267,10 @@ extern "C" void acoustics_pressure(
                     const wide at = layout.position(tile, row, layer);
                     const real* faces[2 * half];
                     for (int k = 0; k < 2 * half; ++k) faces[k] = along + at + (k + 1 - half) * layout.layer();
+                    const real* const newest = faces[2 * half - 1];
                     pressure_row(p + at, p + at, kappa + (array_media ? at : 0), u + at, v + at, layout.pitch, faces, tile.n,
-                                 damping.centres_x(tile.x), damping.centre(tile.y + row, layer));
+                                 damping.centres_x(tile.x), damping.centre(tile.y + row, layer),
+                                 {pitch, {p + at, u + at, newest, array_media ? kappa + at : nullptr}});
                 }
         };
     });

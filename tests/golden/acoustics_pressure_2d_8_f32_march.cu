@@ -209,6 +209,7 @@ struct Rows {
         __device__ __forceinline__ const real* operator()(int array) const { return rows.from[array] + (at - rows.behind[array]); }
     };
     __device__ __forceinline__ Layer layer(int, wide at) const { return {*this, at}; }
+    __device__ __forceinline__ void finish_reads() const {}
     __device__ __forceinline__ void release(int, bool) const {}
     __device__ __forceinline__ void begin(wide, int, int, int, int) const {}
 };
@@ -268,6 +269,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         } else {
             now.read(rows.layer(layer - layer_first, at), kappa);
         }
+        rows.finish_reads();
         rows.release(layer - layer_first, false);
         Group sum;
         if (in_registers) {

@@ -1,5 +1,5 @@
 // acoustics_staggered: step in 2D, order 2-16, array media, f32
-// hone emit acoustics_staggered kernel=step dimension=2 order=16 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=bulk,block_x=128,block_y=1,march=256,points_per_thread=4,ahead=0,stages=4,unroll=16,stores=plain,min_blocks=1
+// hone emit acoustics_staggered kernel=step dimension=2 order=16 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=bulk,block_x=128,block_y=1,march=256,points_per_thread=4,ahead=0,stages=4,unroll=4,stores=plain,min_blocks=1
 // The same text serves every size and pitch.
 // per point: 99 operations, 36 bytes (compulsory)
 using real = float;
@@ -14,7 +14,7 @@ constexpr int points = 4, group_alignment = 16;  // cells of a row that a thread
 constexpr int groups_left = 2, groups_right = 2;  // beside a thread's own, that hold what its cells need
 constexpr int stages = 4;  // layers on their way through shared memory
 constexpr int side_groups = 2, arriving = 6, exchange_words = 1056;
-constexpr int layers_per_trip = 16;
+constexpr int layers_per_trip = 4;
 constexpr bool in_registers = true;  // what is needed of the layers around stays in registers
 constexpr bool ahead = false;         // a layer is read while the one before is computed
 constexpr bool streaming_stores = false;
@@ -252,6 +252,13 @@ __device__ __forceinline__ void copy_rows(real* to, const real* from, unsigned b
                  : "memory");
 }
 
+// For every thread, between its reads of a stage and the barrier behind which copies refill it: a copy does not wait for loads that are under way
+// (PTX ISA, proxies of the memory consistency model).
+__device__ __forceinline__ void finish_shared_reads()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 __device__ __forceinline__ void wait_for_bytes(Barrier* full, unsigned phase)
 {
     asm volatile("{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n@!done bra again;\n}" ::"r"(shared_address(full)),
@@ -316,7 +323,8 @@ struct Rows {
         wait_for_bytes(full(number), number / stages % 2);
         return {number, own_offset};
     }
-    // The block has read the layer, and a barrier after that has passed if `synchronised`: another one may take its place.
+    __device__ __forceinline__ void finish_reads() const { finish_shared_reads(); }
+    // Every thread has finished its reads of the layer, and a barrier after that has passed if `synchronised`: another one may take its place.
     __device__ __forceinline__ void release(int number, bool synchronised) const
     {
         if (!synchronised) __syncthreads();
@@ -485,6 +493,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
             sum = difference_of_new(p, along, b_along, at, layer_stride, damping.along_faces + layer);
         }
 
+        rows.finish_reads();
         if (in_layer) advance_layer(now.row, sum, p, v, b_y, u_next, v_next, at, ny, pitch, count, layer, y_read, damping);
         rows.release(layer - layer_first, in_layer);
         if (in_registers) add(sums.layer[2 * half - 1], sum);

@@ -229,6 +229,7 @@ struct Rows {
         __device__ __forceinline__ const real* operator()(int array) const { return rows.from[array] + (at - rows.behind[array]); }
     };
     __device__ __forceinline__ Layer layer(int, wide at) const { return {*this, at}; }
+    __device__ __forceinline__ void finish_reads() const {}
     __device__ __forceinline__ void release(int, bool) const {}
     __device__ __forceinline__ void begin(wide, int, int, int, int) const {}
 };
@@ -377,6 +378,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
             sum = difference_of_new(p, along, b_along, at, layer_stride, damping.along_faces + layer);
         }
 
+        rows.finish_reads();
         if (in_layer) advance_layer(now.row, sum, p, v, b_y, u_next, v_next, at, ny, pitch, count, layer, y_read, damping);
         rows.release(layer - layer_first, in_layer);
         if (in_registers) add(sums.layer[2 * half - 1], sum);

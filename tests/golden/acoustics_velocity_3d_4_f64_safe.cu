@@ -207,6 +207,7 @@ struct Rows {
         __device__ __forceinline__ const real* operator()(int array) const { return rows.from[array] + (at - rows.behind[array]); }
     };
     __device__ __forceinline__ Layer layer(int, wide at) const { return {*this, at}; }
+    __device__ __forceinline__ void finish_reads() const {}
     __device__ __forceinline__ void release(int, bool) const {}
     __device__ __forceinline__ void begin(wide, int, int, int, int) const {}
 };
@@ -282,6 +283,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         } else {
             read(now, layer, at);
         }
+        rows.finish_reads();
         rows.release(layer - layer_first, false);
         if (in_registers) window.move_to(now.p.own());
         if (layer - lag >= layer_first) {

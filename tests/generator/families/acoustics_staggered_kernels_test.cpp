@@ -18,6 +18,7 @@
 #include "tests/generator/families/acoustics_staggered_oracle.hpp"
 #include "tests/generator/families/gauss_seidel_27_on_host.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/spills.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
 
@@ -234,9 +235,7 @@ TEST_F(SlowAcousticsStaggeredKernels, RepresentativeCudaKernelsCompileWithoutSpi
             const SearchSpace space = family.space(problem, cuda_limits(90));
             const Config config = space.parse(form.text(points));
             if (space.check(config)) continue;
-            const CompileOutcome outcome = compiler->compile(family.kernel(problem, config, cuda_limits(90)));
-            ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
-            for (const auto& entry : outcome.code.resources) EXPECT_LE(entry.spill_store_bytes, few_bytes) << problem.key() << ' ' << config.key();
+            test::expect_few_spills(*compiler, family, problem, config, cuda_limits(90), few_bytes);
         }
 }
 
