@@ -142,6 +142,12 @@ Block cells(const Grid& grid) {
     block.line("return {};", all_of(names, "load(a.{} + at)")).close();
     block.text("");
     if (residual) {
+        block.line(
+            "// Rounded by itself: in a sum of neighbours compilers may take a product for half of a multiply-add, and in some forms of the kernel "
+            "do.");
+        block.open(fmt::format("{} real product(real a, real b)", device));
+        block.line("return __{}mul_rn(a, b);", grid.precision == Precision::f32 ? "f" : "d").close();
+        block.text("");
         const std::string q = fmt::format("const real q = {}inverse_diagonal;", grid.has_field_diagonal() ? "from." : "a.");
         block.line("// The new residual of a cell; a solid one has none.");
         block.open(fmt::format("{} real new_residual(const Arrays& a, const Loaded<real>& from)", device));
@@ -149,7 +155,7 @@ Block cells(const Grid& grid) {
         block.text("");
         block.line("// What the stencil acts on: the residual over the diagonal.");
         block.open(fmt::format("{} real value(const Arrays& a, const Loaded<real>& from)", device));
-        block.line("{}", q).line("return q * new_residual(a, from);").close();
+        block.line("{}", q).line("return product(q, new_residual(a, from));").close();
     } else {
         const bool direction = grid.kind == Kind::direction;
         block.line("// What the stencil acts on: {}.", direction ? "the new direction" : "p");
@@ -171,7 +177,7 @@ Block cells(const Grid& grid) {
         block.line("result.q.at[t] = {}inverse_diagonal;", grid.has_field_diagonal() ? "of_cell." : "a.");
     }
     if (grid.kind == Kind::direction) block.line("result.p_old.at[t] = of_cell.p_old;");
-    block.line("result.v.at[t] = {};", residual ? "result.q.at[t] * result.r.at[t]" : "value(a, of_cell)").close();
+    block.line("result.v.at[t] = {};", residual ? "product(result.q.at[t], result.r.at[t])" : "value(a, of_cell)").close();
     return block.line("return result;").close();
 }
 

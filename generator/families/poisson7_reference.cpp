@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "generator/families/poisson7_grid.hpp"
 #include "generator/random_words.hpp"
@@ -219,7 +218,7 @@ void fill(const Problem& problem, const Grid& grid, std::uint64_t seed, Workload
         const ArraySpec& spec = specs[n];
         const std::span<Real> values = workload.arrays[n].values<Real>();
         const std::uint64_t own_seed = mixed(seed + n);
-        std::fill(values.begin(), values.end(), std::numeric_limits<Real>::quiet_NaN());
+        workload.arrays[n].poison();
         if (spec.access == Access::out) continue;
         if (spec.name == "coefficients" || spec.name == "scalars") {
             const std::vector<double> words = small_array(spec.name == "scalars" ? problem.word("kernel") : spec.name, own_seed);

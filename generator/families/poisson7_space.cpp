@@ -107,11 +107,13 @@ SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
 }
 
 SearchSpace cpu_space(const Limits& limits) {
-    std::vector<Tunable> tunables{{"y_block", "rows along y that a thread takes at a time", numbers({4, 8, 16, 32, 64})},
-                                  {"z_block", "planes that a thread goes through with them", numbers({8, 16, 32, 64, 128})},
-                                  {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})},
-                                  {"rows_together", "neighbouring rows that are updated at once", numbers({1, 2}), Value(1)},
-                                  {"planes_together", "neighbouring planes that are updated at once", numbers({1, 2}), Value(1)}};
+    std::vector<Tunable> tunables{
+        {"y_block", "rows along y that a thread takes at a time", numbers({4, 8, 16, 32, 64, 128})},
+        {"z_block", "planes that a thread goes through with them", numbers({8, 16, 32, 64, 128})},
+        {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})},
+        {"rows_ahead", "rows from asking for words to computing with them; 0: the processor foresees what it can", numbers({0, 1, 2, 4, 8}),
+         Value(0)},
+        {"stores", "streaming: what is written and not read goes past the caches", words({"plain", "streaming"}), Value("plain")}};
     std::vector<Constraint> constraints{{"vector_width", [limits](const Config& config) -> Reason {
                                              if (config.integer("vector_bytes") <= limits.vector_bytes) return {};
                                              return fmt::format("vectors of {} bytes, the processor's have {}", config.integer("vector_bytes"),
@@ -119,7 +121,8 @@ SearchSpace cpu_space(const Limits& limits) {
                                          }}};
     for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
     constraints.push_back(team_constraint());
-    std::vector<Assignment> safe{{"y_block", 16}, {"z_block", 8}, {"vector_bytes", 16}, {"rows_together", 1}, {"planes_together", 1}};
+    const std::int64_t vector_bytes = limits.vector_bytes >= 64 ? 64 : limits.vector_bytes >= 32 ? 32 : 16;
+    std::vector<Assignment> safe{{"y_block", 16}, {"z_block", 16}, {"vector_bytes", vector_bytes}, {"rows_ahead", 2}, {"stores", "plain"}};
     for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
     return {std::move(tunables), std::move(constraints), std::move(safe)};
 }

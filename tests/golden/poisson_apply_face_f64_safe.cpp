@@ -1,15 +1,16 @@
 // poisson7: apply, face coefficients, neumann, f64
-// hone emit poisson7 kernel=apply coefficients=face boundary=neumann precision=f64 nx=128 ny=128 nz=128 --target cpu --config y_block=16,z_block=8,vector_bytes=16,rows_together=1,planes_together=1,threads=all,binding=none
+// hone emit poisson7 kernel=apply coefficients=face boundary=neumann precision=f64 nx=128 ny=128 nz=128 --target cpu --config y_block=16,z_block=16,vector_bytes=64,rows_ahead=2,stores=plain,threads=all,binding=none
 // The same text serves every nx, ny, nz and pitch.
 // per update: 13 operations, 48 bytes (compulsory)
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 using real = double;
 using wide = long long;  // a position in an array
-constexpr int y_block = 16, z_block = 8, vector_words = 2;
-constexpr int rows_together = 1, planes_together = 1;  // updated at once
+constexpr int y_block = 16, z_block = 16, vector_words = 8;
+constexpr int strip_words = 256 / sizeof(real), rows_ahead = 2;  // rows from asking for words to their turn
 
 namespace {
 
@@ -51,10 +52,31 @@ class Buffer {
     real* data() { return words.data() + (64 - reinterpret_cast<std::uintptr_t>(words.data()) % 64) % 64 / sizeof(real); }
 };
 
+
+// Asks for a strip of a row: it is in the caches when its turn comes. What the processor foresees itself breaks off at the end of every row.
+// In place, and so is what calls it: a function that does nothing else is one that GCC leaves out, as it changes nothing.
+[[gnu::always_inline]] inline void ask_for(const real* words)
+{
+    for (int n = 0; n < strip_words; n += 64 / static_cast<int>(sizeof(real))) __builtin_prefetch(words + n);
+}
+
+// Calls step(first, count) for the strips of a row: those of full length, which compilers then know, and what is left.
+template <typename Step>
+inline void in_strips(int words, const Step& step)
+{
+    int first = 0;
+    for (; first + strip_words <= words; first += strip_words) step(first, std::integral_constant<int, strip_words>());
+    if (first < words) step(first, words - first);
+}
+
 // The rows that the stencil takes, which may lie one beyond the grid.
 class Rows {
     const Arrays& a;
     std::vector<real> zeros = std::vector<real>(a.nx);
+
+    wide position(int j, int k) const {
+        return (wide(source(k, a.nz)) * a.ny + source(j, a.ny)) * a.pitch;
+    }
 
     public:
     explicit Rows(const Arrays& arrays) : a(arrays) {}
@@ -64,82 +86,53 @@ class Rows {
 
     const real* row(int j, int k) {
         if (is_zero(j, a.ny) || is_zero(k, a.nz)) return zeros.data();
-        return a.p + (wide(source(k, a.nz)) * a.ny + source(j, a.ny)) * a.pitch;
+        return a.p + position(j, k);
     }
 };
 
-// `rows` neighbouring rows from j on in `planes` planes from k on: what the stencils of their cells share is loaded once. `first_sums` are the columns'
-// sums of row j, those of the next rows lie behind them.
-template <int rows, int planes>
-inline void update_rows(const Arrays& a, Rows& of, int j, int k, real* first_sums)
+// Row j of plane k. `first_sums` are its columns' sums. Meanwhile the row (later_j, later_k) is asked for.
+inline void update_row(const Arrays& a, Rows& of, int j, int k, int later_j, int later_k, real* first_sums)
 {
     const int nx = a.nx;
-    const real* stencil[planes + 2][rows + 2];
-    for (int q = 0; q < planes + 2; ++q)
-        for (int t = 0; t < rows + 2; ++t) stencil[q][t] = of.row(j - 1 + t, k - 1 + q);
-    const real* diagonal[planes][rows];
-    real* w[planes][rows];
-    const real *cx[planes][rows], *c_south[planes][rows], *c_north[planes][rows], *c_below[planes][rows], *c_above[planes][rows];
-    for (int q = 0; q < planes; ++q) {
-        for (int t = 0; t < rows; ++t) {
-            const wide at = (wide(k + q) * a.ny + j + t) * a.pitch;
-            diagonal[q][t] = a.diagonal + at, w[q][t] = a.w + at;
-            const wide plane = wide(a.ny) * a.pitch;
-            cx[q][t] = a.cx + at, c_south[q][t] = a.cy + at, c_below[q][t] = a.cz + at;
-            c_north[q][t] = a.cy + at + (j + t + 1 < a.ny ? a.pitch : -wide(j + t) * a.pitch);
-            c_above[q][t] = a.cz + at + (k + q + 1 < a.nz ? plane : -(k + q) * plane);
-        }
-    }
-    // The cells at place i of these rows, the place behind them, whose faces are the first ones' for the last cells, and their neighbours along x.
-    const auto update = [&](int i, int i_behind, const auto& west, const auto& east) {
-        real new_w[planes][rows];
-        for (int q = 0; q < planes; ++q) {
-            for (int t = 0; t < rows; ++t) {
-                const real here = stencil[q + 1][t + 1][i];
-                const real south = stencil[q + 1][t][i], north = stencil[q + 1][t + 2][i];
-                const real below = stencil[q][t + 1][i], above = stencil[q + 2][t + 1][i];
-                const real in_row = multiply_add(cx[q][t][i_behind], east(q, t, i), cx[q][t][i] * west(q, t, i));
-                const real in_plane = multiply_add(c_north[q][t][i], north, multiply_add(c_south[q][t][i], south, in_row));
-                const real sum = multiply_add(c_above[q][t][i], above, multiply_add(c_below[q][t][i], below, in_plane));
-                new_w[q][t] = multiply_add(diagonal[q][t][i], here, sum);
-            }
-        }
-        for (int q = 0; q < planes; ++q)
-            for (int t = 0; t < rows; ++t) w[q][t][i] = new_w[q][t];
-    };
-    const auto before = [&](int q, int t, int i) { return stencil[q + 1][t + 1][i - 1]; };
-    const auto behind = [&](int q, int t, int i) { return stencil[q + 1][t + 1][i + 1]; };
-    // Neighbours of the first and the last cells lie elsewhere: their vectors take them from copies.
-    real copied[2][planes][rows][vector_words];
-    const auto copy = [&](int q, int t, int count) {
-        const real* const row = stencil[q + 1][t + 1];
-        real *const west = copied[0][q][t], *const east = copied[1][q][t];
-        west[0] = is_zero(-1, nx) ? 0 : row[source(-1, nx)], east[count - 1] = is_zero(nx, nx) ? 0 : row[source(nx, nx)];
-        std::copy_n(row, count - 1, west + 1), std::copy_n(row + nx - count + 1, count - 1, east);
-    };
-    const bool whole_vectors = nx >= 2 * vector_words && nx % vector_words == 0;
-    const int at_ends = whole_vectors ? vector_words : 1;
-    for (int q = 0; q < planes; ++q)
-        for (int t = 0; t < rows; ++t) whole_vectors ? copy(q, t, vector_words) : copy(q, t, 1);
-    const auto copied_before = [&](int q, int t, int i) { return copied[0][q][t][i]; };
-    const auto copied_behind = [&](int q, int t, int i) { return copied[1][q][t][i - (nx - at_ends)]; };
-    if (nx == 1) {
-        update(0, 0, copied_before, copied_behind);
-        return;
-    }
-    if (whole_vectors) {
+    const wide at = (wide(k) * a.ny + j) * a.pitch;
+    const real *const row = of.row(j, k), *const south = of.row(j - 1, k), *const north = of.row(j + 1, k);
+    const real *const below = of.row(j, k - 1), *const above = of.row(j, k + 1);
+    const real* const diagonal = a.diagonal + at;
+    real* const w = a.w + at;
+    const wide plane = wide(a.ny) * a.pitch;
+    const real *const cx = a.cx + at, *const c_south = a.cy + at, *const c_below = a.cz + at;
+    const real* const c_north = c_south + (j + 1 < a.ny ? a.pitch : -wide(j) * a.pitch);
+    const real* const c_above = c_below + (k + 1 < a.nz ? plane : -k * plane);
+    const wide later_at = (wide(later_k) * a.ny + later_j) * a.pitch;
+    const real* const asked[] = {of.row(later_j, later_k + 1), a.diagonal + later_at, a.w + later_at, a.cx + later_at, a.cy + later_at, a.cz + later_at + (later_k + 1 < a.nz ? wide(a.ny) * a.pitch : 0)};
+    (void)first_sums;
+    // A strip, given what lies beside a cell along x.
+    const auto strip = [&](int first, auto count, const auto& west, const auto& east, const auto& c_behind) {
+        for (const real* const words : asked) ask_for(words + first);
+        real* const to_w = w + first;
         #pragma omp simd simdlen(vector_words)
-        for (int i = 0; i < vector_words; ++i) update(i, i + 1, copied_before, behind);
-    }
-    else
-        update(0, 1, copied_before, behind);
-    #pragma omp simd simdlen(vector_words)
-    for (int i = at_ends; i < nx - at_ends; ++i) update(i, i + 1, before, behind);
-    if (whole_vectors) {
-        #pragma omp simd simdlen(vector_words)
-        for (int i = nx - vector_words; i < nx - 1; ++i) update(i, i + 1, before, copied_behind);
-    }
-    update(nx - 1, 0, before, copied_behind);
+        for (int n = 0; n < count; ++n) {
+            const int i = first + n;
+            const real in_row = multiply_add(c_behind(i), east(i), cx[i] * west(i));
+            const real in_plane = multiply_add(c_north[i], north[i], multiply_add(c_south[i], south[i], in_row));
+            const real sum = multiply_add(c_above[i], above[i], multiply_add(c_below[i], below[i], in_plane));
+            const real new_w = multiply_add(diagonal[i], row[i], sum);
+            to_w[n] = new_w;
+        }
+    };
+    const auto before = [=](int i) { return row[i - 1]; };
+    const auto behind = [=](int i) { return row[i + 1]; };
+    const auto c_behind = [=](int i) { return cx[i + 1]; };
+    const auto c_behind_or_first = [=](int i) { return i + 1 < nx ? cx[i + 1] : cx[0]; };
+    const real before_first = is_zero(-1, nx) ? 0 : row[source(-1, nx)], behind_last = is_zero(nx, nx) ? 0 : row[source(nx, nx)];
+    const auto before_or_end = [=](int i) { return i > 0 ? row[i - 1] : before_first; };
+    const auto behind_or_end = [=](int i) { return i + 1 < nx ? row[i + 1] : behind_last; };
+    in_strips(nx, [&](int first, auto count) {
+        if (first > 0 && first + count < nx)
+            strip(first, count, before, behind, c_behind);
+        else
+            strip(first, count, before_or_end, behind_or_end, c_behind_or_first);
+    });
 }
 
 
@@ -166,16 +159,13 @@ extern "C" void poisson7(
             for (int y_begin = 0; y_begin < ny; y_begin += y_block) {
                 const int z_end = std::min(z_begin + z_block, last), y_end = std::min(y_begin + y_block, ny);
                 of.begin(y_begin, y_end, z_begin);
-                for (int k = z_begin; k < z_end; k += planes_together) {
-                    const int k_end = std::min(k + planes_together, z_end);
-                    for (int above = k + 1; above <= k_end; ++above) of.load(above);
-                    for (int j = y_begin; j < y_end; j += rows_together) {
-                        const int j_end = std::min(j + rows_together, y_end);
-                        if (j_end - j == rows_together && k_end - k == planes_together)
-                            update_rows<rows_together, planes_together>(a, of, j, k, sums_of_row(j - y_begin));
-                        else
-                            for (int row = j; row < j_end; ++row)
-                                for (int plane = k; plane < k_end; ++plane) update_rows<1, 1>(a, of, row, plane, sums_of_row(row - y_begin));
+                for (int k = z_begin; k < z_end; ++k) {
+                    of.load(k + 1);
+                    for (int j = y_begin; j < y_end; ++j) {
+                        // Of this plane while it lasts, then of the next.
+                        const bool in_plane = j + rows_ahead < y_end;
+                        const int later_j = in_plane ? j + rows_ahead : std::min(y_begin + j + rows_ahead - y_end, y_end - 1);
+                        update_row(a, of, j, k, later_j, in_plane ? k : std::min(k + 1, z_end - 1), sums_of_row(j - y_begin));
                     }
                 }
             }

@@ -1,15 +1,16 @@
 // poisson7: residual, axis coefficients, periodic, f32
-// hone emit poisson7 kernel=residual coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128 --target cpu --config y_block=16,z_block=8,vector_bytes=16,rows_together=1,planes_together=1,threads=all,binding=none
+// hone emit poisson7 kernel=residual coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128 --target cpu --config y_block=16,z_block=16,vector_bytes=64,rows_ahead=2,stores=plain,threads=all,binding=none
 // The same text serves every nx, ny, nz and pitch.
 // per update: 21 operations, 20 bytes (compulsory)
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 using real = float;
 using wide = long long;  // a position in an array
-constexpr int y_block = 16, z_block = 8, vector_words = 4;
-constexpr int rows_together = 1, planes_together = 1;  // updated at once
+constexpr int y_block = 16, z_block = 16, vector_words = 16;
+constexpr int strip_words = 256 / sizeof(real), rows_ahead = 2;  // rows from asking for words to their turn
 constexpr int sums = 3, chunk = 8, group_columns = 32;
 constexpr int sums_per_block = 1024, sum_lanes = 256;
 namespace scalar { enum { alpha, beta, gamma, delta, residual_square, mean, own_weight, neighbour_weight, mean_weight, breakdown, iterations }; }
@@ -60,6 +61,23 @@ class Buffer {
     real* data() { return words.data() + (64 - reinterpret_cast<std::uintptr_t>(words.data()) % 64) % 64 / sizeof(real); }
 };
 
+
+// Asks for a strip of a row: it is in the caches when its turn comes. What the processor foresees itself breaks off at the end of every row.
+// In place, and so is what calls it: a function that does nothing else is one that GCC leaves out, as it changes nothing.
+[[gnu::always_inline]] inline void ask_for(const real* words)
+{
+    for (int n = 0; n < strip_words; n += 64 / static_cast<int>(sizeof(real))) __builtin_prefetch(words + n);
+}
+
+// Calls step(first, count) for the strips of a row: those of full length, which compilers then know, and what is left.
+template <typename Step>
+inline void in_strips(int words, const Step& step)
+{
+    int first = 0;
+    for (; first + strip_words <= words; first += strip_words) step(first, std::integral_constant<int, strip_words>());
+    if (first < words) step(first, words - first);
+}
+
 // The new residual of a cell; a solid one has none.
 inline real new_residual(const Arrays& a, real r_old, real w, real q) {
     const real r = multiply_add(-a.alpha, w, r_old) - a.mean;
@@ -75,10 +93,14 @@ inline real value(const Arrays& a, wide at, int i) {
 // The rows that the stencil takes, which may lie one beyond the grid.
 class Rows {
     const Arrays& a;
-    static constexpr int margin = 64 / sizeof(real), planes_kept = planes_together + 2;
+    static constexpr int margin = 64 / sizeof(real), planes_kept = 3;
     wide row_words = (wide(a.nx) + 2 * margin + 15) / 16 * 16;
     Buffer planes = Buffer(planes_kept * (y_block + 2) * row_words);
     int y_first = 0, y_last = 0;
+
+    wide position(int j, int k) const {
+        return (wide(source(k, a.nz)) * a.ny + source(j, a.ny)) * a.pitch;
+    }
 
     public:
     explicit Rows(const Arrays& arrays) : a(arrays) {}
@@ -90,6 +112,7 @@ class Rows {
         load(z_begin);
     }
 
+    // Meanwhile the row `rows_ahead` later is asked for, which may be one of the next plane.
     void load(int k) {
         for (int j = y_first; j <= y_last; ++j) {
             real* const to = row(j, k);
@@ -97,9 +120,16 @@ class Rows {
                 std::fill_n(to - 1, a.nx + 2, real(0));
                 continue;
             }
-            const wide at = (wide(source(k, a.nz)) * a.ny + source(j, a.ny)) * a.pitch;
-            #pragma omp simd simdlen(vector_words)
-            for (int i = 0; i < a.nx; ++i) to[i] = value(a, at, i);
+            const wide at = position(j, k);
+            const int later = j + rows_ahead;
+            const wide later_at = later <= y_last ? position(later, k) : position(std::min(y_first + later - y_last - 1, y_last), k + 1);
+            in_strips(a.nx, [&](int first, auto count) {
+                ask_for(a.r_old + later_at + first);
+                ask_for(a.w + later_at + first);
+                ask_for(a.inverse_diagonal + later_at + first);
+                #pragma omp simd simdlen(vector_words)
+                for (int n = 0; n < count; ++n) to[first + n] = value(a, at, first + n);
+            });
             to[-1] = is_zero(-1, a.nx) ? 0 : to[source(-1, a.nx)], to[a.nx] = is_zero(a.nx, a.nx) ? 0 : to[source(a.nx, a.nx)];
         }
     }
@@ -113,69 +143,47 @@ inline wide groups_of_row(int nx) {
     return (nx + group_columns - 1) / group_columns;
 }
 
-// `rows` neighbouring rows from j on in `planes` planes from k on: what the stencils of their cells share is loaded once. `first_sums` are the columns'
-// sums of row j, those of the next rows lie behind them.
-template <int rows, int planes>
-inline void update_rows(const Arrays& a, Rows& of, int j, int k, real* first_sums)
+// Row j of plane k. `first_sums` are its columns' sums. Meanwhile the row (later_j, later_k) is asked for.
+inline void update_row(const Arrays& a, Rows& of, int j, int k, int later_j, int later_k, real* first_sums)
 {
     const int nx = a.nx;
-    const real* stencil[planes + 2][rows + 2];
-    for (int q = 0; q < planes + 2; ++q)
-        for (int t = 0; t < rows + 2; ++t) stencil[q][t] = of.row(j - 1 + t, k - 1 + q);
-    const real* inverse_diagonal[planes][rows];
-    const real* r_old[planes][rows];
-    const real* w[planes][rows];
-    real* r[planes][rows];
-    real* z[planes][rows];
+    const wide at = (wide(k) * a.ny + j) * a.pitch;
+    const real *const row = of.row(j, k), *const south = of.row(j - 1, k), *const north = of.row(j + 1, k);
+    const real *const below = of.row(j, k - 1), *const above = of.row(j, k + 1);
+    const real* const inverse_diagonal = a.inverse_diagonal + at;
+    const real* const r_old = a.r_old + at;
+    const real* const w = a.w + at;
+    real* const r = a.r + at;
+    real* const z = a.z + at;
     const real* const cx = a.cx;
-    real cy[rows], cz[planes];
-    for (int q = 0; q < planes; ++q) {
-        for (int t = 0; t < rows; ++t) {
-            const wide at = (wide(k + q) * a.ny + j + t) * a.pitch;
-            inverse_diagonal[q][t] = a.inverse_diagonal + at, r_old[q][t] = a.r_old + at, w[q][t] = a.w + at, r[q][t] = a.r + at, z[q][t] = a.z + at;
-            cy[t] = a.cy[j + t], cz[q] = a.cz[k + q];
+    const real cy = a.cy[j], cz = a.cz[k];
+    const wide later_at = (wide(later_k) * a.ny + later_j) * a.pitch;
+    const real* const asked[] = {a.r + later_at, a.z + later_at};
+    real* const sums_0 = first_sums;
+    real* const sums_1 = first_sums + 1 * y_block * groups_of_row(nx) * group_columns;
+    real* const sums_2 = first_sums + 2 * y_block * groups_of_row(nx) * group_columns;
+    // A strip, given what lies beside a cell along x.
+    const auto strip = [&](int first, auto count, const auto& west, const auto& east) {
+        for (const real* const words : asked) ask_for(words + first);
+        real* const to_r = r + first;
+        real* const to_z = z + first;
+        #pragma omp simd simdlen(vector_words)
+        for (int n = 0; n < count; ++n) {
+            const int i = first + n;
+            const real in_plane = multiply_add(cy, south[i] + north[i], cx[i] * (west(i) + east(i)));
+            const real sum = multiply_add(cz, below[i] + above[i], in_plane);
+            const real inverse = inverse_diagonal[i];
+            const real new_r = new_residual(a, r_old[i], w[i], inverse);
+            const real new_z = multiply_add(-(a.neighbour_weight * inverse), sum, a.own_weight * row[i]);
+            sums_0[i] = multiply_add(new_z, new_r, sums_0[i]);
+            sums_1[i] = multiply_add(new_r, new_r, sums_1[i]);
+            sums_2[i] = sums_2[i] + new_r;
+            to_r[n] = new_r, to_z[n] = new_z;
         }
-    }
-    real* of_columns[sums][rows];
-    for (int s = 0; s < sums; ++s)
-        for (int t = 0; t < rows; ++t) of_columns[s][t] = first_sums + (s * y_block + t) * groups_of_row(nx) * group_columns;
-    // The cells at place i of these rows, the place behind them, whose faces are the first ones' for the last cells, and their neighbours along x.
-    const auto update = [&](int i, int i_behind, const auto& west, const auto& east) {
-        real new_r[planes][rows];
-        real new_z[planes][rows];
-        for (int q = 0; q < planes; ++q) {
-            for (int t = 0; t < rows; ++t) {
-                const real here = stencil[q + 1][t + 1][i];
-                const real south = stencil[q + 1][t][i], north = stencil[q + 1][t + 2][i];
-                const real below = stencil[q][t + 1][i], above = stencil[q + 2][t + 1][i];
-                (void)i_behind;
-                const real in_plane = multiply_add(cy[t], south + north, cx[i] * (west(q, t, i) + east(q, t, i)));
-                const real sum = multiply_add(cz[q], below + above, in_plane);
-                const real inverse = inverse_diagonal[q][t][i];
-                new_r[q][t] = new_residual(a, r_old[q][t][i], w[q][t][i], inverse);
-                new_z[q][t] = multiply_add(-(a.neighbour_weight * inverse), sum, a.own_weight * here);
-            }
-        }
-        for (int t = 0; t < rows; ++t) {
-            real sum_0 = of_columns[0][t][i];
-            real sum_1 = of_columns[1][t][i];
-            real sum_2 = of_columns[2][t][i];
-            for (int q = 0; q < planes; ++q) {
-                sum_0 = multiply_add(new_z[q][t], new_r[q][t], sum_0);
-                sum_1 = multiply_add(new_r[q][t], new_r[q][t], sum_1);
-                sum_2 = sum_2 + new_r[q][t];
-            }
-            of_columns[0][t][i] = sum_0;
-            of_columns[1][t][i] = sum_1;
-            of_columns[2][t][i] = sum_2;
-        }
-        for (int q = 0; q < planes; ++q)
-            for (int t = 0; t < rows; ++t) r[q][t][i] = new_r[q][t], z[q][t][i] = new_z[q][t];
     };
-    const auto before = [&](int q, int t, int i) { return stencil[q + 1][t + 1][i - 1]; };
-    const auto behind = [&](int q, int t, int i) { return stencil[q + 1][t + 1][i + 1]; };
-    #pragma omp simd simdlen(vector_words)
-    for (int i = 0; i < nx; ++i) update(i, i + 1, before, behind);
+    const auto before = [=](int i) { return row[i - 1]; };
+    const auto behind = [=](int i) { return row[i + 1]; };
+    in_strips(nx, [&](int first, auto count) { strip(first, count, before, behind); });
 }
 
 inline wide groups_in_range(int nx, int ny, int first, int last)
@@ -227,18 +235,15 @@ extern "C" void poisson7(
             for (int y_begin = 0; y_begin < ny; y_begin += y_block) {
                 const int z_end = std::min(z_begin + z_block, last), y_end = std::min(y_begin + y_block, ny);
                 of.begin(y_begin, y_end, z_begin);
-                for (int k = z_begin; k < z_end; k += planes_together) {
-                    const int k_end = std::min(k + planes_together, z_end);
-                    for (int above = k + 1; above <= k_end; ++above) of.load(above);
-                    for (int j = y_begin; j < y_end; j += rows_together) {
-                        const int j_end = std::min(j + rows_together, y_end);
-                        if (j_end - j == rows_together && k_end - k == planes_together)
-                            update_rows<rows_together, planes_together>(a, of, j, k, sums_of_row(j - y_begin));
-                        else
-                            for (int row = j; row < j_end; ++row)
-                                for (int plane = k; plane < k_end; ++plane) update_rows<1, 1>(a, of, row, plane, sums_of_row(row - y_begin));
+                for (int k = z_begin; k < z_end; ++k) {
+                    of.load(k + 1);
+                    for (int j = y_begin; j < y_end; ++j) {
+                        // Of this plane while it lasts, then of the next.
+                        const bool in_plane = j + rows_ahead < y_end;
+                        const int later_j = in_plane ? j + rows_ahead : std::min(y_begin + j + rows_ahead - y_end, y_end - 1);
+                        update_row(a, of, j, k, later_j, in_plane ? k : std::min(k + 1, z_end - 1), sums_of_row(j - y_begin));
                     }
-                    if ((k_end - first) % chunk != 0 && k_end != z_end) continue;
+                    if ((k + 1 - first) % chunk != 0 && k + 1 != z_end) continue;
                     for (int s = 0; s < sums; ++s)
                         for (int j = y_begin; j < y_end; ++j)
                             add_up(sums_of_row(s * y_block + j - y_begin), row_groups, group_sums + s * groups + (wide((k - first) / chunk) * ny + j) * row_groups);

@@ -88,6 +88,11 @@ __device__ __forceinline__ Loaded<Words> load_cells(const Arrays& a, wide at) {
     return {load(a.r_old + at), load(a.w + at), load(a.inverse_diagonal + at)};
 }
 
+// Rounded by itself: in a sum of neighbours compilers may take a product for half of a multiply-add, and in some forms of the kernel do.
+__device__ __forceinline__ real product(real a, real b) {
+    return __fmul_rn(a, b);
+}
+
 // The new residual of a cell; a solid one has none.
 __device__ __forceinline__ real new_residual(const Arrays& a, const Loaded<real>& from) {
     const real q = from.inverse_diagonal;
@@ -98,7 +103,7 @@ __device__ __forceinline__ real new_residual(const Arrays& a, const Loaded<real>
 // What the stencil acts on: the residual over the diagonal.
 __device__ __forceinline__ real value(const Arrays& a, const Loaded<real>& from) {
     const real q = from.inverse_diagonal;
-    return q * new_residual(a, from);
+    return product(q, new_residual(a, from));
 }
 
 // Of a group of cells, with what else their update takes of the same words.
@@ -113,7 +118,7 @@ __device__ __forceinline__ Cells cells(const Arrays& a, const Loaded<Words>& fro
         const Loaded<real> of_cell{from.r_old.at[t], from.w.at[t], from.inverse_diagonal.at[t]};
         result.r.at[t] = new_residual(a, of_cell);
         result.q.at[t] = of_cell.inverse_diagonal;
-        result.v.at[t] = result.q.at[t] * result.r.at[t];
+        result.v.at[t] = product(result.q.at[t], result.r.at[t]);
     }
     return result;
 }
