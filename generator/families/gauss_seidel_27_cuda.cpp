@@ -250,7 +250,8 @@ void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
 
 // Rows as they come: `rows` declares how, `take_rows` makes the object.
 Block rows(const Plan& plan) {
-    return Block().lines_of(render(plan.bulk() ? "gauss_seidel_27_walk_bulk.cu" : "gauss_seidel_27_walk_loads.cu", {}));
+    if (!plan.bulk()) return Block().lines_of(render("gauss_seidel_27_walk_loads.cu", {}));
+    return Block().lines_of(render("gauss_seidel_27_walk_bulk.cu", {{"bulk_copies", Block().lines_of(render("bulk_copies.cu", {}))}}));
 }
 
 Block take_rows(const Plan& plan) {

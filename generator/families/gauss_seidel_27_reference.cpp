@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -74,7 +73,6 @@ void fill_fields(const Grid& grid, std::uint64_t seed, Real* u, Real* f) {
 template <typename Real>
 void fill_stencil(const Grid& grid, std::uint64_t seed, Real* stencil) {
     constexpr double off_centre = 1.0 / (coefficients - 1);
-    std::fill_n(stencil, grid.stencil_words(), std::numeric_limits<Real>::quiet_NaN());
     const StencilLayout layout(grid);
     const std::int64_t columns = layout.x == 0 ? 1 : grid.nx;
     const std::int64_t rows = layout.y == 0 ? 1 : grid.ny;
@@ -85,8 +83,8 @@ void fill_stencil(const Grid& grid, std::uint64_t seed, Real* stencil) {
 #pragma omp parallel for
     for (std::int64_t z = 1; z <= planes; ++z)
         for (std::int64_t y = 1; y <= rows; ++y)
-            for (std::int64_t x = 1; x <= columns; ++x)
-                for (std::int64_t k = 0; k < coefficients; ++k) {
+            for (std::int64_t k = 0; k < coefficients; ++k)
+                for (std::int64_t x = 1; x <= columns; ++x) {
                     if (layout.symmetric && k < centre && interior(x + k % 3 - 1, y + k / 3 % 3 - 1, z + k / 9 - 1)) continue;  // filled there
                     const std::int64_t word = layout.word(x, y, z, k);
                     const double number = random_word(seed, word);
@@ -100,6 +98,7 @@ void fill(const Problem& problem, const Grid& grid, std::uint64_t seed, Workload
     Real* f = workload.arrays[1].values<Real>().data();
     Real* stencil = workload.arrays[2].values<Real>().data();
     fill_fields(grid, mixed(seed), u, f);
+    workload.arrays[2].poison();
     fill_stencil(grid, mixed(seed + 1), stencil);
     workload.expected[0] = workload.arrays[0].copy();
     void* pointers[] = {workload.expected[0].data(), f, stencil};

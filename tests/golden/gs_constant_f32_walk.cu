@@ -145,6 +145,13 @@ __device__ __forceinline__ void copy_rows(real* to, const real* from, unsigned b
                  : "memory");
 }
 
+// For every thread, between its reads of a stage and the barrier behind which copies refill it: a copy does not wait for loads that are under way
+// (PTX ISA, proxies of the memory consistency model).
+__device__ __forceinline__ void finish_shared_reads()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 __device__ __forceinline__ void wait_for_bytes(Barrier* full, unsigned phase)
 {
     asm volatile("{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n@!done bra again;\n}" ::"r"(shared_address(full)),
@@ -202,6 +209,7 @@ struct Rows {
         const int next_plane = rows_per_stage * pitch;
         const Row row{load(from), load(from + next_plane), load(from + 2 * next_plane), load(from + 3 * next_plane)};
         if (in_stage == rows_per_stage - 1) {
+            finish_shared_reads();
             __syncthreads();
             if (second == 1) turn.finished_row(y - 3);
             if (threadIdx.x == 0 && threadIdx.y == 0) fill(number + stages);

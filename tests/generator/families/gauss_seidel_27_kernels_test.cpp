@@ -20,6 +20,7 @@
 #include "tests/generator/families/gauss_seidel_27_on_host.hpp"
 #include "tests/generator/families/gauss_seidel_27_oracle.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/spills.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
 
@@ -298,10 +299,7 @@ TEST_F(SlowGaussSeidel27Kernels, RepresentativeCudaKernelsCompileWithoutSpilling
                 const Problem problem = parse(fmt::format("stencil={} precision={} nx=512 ny=512 nz=512", kind, precision));
                 const Limits limits = cuda_limits(architecture);
                 for (const auto& config : forms_in(family.space(problem, limits))) {
-                    const CompileOutcome outcome = compiler->compile(family.kernel(problem, config, limits));
-                    ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
-                    for (const auto& entry : outcome.code.resources)
-                        EXPECT_LE(entry.spill_store_bytes, few_bytes) << config.key() << ' ' << both << " sm_" << architecture;
+                    test::expect_few_spills(*compiler, family, problem, config, limits, few_bytes);
                 }
             }
     }

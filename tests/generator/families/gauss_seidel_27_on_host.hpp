@@ -16,6 +16,7 @@ inline Family bulk_copies_on_host(const Family& family) {
         KernelSource source = family.kernel(problem, config, limits);
         replace_body(source.text, "unsigned shared_address(", "    (void)pointer;\n    return 0;\n");
         replace_body(source.text, "void prepare_barriers(", "    std::memset(full, 0, stages * sizeof(Barrier));\n");
+        replace_body(source.text, "void finish_shared_reads(", "");
         replace_body(source.text, "void expect_bytes(", "    *full += bytes;\n");
         replace_body(source.text, "void copy_rows(",
                      R"(    if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || bytes % 16 != 0) cuda_on_host::stop("a bulk copy is not aligned");

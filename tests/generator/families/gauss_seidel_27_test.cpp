@@ -250,8 +250,10 @@ TEST(GaussSeidel27, WorkloadsAreFreshDeterministicAndPoisoned) {
             EXPECT_EQ(largest_difference(workload.arrays[i], again.arrays[i]), 0) << p.key() << ", seed " << seed;
             EXPECT_GT(largest_difference(workload.arrays[i], other.arrays[i]), 0) << p.key() << ", seed " << seed;
         }
-        // The step changes every interior point by far more than the tolerance, and leaves no NaN where a value belongs.
-        EXPECT_GT(largest_difference(workload.arrays[0], workload.expected[0]), 1000 * workload.tolerance);
+        // The step moves the field by far more than the tolerance, though one point alone may lie by chance where it goes; and leaves no NaN where a value belongs.
+        if (p.integer("nz") > 1) {
+            EXPECT_GT(largest_difference(workload.arrays[0], workload.expected[0]), 1000 * workload.tolerance) << p.key() << ", seed " << seed;
+        }
         EXPECT_TRUE(std::isfinite(largest_difference(workload.arrays[0], workload.expected[0])));
         EXPECT_GT(workload.tolerance, 0);
         EXPECT_EQ(workload.expected[1].words(), 0);
