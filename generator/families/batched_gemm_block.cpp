@@ -17,6 +17,13 @@ struct Stage {
     int group = 0;   // words of one matrix
 };
 
+// One row of A, or one column of B, lies in memory as its transpose does: along k, so that neighbouring threads copy neighbouring words.
+Shape read_along_k(Shape shape) {
+    if (shape.m == 1) shape.transposed_a = true;
+    if (shape.n == 1) shape.transposed_b = false;
+    return shape;
+}
+
 struct Tile {
     Tile(const Shape& shape, const Config& config)
         : mma(config.word("mapping") == "mma"),
@@ -24,6 +31,7 @@ struct Tile {
           thread_m(number(config, "thread_m")),
           thread_n(number(config, "thread_n")),
           stages(number(config, "stages")),
+          passes(number(config, "passes")),
           step(mma ? number(config, "depth") : shape.vector_width()),
           through_shared(config.word("exchange") == "shared") {
         row_grain = (mma ? 16 : 1) * thread_m;
@@ -39,6 +47,8 @@ struct Tile {
         tiles_along_columns = pieces(shape.n, columns);
         chunk = round_up(pieces(shape.k, pieces(shape.k, number(config, "chunk"))), step);
         chunks = pieces(shape.k, chunk);
+        // Columns of A shorter than a warp's copies leave the lines of the caches half used: then a matrix is copied as it lies.
+        flat_a = stacked && !shape.transposed_a && chunks == 1 && shape.m < 32;
         a = stage_of(shape, !shape.transposed_a, rows, shape.m, shape.stride_a(), stacked && !shape.transposed_a ? shape.m : rows);
         b = stage_of(shape, shape.transposed_b, columns, shape.n, shape.stride_b(), columns);
         // The matrix units' sums go into different banks where columns are 2 or 6 words apart modulo 8: a lane holds every second column.
@@ -74,28 +84,32 @@ struct Tile {
     }
 
     bool mma;
-    int matrices_per_block, thread_m, thread_n, stages, step;
+    int matrices_per_block, thread_m, thread_n, stages, passes, step;
     bool through_shared;
     int row_grain, column_grain;
     bool stacked;
     int rows_wanted, columns_wanted, rows, columns, groups;
     int tiles_along_rows, tiles_along_columns;
     int chunk, chunks;
+    bool flat_a;
     Stage a, b;
     int c_length;
 };
 
-std::string conflict(const Shape& shape, const Config& config) {
-    const Tile tile(shape, config);
+std::string conflict(const Shape& of, const Config& config) {
+    const Tile tile(read_along_k(of), config);
     if (tile.matrices_per_block > 1 && tile.tiles() > 1) return "a block has one matrix where that is cut into several tiles";
     if (tile.thread_m > 1 && 2 * tile.rows_wanted <= tile.row_grain) return "half of the rows that a thread or warp accumulates would be padding";
     if (tile.thread_n > 1 && 2 * tile.columns_wanted <= tile.column_grain)
         return "half of the columns that a thread or warp accumulates would be padding";
+    if (tile.passes > 1 && (tile.chunks > 1 || tile.stages > 1)) return "a B that stays in shared memory is one chunk";
+    if (tile.passes > 1 && tile.through_shared) return "C would overwrite the B that stays in shared memory";
     if (tile.stages > std::max(1, tile.chunks)) return fmt::format("{} stages for {} chunks", tile.stages, tile.chunks);
     return "";
 }
 
-Resources resources(const Shape& shape, const Config& config) {
+Resources resources(const Shape& of, const Config& config) {
+    const Shape shape = read_along_k(of);
     const Tile tile(shape, config);
     Resources result;
     result.threads = tile.threads();
@@ -103,6 +117,7 @@ Resources resources(const Shape& shape, const Config& config) {
     const int sums = tile.thread_m * tile.thread_n * (tile.mma ? 4 : 1);
     const int operands = tile.mma ? tile.thread_m * tile.step / 2 + tile.thread_n * tile.step / 4 : 2 * (tile.thread_m + tile.thread_n);
     result.registers = shape.bytes() / 4 * (sums + operands) + 32;  // addresses, indices and loop counters
+    if (tile.mma) result.registers = std::max(result.registers, f64_matrix_unit_registers);
     result.code = std::int64_t{tile.thread_m} * tile.thread_n * tile.step;
     return result;
 }
@@ -125,6 +140,10 @@ Block operand_constants(const Shape& shape, const Tile& tile, char name) {
     Block block;
     block.line("constexpr int {0}_here_{1} = {2}, {0}_here_inner = {3}, {0}_group = {4};  // in shared memory", name, is_a ? "row" : "column",
                inner_fast ? stage.length : 1, inner_fast ? 1 : stage.length, stage.group);
+    if (is_a && tile.flat_a) {
+        const int all = pieces(tile.matrices_per_block * shape.m * shape.k / stage.width, tile.threads());
+        return block.line("constexpr int a_width = {}, a_unroll = {};  // words per copy", stage.width, std::min(all, longest_unrolled));
+    }
     block.line("constexpr int {0}_width = {1}, {0}_length = {2}, {0}_line_count = {3};  // words per copy, words of a line, lines", name, stage.width,
                length, line_count);
     block.line("constexpr int {0}_parts = {1}, {0}_vectors = {2}, {0}_lines = {3}, {0}_unroll = {4};", name, parts, vectors, lines,
@@ -136,6 +155,7 @@ Block constants(const Shape& shape, const Tile& tile, const Config& config) {
     Block block = shape_constants(shape);
     block.line("constexpr int matrices_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};", tile.matrices_per_block,
                tile.threads(), number(config, "min_blocks"));
+    block.line("constexpr int passes = {};  // of a block over so many matrices, one after the other", tile.passes);
     block.line("constexpr bool stacked = {};  // the rows of all matrices of a block are one tile", tile.stacked);
     block.line("constexpr int rows = {}, columns = {}, groups = {};  // of a tile, and how many of them a block has", tile.rows, tile.columns,
                tile.groups);
@@ -280,6 +300,35 @@ Block copies(const Names& of, bool rows_fast, bool stacked, int groups) {
     return block;
 }
 
+// All copies of a thread: it keeps its place within lines, and takes every so-many-th of them.
+Block copies_by_lines(const Names& of, const Block& lines) {
+    const char x = of.name;
+    Block block;
+    block.line("const int first_line = threadIdx.x / {}_vectors;", x);
+    block.line("if ({0}_vectors * {0}_lines < threads_per_block && first_line >= {0}_lines) return;", x);
+    block.text("#pragma unroll");
+    block.open(fmt::format("for (int part = 0; part < {}_parts; ++part)", x));
+    block.line("const int place = (threadIdx.x % {0}_vectors + part * {0}_vectors) * {0}_width;", x);
+    block.line("if ({0}_parts > 1 && place >= {0}_length) break;", x);
+    return block.append(lines).close();
+}
+
+// The matrices of A from their first word to the last. What rows beyond them hold in shared memory reaches no row that is stored.
+Block copies_as_they_lie(const Tile& tile, const Shape& shape) {
+    Block block;
+    block.text("constexpr int vectors = m * k / a_width, all = matrices_per_block * vectors;");
+    block.text("#pragma unroll a_unroll");
+    block.open("for (int i = 0; i < (all + threads_per_block - 1) / threads_per_block; ++i)");
+    block.text("const int index = threadIdx.x + i * threads_per_block;");
+    block.text("if (all % threads_per_block != 0 && index >= all) break;");
+    block.text("const int matrix = index / vectors, word = index % vectors * a_width;");
+    block.text("copy<a_width>(to + matrix * m + word % m + word / m * a_here_inner, a + matrix * stride_a + word, matrix < present);");
+    block.close();
+    if (tile.chunk > shape.k)
+        block.text("for (int i = threadIdx.x; i < (chunk - k) * rows; i += threads_per_block) to[i % rows + (k + i / rows) * a_here_inner] = 0;");
+    return block;
+}
+
 // Where this thread's sums lie: `group`, and the first `row` and `column` within the tile.
 Block place(const Shape& shape, const Tile& tile) {
     Block block;
@@ -383,7 +432,7 @@ Block chunk_loop(const Shape& shape, const Tile& tile) {
             block.text("#pragma unroll 1");
             block.open("for (int start = 0; start < k; start += chunk)");
         }
-        block.append(chunk_copies("stage", loop ? "start" : "0"));
+        block.append(tile.passes > 1 ? Block().text("copy_a(stage, a, tile_row, 0, present);") : chunk_copies("stage", loop ? "start" : "0"));
         block.text("end_chunk();");
         block.text("wait_for_chunks<0>();");
         block.text("__syncthreads();");
@@ -466,26 +515,47 @@ Block store(const Shape& shape, const Tile& tile) {
     return block;
 }
 
+// Products of the block's matrices, or of several such groups with a B that stays where it is.
+Block products(const Shape& shape, const Tile& tile) {
+    Block once;
+    once.line("real sum[{}][{}]{} = {{}};", tile.thread_m, tile.thread_n, tile.mma ? "[4]" : "");
+    once.append(chunk_loop(shape, tile)).text("").append(store(shape, tile));
+    if (tile.passes == 1) return once;
+    Block block;
+    block.text("copy_b(stage + b_start, b, tile_column, 0, matrices_per_block);");
+    block.text("#pragma unroll 1");
+    block.open("for (int here = block_first; here < min(block_first + passes * matrices_per_block, last); here += matrices_per_block)");
+    block.text("const int present = min(matrices_per_block, last - here);");
+    block.append(once);
+    block.text("__syncthreads();");
+    block.text("a += matrices_per_block * stride_a, c += matrices_per_block * stride_c;");
+    return block.close();
+}
+
 KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
-    const Shape shape(problem);
+    const Shape shape = read_along_k(Shape(problem));
     const Tile tile(shape, config);
     const double executed = 2.0 * tile.rows * tile.columns * tile.chunk * tile.chunks * tile.groups * tile.tiles() / tile.matrices_per_block *
                             static_cast<double>(shape.batch);
+    constexpr Names of_a{'a', "row", "rows", 'm'};
+    constexpr Names of_b{'b', "column", "columns", 'n'};
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
                       {"constants", constants(shape, tile, config)},
                       {"copy", copy_functions(limits)},
                       {"multiply_add", tile.mma ? mma_function(tile) : load_function(shape)},
                       {"put", put_function(shape, "__device__ __forceinline__ ")},
-                      {"copy_a", copies({'a', "row", "rows", 'm'}, !shape.transposed_a, tile.stacked, tile.groups)},
-                      {"copy_b", copies({'b', "column", "columns", 'n'}, shape.transposed_b, false, tile.b_groups(shape))},
+                      {"copy_a_how", Block().text(tile.flat_a ? "// Neighbouring threads copy neighbouring words of a matrix."
+                                                              : "// A thread keeps its place within lines, and takes every a_lines-th of them.")},
+                      {"copy_a", tile.flat_a ? copies_as_they_lie(tile, shape)
+                                             : copies_by_lines(of_a, copies(of_a, !shape.transposed_a, tile.stacked, tile.groups))},
+                      {"copy_b", copies_by_lines(of_b, copies(of_b, shape.transposed_b, false, tile.b_groups(shape)))},
                       {"entry", parameters(shape, Target::cuda)},
                       {"factors", read_factors(shape)},
                       {"place", place(shape, tile)},
-                      {"sums", Block().line("real sum[{}][{}]{} = {{}};", tile.thread_m, tile.thread_n, tile.mma ? "[4]" : "")},
-                      {"chunks", chunk_loop(shape, tile)},
-                      {"store", store(shape, tile)}};
+                      {"present", tile.passes == 1 ? Block().text("const int present = min(matrices_per_block, last - block_first);") : Block()},
+                      {"products", products(shape, tile)}};
     KernelSource source = make_source(problem, Target::cuda, render("batched_gemm_block.cu", holes), executed);
-    source.step.push_back(block_launch(shape, tile.matrices_per_block, tile.tiles(), resources(shape, config)));
+    source.step.push_back(block_launch(shape, std::int64_t{tile.matrices_per_block} * tile.passes, tile.tiles(), resources(shape, config)));
     return source;
 }
 

@@ -21,7 +21,7 @@ using Violation = std::optional<std::string>;
 
 // Which tunables a mapping does not look at; they keep their lists' first values.
 std::vector<std::string> ignored_by(const std::string& mapping) {
-    if (mapping == "thread") return {"block_m", "block_n", "thread_m", "thread_n", "chunk", "stages", "depth"};
+    if (mapping == "thread") return {"block_m", "block_n", "thread_m", "thread_n", "chunk", "stages", "depth", "passes"};
     if (mapping == "tile") return {"depth"};
     return {};
 }
@@ -75,7 +75,7 @@ std::vector<Value> per_block(const Shape& shape, bool tiny) {
     if (largest <= 16 || (shape.m <= 32 && shape.m * (shape.k + shape.n) <= few_words)) return numbers({1, 2, 4, 8, 16, 32, 64});
     if (shape.m <= 32) return numbers({1, 2, 4, 8, 16});
     if (largest <= 128) return numbers({1, 2, 4});
-    return shape.m <= 128 && shape.n <= 128 ? numbers({1, 2}) : numbers({1});
+    return shape.m <= 128 && shape.n <= 128 ? numbers({1, 2, 4}) : numbers({1});
 }
 
 // Lists of values: shapes that are large all over do without what only small ones gain from.
@@ -87,11 +87,13 @@ struct Values {
                       ? cuts(shape.m, shape.n > 64 ? std::initializer_list<int>{64, 128, 256} : std::initializer_list<int>{64, 128, 256, 512})
                       : cuts(shape.m, {32, 64, 128});
         block_n = shape.n > 64 ? cuts(shape.n, {32, 64, 128, 256}) : cuts(shape.n, {16, 32, 64});
-        thread_m = shape.m >= 64 ? (units ? numbers({1, 2, 4}) : numbers({2, 4, 8})) : cuts(shape.m, {1, 2, 4, 8});
+        // A warp of the matrix units takes m + n words from shared memory for 2 m n operations. That is as fast as they are at 64 x 64, for which
+        // there are not registers enough; at 48 x 64 with `depth` 4 there are.
+        thread_m = shape.m >= 64 ? (units ? numbers({1, 2, 3, 4}) : numbers({2, 4, 8})) : cuts(shape.m, {1, 2, 4, 8});
         thread_n = shape.n >= 64 ? numbers({2, 4, 8}) : cuts(shape.n, {1, 2, 4, 8});
         chunk = large ? numbers({8, 16, 32}) : cuts(shape.k, {8, 16, 32, 64, 128});
         stages = limits.architecture < 80 ? numbers({1}) : large ? numbers({2, 3, 4}) : cuts(pieces(shape.k, 8), {1, 2, 3, 4});
-        depth = !units ? numbers({4}) : shape.k >= 64 ? numbers({8, 16}) : numbers({4, 8, 16});
+        depth = !units ? numbers({4}) : shape.k < 64 ? numbers({4, 8, 16}) : shape.m < 64 ? numbers({8, 16}) : numbers({8, 16, 4});
     }
     std::vector<Value> matrices_per_block, block_m, block_n, thread_m, thread_n, chunk, stages, depth;
 };
@@ -152,7 +154,12 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
          words({"direct", "shared"})},
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})},
     };
+    // B stays in shared memory: for that it must be shared by all products, and fit at once.
+    const bool stays = shape.shared_b && shape.k <= 128 && shape.k * shape.n >= 512;
+    tunables.push_back({"passes", "groups of `matrices_per_block` products that a block computes with a shared B that it has loaded once",
+                        stays ? numbers({1, 2, 4, 8, 16}) : numbers({1}), Value(1)});
     std::vector<Assignment> safe = safe_assignments(shape, names, values);
+    safe.push_back({"passes", std::int64_t{1}});
     std::vector<Constraint> rules = constraints(shape, limits, tunables);
     return SearchSpace(std::move(tunables), std::move(rules), std::move(safe));
 }

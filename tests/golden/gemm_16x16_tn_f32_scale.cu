@@ -1,5 +1,5 @@
 // batched_gemm: C = alpha A^T B + beta C, 16 x 16 times 16 x 16, f32
-// hone emit batched_gemm form=tn b=each update=scale precision=f32 m=16 n=16 k=16 batch=100000 --target cuda --config mapping=tile,matrices_per_block=4,block_m=32,block_n=16,thread_m=4,thread_n=4,chunk=16,stages=1,depth=4,exchange=direct,min_blocks=1
+// hone emit batched_gemm form=tn b=each update=scale precision=f32 m=16 n=16 k=16 batch=100000 --target cuda --config mapping=tile,matrices_per_block=4,block_m=32,block_n=16,thread_m=4,thread_n=4,chunk=16,stages=1,depth=4,exchange=direct,min_blocks=1,passes=1
 // The same text serves any number of matrices.
 // per product: 8192 operations, 4096 bytes (compulsory); this form executes 8192 operations
 using real = float;
@@ -8,6 +8,7 @@ constexpr long long stride_a = 256, stride_b = 256, stride_c = 256;  // words fr
 constexpr int a_row = 16, a_inner = 1;     // op(A)(row, l) lies at row * a_row + l * a_inner
 constexpr int b_inner = 1, b_column = 16;  // op(B)(l, column) at l * b_inner + column * b_column
 constexpr int matrices_per_block = 4, threads_per_block = 64, blocks_per_multiprocessor = 1;
+constexpr int passes = 1;  // of a block over so many matrices, one after the other
 constexpr bool stacked = false;  // the rows of all matrices of a block are one tile
 constexpr int rows = 16, columns = 16, groups = 4;  // of a tile, and how many of them a block has
 constexpr int tiles_along_columns = 1, tiles = 1;  // of a matrix
@@ -61,7 +62,8 @@ __device__ __forceinline__ void load(real (&to)[count], const real* from) {
 __device__ __forceinline__ void put(real* to, real sum, real alpha, real beta) { *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }
 
 // Starts copying columns [start, start + chunk) of op(A) of the block's matrices into shared memory; no register holds them meanwhile. What lies
-// beyond the matrices becomes zero. A thread keeps its place within lines, and takes every a_lines-th of them.
+// beyond the matrices becomes zero.
+// A thread keeps its place within lines, and takes every a_lines-th of them.
 __device__ __forceinline__ void copy_a(real* to, const real* a, int tile_row, int start, int present) {
     const int first_line = threadIdx.x / a_vectors;
     if (a_vectors * a_lines < threads_per_block && first_line >= a_lines) return;
@@ -114,7 +116,7 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     const int tile = int(position % tiles);
     const int tile_row = tile / tiles_along_columns * rows;
     const int tile_column = tile % tiles_along_columns * columns;
-    const int block_first = first + int(position / tiles) * matrices_per_block;
+    const int block_first = first + int(position / tiles) * matrices_per_block * passes;
     const int present = min(matrices_per_block, last - block_first);
     a += block_first * stride_a;
     b += block_first * stride_b;

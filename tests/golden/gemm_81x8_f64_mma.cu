@@ -1,5 +1,5 @@
 // batched_gemm: C = A B, 81 x 64 times 64 x 8, f64, one B for all
-// hone emit batched_gemm form=nn b=shared update=set precision=f64 m=81 n=8 k=64 batch=100000 --target cuda --config mapping=mma,matrices_per_block=1,block_m=128,block_n=16,thread_m=1,thread_n=1,chunk=32,stages=2,depth=8,exchange=shared,min_blocks=1
+// hone emit batched_gemm form=nn b=shared update=set precision=f64 m=81 n=8 k=64 batch=100000 --target cuda --config mapping=mma,matrices_per_block=1,block_m=128,block_n=16,thread_m=1,thread_n=1,chunk=32,stages=2,depth=8,exchange=shared,min_blocks=1,passes=1
 // The same text serves any number of matrices.
 // per product: 82944 operations, 46656 bytes (compulsory); this form executes 98304 operations
 using real = double;
@@ -8,6 +8,7 @@ constexpr long long stride_a = 5184, stride_b = 0, stride_c = 648;  // words fro
 constexpr int a_row = 1, a_inner = 81;     // op(A)(row, l) lies at row * a_row + l * a_inner
 constexpr int b_inner = 1, b_column = 64;  // op(B)(l, column) at l * b_inner + column * b_column
 constexpr int matrices_per_block = 1, threads_per_block = 192, blocks_per_multiprocessor = 1;
+constexpr int passes = 1;  // of a block over so many matrices, one after the other
 constexpr bool stacked = false;  // the rows of all matrices of a block are one tile
 constexpr int rows = 96, columns = 8, groups = 1;  // of a tile, and how many of them a block has
 constexpr int tiles_along_columns = 1, tiles = 1;  // of a matrix
@@ -54,7 +55,8 @@ __device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[4], c
 __device__ __forceinline__ void put(real* to, real sum) { *to = sum; }
 
 // Starts copying columns [start, start + chunk) of op(A) of the block's matrices into shared memory; no register holds them meanwhile. What lies
-// beyond the matrices becomes zero. A thread keeps its place within lines, and takes every a_lines-th of them.
+// beyond the matrices becomes zero.
+// A thread keeps its place within lines, and takes every a_lines-th of them.
 __device__ __forceinline__ void copy_a(real* to, const real* a, int tile_row, int start, int present) {
     const int first_line = threadIdx.x / a_vectors;
     if (a_vectors * a_lines < threads_per_block && first_line >= a_lines) return;
@@ -107,7 +109,7 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     const int tile = int(position % tiles);
     const int tile_row = tile / tiles_along_columns * rows;
     const int tile_column = tile % tiles_along_columns * columns;
-    const int block_first = first + int(position / tiles) * matrices_per_block;
+    const int block_first = first + int(position / tiles) * matrices_per_block * passes;
     const int present = min(matrices_per_block, last - block_first);
     a += block_first * stride_a;
     b += block_first * stride_b;

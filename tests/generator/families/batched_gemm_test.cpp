@@ -130,6 +130,17 @@ TEST(BatchedSpace, OffersWhatSuitsTheShape) {
     EXPECT_EQ(mappings("batched_gemm m=200 n=200 k=200 precision=f32 batch=9", 90), std::set<std::string>{"tile"});
 }
 
+// ptxas refuses the matrix units' instructions where 1024 threads or more share the registers of a multiprocessor: fewer than 64 each.
+TEST(BatchedSpace, LeavesTheMatrixUnitsTheRegistersThatTheyInsistOn) {
+    const Problem problem = parse("batched_gemm form=nt update=scale m=39 n=23 k=11 batch=9");
+    const SearchSpace space = family_of(problem).space(problem, cuda_limits(90));
+    const std::string text = "mapping=mma,matrices_per_block=2,block_m=64,block_n=32,thread_m=1,thread_n=1,chunk=8,stages=1,depth=8,exchange=shared,";
+    const auto rejection = space.check(space.parse(text + "min_blocks=2"));
+    ASSERT_TRUE(rejection.has_value()) << "576 threads, twice";
+    EXPECT_EQ(rejection->constraint, "registers");
+    EXPECT_FALSE(space.check(space.parse(text + "min_blocks=1")).has_value());
+}
+
 TEST(BatchedSpace, SafeConfigurationExistsForEveryShape) {
     std::mt19937 random(std::random_device{}());
     const auto any = [&] { return std::to_string(1 + random() % 512); };
