@@ -19,6 +19,10 @@ std::vector<Constraint> residency_constraints(const Limits& limits, const std::f
 /// Shared memory that the driver keeps per block. Source: CUDA C++ Programming Guide.
 constexpr int reserved_shared_bytes = 1024;
 
+/// Registers that a thread of a kernel with m16n8k4, k8 or k16 in f64 must be able to have: under launch bounds that leave fewer, ptxas 13 refuses
+/// the kernel for sm_90 and sm_100, whatever it needs.
+constexpr int f64_matrix_unit_registers = 64;
+
 /// What a block takes of a device, as far as it can be told without compiling.
 struct BlockResources {
     std::int64_t threads = 0;

@@ -9,6 +9,16 @@
 
 namespace hone::dg {
 
+ProblemParameter arithmetic_parameter() {
+    return {"arithmetic",
+            "strict: IEEE; f32_accurate: f32 products may be sums of three of the matrix units' TF32 products, held to the same bound on errors",
+            {"strict", "f32_accurate"},
+            0,
+            0,
+            false,
+            "strict"};
+}
+
 ArraySpec geometry_array(const Shape& shape) {
     const std::int64_t words = shape.geometry_words();
     const char* const help = shape.dimension == 2 ? "rx, ry, sx, sy of each element" : "rx, ry, rz, sx, sy, sz, tx, ty, tz of each element";

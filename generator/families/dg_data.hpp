@@ -14,6 +14,9 @@ namespace hone::dg {
 constexpr int reflecting_wall = -1;  ///< perfect conductor, rigid wall
 constexpr int absorbing = -2;        ///< nothing comes in
 
+/// Which arithmetic f32 products may have.
+ProblemParameter arithmetic_parameter();
+
 /// Arrays that several families have.
 ArraySpec geometry_array(const Shape& shape);
 /// faces, vmapP and, where elements have materials of their own, materials.

@@ -19,9 +19,10 @@ const std::array<Equation, 3>& equations() {
     return rows;
 }
 
-bool has_materials(const Problem& problem) {
+// Not every family has every parameter.
+bool has(const Problem& problem, const char* name, const char* value) {
     return std::any_of(problem.parameters().begin(), problem.parameters().end(),
-                       [](const Assignment& parameter) { return parameter.name == "materials" && parameter.value == Value("per_element"); });
+                       [&](const Assignment& parameter) { return parameter.name == name && parameter.value == Value(value); });
 }
 
 }  // namespace
@@ -47,7 +48,8 @@ Shape::Shape(const Problem& problem)
       fields(static_cast<int>(what->fields.size())),
       precision(problem.precision()),
       elements(problem.integer("elements")),
-      materials(has_materials(problem)) {
+      materials(has(problem, "materials", "per_element")),
+      accurate(has(problem, "arithmetic", "f32_accurate")) {
     if (problem.family() == "dg_volume" || problem.family() == "dg_rk") return;
     if (elements * std::max(nodes, face_points()) > std::numeric_limits<int>::max())
         throw Error("problem \"" + problem.key() + "\"", "nodes of the mesh do not fit an index of 31 bits", "divide the mesh");

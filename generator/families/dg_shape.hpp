@@ -40,6 +40,7 @@ struct Shape {
     Precision precision;
     std::int64_t elements;
     bool materials;  ///< an element has a material of its own
+    bool accurate;   ///< arithmetic=f32_accurate: f32 products may be made in another way that is as accurate
 
     int bytes() const { return bytes_per_word(precision); }
     /// Values in 16 bytes.

@@ -140,8 +140,7 @@ void fill_mesh(const Shape& shape, std::int64_t period, std::mt19937_64& random,
     repeat(arrays[1], shape.geometry_words(), period);
     fill_surface<Real>(shape, period, random, std::span(arrays).subspan(2));
     fill_stage(random, arrays[arrays.size() - 3].values<Real>().data());
-    const auto next = arrays.back().values<Real>();
-    std::fill(next.begin(), next.end(), std::numeric_limits<Real>::quiet_NaN());
+    arrays.back().poison();
 }
 
 template <typename Real>
@@ -194,6 +193,7 @@ Family dg_stage() {
         {"order", "polynomial order N", {}, 1, 10, false, ""},
         {"precision", "type of fields, geometry and operators", {"f32", "f64"}, 0, 0, false, "f32"},
         {"materials", "uniform: of unit impedance and speed; per_element: an array of them", {"uniform", "per_element"}, 0, 0, false, "uniform"},
+        dg::arithmetic_parameter(),
         {"elements", "number of tetrahedra or triangles", {}, 1, std::int64_t{1} << 27, true, ""}};
     family.range_unit = "elements";
     family.range = [](const Problem& problem) { return problem.integer("elements"); };

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "generator/families/dg_flux.hpp"
 #include "generator/families/dg_stage_passes.hpp"
 #include "generator/families/dg_stage_tile.hpp"
@@ -58,9 +60,9 @@ Block constants(const Plan& plan, const StageTile& tile) {
 
 // Where the metric factors and an operator lie behind `here`.
 Block shared_places(const Plan& plan, const StageTile& tile, const Pass& pass) {
-    const bool volume = plan.any(&Pass::volume);
-    const int place = round_up(tile.elements_per_block * plan.shape.fields * tile.place(plan.shape, volume), 4);
-    const int factor = stage_factor_words(plan.shape, tile, volume, plan.config);
+    const Parts parts{pass.volume, pass.surface};
+    const int place = round_up(tile.elements_per_block * plan.shape.fields * tile.place(plan.shape, parts), 4);
+    const int factor = stage_factor_words(plan.shape, tile, parts, plan.config);
     Block block;
     if (pass.surface && tile.traces_in_shared)
         block.text("real* const fluxes = here + fields * elements_per_block * field_row;");
@@ -68,7 +70,7 @@ Block shared_places(const Plan& plan, const StageTile& tile, const Pass& pass) {
         block.text("real* const fluxes = here;");
     if (tile.mma) block.line("real* const out = here + {};  // right-hand sides", place);
     const int behind = place + tile.out_words(plan.shape);
-    if (volume) block.line("real* const factor = here + {};  // [elements_per_block][factors]", behind);
+    if (pass.volume) block.line("real* const factor = here + {};  // [elements_per_block][factors]", behind);
     if (tile.shared_operator) block.line("real* const operator_here = here + {};", behind + factor);
     return block;
 }
@@ -153,8 +155,11 @@ std::string fluxes_text(const Plan& plan, const StageTile& tile) {
         own.text("const real* const own = q + k * words + face_node[point];");
         own.text("constexpr int own_stride = nodes;");
     }
+    Block unroll;
+    unroll.line("#pragma unroll {}", shape.precision == Precision::f32 ? 2 : 1);  // points in flight together: doubles would take too many registers
     const auto numbered = [](const char* name) { return [name](int f) { return fmt::format("{}[{}]", name, f); }; };
-    return render("dg_stage_fluxes.cu", {{"normal", normal},
+    return render("dg_stage_fluxes.cu", {{"unroll", unroll},
+                                         {"normal", normal},
                                          {"own_values", own},
                                          {"wall", wall_line(shape)},
                                          {"impedances", impedances(shape)},
@@ -244,7 +249,7 @@ Block finish(const Plan& plan, const Pass& pass) {
         block.line("real {}[copy_width];", name);
         block.line("load({}, {});", name, from);
     };
-    if (pass.sums()) load("total", chosen(plan.config, "mapping", "mma") ? "out + i" : "here + i");
+    if (pass.sums()) load("total", on_matrix_units(plan.config) ? "out + i" : "here + i");
     if (pass.from_rhs) load("before", "rhs + base + i");
     if (pass.update) {
         load("residual", "res + base + i");
@@ -280,9 +285,39 @@ Block load_function() {
     return block;
 }
 
-Block entry(const Plan& plan, const Pass& pass, const Block& sums) {
+// Elements and threads of a block, and values per copy, of a launch.
+struct BlockShape {
+    std::int64_t elements, threads;
+    int copy_width;
+};
+
+BlockShape block_shape(const Plan& plan, std::int64_t threads) {
+    return {number(plan.config, "elements_per_block"), threads, number(plan.config, "copy_width")};
+}
+
+// A launch that only updates streams through memory, beside others that compute: a tile of theirs would leave it with narrow copies and few threads.
+BlockShape streaming_shape(const Shape& shape) {
+    constexpr std::int64_t threads = 256;
+    constexpr std::int64_t copies_per_thread = 4;
+    int width = shape.vector_width();
+    while (shape.words() % width != 0) width /= 2;
+    return {(copies_per_thread * threads * width + shape.words() - 1) / shape.words(), threads, width};
+}
+
+Block entry(const Plan& plan, const Pass& pass, const Block& sums, const std::optional<BlockShape>& own = std::nullopt) {
+    Block bounds;
+    Block own_constants;
+    if (own) {
+        bounds.line("__launch_bounds__({})", own->threads);
+        own_constants.line("constexpr int elements_per_block = {}, threads_per_block = {}, copy_width = {};", own->elements, own->threads,
+                           own->copy_width);
+    } else {
+        bounds.text("__launch_bounds__(threads_per_block, blocks_per_multiprocessor)");
+    }
     Block block;
-    block.lines_of(render("dg_stage_entry.cu", {{"signature", pass_signature(plan, pass.entry, "__restrict__")},
+    block.lines_of(render("dg_stage_entry.cu", {{"bounds", bounds},
+                                                {"own_constants", own_constants},
+                                                {"signature", pass_signature(plan, pass.entry, "__restrict__")},
                                                 {"sums", sums},
                                                 {"stage", name_stage(pass)},
                                                 {"finish", finish(plan, pass)}}));
@@ -299,21 +334,16 @@ Block sums(const Plan& plan, const StageTile& tile, const Pass& pass) {
 }
 
 // An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients: column by column, nodes of a column side by side,
-// zero where padded; or as dg_volume's matrix units read it, [tile of 16 nodes][step of 8 columns][matrix][column 2t or 2t + 1][lane](node g, node
-// g + 8), each lane's loads in the order it makes them.
+// zero where padded; or as the matrix units read it.
 template <typename Entry>
 TableSpec table(const char* name, const Shape& shape, const StageTile& tile, int matrices, int columns, int padded_columns, Entry entry) {
+    if (tile.mma) return fragment_table(name, shape, matrices, columns, entry);
     TableSpec result{name, static_cast<std::int64_t>(matrices) * padded_columns * tile.nodes_padded, {}};
     result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
-    constexpr int block_words = mma_nodes * mma_columns;
-    const auto place = [&](int a, int n, int c) {
-        if (!tile.mma) return (c * matrices + a) * tile.nodes_padded + n;
-        const int step = (n / mma_nodes * (padded_columns / mma_columns) + c / mma_columns) * matrices + a;
-        return step * block_words + n % 8 * 8 + n % mma_nodes / 8 + c % 2 * (2 * mma_lanes) + c % mma_columns / 2 * 2;
-    };
     for (int a = 0; a < matrices; ++a)
         for (int c = 0; c < columns; ++c)
-            for (int n = 0; n < shape.nodes; ++n) result.contents[static_cast<std::size_t>(place(a, n, c))] = entry(a, n, c);
+            for (int n = 0; n < shape.nodes; ++n)
+                result.contents[static_cast<std::size_t>((c * matrices + a) * tile.nodes_padded + n)] = entry(a, n, c);
     return result;
 }
 
@@ -326,15 +356,14 @@ TableSpec surface_table(const Shape& shape, const StageTile& tile) {
     return table("LIFT", shape, tile, 1, shape.face_points(), tile.flux_columns, [&](int, int n, int c) { return shape.reference().lift(n, c); });
 }
 
-Launch element_launch(const Plan& plan, const Pass& pass, std::int64_t threads) {
-    const std::int64_t elements_per_block = number(plan.config, "elements_per_block");
+Launch element_launch(const Plan& plan, const Pass& pass, const BlockShape& block) {
     Launch launch;
     launch.entry = pass.entry;
-    launch.grid = {(plan.shape.elements + elements_per_block - 1) / elements_per_block, 1, 1};
-    launch.block = {threads, 1, 1};
+    launch.grid = {(plan.shape.elements + block.elements - 1) / block.elements, 1, 1};
+    launch.block = {block.threads, 1, 1};
     launch.range_axis = 0;
-    launch.range_per_block = elements_per_block;
-    launch.shared_bytes = pass.sums() ? stage_shared_bytes(plan.shape, plan.config, plan.any(&Pass::volume)) : 0;
+    launch.range_per_block = block.elements;
+    launch.shared_bytes = pass.sums() ? stage_shared_bytes(plan.shape, plan.config, {pass.volume, pass.surface}) : 0;
     return launch;
 }
 
@@ -347,18 +376,19 @@ KernelSource pass_cuda_kernel(Plan plan) {
     source.target = Target::cuda;
     if (plan.any(&Pass::volume)) source.tables.insert(source.tables.begin(), volume_table(shape, tile));
     if (plan.any(&Pass::surface)) source.tables.push_back(surface_table(shape, tile));
-    source.executed_operations = pass_operations(plan, static_cast<double>(tile.nodes_padded) * tile.field_columns,
-                                                 static_cast<double>(tile.nodes_padded) * tile.flux_columns);
+    const double nodes = static_cast<double>(tile.nodes_padded) * (tile.mma ? product_terms(shape) : 1);
+    source.executed_operations = pass_operations(plan, nodes * tile.field_columns, nodes * tile.flux_columns);
     Block entries;
     for (const Pass& pass : plan.passes) {
         source.entries.push_back(pass.entry);
-        source.step.push_back(element_launch(plan, pass, tile.threads()));
-        entries.append(entry(plan, pass, sums(plan, tile, pass)));
+        const auto own = pass.sums() ? std::nullopt : std::optional(streaming_shape(shape));
+        source.step.push_back(element_launch(plan, pass, own.value_or(block_shape(plan, tile.threads()))));
+        entries.append(entry(plan, pass, sums(plan, tile, pass), own));
     }
     source.text = render("dg_stage.cu", {{"banner", pass_banner(plan, Target::cuda)},
                                          {"constants", constants(plan, tile)},
                                          {"load", load_function()},
-                                         {"product", tile.mma ? Block().lines_of(render("dg_mma_product.cu", {})) : Block()},
+                                         {"product", tile.mma ? matrix_product(shape) : Block()},
                                          {"face_node", face_node_table(shape, "__device__ const")},
                                          {"entries", entries}});
     return std::move(source);
@@ -370,7 +400,7 @@ KernelSource update_cuda_kernel(Plan plan) {
     source.target = Target::cuda;
     source.executed_operations = pass_operations(plan, 0, 0);
     source.entries = {pass.entry};
-    source.step = {element_launch(plan, pass, number(plan.config, "block"))};
+    source.step = {element_launch(plan, pass, block_shape(plan, number(plan.config, "block")))};
     Block constants = shape_constants(plan.shape);
     constants.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};",
                    number(plan.config, "elements_per_block"), number(plan.config, "block"), number(plan.config, "min_blocks"));

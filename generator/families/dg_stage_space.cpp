@@ -10,9 +10,10 @@
 namespace hone::dg {
 namespace {
 
-std::int64_t operator_words(const Shape& shape, const StageTile& tile, bool volume) {
+std::int64_t operator_words(const Shape& shape, const StageTile& tile, const Parts& parts) {
     if (!tile.shared_operator) return 0;
-    return static_cast<std::int64_t>(tile.nodes_padded) * std::max(tile.flux_columns, volume ? shape.dimension * tile.field_columns : 0);
+    const int columns = std::max(parts.surface ? tile.flux_columns : 0, parts.volume ? shape.dimension * tile.field_columns : 0);
+    return static_cast<std::int64_t>(tile.nodes_padded) * columns;
 }
 
 // Configurations of families without the tunable have no volume part.
@@ -29,30 +30,38 @@ int registers(const Shape& shape, const PassTraits& traits, const Config& config
     const int sums = std::max(shape.fields, volume_accumulators(shape, traits, config)) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (has_volume(traits) ? shape.dimension : 1) * tile.nodes_per_thread;
     if (tile.mma) {
-        const int held = std::max(shape.fields, volume_accumulators(shape, traits, config)) * tile.elements_per_thread * 4;
-        return 2 * (held + 4 * shape.dimension + 2 * shape.fields) + 40;
+        const int held = std::max(shape.fields, volume_accumulators(shape, traits, config));
+        return matrix_registers(shape, held, tile.elements_per_thread, shape.dimension, 1, shape.fields) + 40;
     }
     const int gathered = 2 * shape.fields + 10;  // of a point of a face, with normal and impedances
     // The compiler brings some two thirds of the operands in ahead of their use.
     return shape.bytes() / 4 * std::max(sums + 2 * operands / 3, gathered) + 40;
 }
 
+// Where memory sets the limit and a block's fields and fluxes fit any device's shared memory: there even the safe configuration is a fused one.
+bool fusing_pays(const Shape& shape, const Limits& limits) {
+    constexpr int most_nodes = 20;
+    return shape.nodes <= most_nodes && matrix_units(shape, limits).empty();
+}
+
 using Violation = std::optional<std::string>;
 
-Violation mma_violation(const StageTile& tile, const Config& config) {
-    if (tile.shared_operator) return "mapping=mma reads the operators with operator=global";
-    if (tile.nodes_per_thread != 1) return "mapping=mma has tiles of 16 nodes: nodes_per_thread=1";
-    if (tile.elements_per_thread > 2) return "mapping=mma has room for 2 groups of 8 elements";
+Violation mma_violation(const Shape& shape, const StageTile& tile, const Config& config) {
+    const std::string units = "the matrix units ";
+    if (tile.shared_operator) return units + "read the operators with operator=global";
+    if (tile.nodes_per_thread != 1) return units + "have tiles of 16 nodes: nodes_per_thread=1";
+    const int groups = shape.precision == Precision::f32 ? 4 : 2;
+    if (tile.elements_per_thread > groups) return units + fmt::format("have room for {} groups of 8 elements", groups);
     if (tile.elements_per_block % (mma_elements * tile.elements_per_thread) != 0)
-        return fmt::format("mapping=mma needs a multiple of {} elements per block", mma_elements * tile.elements_per_thread);
-    if (chosen(config, "fused", "whole") && !tile.traces_in_shared) return "mapping=mma has fields and fluxes at once: traces=shared";
+        return units + fmt::format("need a multiple of {} elements per block", mma_elements * tile.elements_per_thread);
+    if (chosen(config, "fused", "whole") && !tile.traces_in_shared) return units + "have fields and fluxes at once: traces=shared";
     return std::nullopt;
 }
 
 Violation tile_violation(const Shape& shape, const Config& config) {
     const StageTile tile(shape, config);
     if (tile.traces_in_shared && config.word("fused") != "whole") return "traces=shared: only a fused whole has the fields in shared memory";
-    if (tile.mma) return mma_violation(tile, config);
+    if (tile.mma) return mma_violation(shape, tile, config);
     if (tile.elements_per_block % tile.elements_per_thread != 0) return "elements_per_thread does not divide elements_per_block";
     if (tile.threads() < 32) return fmt::format("{} threads in a block, fewer than a warp", tile.threads());
     if (tile.nodes_padded - shape.nodes >= shape.nodes / 3 + 1)
@@ -60,8 +69,14 @@ Violation tile_violation(const Shape& shape, const Config& config) {
     return std::nullopt;
 }
 
-Violation shared_violation(const Shape& shape, const Config& config, bool volume, const Limits& limits) {
-    const std::int64_t bytes = stage_shared_bytes(shape, config, volume);
+// Of the launch that takes most.
+std::int64_t most_shared_bytes(const Shape& shape, const PassTraits& traits, const Config& config) {
+    if (!has_volume(traits)) return stage_shared_bytes(shape, config, {.surface = true});
+    if (config.word("fused") == "whole") return stage_shared_bytes(shape, config, {.volume = true, .surface = true});
+    return std::max(stage_shared_bytes(shape, config, {.volume = true}), stage_shared_bytes(shape, config, {.surface = true}));
+}
+
+Violation shared_violation(std::int64_t bytes, const Config& config, const Limits& limits) {
     if (bytes > limits.shared_bytes_per_block) return fmt::format("{} bytes of shared memory, a block has {}", bytes, limits.shared_bytes_per_block);
     const std::int64_t resident = (bytes + reserved_shared_bytes) * number(config, "min_blocks");
     if (resident <= limits.shared_bytes_per_multiprocessor) return std::nullopt;
@@ -76,15 +91,15 @@ bool chosen(const Config& config, std::string_view name, std::string_view word) 
                        [&](const Assignment& value) { return value.name == name && value.value == Value(std::string(word)); });
 }
 
-int stage_factor_words(const Shape& shape, const StageTile& tile, bool volume, const Config& config) {
-    return volume ? round_up(tile.elements_per_block * algebra(shape.equation, config.word("form")).factor_count(), 4) : 0;
+int stage_factor_words(const Shape& shape, const StageTile& tile, const Parts& parts, const Config& config) {
+    return parts.volume ? round_up(tile.elements_per_block * algebra(shape.equation, config.word("form")).factor_count(), 4) : 0;
 }
 
-std::int64_t stage_shared_bytes(const Shape& shape, const Config& config, bool volume) {
+std::int64_t stage_shared_bytes(const Shape& shape, const Config& config, const Parts& parts) {
     const StageTile tile(shape, config);
-    const std::int64_t place = static_cast<std::int64_t>(tile.elements_per_block) * shape.fields * tile.place(shape, volume);
+    const std::int64_t place = static_cast<std::int64_t>(tile.elements_per_block) * shape.fields * tile.place(shape, parts);
     return shape.bytes() *
-           ((place + 3) / 4 * 4 + tile.out_words(shape) + stage_factor_words(shape, tile, volume, config) + operator_words(shape, tile, volume));
+           ((place + 3) / 4 * 4 + tile.out_words(shape) + stage_factor_words(shape, tile, parts, config) + operator_words(shape, tile, parts));
 }
 
 std::optional<std::string> copy_violation(const Shape& shape, const Config& config) {
@@ -103,12 +118,14 @@ SearchSpace pass_cuda_space(const Shape& shape, const PassTraits& traits, const 
             {"form", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t", words({"covariant", "cartesian"})});
         tunables.push_back({"traces", "where the faces' own values come from: memory, or the fields that a fused whole keeps in shared memory for it",
                             words({"memory", "shared"})});
-        safe = {{"fused", "separate"}, {"form", "covariant"}, {"traces", "memory"}};
+        safe = {{"fused", fusing_pays(shape, limits) ? "whole" : "separate"}, {"form", "covariant"}, {"traces", "memory"}};
     }
-    const bool mma = shape.dimension == 3 && shape.precision == Precision::f64 && shape.order >= 4 && limits.architecture >= 90;
+    const std::string units = matrix_units(shape, limits);
+    const bool mma = !units.empty();
     if (mma) {
-        tunables.push_back(
-            {"mapping", "tile: a thread per tile of nodes x elements; mma: a warp per tile of the matrix units", words({"tile", "mma"})});
+        tunables.push_back({"mapping",
+                            "tile: a thread per tile of nodes x elements; mma, tf32: a warp per tile of the matrix units, f32 by three TF32 products",
+                            words({"tile", units})});
         safe.push_back({"mapping", "tile"});
     }
     const bool low = shape.low_order() && !mma;
@@ -122,20 +139,21 @@ SearchSpace pass_cuda_space(const Shape& shape, const PassTraits& traits, const 
              {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for",
               low ? numbers({1, 2, 3, 4}) : numbers({1, 2, 3})}})
         tunables.push_back(std::move(tunable));
-    const std::int64_t elements = shape.order <= 2 ? 16 : 4;
+    const bool whole = has_volume(traits) && fusing_pays(shape, limits);
+    const std::int64_t elements = whole ? (shape.order <= 2 ? 32 : 16) : shape.order <= 2 ? 16 : 4;
     const std::int64_t elements_per_thread = shape.nodes > 200 ? 4 : 1;  // 1024 threads hold four elements of up to 256 nodes only
     for (Assignment& assignment : std::vector<Assignment>{{"elements_per_block", elements},
-                                                          {"nodes_per_thread", std::int64_t{1}},
+                                                          {"nodes_per_thread", std::int64_t{whole ? 2 : 1}},
                                                           {"elements_per_thread", elements_per_thread},
                                                           {"operator", "global"},
-                                                          {"unroll", std::int64_t{1}},
-                                                          {"copy_width", std::int64_t{1}},
+                                                          {"unroll", std::int64_t{whole ? 2 : 1}},
+                                                          {"copy_width", std::int64_t{whole && shape.words() % 2 == 0 ? 2 : 1}},
                                                           {"min_blocks", std::int64_t{1}}})
         safe.push_back(std::move(assignment));
     std::vector<Constraint> constraints{
         {"tile", [shape](const Config& config) { return tile_violation(shape, config); }},
         {"copies", [shape](const Config& config) { return copy_violation(shape, config); }},
-        {"shared_memory", [=](const Config& config) { return shared_violation(shape, config, has_volume(traits), limits); }}};
+        {"shared_memory", [=](const Config& config) { return shared_violation(most_shared_bytes(shape, traits, config), config, limits); }}};
     for (Constraint& constraint : residency_constraints(
              limits, [shape](const Config& config) { return StageTile(shape, config).threads(); },
              [=](const Config& config) { return registers(shape, traits, config); }))

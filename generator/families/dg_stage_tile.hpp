@@ -4,19 +4,24 @@
 #include <cstdint>
 #include <string_view>
 
+#include "generator/families/dg_matrix_units.hpp"
 #include "generator/families/dg_shape.hpp"
 #include "generator/families/dg_volume_mappings.hpp"
 
 namespace hone::dg {
 
-/// The matrix units' m16n8k8: a tile of nodes x elements, and columns of an operator per step.
-constexpr int mma_nodes = 16;
-constexpr int mma_elements = 8;
-constexpr int mma_columns = 8;
-constexpr int mma_lanes = 32;
-
 /// Spaces without a choice do not have every tunable: is there one of that name, and this its value?
 bool chosen(const Config& config, std::string_view name, std::string_view word);
+
+inline bool on_matrix_units(const Config& config) {
+    return chosen(config, "mapping", "mma") || chosen(config, "mapping", "tf32");
+}
+
+/// What a pass has of a right-hand side.
+struct Parts {
+    bool volume = false;
+    bool surface = false;
+};
 
 /// How a configuration of a CUDA kernel of a stage's passes cuts the work of a block of elements.
 struct StageTile {
@@ -35,7 +40,7 @@ struct StageTile {
           unroll(number(config, "unroll")),
           copy_width(number(config, "copy_width")),
           shared_operator(config.word("operator") == "shared"),
-          mma(chosen(config, "mapping", "mma")),
+          mma(on_matrix_units(config)),
           traces_in_shared(chosen(config, "traces", "shared")) {
         const int step = mma ? mma_columns : unroll;
         node_threads = (shape.nodes + nodes_per_thread - 1) / nodes_per_thread;
@@ -57,8 +62,8 @@ struct StageTile {
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int threads() const { return mma ? warps() * mma_lanes : node_threads * element_groups(); }
     /// Values per field and element of the place that fields, fluxes and right-hand sides take in turns.
-    int place(const Shape& shape, bool volume) const {
-        const int operands = traces_in_shared ? field_row + flux_row : std::max(volume ? field_row : 0, flux_row);
+    int place(const Shape& shape, const Parts& parts) const {
+        const int operands = traces_in_shared ? field_row + flux_row : std::max(parts.volume ? field_row : 0, parts.surface ? flux_row : 0);
         return mma ? operands : std::max(operands, shape.nodes);
     }
     /// Right-hand sides of the matrix units have a place of their own.
@@ -66,8 +71,8 @@ struct StageTile {
 };
 
 /// Dynamic shared memory of a pass that makes right-hand sides.
-std::int64_t stage_shared_bytes(const Shape& shape, const Config& config, bool volume);
+std::int64_t stage_shared_bytes(const Shape& shape, const Config& config, const Parts& parts);
 /// The metric factors' part of it, in words.
-int stage_factor_words(const Shape& shape, const StageTile& tile, bool volume, const Config& config);
+int stage_factor_words(const Shape& shape, const StageTile& tile, const Parts& parts, const Config& config);
 
 }  // namespace hone::dg

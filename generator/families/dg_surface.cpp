@@ -128,6 +128,7 @@ Family dg_surface() {
         {"order", "polynomial order N", {}, 1, 10, false, ""},
         {"precision", "type of fields, normals and operator", {"f32", "f64"}, 0, 0, false, "f32"},
         {"materials", "uniform: of unit impedance and speed; per_element: an array of them", {"uniform", "per_element"}, 0, 0, false, "uniform"},
+        dg::arithmetic_parameter(),
         {"elements", "number of tetrahedra or triangles", {}, 1, std::int64_t{1} << 27, true, ""}};
     family.range_unit = "elements";
     family.range = [](const Problem& problem) { return problem.integer("elements"); };

@@ -111,6 +111,7 @@ Family dg_volume() {
     family.parameters = {{"equation", "what is solved", dg::equation_names(), 0, 0, false, ""},
                          {"order", "polynomial order N", {}, 1, 10, false, ""},
                          {"precision", "type of fields, geometry and operator", {"f32", "f64"}, 0, 0, false, "f32"},
+                         dg::arithmetic_parameter(),
                          {"elements", "number of tetrahedra or triangles", {}, 1, std::int64_t{1} << 27, true, ""}};
     family.range_unit = "elements";
     family.range = [](const Problem& problem) { return problem.integer("elements"); };

@@ -30,6 +30,7 @@ const std::vector<Mapping>& cuda_mappings();
 Mapping element_mapping();
 Mapping tile_mapping();
 Mapping mma_mapping();
+Mapping tf32_mapping();
 
 SearchSpace cuda_space(const Problem& problem, const Limits& limits);
 SearchSpace cpu_space(const Problem& problem, const Limits& limits);

@@ -1,22 +1,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 
+#include "generator/families/dg_matrix_units.hpp"
 #include "generator/families/dg_volume_mappings.hpp"
 
-// Mapping `mma`: f64 products on the matrix units of sm_90 and later, which run m16n8k8 at twice the rate of FMA. Layout of the fragments:
-// PTX ISA, "Matrix fragments for mma.m16n8k8": with g = lane / 4 and t = lane % 4, a lane holds a = (g, t), (g + 8, t), (g, t + 4),
-// (g + 8, t + 4), b = (t, g), (t + 4, g) and c = (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1), each (row, column).
+// Mappings `mma` and `tf32`: products on the matrix units, see dg_matrix_units.hpp.
 
 namespace hone::dg {
 namespace {
 
-constexpr int tile_nodes = 16;
-constexpr int step_columns = 8;
-constexpr int tile_elements = 8;
-constexpr int lanes = 32;
-constexpr int derivative_words = tile_nodes * step_columns;  // of one derivative in one step
-constexpr int step_words = 3 * derivative_words;
 constexpr int registers_per_multiprocessor = 65536;  // of every architecture that has the instruction
 
 struct Tiling {
@@ -30,20 +27,19 @@ struct Tiling {
     Tiling(const Shape& shape, const Algebra& form, const Config& config)
         : elements_per_block(number(config, "elements_per_block")),
           columns(number(config, "elements_per_thread")),
-          node_tiles(round_up(shape.nodes, tile_nodes) / tile_nodes),
-          steps(round_up(shape.nodes, step_columns) / step_columns),
-          column_groups(std::max(1, elements_per_block / (columns * tile_elements))) {
-        // A stride of 8 modulo 16 words keeps the 16-byte loads of 8 neighbouring elements in different banks.
-        row = (number(config, "padding") == 1 && steps % 2 == 0 ? steps + 1 : steps) * step_columns;
+          node_tiles(round_up(shape.nodes, mma_nodes) / mma_nodes),
+          steps(round_up(shape.nodes, mma_columns) / mma_columns),
+          column_groups(std::max(1, elements_per_block / (columns * mma_elements))) {
+        // A stride of 8 modulo 16 words keeps the loads of two words of 8 neighbouring elements in different banks.
+        row = (number(config, "padding") == 1 && steps % 2 == 0 ? steps + 1 : steps) * mma_columns;
         batch = 4;
-        const int accumulated = form.accumulators * columns * 4;
-        const int operands = 2 * 3 * 4 + 2 * form.field_count();  // this step's and the next step's operator, this step's fields
-        registers = 2 * std::max(accumulated + operands, batch * form.field_count()) + 30;  // a negative, addresses, indices and loop counters
+        // This step's and the next step's operator, this step's fields; a negative, addresses, indices and loop counters.
+        const int held = matrix_registers(shape, form.accumulators, columns, shape.dimension, 2, form.field_count());
+        registers = std::max(held, shape.bytes() / 4 * batch * form.field_count()) + 30;
         warps = best_warps(number(config, "min_blocks"));
     }
     int tasks() const { return node_tiles * column_groups; }
-    int threads() const { return warps * lanes; }
-    std::int64_t operator_words() const { return static_cast<std::int64_t>(node_tiles) * steps * 3 * tile_nodes * step_columns; }
+    int threads() const { return warps * mma_lanes; }
 
   private:
     // A multiple of four, one per scheduler; as many as registers allow, and among them the count that leaves fewest warps idle in the last round.
@@ -51,22 +47,23 @@ struct Tiling {
         int best = 4;
         const auto slots = [this](int count) { return round_up(tasks(), count); };
         for (int count = 8; count <= 16; count += 4)
-            if (count * lanes * blocks * registers <= registers_per_multiprocessor && slots(count) <= slots(best)) best = count;
+            if (count * mma_lanes * blocks * registers <= registers_per_multiprocessor && slots(count) <= slots(best)) best = count;
         return best;
     }
 };
 
-bool applies(const Shape& shape, const Limits& limits) {
-    return shape.dimension == 3 && shape.precision == Precision::f64 && shape.order >= 4 && limits.architecture >= 90;
+bool skips_zeros(const Config& config) {
+    return config.word("operator") == "nonzero";
 }
 
-std::string conflict(const Shape&, const Config& config) {
-    if (config.word("operator") != "global") return "mapping=mma reads the operator with operator=global";
-    if (number(config, "nodes_per_thread") != 1) return "mapping=mma has tiles of 16 nodes: nodes_per_thread=1";
-    const int groups = number(config, "fields_per_pass") == 3 ? 4 : 2;
-    if (number(config, "elements_per_thread") > groups) return fmt::format("mapping=mma has room for {} groups of 8 elements", groups);
-    if (number(config, "elements_per_block") % (tile_elements * number(config, "elements_per_thread")) != 0)
-        return fmt::format("mapping=mma needs a multiple of {} elements per block", tile_elements * number(config, "elements_per_thread"));
+std::string conflict(const Shape& shape, const Config& config) {
+    const std::string units = "the matrix units ";
+    if (config.word("operator") != "global" && !skips_zeros(config)) return units + "read the operator with operator=global or nonzero";
+    if (number(config, "nodes_per_thread") != 1) return units + "have tiles of 16 nodes: nodes_per_thread=1";
+    const int groups = shape.precision == Precision::f32 || number(config, "fields_per_pass") == 3 ? 4 : 2;
+    if (number(config, "elements_per_thread") > groups) return units + fmt::format("have room for {} groups of 8 elements", groups);
+    if (number(config, "elements_per_block") % (mma_elements * number(config, "elements_per_thread")) != 0)
+        return units + fmt::format("need a multiple of {} elements per block", mma_elements * number(config, "elements_per_thread"));
     return "";
 }
 
@@ -78,15 +75,16 @@ Resources resources(const Shape& shape, const Config& config) {
     result.shared_bytes =
         static_cast<std::int64_t>(shape.bytes()) * tiling.elements_per_block * (form.field_count() * tiling.row + form.factor_count());
     result.registers = tiling.registers;
-    result.code = static_cast<std::int64_t>(form.products.size()) * tiling.columns * number(config, "unroll");
+    result.code = static_cast<std::int64_t>(form.products.size()) * tiling.columns * number(config, "unroll") * product_terms(shape);
     return result;
 }
 
 Block constants(const Shape& shape, const Algebra& form, const Tiling& tiling, const Config& config) {
     Block block;
-    block.text("using real = double;");
+    block.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
     block.line("constexpr int nodes = {}, fields = {}, factors = {}, accumulators = {};", shape.nodes, shape.fields, form.factor_count(),
                form.accumulators);
+    block.line("constexpr int dimension = {}, geometry_words = dimension * dimension;", shape.dimension);
     block.line("constexpr int fields_per_pass = {}, passes = fields / fields_per_pass;", form.field_count());
     block.line("constexpr int elements_per_block = {}, warps = {}, threads_per_block = {}, blocks_per_multiprocessor = {};",
                tiling.elements_per_block, tiling.warps, tiling.threads(), number(config, "min_blocks"));
@@ -98,13 +96,101 @@ Block constants(const Shape& shape, const Algebra& form, const Tiling& tiling, c
     return block;
 }
 
-Block products(const Algebra& form) {
+// Nodes by the first face that they are on, those within last: a node's derivative along a face sees no node beyond that face, so that zeros of the
+// operator come together.
+std::vector<int> face_sorted(const Shape& shape) {
+    std::vector<int> order;
+    std::vector<bool> placed(static_cast<std::size_t>(shape.nodes), false);
+    const auto place = [&](int node) {
+        if (placed[static_cast<std::size_t>(node)]) return;
+        placed[static_cast<std::size_t>(node)] = true;
+        order.push_back(node);
+    };
+    for (const auto& mask : shape.reference().face_mask)
+        for (const int node : mask) place(node);
+    for (int node = 0; node < shape.nodes; ++node) place(node);
+    return order;
+}
+
+// Where a kernel has the nodes in another order, and which tiles of the operator it works on.
+struct Sparsity {
+    std::vector<int> order;                          // node at each place; empty: as they are
+    std::vector<std::array<std::uint64_t, 3>> used;  // [tile of nodes][along r, s, t]: a bit per step
+    double part = 1;                                 // of all tiles
+
+    int node(int place) const { return order.empty() ? place : order[static_cast<std::size_t>(place)]; }
+};
+
+Sparsity sparsity(const Shape& shape, const Tiling& tiling, const Config& config) {
+    constexpr double zero = 1e-10;  // rounding of the operator's own making is below
+    Sparsity result;
+    if (!skips_zeros(config)) return result;
+    result.order = face_sorted(shape);
+    result.used.resize(static_cast<std::size_t>(tiling.node_tiles));
+    for (std::size_t a = 0; a < shape.reference().derivative.size(); ++a)
+        for (int n = 0; n < shape.nodes; ++n)
+            for (int m = 0; m < shape.nodes; ++m)
+                if (std::abs(shape.reference().derivative[a](result.node(n), result.node(m))) > zero)
+                    result.used[static_cast<std::size_t>(n / mma_nodes)][a] |= std::uint64_t{1} << (m / mma_columns);
+    int count = 0;
+    for (const auto& tile : result.used)
+        for (const std::uint64_t steps : tile) count += std::popcount(steps);
+    result.part = static_cast<double>(count) / (shape.dimension * tiling.node_tiles * tiling.steps);
+    return result;
+}
+
+// What the device has to know of it.
+Block sparsity_tables(const Shape& shape, const Tiling& tiling, const Sparsity& sparse) {
     Block block;
-    for (const Product& product : form.products) {
+    if (sparse.order.empty()) return block;
+    std::vector<int> places(static_cast<std::size_t>(tiling.row));
+    for (int place = 0; place < tiling.row; ++place) places[static_cast<std::size_t>(place < shape.nodes ? sparse.node(place) : place)] = place;
+    block.text("// Nodes lie sorted by face in shared memory: the place of each there, and the node of each place.");
+    block.line("__device__ const unsigned short place_of[row] = {{{}}};", fmt::join(places, ", "));
+    block.line("__device__ const unsigned short node_of[nodes] = {{{}}};", fmt::join(sparse.order, ", "));
+    std::vector<std::string> tiles;
+    for (const auto& tile : sparse.used) tiles.push_back(fmt::format("{{{:#x}, {:#x}, {:#x}}}", tile[0], tile[1], tile[2]));
+    block.text("// Along r, s, t: a bit per step in which the operator's tile is not all zeros.");
+    block.line("__device__ const unsigned long long used[node_tiles][3] = {{{}}};", fmt::join(tiles, ", "));
+    return block;
+}
+
+Block used_steps(const Shape& shape, const Sparsity& sparse) {
+    Block block;
+    for (int a = 0; a < shape.dimension && !sparse.order.empty(); ++a) block.line("const unsigned long long used_{0} = used[tile][{0}];", a);
+    return block;
+}
+
+Block products(const Shape& shape, const Algebra& form, const Sparsity& sparse) {
+    Block block;
+    const auto add = [&block](const Product& product) {
         const std::string field = fmt::format("u[{}]", product.field);
         block.line("multiply_add(sum[{}][c], d[{}], {});", product.accumulator, product.derivative,
                    product.sign > 0 ? field : "negated(" + field + ")");
+    };
+    if (sparse.order.empty()) {
+        for (const Product& product : form.products) add(product);
+        return block;
     }
+    for (int a = 0; a < shape.dimension; ++a) {
+        block.open(fmt::format("if (used_{} >> step & 1)", a));
+        for (const Product& product : form.products)
+            if (product.derivative == a) add(product);
+        block.close();
+    }
+    return block;
+}
+
+Block position(const Sparsity& sparse) {
+    const std::string node = "(start + i * threads_per_block) % row";
+    Block block;
+    block.line("const int m = {};", sparse.order.empty() ? node : "place_of[" + node + "]");
+    return block;
+}
+
+Block node_at(const Sparsity& sparse) {
+    Block block;
+    block.text(sparse.order.empty() ? "n;" : "node_of[n];");
     return block;
 }
 
@@ -116,42 +202,31 @@ Block combine(const Algebra& form) {
     return block;
 }
 
-// [tile of 16 nodes][step of 8 columns][along r, s, t][column 2t or 2t + 1][lane](node g, node g + 8): each lane's loads in the order it makes them.
-TableSpec table(const Shape& shape, const Tiling& tiling) {
-    TableSpec result{"D", tiling.operator_words(), {}};
-    result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
-    for (int a = 0; a < 3; ++a) {
-        const SquareMatrix& derivative = shape.reference().derivative[static_cast<std::size_t>(a)];
-        for (int n = 0; n < shape.nodes; ++n) {
-            const int row_place = n / tile_nodes * tiling.steps * step_words + a * derivative_words + n % 8 * 8 + n % tile_nodes / 8;
-            for (int m = 0; m < shape.nodes; ++m)
-                result
-                    .contents[static_cast<std::size_t>(row_place + m / step_columns * step_words + m % 2 * (2 * lanes) + m % step_columns / 2 * 2)] =
-                    derivative(n, m);
-        }
-    }
-    return result;
-}
-
 KernelSource kernel(const Problem& problem, const Config& config, const Limits&) {
     const Shape shape(problem);
     const Algebra& form = pass_algebra(shape, config);
     const Tiling tiling(shape, form, config);
-    const double pairs = static_cast<double>(tiling.node_tiles) * tile_nodes * tiling.steps * step_columns;
+    const Sparsity sparse = sparsity(shape, tiling, config);
+    const double pairs = sparse.part * tiling.node_tiles * mma_nodes * tiling.steps * mma_columns * product_terms(shape);
     const double executed = executed_operations(problem, config, pairs);
     Block unroll;
     unroll.line("#pragma unroll {}", number(config, "unroll"));
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
-                      {"constants", constants(shape, form, tiling, config)},
-                      {"product", Block().lines_of(render("dg_mma_product.cu", {}))},
+                      {"constants", constants(shape, form, tiling, config).append(sparsity_tables(shape, tiling, sparse))},
+                      {"product", matrix_product(shape)},
                       {"element_factors", element_factors(form, "own")},
                       {"transform", transform_into_field(form)},
                       {"unroll", unroll},
-                      {"products", products(form)},
+                      {"products", products(shape, form, sparse)},
+                      {"position", position(sparse)},
+                      {"used", used_steps(shape, sparse)},
+                      {"node", node_at(sparse)},
                       {"name_combine_factors", name_combine_factors(form)},
                       {"combine", combine(form)}};
     KernelSource source = make_source(problem, Target::cuda, render("dg_volume_mma.cu", holes), executed);
-    source.tables.push_back(table(shape, tiling));
+    source.tables.push_back(fragment_table("D", shape, shape.dimension, shape.nodes, [&](int a, int n, int c) {
+        return shape.reference().derivative[static_cast<std::size_t>(a)](sparse.node(n), sparse.node(c));
+    }));
     source.step.push_back(block_launch(shape, tiling.elements_per_block, resources(shape, config)));
     return source;
 }
@@ -159,7 +234,13 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
 }  // namespace
 
 Mapping mma_mapping() {
+    const auto applies = [](const Shape& shape, const Limits& limits) { return matrix_units(shape, limits) == "mma"; };
     return {"mma", "a warp accumulates 16 nodes x 8 elements on the matrix units", applies, conflict, resources, kernel};
+}
+
+Mapping tf32_mapping() {
+    const auto applies = [](const Shape& shape, const Limits& limits) { return matrix_units(shape, limits) == "tf32"; };
+    return {"tf32", "the same for f32, by three products of TF32 numbers", applies, conflict, resources, kernel};
 }
 
 }  // namespace hone::dg

@@ -158,8 +158,7 @@ Workload make(const Problem& problem, std::uint64_t seed) {
     repeat(result.arrays[0], shape.words(), period);
     repeat(result.arrays[1], shape.geometry_words(), period);
     repeat(result.expected[2], shape.words(), period);
-    const auto out = result.arrays[2].values<Real>();
-    std::fill(out.begin(), out.end(), std::numeric_limits<Real>::quiet_NaN());
+    result.arrays[2].poison();
     // n counts the products, the metric's dozen roundings before and after, and the operator's own.
     const double n = 2.0 * shape.nodes + 24;
     const double roundoff = static_cast<double>(std::numeric_limits<Real>::epsilon()) / 2;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "generator/families/dg_matrix_units.hpp"
 #include "generator/families/dg_volume_mappings.hpp"
 
 namespace hone::dg {
@@ -41,7 +42,7 @@ std::vector<Constraint> cuda_constraints(const Shape& shape, const Limits& limit
 }  // namespace
 
 const std::vector<Mapping>& cuda_mappings() {
-    static const std::vector<Mapping> mappings{element_mapping(), tile_mapping(), mma_mapping()};
+    static const std::vector<Mapping> mappings{element_mapping(), tile_mapping(), mma_mapping(), tf32_mapping()};
     return mappings;
 }
 
@@ -51,17 +52,21 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
     std::vector<std::string> names;
     for (const Mapping& mapping : cuda_mappings())
         if (mapping.applies(shape, limits)) names.push_back(mapping.name);
-    const std::vector<Value> residencies = low ? words({"global", "shared", "immediate", "registers"}) : words({"global", "shared", "staged"});
+    std::vector<Value> residencies = low ? words({"global", "shared", "immediate", "registers"}) : words({"global", "shared", "staged"});
+    if (!low && !matrix_units(shape, limits).empty()) residencies.emplace_back(std::string("nonzero"));
     std::vector<Tunable> tunables{
-        {"mapping", "element: a thread per element; tile: a thread per tile of nodes x elements; mma: a warp per tile of the matrix units",
+        {"mapping",
+         "element: a thread per element; tile: a thread per tile of nodes x elements; mma, tf32: a warp per tile of the matrix units, f32 by three "
+         "TF32 products",
          words(names)},
         {"form", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t", words({"covariant", "cartesian"})},
         fields_per_pass(shape),
         {"elements_per_block", "elements that a block of threads handles", low ? numbers({8, 16, 32, 64, 128}) : numbers({4, 8, 16, 32})},
         {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates at a time", low ? numbers({1, 2, 4}) : numbers({1, 2, 4, 8})},
-        {"elements_per_thread", "elements per thread; mma: groups of 8 elements per warp", numbers({1, 2, 4})},
+        {"elements_per_thread", "elements per thread; matrix units: groups of 8 elements per warp", numbers({1, 2, 4})},
         {"operator",
-         "where Dr, Ds, Dt are held: read-only loads, shared memory, staged through it in chunks, immediates, or each thread's rows in registers",
+         "where Dr, Ds, Dt are held: read-only loads, shared memory, staged through it in chunks, immediates, or each thread's rows in registers; "
+         "nonzero: read-only loads, with nodes sorted by face and the matrix units' tiles of zeros left out",
          residencies},
         {"unroll", "columns of the operator per trip of the inner loop; element: values per copy from and to memory", numbers({1, 2, 4})},
         {"padding", "1: rows in shared memory are lengthened so that neighbouring elements lie in different banks", numbers({0, 1})},

@@ -71,6 +71,7 @@ struct Tile {
 
 std::string conflict(const Shape& shape, const Config& config) {
     if (config.word("operator") == "immediate") return "coefficients as immediates belong to mapping=element";
+    if (config.word("operator") == "nonzero") return "tiles of zeros are the matrix units'";
     const int elements_per_thread = number(config, "elements_per_thread");
     if (config.word("operator") == "registers") {
         if (number(config, "nodes_per_thread") != 1) return "operator=registers holds the rows of one node: nodes_per_thread=1";

@@ -1,5 +1,5 @@
 // dg_volume: acoustics_3d, order 7, f32
-// hone emit dg_volume equation=acoustics_3d order=7 precision=f32 elements=100000 --target cuda --config mapping=tile,form=covariant,fields_per_pass=4,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,operator=staged,unroll=2,padding=1,min_blocks=1
+// hone emit dg_volume equation=acoustics_3d order=7 precision=f32 arithmetic=strict elements=100000 --target cuda --config mapping=tile,form=covariant,fields_per_pass=4,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,operator=staged,unroll=2,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 349440 operations, 3876 bytes (compulsory); this form executes 187920 operations
 using real = float;

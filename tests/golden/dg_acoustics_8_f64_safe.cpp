@@ -1,5 +1,5 @@
 // dg_volume: acoustics_3d, order 8, f64
-// hone emit dg_volume equation=acoustics_3d order=8 precision=f64 elements=100000 --target cpu --config form=covariant,fields_per_pass=4,lanes=2,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,unroll=1,threads=all,binding=none
+// hone emit dg_volume equation=acoustics_3d order=8 precision=f64 arithmetic=strict elements=100000 --target cpu --config form=covariant,fields_per_pass=4,lanes=2,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 658680 operations, 10632 bytes (compulsory); this form executes 333630 operations
 using real = double;

@@ -1,5 +1,5 @@
 // dg_volume: maxwell_3d, order 10, f64
-// hone emit dg_volume equation=maxwell_3d order=10 precision=f64 elements=100000 --target cuda --config mapping=tile,form=covariant,fields_per_pass=6,elements_per_block=4,nodes_per_thread=4,elements_per_thread=1,operator=global,unroll=1,padding=1,min_blocks=1
+// hone emit dg_volume equation=maxwell_3d order=10 precision=f64 arithmetic=strict elements=100000 --target cuda --config mapping=tile,form=covariant,fields_per_pass=6,elements_per_block=4,nodes_per_thread=4,elements_per_thread=1,operator=global,unroll=1,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 2963532 operations, 27528 bytes (compulsory); this form executes 1995708 operations
 using real = double;

@@ -1,5 +1,5 @@
 // dg_volume: maxwell_3d, order 3, f32
-// hone emit dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --target cuda --config mapping=tile,form=covariant,fields_per_pass=6,elements_per_block=32,nodes_per_thread=1,elements_per_thread=4,operator=registers,unroll=4,padding=1,min_blocks=1
+// hone emit dg_volume equation=maxwell_3d order=3 precision=f32 arithmetic=strict elements=100000 --target cuda --config mapping=tile,form=covariant,fields_per_pass=6,elements_per_block=32,nodes_per_thread=1,elements_per_thread=4,operator=registers,unroll=4,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 15720 operations, 996 bytes (compulsory); this form executes 10920 operations
 using real = float;

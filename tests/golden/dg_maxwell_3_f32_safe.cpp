@@ -1,5 +1,5 @@
 // dg_volume: maxwell_3d, order 3, f32
-// hone emit dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --target cpu --config form=covariant,fields_per_pass=6,lanes=4,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,unroll=1,threads=all,binding=none
+// hone emit dg_volume equation=maxwell_3d order=3 precision=f32 arithmetic=strict elements=100000 --target cpu --config form=covariant,fields_per_pass=6,lanes=4,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 15720 operations, 996 bytes (compulsory); this form executes 10920 operations
 using real = float;

@@ -1,9 +1,10 @@
 // dg_volume: maxwell_3d, order 5, f64
-// hone emit dg_volume equation=maxwell_3d order=5 precision=f64 elements=100000 --target cuda --config mapping=mma,form=covariant,fields_per_pass=6,elements_per_block=16,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,padding=1,min_blocks=1
+// hone emit dg_volume equation=maxwell_3d order=5 precision=f64 arithmetic=strict elements=100000 --target cuda --config mapping=mma,form=covariant,fields_per_pass=6,elements_per_block=16,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 116592 operations, 5448 bytes (compulsory); this form executes 89712 operations
 using real = double;
 constexpr int nodes = 56, fields = 6, factors = 10, accumulators = 6;
+constexpr int dimension = 3, geometry_words = dimension * dimension;
 constexpr int fields_per_pass = 6, passes = fields / fields_per_pass;
 constexpr int elements_per_block = 16, warps = 8, threads_per_block = 256, blocks_per_multiprocessor = 1;
 constexpr int columns = 1;  // groups of 8 elements per warp
@@ -12,17 +13,22 @@ constexpr int steps = 7;    // of 8 columns of the operator
 constexpr int row = 56;      // nodes of one field of one element in shared memory, padded
 constexpr int batch = 4;    // nodes that a thread loads at a time
 
+using Coefficients = double2;  // of a lane: column 2t or 2t + 1 of nodes g and g + 8
+using Values = double2;        // of a lane: columns 2t and 2t + 1
+
+__device__ __forceinline__ Values load_values(const real* from) { return *reinterpret_cast<const double2*>(from); }
+
 // c += a b on the matrix units: a holds 16 nodes x 8 columns, b 8 columns x 8 elements, spread over the warp as PTX prescribes for m16n8k8.
 // Which column of the operator plays which of the 8 is free as long as both agree: lane group t takes columns 2t and 2t + 1, so that a
 // lane's two values of b are neighbours in shared memory.
-__device__ __forceinline__ void multiply_add(real (&c)[4], const double2 (&a)[2], double2 b) {
+__device__ __forceinline__ void multiply_add(real (&c)[4], const Coefficients (&a)[2], const Values& b) {
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0].x), "d"(a[0].y), "d"(a[1].x), "d"(a[1].y), "d"(b.x), "d"(b.y));
 }
 
 // -b by its sign bits, which keeps the floating-point pipe free.
-__device__ __forceinline__ double2 negated(double2 b) {
+__device__ __forceinline__ Values negated(const Values& b) {
     const long long sign = 1ll << 63;
     return make_double2(__longlong_as_double(__double_as_longlong(b.x) ^ sign), __longlong_as_double(__double_as_longlong(b.y) ^ sign));
 }
@@ -37,7 +43,7 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     const int present = min(elements_per_block, last - block_first);
 
     for (int e = threadIdx.x; e < present; e += threads_per_block) {
-        const real* const g = geometry + size_t(block_first + e) * 9;
+        const real* const g = geometry + size_t(block_first + e) * geometry_words;
         real* const own = factor + e * factors;
         // Tangents over J: x_r / J = grad s x grad t, and cyclic; 1 / J = grad r . (x_r / J).
         for (int a = 0; a < 3; ++a) {
@@ -85,26 +91,26 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
             const int tile = task / column_groups;
             const int element = task % column_groups * (columns * 8);
 
-            // Differentiate along r, s, t; the operator's next coefficients arrive meanwhile.
+            // Differentiate along r, s(, t); the operator's next coefficients arrive meanwhile.
             real sum[accumulators][columns][4] = {};
-            const double2* operator_here = reinterpret_cast<const double2*>(D) + size_t(tile) * (steps * 6 * 32) + lane;
+            const Coefficients* operator_here = reinterpret_cast<const Coefficients*>(D) + size_t(tile) * (steps * dimension * 2 * 32) + lane;
             const real* column = field + (element + lane / 4) * row + lane % 4 * 2;
-            double2 next[3][2];
+            Coefficients next[dimension][2];
             #pragma unroll
-            for (int i = 0; i < 6; ++i) next[i / 2][i % 2] = operator_here[i * 32];
+            for (int i = 0; i < dimension * 2; ++i) next[i / 2][i % 2] = operator_here[i * 32];
             #pragma unroll 1
             for (int step = 0; step < steps; ++step) {
-                double2 d[3][2];
+                Coefficients d[dimension][2];
                 #pragma unroll
-                for (int i = 0; i < 6; ++i) d[i / 2][i % 2] = next[i / 2][i % 2];
-                operator_here += step + 1 < steps ? 6 * 32 : 0;
+                for (int i = 0; i < dimension * 2; ++i) d[i / 2][i % 2] = next[i / 2][i % 2];
+                operator_here += step + 1 < steps ? dimension * 2 * 32 : 0;
                 #pragma unroll
-                for (int i = 0; i < 6; ++i) next[i / 2][i % 2] = operator_here[i * 32];
+                for (int i = 0; i < dimension * 2; ++i) next[i / 2][i % 2] = operator_here[i * 32];
                 #pragma unroll
                 for (int c = 0; c < columns; ++c) {
-                    double2 u[fields_per_pass];
+                    Values u[fields_per_pass];
                     #pragma unroll
-                    for (int f = 0; f < fields_per_pass; ++f) u[f] = *reinterpret_cast<const double2*>(column + (f * elements_per_block + c * 8) * row);
+                    for (int f = 0; f < fields_per_pass; ++f) u[f] = load_values(column + (f * elements_per_block + c * 8) * row);
                     multiply_add(sum[0][c], d[1], u[2]);
                     multiply_add(sum[0][c], d[2], negated(u[1]));
                     multiply_add(sum[1][c], d[2], u[0]);
@@ -130,7 +136,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                     const int e = element + c * 8 + lane % 4 * 2 + i % 2;
                     if (n < nodes && e < present) {
                         const real* const own = factor + e * factors;
-                        real* const target = rhs + (size_t(block_first + e) * fields + (passes - 1 - pass) * fields_per_pass) * nodes + n;
+                        real* const target = rhs + (size_t(block_first + e) * fields + (passes - 1 - pass) * fields_per_pass) * nodes +
+                        n;
                         const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
                         target[0 * nodes] = J * (-xr * sum[3][c][i] - xs * sum[4][c][i] - xt * sum[5][c][i]);
                         target[1 * nodes] = J * (-yr * sum[3][c][i] - ys * sum[4][c][i] - yt * sum[5][c][i]);

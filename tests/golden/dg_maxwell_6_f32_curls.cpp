@@ -1,5 +1,5 @@
 // dg_volume: maxwell_3d, order 6, f32
-// hone emit dg_volume equation=maxwell_3d order=6 precision=f32 elements=100000 --target cpu --config form=covariant,fields_per_pass=3,lanes=16,vectors_per_tile=2,elements_per_tile=4,elements_per_block=8,unroll=1,threads=all,binding=none
+// hone emit dg_volume equation=maxwell_3d order=6 precision=f32 arithmetic=strict elements=100000 --target cpu --config form=covariant,fields_per_pass=3,lanes=16,vectors_per_tile=2,elements_per_tile=4,elements_per_block=8,unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 259560 operations, 4068 bytes (compulsory); this form executes 199080 operations
 using real = float;

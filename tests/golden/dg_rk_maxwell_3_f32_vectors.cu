@@ -35,7 +35,8 @@ __device__ __forceinline__ void store(real* to, const real (&from)[count]) {
 
 
 // A block handles `elements_per_block` elements.
-extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
+extern "C" __global__ void
+__launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 dg_rk(const real* __restrict__ rhs, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);

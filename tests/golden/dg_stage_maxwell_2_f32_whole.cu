@@ -1,14 +1,14 @@
 // dg_stage: maxwell_3d, order 2, f32
-// hone emit dg_stage equation=maxwell_3d order=2 precision=f32 materials=uniform elements=100000 --target cuda --config fused=whole,form=covariant,traces=shared,elements_per_block=32,nodes_per_thread=1,elements_per_thread=1,operator=shared,unroll=4,copy_width=4,min_blocks=1
+// hone emit dg_stage equation=maxwell_3d order=2 precision=f32 materials=uniform arithmetic=strict elements=100000 --target cuda --config fused=whole,form=covariant,traces=shared,elements_per_block=32,nodes_per_thread=2,elements_per_thread=1,operator=shared,unroll=4,copy_width=4,min_blocks=1
 // The same text serves any number of elements.
 // per element: 9084 operations, 1156 bytes (compulsory); this form executes 8136 operations
 using real = float;
 constexpr int nodes = 10, fields = 6, words = fields * nodes;
 constexpr int dimension = 3, face_count = 4, face_nodes = 6, face_points = face_count * face_nodes;
 constexpr int elements_per_block = 32, elements_per_thread = 1, element_groups = elements_per_block / elements_per_thread;
-constexpr int nodes_per_thread = 1, node_threads = 10, nodes_padded = 10;
+constexpr int nodes_per_thread = 2, node_threads = 5, nodes_padded = 10;
 constexpr int unroll = 4;        // columns of an operator per trip
-constexpr int threads_per_block = 320, blocks_per_multiprocessor = 1;
+constexpr int threads_per_block = 160, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
 constexpr int copy_width = 4;    // values per load and store of memory
 constexpr int flux_columns = 24, flux_row = 28;  // points of an element's faces and their stride in shared memory, padded
@@ -46,7 +46,8 @@ __device__ const unsigned short face_node[face_points] = {
 };
 
 // A block handles `elements_per_block` elements.
-extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
+extern "C" __global__ void
+__launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
@@ -84,44 +85,41 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     }
     __syncthreads();
 
-    // Surface: the flux at every point of the faces of the block's elements.
-    #pragma unroll 1
+    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element repeats it, and a wall reads the
+    // own values twice, so that no load waits for a branch.
+    #pragma unroll 2
     for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
-        const int e = i / flux_row, point = i % flux_row;
-        real flux[fields] = {};
-        if (e < present && point < face_points) {
-            const size_t k = block_first + e;
-            const int plus = vmapP[k * face_points + point];
-            real face[dimension + 1];
-            load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
-            const real* const own = here + e * field_row + face_node[point];
-            constexpr int own_stride = elements_per_block * field_row;
-            real difference[fields];
-            if (plus >= 0) {
-                const real* const other = q + (size_t(plus / nodes) * words + plus % nodes);
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = other[f * nodes] - own[f * own_stride];
-            } else {
-                constexpr int wall[fields] = {0, 0, 0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = real(plus == -1 ? wall[f] : -1) * own[f * own_stride];
-            }
-            const real nx = face[0];
-            const real ny = face[1];
-            const real nz = face[2];
-            const real fscale = face[dimension];
-            const real first = real(0.5) * fscale, second = first;
-            const real along_h = nx * difference[0] + ny * difference[1] + nz * difference[2];
-            const real along_e = nx * difference[3] + ny * difference[4] + nz * difference[5];
-            flux[0] = first * ((difference[0] - nx * along_h) - (ny * difference[5] - nz * difference[4]));
-            flux[1] = first * ((difference[1] - ny * along_h) - (nz * difference[3] - nx * difference[5]));
-            flux[2] = first * ((difference[2] - nz * along_h) - (nx * difference[4] - ny * difference[3]));
-            flux[3] = second * ((difference[3] - nx * along_e) + (ny * difference[2] - nz * difference[1]));
-            flux[4] = second * ((difference[4] - ny * along_e) + (nz * difference[0] - nx * difference[2]));
-            flux[5] = second * ((difference[5] - nz * along_e) + (nx * difference[1] - ny * difference[0]));
-        }
+        const bool inside = i / flux_row < present && i % flux_row < face_points;
+        const int e = min(i / flux_row, present - 1), point = min(i % flux_row, face_points - 1);
+        const size_t k = block_first + e;
+        const int plus = vmapP[k * face_points + point];
+        real face[dimension + 1];
+        load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
+        const real* const own = here + e * field_row + face_node[point];
+        constexpr int own_stride = elements_per_block * field_row;
+        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes) : q + (k * words + face_node[point]);
+        real difference[fields], flux[fields];
+        constexpr int wall[fields] = {0, 0, 0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
         #pragma unroll
-        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + e) * flux_row + point] = flux[f];
+        for (int f = 0; f < fields; ++f) {
+            const real own_value = own[f * own_stride], beyond = other[f * nodes];
+            difference[f] = plus >= 0 ? beyond - own_value : real(plus == -1 ? wall[f] : -1) * own_value;
+        }
+        const real nx = face[0];
+        const real ny = face[1];
+        const real nz = face[2];
+        const real fscale = face[dimension];
+        const real first = real(0.5) * fscale, second = first;
+        const real along_h = nx * difference[0] + ny * difference[1] + nz * difference[2];
+        const real along_e = nx * difference[3] + ny * difference[4] + nz * difference[5];
+        flux[0] = first * ((difference[0] - nx * along_h) - (ny * difference[5] - nz * difference[4]));
+        flux[1] = first * ((difference[1] - ny * along_h) - (nz * difference[3] - nx * difference[5]));
+        flux[2] = first * ((difference[2] - nz * along_h) - (nx * difference[4] - ny * difference[3]));
+        flux[3] = second * ((difference[3] - nx * along_e) + (ny * difference[2] - nz * difference[1]));
+        flux[4] = second * ((difference[4] - ny * along_e) + (nz * difference[0] - nx * difference[2]));
+        flux[5] = second * ((difference[5] - nz * along_e) + (nx * difference[1] - ny * difference[0]));
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
     }
 
     // The faces have what they need of the fields: transform them where they lie.

@@ -1,18 +1,18 @@
 // dg_stage: maxwell_2d_tm, order 4, f32
-// hone emit dg_stage equation=maxwell_2d_tm order=4 precision=f32 materials=uniform elements=100000 --target cuda --config fused=separate,form=covariant,traces=memory,elements_per_block=4,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,copy_width=1,min_blocks=1
+// hone emit dg_stage equation=maxwell_2d_tm order=4 precision=f32 materials=uniform arithmetic=strict elements=100000 --target cuda --config fused=whole,form=covariant,traces=memory,elements_per_block=16,nodes_per_thread=2,elements_per_thread=1,operator=global,unroll=2,copy_width=1,min_blocks=1
 // The same text serves any number of elements.
-// per element: 4860 operations, 832 bytes (compulsory); this form executes 3930 operations
+// per element: 4860 operations, 832 bytes (compulsory); this form executes 4319 operations
 using real = float;
 constexpr int nodes = 15, fields = 3, words = fields * nodes;
 constexpr int dimension = 2, face_count = 3, face_nodes = 5, face_points = face_count * face_nodes;
-constexpr int elements_per_block = 4, elements_per_thread = 1, element_groups = elements_per_block / elements_per_thread;
-constexpr int nodes_per_thread = 1, node_threads = 15, nodes_padded = 15;
-constexpr int unroll = 1;        // columns of an operator per trip
-constexpr int threads_per_block = 60, blocks_per_multiprocessor = 1;
+constexpr int elements_per_block = 16, elements_per_thread = 1, element_groups = elements_per_block / elements_per_thread;
+constexpr int nodes_per_thread = 2, node_threads = 8, nodes_padded = 16;
+constexpr int unroll = 2;        // columns of an operator per trip
+constexpr int threads_per_block = 128, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
 constexpr int copy_width = 1;    // values per load and store of memory
-constexpr int flux_columns = 15, flux_row = 15;  // points of an element's faces and their stride in shared memory, padded
-constexpr int field_columns = 15, field_row = 15;  // nodes of an element, likewise
+constexpr int flux_columns = 16, flux_row = 18;  // points of an element's faces and their stride in shared memory, padded
+constexpr int field_columns = 16, field_row = 18;  // nodes of an element, likewise
 constexpr int factors = 4, accumulators = 3, geometry_words = dimension * dimension;
 
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
@@ -46,13 +46,15 @@ __device__ const unsigned short face_node[face_points] = {
 };
 
 // A block handles `elements_per_block` elements.
-extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
+extern "C" __global__ void
+__launch_bounds__(threads_per_block, blocks_per_multiprocessor)
+dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields, fluxes and right-hand sides of the block's elements in turns
-    real* const factor = here + 180;  // [elements_per_block][factors]
+    real* const fluxes = here;
+    real* const factor = here + 864;  // [elements_per_block][factors]
     // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in registers.
     const int node = threadIdx.x % node_threads;
     const int element = threadIdx.x / node_threads;
@@ -121,79 +123,38 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
             }
         }
     }
+    __syncthreads();  // nobody needs the fields any more
 
-    // Right-hand sides change threads, so that memory is read and written in one piece.
-    __syncthreads();
-    #pragma unroll
-    for (int c = 0; c < elements_per_thread; ++c)
-        #pragma unroll
-        for (int r = 0; r < nodes_per_thread; ++r) {
-            const int n = node + r * node_threads;
-            if (n < nodes)
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
-        }
-    __syncthreads();
-    const size_t base = size_t(block_first) * words;
+    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element repeats it, and a wall reads the
+    // own values twice, so that no load waits for a branch.
     #pragma unroll 2
-    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
-        real total[copy_width];
-        load(total, here + i);
-        #pragma unroll
-        for (int j = 0; j < copy_width; ++j) {
-            total[j] = total[j];
-        }
-        store(rhs + base + i, total);
-    }
-}
-
-// A block handles `elements_per_block` elements.
-extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
-    const int block_first = first + blockIdx.x * elements_per_block;
-    const int present = min(elements_per_block, last - block_first);
-    extern __shared__ __align__(16) unsigned char shared_memory[];
-    real* const here = reinterpret_cast<real*>(shared_memory);  // fields, fluxes and right-hand sides of the block's elements in turns
-    real* const fluxes = here;
-    real* const factor = here + 180;  // [elements_per_block][factors]
-    // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in registers.
-    const int node = threadIdx.x % node_threads;
-    const int element = threadIdx.x / node_threads;
-    real sum[fields][nodes_per_thread][elements_per_thread] = {};
-
-    // Surface: the flux at every point of the faces of the block's elements.
-    #pragma unroll 1
     for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
-        const int e = i / flux_row, point = i % flux_row;
-        real flux[fields] = {};
-        if (e < present && point < face_points) {
-            const size_t k = block_first + e;
-            const int plus = vmapP[k * face_points + point];
-            real face[dimension + 1];
-            load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
-            const real* const own = q + k * words + face_node[point];
-            constexpr int own_stride = nodes;
-            real difference[fields];
-            if (plus >= 0) {
-                const real* const other = q + (size_t(plus / nodes) * words + plus % nodes);
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = other[f * nodes] - own[f * own_stride];
-            } else {
-                constexpr int wall[fields] = {0, 0, -2};  // a reflecting wall's neighbour less the own value
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = real(plus == -1 ? wall[f] : -1) * own[f * own_stride];
-            }
-            const real nx = face[0];
-            const real ny = face[1];
-            const real fscale = face[dimension];
-            const real first = real(0.5) * fscale, second = first;
-            const real along_h = nx * difference[0] + ny * difference[1];
-            flux[0] = first * ((difference[0] - nx * along_h) - ny * difference[2]);
-            flux[1] = first * ((difference[1] - ny * along_h) + nx * difference[2]);
-            flux[2] = second * (difference[2] + (nx * difference[1] - ny * difference[0]));
-        }
+        const bool inside = i / flux_row < present && i % flux_row < face_points;
+        const int e = min(i / flux_row, present - 1), point = min(i % flux_row, face_points - 1);
+        const size_t k = block_first + e;
+        const int plus = vmapP[k * face_points + point];
+        real face[dimension + 1];
+        load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
+        const real* const own = q + k * words + face_node[point];
+        constexpr int own_stride = nodes;
+        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes) : q + (k * words + face_node[point]);
+        real difference[fields], flux[fields];
+        constexpr int wall[fields] = {0, 0, -2};  // a reflecting wall's neighbour less the own value
         #pragma unroll
-        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + e) * flux_row + point] = flux[f];
+        for (int f = 0; f < fields; ++f) {
+            const real own_value = own[f * own_stride], beyond = other[f * nodes];
+            difference[f] = plus >= 0 ? beyond - own_value : real(plus == -1 ? wall[f] : -1) * own_value;
+        }
+        const real nx = face[0];
+        const real ny = face[1];
+        const real fscale = face[dimension];
+        const real first = real(0.5) * fscale, second = first;
+        const real along_h = nx * difference[0] + ny * difference[1];
+        flux[0] = first * ((difference[0] - nx * along_h) - ny * difference[2]);
+        flux[1] = first * ((difference[1] - ny * along_h) + nx * difference[2]);
+        flux[2] = second * (difference[2] + (nx * difference[1] - ny * difference[0]));
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
     }
     __syncthreads();
 
@@ -231,39 +192,19 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
                 for (int f = 0; f < fields; ++f) here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
         }
     __syncthreads();
+    const real a = stage[0], b = stage[1], dt = stage[2];
     const size_t base = size_t(block_first) * words;
     #pragma unroll 2
     for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
         real total[copy_width];
         load(total, here + i);
-        real before[copy_width];
-        load(before, rhs + base + i);
-        #pragma unroll
-        for (int j = 0; j < copy_width; ++j) {
-            total[j] = (before[j] + total[j]);
-        }
-        store(rhs + base + i, total);
-    }
-}
-
-// A block handles `elements_per_block` elements.
-extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_stage_update(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
-    const int block_first = first + blockIdx.x * elements_per_block;
-    const int present = min(elements_per_block, last - block_first);
-    const real a = stage[0], b = stage[1], dt = stage[2];
-    const size_t base = size_t(block_first) * words;
-    #pragma unroll 2
-    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
-        real before[copy_width];
-        load(before, rhs + base + i);
         real residual[copy_width];
         load(residual, res + base + i);
         real field[copy_width];
         load(field, q + base + i);
         #pragma unroll
         for (int j = 0; j < copy_width; ++j) {
-            residual[j] = a * residual[j] + dt * before[j];
+            residual[j] = a * residual[j] + dt * total[j];
             field[j] += b * residual[j];
         }
         store(res + base + i, residual);

@@ -1,5 +1,5 @@
 // dg_stage: maxwell_3d, order 3, f32
-// hone emit dg_stage equation=maxwell_3d order=3 precision=f32 materials=per_element elements=100000 --target cpu --config fused=whole,form=covariant,lanes=16,vectors_per_tile=1,elements_per_tile=2,elements_per_block=8,unroll=1,threads=all,binding=none
+// hone emit dg_stage equation=maxwell_3d order=3 precision=f32 materials=per_element arithmetic=strict elements=100000 --target cpu --config fused=whole,form=covariant,lanes=16,vectors_per_tile=1,elements_per_tile=2,elements_per_block=8,unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 28680 operations, 2192 bytes (compulsory); this form executes 35320 operations
 using real = float;

@@ -1,5 +1,5 @@
 // dg_stage: maxwell_3d, order 6, f64
-// hone emit dg_stage equation=maxwell_3d order=6 precision=f64 materials=uniform elements=100000 --target cuda --config fused=whole,form=covariant,traces=shared,mapping=mma,elements_per_block=8,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=2,copy_width=2,min_blocks=1
+// hone emit dg_stage equation=maxwell_3d order=6 precision=f64 materials=uniform arithmetic=strict elements=100000 --target cuda --config fused=whole,form=covariant,traces=shared,mapping=mma,elements_per_block=8,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=2,copy_width=2,min_blocks=1
 // The same text serves any number of elements.
 // per element: 382872 operations, 16776 bytes (compulsory); this form executes 346448 operations
 using real = double;
@@ -41,17 +41,22 @@ __device__ __forceinline__ void store(real* to, const real (&from)[count]) {
     *reinterpret_cast<Vector*>(to) = vector;
 }
 
+using Coefficients = double2;  // of a lane: column 2t or 2t + 1 of nodes g and g + 8
+using Values = double2;        // of a lane: columns 2t and 2t + 1
+
+__device__ __forceinline__ Values load_values(const real* from) { return *reinterpret_cast<const double2*>(from); }
+
 // c += a b on the matrix units: a holds 16 nodes x 8 columns, b 8 columns x 8 elements, spread over the warp as PTX prescribes for m16n8k8.
 // Which column of the operator plays which of the 8 is free as long as both agree: lane group t takes columns 2t and 2t + 1, so that a
 // lane's two values of b are neighbours in shared memory.
-__device__ __forceinline__ void multiply_add(real (&c)[4], const double2 (&a)[2], double2 b) {
+__device__ __forceinline__ void multiply_add(real (&c)[4], const Coefficients (&a)[2], const Values& b) {
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0].x), "d"(a[0].y), "d"(a[1].x), "d"(a[1].y), "d"(b.x), "d"(b.y));
 }
 
 // -b by its sign bits, which keeps the floating-point pipe free.
-__device__ __forceinline__ double2 negated(double2 b) {
+__device__ __forceinline__ Values negated(const Values& b) {
     const long long sign = 1ll << 63;
     return make_double2(__longlong_as_double(__double_as_longlong(b.x) ^ sign), __longlong_as_double(__double_as_longlong(b.y) ^ sign));
 }
@@ -64,7 +69,8 @@ __device__ const unsigned short face_node[face_points] = {
 };
 
 // A block handles `elements_per_block` elements.
-extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
+extern "C" __global__ void
+__launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
@@ -97,44 +103,41 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     }
     __syncthreads();
 
-    // Surface: the flux at every point of the faces of the block's elements.
+    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element repeats it, and a wall reads the
+    // own values twice, so that no load waits for a branch.
     #pragma unroll 1
     for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
-        const int e = i / flux_row, point = i % flux_row;
-        real flux[fields] = {};
-        if (e < present && point < face_points) {
-            const size_t k = block_first + e;
-            const int plus = vmapP[k * face_points + point];
-            real face[dimension + 1];
-            load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
-            const real* const own = here + e * field_row + face_node[point];
-            constexpr int own_stride = elements_per_block * field_row;
-            real difference[fields];
-            if (plus >= 0) {
-                const real* const other = q + (size_t(plus / nodes) * words + plus % nodes);
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = other[f * nodes] - own[f * own_stride];
-            } else {
-                constexpr int wall[fields] = {0, 0, 0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = real(plus == -1 ? wall[f] : -1) * own[f * own_stride];
-            }
-            const real nx = face[0];
-            const real ny = face[1];
-            const real nz = face[2];
-            const real fscale = face[dimension];
-            const real first = real(0.5) * fscale, second = first;
-            const real along_h = nx * difference[0] + ny * difference[1] + nz * difference[2];
-            const real along_e = nx * difference[3] + ny * difference[4] + nz * difference[5];
-            flux[0] = first * ((difference[0] - nx * along_h) - (ny * difference[5] - nz * difference[4]));
-            flux[1] = first * ((difference[1] - ny * along_h) - (nz * difference[3] - nx * difference[5]));
-            flux[2] = first * ((difference[2] - nz * along_h) - (nx * difference[4] - ny * difference[3]));
-            flux[3] = second * ((difference[3] - nx * along_e) + (ny * difference[2] - nz * difference[1]));
-            flux[4] = second * ((difference[4] - ny * along_e) + (nz * difference[0] - nx * difference[2]));
-            flux[5] = second * ((difference[5] - nz * along_e) + (nx * difference[1] - ny * difference[0]));
-        }
+        const bool inside = i / flux_row < present && i % flux_row < face_points;
+        const int e = min(i / flux_row, present - 1), point = min(i % flux_row, face_points - 1);
+        const size_t k = block_first + e;
+        const int plus = vmapP[k * face_points + point];
+        real face[dimension + 1];
+        load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
+        const real* const own = here + e * field_row + face_node[point];
+        constexpr int own_stride = elements_per_block * field_row;
+        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes) : q + (k * words + face_node[point]);
+        real difference[fields], flux[fields];
+        constexpr int wall[fields] = {0, 0, 0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
         #pragma unroll
-        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + e) * flux_row + point] = flux[f];
+        for (int f = 0; f < fields; ++f) {
+            const real own_value = own[f * own_stride], beyond = other[f * nodes];
+            difference[f] = plus >= 0 ? beyond - own_value : real(plus == -1 ? wall[f] : -1) * own_value;
+        }
+        const real nx = face[0];
+        const real ny = face[1];
+        const real nz = face[2];
+        const real fscale = face[dimension];
+        const real first = real(0.5) * fscale, second = first;
+        const real along_h = nx * difference[0] + ny * difference[1] + nz * difference[2];
+        const real along_e = nx * difference[3] + ny * difference[4] + nz * difference[5];
+        flux[0] = first * ((difference[0] - nx * along_h) - (ny * difference[5] - nz * difference[4]));
+        flux[1] = first * ((difference[1] - ny * along_h) - (nz * difference[3] - nx * difference[5]));
+        flux[2] = first * ((difference[2] - nz * along_h) - (nx * difference[4] - ny * difference[3]));
+        flux[3] = second * ((difference[3] - nx * along_e) + (ny * difference[2] - nz * difference[1]));
+        flux[4] = second * ((difference[4] - ny * along_e) + (nz * difference[0] - nx * difference[2]));
+        flux[5] = second * ((difference[5] - nz * along_e) + (nx * difference[1] - ny * difference[0]));
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
     }
 
     // The faces have what they need of the fields: transform them where they lie.
@@ -166,18 +169,18 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         // Volume: derivatives along r, s, t, combined with the metric factors.
         {
             real derivative[accumulators][columns][4] = {};
-            const double2* coefficients = reinterpret_cast<const double2*>(D) + size_t(tile) * (field_steps * dimension * 2 * 32) + lane;
+            const Coefficients* coefficients = reinterpret_cast<const Coefficients*>(D) + size_t(tile) * (field_steps * dimension * 2 * 32) + lane;
             const real* column = here + (first_element + lane / 4) * field_row + lane % 4 * 2;
             #pragma unroll 2
             for (int step = 0; step < field_steps; ++step) {
-                double2 d[dimension][2];
+                Coefficients d[dimension][2];
                 #pragma unroll
                 for (int i = 0; i < dimension * 2; ++i) d[i / 2][i % 2] = coefficients[i * 32];
                 #pragma unroll
                 for (int c = 0; c < columns; ++c) {
-                    double2 u[fields];
+                    Values u[fields];
                     #pragma unroll
-                    for (int f = 0; f < fields; ++f) u[f] = *reinterpret_cast<const double2*>(column + (f * elements_per_block + c * 8) * field_row);
+                    for (int f = 0; f < fields; ++f) u[f] = load_values(column + (f * elements_per_block + c * 8) * field_row);
                     multiply_add(derivative[0][c], d[1], u[2]);
                     multiply_add(derivative[0][c], d[2], negated(u[1]));
                     multiply_add(derivative[1][c], d[2], u[0]);
@@ -212,16 +215,16 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
 
         // Surface: LIFT on the fluxes.
         {
-            const double2* coefficients = reinterpret_cast<const double2*>(LIFT) + size_t(tile) * (flux_steps * 2 * 32) + lane;
+            const Coefficients* coefficients = reinterpret_cast<const Coefficients*>(LIFT) + size_t(tile) * (flux_steps * 2 * 32) + lane;
             const real* column = fluxes + (first_element + lane / 4) * flux_row + lane % 4 * 2;
             #pragma unroll 2
             for (int step = 0; step < flux_steps; ++step) {
-                const double2 l[2] = {coefficients[0], coefficients[32]};
+                const Coefficients l[2] = {coefficients[0], coefficients[32]};
                 #pragma unroll
                 for (int c = 0; c < columns; ++c)
                     #pragma unroll
                     for (int f = 0; f < fields; ++f)
-                        multiply_add(sum[f][c], l, *reinterpret_cast<const double2*>(column + (f * elements_per_block + c * 8) * flux_row));
+                        multiply_add(sum[f][c], l, load_values(column + (f * elements_per_block + c * 8) * flux_row));
                 coefficients += 2 * 32;
                 column += 8;
             }

@@ -1,5 +1,5 @@
 // dg_surface: acoustics_3d, order 4, f64
-// hone emit dg_surface equation=acoustics_3d order=4 precision=f64 materials=per_element elements=100000 --target cuda --config mapping=tile,elements_per_block=4,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,copy_width=1,min_blocks=1
+// hone emit dg_surface equation=acoustics_3d order=4 precision=f64 materials=per_element arithmetic=strict elements=100000 --target cuda --config mapping=tile,elements_per_block=4,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,copy_width=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 18260 operations, 3720 bytes (compulsory); this form executes 18340 operations
 using real = double;
@@ -45,7 +45,8 @@ __device__ const unsigned short face_node[face_points] = {
 };
 
 // A block handles `elements_per_block` elements.
-extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
+extern "C" __global__ void
+__launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ materials, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
@@ -57,45 +58,42 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
     const int element = threadIdx.x / node_threads;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
 
-    // Surface: the flux at every point of the faces of the block's elements.
+    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element repeats it, and a wall reads the
+    // own values twice, so that no load waits for a branch.
     #pragma unroll 1
     for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
-        const int e = i / flux_row, point = i % flux_row;
-        real flux[fields] = {};
-        if (e < present && point < face_points) {
-            const size_t k = block_first + e;
-            const int plus = vmapP[k * face_points + point];
-            real face[dimension + 1];
-            load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
-            const real* const own = q + k * words + face_node[point];
-            constexpr int own_stride = nodes;
-            real difference[fields];
-            if (plus >= 0) {
-                const real* const other = q + (size_t(plus / nodes) * words + plus % nodes);
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = other[f * nodes] - own[f * own_stride];
-            } else {
-                constexpr int wall[fields] = {0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = real(plus == -1 ? wall[f] : -1) * own[f * own_stride];
-            }
-            const real nx = face[0];
-            const real ny = face[1];
-            const real nz = face[2];
-            const real fscale = face[dimension];
-            const real own_z = materials[3 * k + 2];
-            const real other_z = plus < 0 ? own_z : materials[3 * size_t(plus / nodes) + 2];
-            const real first = fscale / (own_z + other_z);
-            const real second = first * own_z;
-            const real du = other_z * (nx * difference[1] + ny * difference[2] + nz * difference[3]);
-            const real push = difference[0] - du;
-            flux[0] = first * push;
-            flux[1] = -second * nx * push;
-            flux[2] = -second * ny * push;
-            flux[3] = -second * nz * push;
-        }
+        const bool inside = i / flux_row < present && i % flux_row < face_points;
+        const int e = min(i / flux_row, present - 1), point = min(i % flux_row, face_points - 1);
+        const size_t k = block_first + e;
+        const int plus = vmapP[k * face_points + point];
+        real face[dimension + 1];
+        load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
+        const real* const own = q + k * words + face_node[point];
+        constexpr int own_stride = nodes;
+        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes) : q + (k * words + face_node[point]);
+        real difference[fields], flux[fields];
+        constexpr int wall[fields] = {0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
         #pragma unroll
-        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + e) * flux_row + point] = flux[f];
+        for (int f = 0; f < fields; ++f) {
+            const real own_value = own[f * own_stride], beyond = other[f * nodes];
+            difference[f] = plus >= 0 ? beyond - own_value : real(plus == -1 ? wall[f] : -1) * own_value;
+        }
+        const real nx = face[0];
+        const real ny = face[1];
+        const real nz = face[2];
+        const real fscale = face[dimension];
+        const real own_z = materials[3 * k + 2];
+        const real other_z = plus < 0 ? own_z : materials[3 * size_t(plus / nodes) + 2];
+        const real first = fscale / (own_z + other_z);
+        const real second = first * own_z;
+        const real du = other_z * (nx * difference[1] + ny * difference[2] + nz * difference[3]);
+        const real push = difference[0] - du;
+        flux[0] = first * push;
+        flux[1] = -second * nx * push;
+        flux[2] = -second * ny * push;
+        flux[3] = -second * nz * push;
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
     }
     __syncthreads();
 

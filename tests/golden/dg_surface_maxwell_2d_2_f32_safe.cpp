@@ -1,5 +1,5 @@
 // dg_surface: maxwell_2d_tm, order 2, f32
-// hone emit dg_surface equation=maxwell_2d_tm order=2 precision=f32 materials=per_element elements=100000 --target cpu --config lanes=4,vectors_per_tile=1,elements_per_tile=1,elements_per_block=4,unroll=1,threads=all,binding=none
+// hone emit dg_surface equation=maxwell_2d_tm order=2 precision=f32 materials=per_element arithmetic=strict elements=100000 --target cpu --config lanes=4,vectors_per_tile=1,elements_per_tile=1,elements_per_block=4,unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 549 operations, 300 bytes (compulsory); this form executes 711 operations
 using real = float;

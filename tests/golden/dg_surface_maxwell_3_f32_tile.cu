@@ -1,5 +1,5 @@
 // dg_surface: maxwell_3d, order 3, f32
-// hone emit dg_surface equation=maxwell_3d order=3 precision=f32 materials=uniform elements=100000 --target cuda --config elements_per_block=16,nodes_per_thread=1,elements_per_thread=2,operator=shared,unroll=4,copy_width=4,min_blocks=1
+// hone emit dg_surface equation=maxwell_3d order=3 precision=f32 materials=uniform arithmetic=strict elements=100000 --target cuda --config elements_per_block=16,nodes_per_thread=1,elements_per_thread=2,operator=shared,unroll=4,copy_width=4,min_blocks=1
 // The same text serves any number of elements.
 // per element: 12360 operations, 1664 bytes (compulsory); this form executes 12080 operations
 using real = float;
@@ -45,7 +45,8 @@ __device__ const unsigned short face_node[face_points] = {
 };
 
 // A block handles `elements_per_block` elements.
-extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
+extern "C" __global__ void
+__launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int* __restrict__ vmapP, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
@@ -59,44 +60,41 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
     for (int i = threadIdx.x; i < 800; i += threads_per_block) operator_here[i] = LIFT[i];
 
-    // Surface: the flux at every point of the faces of the block's elements.
-    #pragma unroll 1
+    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element repeats it, and a wall reads the
+    // own values twice, so that no load waits for a branch.
+    #pragma unroll 2
     for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
-        const int e = i / flux_row, point = i % flux_row;
-        real flux[fields] = {};
-        if (e < present && point < face_points) {
-            const size_t k = block_first + e;
-            const int plus = vmapP[k * face_points + point];
-            real face[dimension + 1];
-            load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
-            const real* const own = q + k * words + face_node[point];
-            constexpr int own_stride = nodes;
-            real difference[fields];
-            if (plus >= 0) {
-                const real* const other = q + (size_t(plus / nodes) * words + plus % nodes);
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = other[f * nodes] - own[f * own_stride];
-            } else {
-                constexpr int wall[fields] = {0, 0, 0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
-                #pragma unroll
-                for (int f = 0; f < fields; ++f) difference[f] = real(plus == -1 ? wall[f] : -1) * own[f * own_stride];
-            }
-            const real nx = face[0];
-            const real ny = face[1];
-            const real nz = face[2];
-            const real fscale = face[dimension];
-            const real first = real(0.5) * fscale, second = first;
-            const real along_h = nx * difference[0] + ny * difference[1] + nz * difference[2];
-            const real along_e = nx * difference[3] + ny * difference[4] + nz * difference[5];
-            flux[0] = first * ((difference[0] - nx * along_h) - (ny * difference[5] - nz * difference[4]));
-            flux[1] = first * ((difference[1] - ny * along_h) - (nz * difference[3] - nx * difference[5]));
-            flux[2] = first * ((difference[2] - nz * along_h) - (nx * difference[4] - ny * difference[3]));
-            flux[3] = second * ((difference[3] - nx * along_e) + (ny * difference[2] - nz * difference[1]));
-            flux[4] = second * ((difference[4] - ny * along_e) + (nz * difference[0] - nx * difference[2]));
-            flux[5] = second * ((difference[5] - nz * along_e) + (nx * difference[1] - ny * difference[0]));
-        }
+        const bool inside = i / flux_row < present && i % flux_row < face_points;
+        const int e = min(i / flux_row, present - 1), point = min(i % flux_row, face_points - 1);
+        const size_t k = block_first + e;
+        const int plus = vmapP[k * face_points + point];
+        real face[dimension + 1];
+        load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
+        const real* const own = q + k * words + face_node[point];
+        constexpr int own_stride = nodes;
+        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes) : q + (k * words + face_node[point]);
+        real difference[fields], flux[fields];
+        constexpr int wall[fields] = {0, 0, 0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
         #pragma unroll
-        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + e) * flux_row + point] = flux[f];
+        for (int f = 0; f < fields; ++f) {
+            const real own_value = own[f * own_stride], beyond = other[f * nodes];
+            difference[f] = plus >= 0 ? beyond - own_value : real(plus == -1 ? wall[f] : -1) * own_value;
+        }
+        const real nx = face[0];
+        const real ny = face[1];
+        const real nz = face[2];
+        const real fscale = face[dimension];
+        const real first = real(0.5) * fscale, second = first;
+        const real along_h = nx * difference[0] + ny * difference[1] + nz * difference[2];
+        const real along_e = nx * difference[3] + ny * difference[4] + nz * difference[5];
+        flux[0] = first * ((difference[0] - nx * along_h) - (ny * difference[5] - nz * difference[4]));
+        flux[1] = first * ((difference[1] - ny * along_h) - (nz * difference[3] - nx * difference[5]));
+        flux[2] = first * ((difference[2] - nz * along_h) - (nx * difference[4] - ny * difference[3]));
+        flux[3] = second * ((difference[3] - nx * along_e) + (ny * difference[2] - nz * difference[1]));
+        flux[4] = second * ((difference[4] - ny * along_e) + (nz * difference[0] - nx * difference[2]));
+        flux[5] = second * ((difference[5] - nz * along_e) + (nx * difference[1] - ny * difference[0]));
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
     }
     __syncthreads();
 

@@ -14,6 +14,7 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/generator/families/dg_volume_on_host.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/spills.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
 
@@ -110,10 +111,7 @@ class DgKernels : public ::testing::Test {
                 if (architecture < 90 && std::string(representatives[i].config).find("mma") != std::string::npos) continue;  // came with sm_90
                 const Problem problem = parse(std::string(representatives[i].problem) + " elements=1000");
                 const Config config = member(family().space(problem, limits), representatives[i].config);
-                const CompileOutcome outcome = compiler->compile(family().kernel(problem, config, limits));
-                ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
-                for (const auto& entry : outcome.code.resources)
-                    EXPECT_LE(entry.spill_store_bytes, few_bytes) << problem.key() << ' ' << config.key() << " sm_" << architecture;
+                test::expect_few_spills(*compiler, family(), problem, config, limits, few_bytes);
             }
         }
     }

@@ -5,8 +5,8 @@
 
 #include "generator/families/dg_rk.hpp"
 #include "generator/families/dg_stage.hpp"
-#include "runtime/library.hpp"
 #include "tests/generator/families/dg_kernels.hpp"
+#include "tests/support/digits.hpp"
 
 namespace hone {
 namespace {
@@ -16,19 +16,8 @@ class DgStageKernels : public test::DgKernels {
     DgStageKernels() : DgKernels(dg_stage()) {}
 
     // res and q_next after one step of a configuration.
-    std::vector<HostArray> stepped(const Family& which, const Problem& problem, const Config& config, Workload& workload) {
-        Match match;
-        match.config = config;
-        const auto kernel = std::make_shared<const Kernel>(*backend_, which, problem, match, backend_->device().limits);
-        std::vector<HostArray> arrays;
-        std::vector<void*> pointers;
-        for (const HostArray& array : workload.arrays) {
-            arrays.push_back(array.copy());
-            pointers.push_back(arrays.back().data());
-        }
-        const BoundKernel bound(kernel, pointers);
-        bound.launch(0, which.range(problem));
-        backend_->synchronise();
+    std::vector<HostArray> stepped(const Family& which, const Problem& problem, const Config& config, const Workload& workload) {
+        std::vector<HostArray> arrays = test::stepped(*backend_, which, problem, config, workload, 1);
         arrays.erase(arrays.begin(), arrays.end() - 2);
         return arrays;
     }
@@ -71,19 +60,39 @@ TEST_P(DgStageCpuKernels, EqualTheReference) {
 TEST_F(DgStageKernels, EveryFormEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37", "fused=whole");
     expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37",
-                    "fused=whole,traces=shared,operator=shared,elements_per_block=8,elements_per_thread=2,unroll=4,copy_width=4");
+                    "fused=whole,traces=shared,operator=shared,elements_per_block=8,nodes_per_thread=1,elements_per_thread=2,unroll=4,copy_width=4");
     expect_emulated("equation=acoustics_3d order=3 precision=f64 materials=per_element elements=11", "fused=whole,traces=shared,form=cartesian");
     expect_emulated("equation=maxwell_3d order=3 precision=f64 materials=per_element elements=21",
                     "fused=surface_update,form=cartesian,elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,operator=shared,"
                     "copy_width=2");
     expect_emulated("equation=acoustics_3d order=2 precision=f32 materials=per_element elements=21",
-                    "fused=whole,elements_per_block=16,elements_per_thread=4,unroll=2,copy_width=4,operator=shared");
+                    "fused=whole,elements_per_block=16,nodes_per_thread=1,elements_per_thread=4,unroll=2,copy_width=4,operator=shared");
     expect_emulated("equation=maxwell_3d order=4 precision=f64 materials=per_element elements=5",
                     "mapping=mma,fused=whole,traces=shared,elements_per_block=8,elements_per_thread=1,unroll=2");
-    expect_emulated("equation=maxwell_2d_tm order=4 precision=f64 elements=13", "elements_per_block=8,nodes_per_thread=2,unroll=4");
+    expect_emulated("equation=maxwell_2d_tm order=4 precision=f64 elements=13", "fused=separate,elements_per_block=8,nodes_per_thread=2,unroll=4");
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=150",
+                    "fused=separate,elements_per_block=16,nodes_per_thread=1,operator=shared");
+}
+
+// With one term alone the same configuration is refused: the bound is that of f32.
+TEST_F(DgStageKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulatorAndOneDoesNot) {
+    const std::string rest = "equation=maxwell_3d order=3 precision=f32 materials=per_element arithmetic=f32_accurate elements=21";
+    const std::string text = "mapping=tf32,fused=whole,traces=shared,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=4";
+    expect_emulated(rest, text);
+    const Family one_term = test::emulated(test::without_assembly(dg_stage(), test::Tf32::one_term), cuda_limits(90));
+    const test::Verification one = test::verify(*backend_, one_term, parse(rest), member(one_term.space(parse(rest), {}), text), random_());
+    EXPECT_FALSE(one.passed()) << one.what << ": error " << one.error << ", allowed " << one.tolerance;
 }
 
 using SlowDgStageKernels = DgStageKernels;
+
+TEST_F(SlowDgStageKernels, MatrixUnitsServeEveryEquationAndPrecision) {
+    expect_emulated("equation=acoustics_3d order=3 precision=f32 arithmetic=f32_accurate elements=21",
+                    "mapping=tf32,fused=surface_update,elements_per_block=8");
+    expect_emulated("equation=maxwell_2d_tm order=7 precision=f64 elements=9", "mapping=mma,elements_per_block=8");
+    expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 arithmetic=f32_accurate elements=19",
+                    "mapping=tf32,fused=whole,traces=shared,elements_per_block=8");
+}
 
 TEST_F(SlowDgStageKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
     expect_random_emulated(4);
@@ -108,8 +117,28 @@ TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
          "mapping=mma,fused=whole,traces=shared,elements_per_block=8,elements_per_thread=1,unroll=2,copy_width=2"},
         {"equation=maxwell_3d order=6 precision=f64 materials=per_element",
          "mapping=mma,fused=separate,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=2"},
+        {"equation=maxwell_3d order=7 precision=f32 arithmetic=f32_accurate",
+         "mapping=tf32,fused=whole,traces=shared,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=4"},
+        {"equation=maxwell_3d order=4 precision=f32 arithmetic=f32_accurate materials=per_element",
+         "mapping=tf32,fused=whole,traces=shared,elements_per_block=32,elements_per_thread=4,copy_width=2"},
         {"equation=maxwell_2d_tm order=5 precision=f32", "fused=whole,elements_per_block=32,elements_per_thread=4,unroll=4,copy_width=1"},
     });
+}
+
+// The units on the device, which the random ones of the next suite need not meet.
+class GpuDgTf32 : public DgStageKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, GpuDgTf32, ::testing::Values(3, 4, 7, 10));
+TEST_P(GpuDgTf32, ThreeTermsEqualTheReference) {
+    std::unique_ptr<Backend> cuda;
+    try {
+        cuda = make_backend("cuda", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const Problem problem = parse(fmt::format("equation=maxwell_3d order={} precision=f32 arithmetic=f32_accurate elements=1371", GetParam()));
+    const SearchSpace space = family().space(problem, cuda->device().limits);
+    for (const char* form : {"fused=separate", "fused=surface_update", "fused=whole,traces=shared,unroll=2"})
+        expect_verified(*cuda, family(), problem, member(space, fmt::format("mapping=tf32,elements_per_block=8,elements_per_thread=1,{}", form)));
 }
 
 class GpuDgStage : public DgStageKernels, public ::testing::WithParamInterface<int> {};

@@ -128,5 +128,23 @@ TEST(DgStageText, HasALaunchPerUnfusedPart) {
     }
 }
 
+// Launches of one configuration share its tile, but none pays for what another needs: the update streams in full vectors, and shared memory is that
+// of the pass's own operands.
+TEST(DgStageText, EveryLaunchTakesWhatItNeeds) {
+    const Problem problem = parse("dg_stage equation=acoustics_3d order=2 precision=f32 elements=1000");
+    const Family& family = families().find("dg_stage");
+    const SearchSpace space = family.space(problem, cuda_limits(90));
+    const KernelSource separate =
+        family.kernel(problem, space.parse("fused=separate,nodes_per_thread=1,operator=shared,elements_per_block=4"), cuda_limits(90));
+    const KernelSource whole =
+        family.kernel(problem, space.parse("fused=whole,nodes_per_thread=1,operator=shared,elements_per_block=4"), cuda_limits(90));
+    EXPECT_NE(separate.step[0].shared_bytes, separate.step[1].shared_bytes);
+    EXPECT_EQ(separate.step[2].shared_bytes, 0);
+    EXPECT_GE(whole.step[0].shared_bytes, std::max(separate.step[0].shared_bytes, separate.step[1].shared_bytes));
+    EXPECT_EQ(separate.step[0].block[0], 40);
+    EXPECT_EQ(separate.step[2].block[0], 256);
+    EXPECT_EQ(separate.step[2].range_per_block, (4 * 256 * 4 + 39) / 40);
+}
+
 }  // namespace
 }  // namespace hone

@@ -14,6 +14,7 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/generator/families/dg_volume_on_host.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/spills.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
 
@@ -163,7 +164,55 @@ TEST_F(DgVolumeKernels, MatrixUnitMappingEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=acoustics_3d order=4 precision=f64 elements=11", "mapping=mma,nodes_per_thread=1,elements_per_block=16,form=cartesian");
 }
 
+TEST_F(DgVolumeKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=3 precision=f32 arithmetic=f32_accurate elements=11",
+                    "mapping=tf32,fields_per_pass=3,elements_per_block=16,elements_per_thread=2,unroll=2");
+}
+
+TEST_F(DgVolumeKernels, MatrixUnitsWithoutTilesOfZerosEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=5 precision=f64 elements=11",
+                    "mapping=mma,nodes_per_thread=1,operator=nonzero,elements_per_block=8,unroll=2");
+}
+
+class DgVolumeTf32 : public DgVolumeKernels {
+  protected:
+    // The gate in front of every record: what one term makes is no f32, and verification says so.
+    void expect_one_term_refused(int order) {
+        const Problem problem = parse(fmt::format("equation=maxwell_3d order={} precision=f32 arithmetic=f32_accurate elements=5", order));
+        const std::uint64_t seed = random_();
+        const auto verified = [&](test::Tf32 terms) {
+            const Family family = test::emulated(test::without_assembly(dg_volume(), terms), cuda_limits(90));
+            return test::verify(*backend_, family, problem, family.space(problem, {}).parse("mapping=tf32,nodes_per_thread=1,elements_per_block=8"),
+                                seed);
+        };
+        const test::Verification three = verified(test::Tf32::three_terms);
+        EXPECT_LT(three.error, three.tolerance / 4) << three.what;
+        const test::Verification one = verified(test::Tf32::one_term);
+        EXPECT_FALSE(one.passed()) << one.what << ": error " << one.error << ", allowed " << one.tolerance;
+        EXPECT_EQ(one.tolerance, three.tolerance);
+    }
+};
+TEST_F(DgVolumeTf32, OneTermAloneIsRefused) {
+    expect_one_term_refused(4);
+}
+
+using SlowDgVolumeTf32 = DgVolumeTf32;
+TEST_F(SlowDgVolumeTf32, OneTermAloneIsRefusedAtHighOrders) {
+    expect_one_term_refused(8);
+}
+
 using SlowDgVolumeKernels = DgVolumeKernels;
+TEST_F(SlowDgVolumeKernels, MatrixUnitsServeEveryEquationAndPrecision) {
+    expect_emulated("equation=maxwell_3d order=5 precision=f32 arithmetic=f32_accurate elements=37",
+                    "mapping=tf32,nodes_per_thread=1,elements_per_block=32,elements_per_thread=4");
+    expect_emulated("equation=acoustics_3d order=4 precision=f32 arithmetic=f32_accurate elements=11",
+                    "mapping=tf32,nodes_per_thread=1,elements_per_block=16,form=cartesian");
+    expect_emulated("equation=maxwell_2d_tm order=6 precision=f32 arithmetic=f32_accurate elements=11", "mapping=tf32,nodes_per_thread=1");
+    expect_emulated("equation=maxwell_2d_tm order=8 precision=f64 elements=11", "mapping=mma,nodes_per_thread=1,form=cartesian");
+    expect_emulated("equation=maxwell_2d_tm order=9 precision=f64 elements=11", "mapping=mma,nodes_per_thread=1,operator=nonzero");
+    expect_emulated("equation=acoustics_3d order=6 precision=f32 arithmetic=f32_accurate elements=21",
+                    "mapping=tf32,nodes_per_thread=1,operator=nonzero,fields_per_pass=4,elements_per_block=16,elements_per_thread=2");
+}
 
 // A few of each kind, others at every run: what this leaves out today it finds tomorrow.
 TEST_F(SlowDgVolumeKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
@@ -206,6 +255,14 @@ TEST_F(SlowDgVolumeKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
         Representative{"maxwell_3d order=4 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16,min_blocks=2"},
         Representative{"maxwell_3d order=10 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16"},
         Representative{"acoustics_3d order=7 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16,elements_per_thread=2"},
+        Representative{"maxwell_3d order=7 precision=f32 arithmetic=f32_accurate",
+                       "mapping=tf32,nodes_per_thread=1,elements_per_block=32,elements_per_thread=4"},
+        Representative{"acoustics_3d order=3 precision=f32 arithmetic=f32_accurate",
+                       "mapping=tf32,elements_per_block=16,elements_per_thread=2,unroll=4,min_blocks=3"},
+        Representative{"maxwell_3d order=10 precision=f64", "mapping=mma,nodes_per_thread=1,operator=nonzero,elements_per_block=8,unroll=2"},
+        Representative{"maxwell_3d order=7 precision=f32 arithmetic=f32_accurate",
+                       "mapping=tf32,nodes_per_thread=1,operator=nonzero,elements_per_block=16,elements_per_thread=2,unroll=2"},
+        Representative{"maxwell_2d_tm order=8 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16,elements_per_thread=2,unroll=2"},
     };
     const Family& family = families().find("dg_volume");
     for (const int architecture : {80, 90, 100}) {
@@ -224,10 +281,7 @@ TEST_F(SlowDgVolumeKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
             const Config config = space.parse(text);
             const auto rejection = space.check(config);
             ASSERT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
-            const CompileOutcome outcome = compiler->compile(family.kernel(problem, config, limits));
-            ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
-            for (const auto& entry : outcome.code.resources)
-                EXPECT_LE(entry.spill_store_bytes, few_bytes) << rest << ' ' << config.key() << " sm_" << architecture;
+            test::expect_few_spills(*compiler, family, problem, config, limits, few_bytes);
         }
     }
 }

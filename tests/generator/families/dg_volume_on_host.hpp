@@ -8,16 +8,42 @@
 
 namespace hone::test {
 
-/// dg_volume with its inline PTX written out in C++, for the emulator.
+/// What a dg kernel does of a product on TF32 units.
+enum class Tf32 {
+    three_terms,  ///< what the kernel says
+    one_term      ///< high parts alone, as a kernel would that takes TF32 for f32
+};
+
+/// A dg family with its inline PTX written out in C++, for the emulator.
 ///
-/// The matrix product follows the fragment layout that the PTX ISA documents for mma.m16n8k8 with .f64: with g = lane / 4 and t = lane % 4, register
-/// i of a holds (row g + 8 (i % 2), column t + 4 (i / 2)), register i of b (row t + 4 i, column g), register i of c (row g + 8 (i / 2), column 2t + i
-/// % 2).
-inline Family without_assembly(const Family& family) {
+/// The matrix products follow the fragment layout that the PTX ISA documents for mma.m16n8k8 with .f64 and .tf32: with g = lane / 4 and t = lane % 4,
+/// register i of a holds (row g + 8 (i % 2), column t + 4 (i / 2)), register i of b (row t + 4 i, column g), register i of c (row g + 8 (i / 2),
+/// column 2t + i % 2). TF32 units ignore the last 13 bits of their operands, and what they add to a sum is cut off, not rounded: measured by M. Fasi
+/// and others, PeerJ Comput. Sci. 7:e330, 2021.
+inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_terms) {
     Family result = family;
-    result.kernel = [family](const Problem& problem, const Config& config, const Limits& limits) {
+    result.kernel = [family, tf32](const Problem& problem, const Config& config, const Limits& limits) {
         KernelSource source = family.kernel(problem, config, limits);
-        replace_body(source.text, "void multiply_add(", R"(    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+        if (source.text.find("multiply_add_term(") != std::string::npos) {
+            replace_body(source.text, "void multiply_add_term(", R"(    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    const auto cut = [](float value) { return __uint_as_float(__float_as_uint(value) & 0xffffe000u); };
+    double sum[4] = {c[0], c[1], c[2], c[3]};
+    for (int k = 0; k < 8; ++k) {
+        double from_a[2], from_b[2];
+        for (int j = 0; j < 2; ++j) {
+            from_a[j] = cut(__shfl_sync(0xffffffffu, k / 4 == 0 ? (j == 0 ? a.x : a.y) : (j == 0 ? a.z : a.w), g * 4 + k % 4));
+            from_b[j] = cut(__shfl_sync(0xffffffffu, b[k / 4], (2 * t + j) * 4 + k % 4));
+        }
+        for (int i = 0; i < 4; ++i) sum[i] += from_a[i / 2] * from_b[i % 2];
+    }
+    for (int i = 0; i < 4; ++i) {
+        const float nearest = static_cast<float>(sum[i]);
+        c[i] = std::abs(static_cast<double>(nearest)) > std::abs(sum[i]) ? std::nextafter(nearest, 0.0f) : nearest;
+    }
+)");
+            if (tf32 == Tf32::one_term) replace_body(source.text, "void multiply_add(", "    multiply_add_term(c, a[0], b.high);\n");
+        } else {
+            replace_body(source.text, "void multiply_add(", R"(    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     for (int k = 0; k < 8; ++k) {
         double from_a[2], from_b[2];
         for (int j = 0; j < 2; ++j) {
@@ -27,7 +53,8 @@ inline Family without_assembly(const Family& family) {
         for (int i = 0; i < 4; ++i) c[i] += from_a[i / 2] * from_b[i % 2];
     }
 )");
-        replace_body(source.text, "double2 negated(", "    return make_double2(-b.x, -b.y);\n");
+            replace_body(source.text, "Values negated(", "    return make_double2(-b.x, -b.y);\n");
+        }
         // Copies arrive at once here; that a wait stands before the barrier in front of their use is seen by reading.
         replace_body(source.text, "void copy_chunk(",
                      R"(    for (int i = threadIdx.x; i < chunk * operator_column; i += threads_per_block) to[i] = from[i];

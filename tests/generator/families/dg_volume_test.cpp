@@ -236,10 +236,17 @@ TEST(DgVolumeSpace, OffersTheMappingsThatApply) {
     using Names = std::set<std::string>;
     EXPECT_EQ(mappings("equation=maxwell_3d order=2 precision=f32 elements=1", cuda_limits(80)), (Names{"element", "tile"}));
     EXPECT_EQ(mappings("equation=maxwell_3d order=6 precision=f32 elements=1", cuda_limits(90)), (Names{"tile"}));
-    EXPECT_EQ(mappings("equation=maxwell_2d_tm order=7 precision=f64 elements=1", cuda_limits(90)), (Names{"element", "tile"}));
-    EXPECT_EQ(mappings("equation=maxwell_2d_tm order=8 precision=f64 elements=1", cuda_limits(90)), (Names{"tile"}));
+    EXPECT_EQ(mappings("equation=maxwell_2d_tm order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"element", "tile"}));
+    EXPECT_EQ(mappings("equation=maxwell_2d_tm order=8 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile"}));
     EXPECT_EQ(mappings("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile"}));
     EXPECT_EQ(mappings("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(80)), (Names{"tile"}));  // m16n8k8 came with sm_90
+    const std::string accurate = "precision=f32 arithmetic=f32_accurate elements=1";
+    EXPECT_EQ(mappings("equation=maxwell_3d order=3 " + accurate, cuda_limits(80)), (Names{"element", "tf32", "tile"}));
+    EXPECT_EQ(mappings("equation=maxwell_3d order=2 " + accurate, cuda_limits(90)), (Names{"element", "tile"}));    // too few nodes
+    EXPECT_EQ(mappings("equation=maxwell_3d order=8 precision=f32 elements=1", cuda_limits(90)), (Names{"tile"}));  // nobody asked
+    EXPECT_EQ(mappings("equation=maxwell_3d order=8 " + accurate, cuda_limits(75)), (Names{"tile"}));
+    EXPECT_EQ(family().space(parse("equation=maxwell_3d order=8 " + accurate), cpu_limits()).product(),
+              family().space(parse("equation=maxwell_3d order=8 precision=f32 elements=1"), cpu_limits()).product());
 }
 
 TEST(DgVolumeSpace, RejectsBeforeCompilationWithTheReason) {

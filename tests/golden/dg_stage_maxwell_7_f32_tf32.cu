@@ -1,0 +1,287 @@
+// dg_stage: maxwell_3d, order 7, f32
+// hone emit dg_stage equation=maxwell_3d order=7 precision=f32 materials=uniform arithmetic=f32_accurate elements=100000 --target cuda --config fused=whole,form=covariant,traces=shared,mapping=tf32,elements_per_block=16,nodes_per_thread=1,elements_per_thread=2,operator=global,unroll=2,copy_width=4,min_blocks=1
+// The same text serves any number of elements.
+// per element: 747504 operations, 12196 bytes (compulsory); this form executes 1789488 operations
+using real = float;
+constexpr int nodes = 120, fields = 6, words = fields * nodes;
+constexpr int dimension = 3, face_count = 4, face_nodes = 36, face_points = face_count * face_nodes;
+constexpr int elements_per_block = 16, columns = 2;  // groups of 8 elements per warp
+constexpr int node_tiles = 8, column_groups = 1;
+constexpr int flux_steps = 18;  // of 8 columns of LIFT
+constexpr int field_steps = 15;  // of 8 columns of D
+constexpr int threads_per_block = 256, blocks_per_multiprocessor = 1;
+constexpr int vector_width = 4;  // values in 16 bytes
+constexpr int copy_width = 4;    // values per load and store of memory
+constexpr int flux_columns = 144, flux_row = 152;  // points of an element's faces and their stride in shared memory, padded
+constexpr int field_columns = 120, field_row = 120;  // nodes of an element, likewise
+constexpr int factors = 10, accumulators = 6, geometry_words = dimension * dimension;
+
+// Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
+template <int count>
+__device__ __forceinline__ void load(real (&to)[count], const real* from) {
+    constexpr int width = count % vector_width == 0 ? vector_width : count % 2 == 0 ? 2 : 1;
+    struct alignas(width * sizeof(real)) Vector {
+        real value[width];
+    };
+    #pragma unroll
+    for (int i = 0; i < count / width; ++i) {
+        const Vector vector = reinterpret_cast<const Vector*>(from)[i];
+        #pragma unroll
+        for (int j = 0; j < width; ++j) to[i * width + j] = vector.value[j];
+    }
+}
+
+template <int count>
+__device__ __forceinline__ void store(real* to, const real (&from)[count]) {
+    struct alignas(count * sizeof(real)) Vector {
+        real value[count];
+    } vector;
+    #pragma unroll
+    for (int j = 0; j < count; ++j) vector.value[j] = from[j];
+    *reinterpret_cast<Vector*>(to) = vector;
+}
+
+// f32 on the matrix units for TF32: a number is the sum of a high and a low one of 11 bits each.
+using Coefficients = float4;  // of a lane: high or low parts of columns 2t and 2t + 1, nodes g and g + 8 each
+struct Values {               // of a lane: columns 2t and 2t + 1
+    float high[2], low[2];
+};
+
+__device__ __forceinline__ float without_last_bits(unsigned bits) { return __uint_as_float(bits & 0xffffe000u); }
+
+// High parts are rounded to nearest, so that low parts have 12 bits, of which at most one is cut off.
+__device__ __forceinline__ Values load_values(const real* from) {
+    const float2 both = *reinterpret_cast<const float2*>(from);
+    const float value[2] = {both.x, both.y};
+    Values split;
+    #pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        split.high[i] = without_last_bits(__float_as_uint(value[i]) + 0x1000u);
+        split.low[i] = without_last_bits(__float_as_uint(value[i] - split.high[i]));
+    }
+    return split;
+}
+
+// c += a b, one term: a holds 16 nodes x 8 columns, b 8 columns x 8 elements, spread over the warp as PTX prescribes for m16n8k8. Which column
+// of the operator plays which of the 8 is free as long as both agree: lane group t takes columns 2t and 2t + 1, so that a lane's two values of b
+// are neighbours in shared memory.
+__device__ __forceinline__ void multiply_add_term(real (&c)[4], const Coefficients& a, const float (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(__float_as_uint(a.x)), "r"(__float_as_uint(a.y)), "r"(__float_as_uint(a.z)), "r"(__float_as_uint(a.w)),
+          "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
+}
+
+// All terms but low x low, small ones first.
+__device__ __forceinline__ void multiply_add(real (&c)[4], const Coefficients (&a)[2], const Values& b) {
+    multiply_add_term(c, a[1], b.high);
+    multiply_add_term(c, a[0], b.low);
+    multiply_add_term(c, a[0], b.high);
+}
+
+__device__ __forceinline__ Values negated(const Values& b) {
+    return {{-b.high[0], -b.high[1]}, {-b.low[0], -b.low[1]}};
+}
+// Node of the element at each point of its faces: vmapM without the element's offset.
+__device__ const unsigned short face_node[face_points] = {
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+    32, 33, 34, 35, 0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 39, 40, 41, 42, 64, 65, 66, 67, 68, 69, 85, 86, 87, 88, 89, 100,
+    101, 102, 103, 110, 111, 112, 116, 117, 119, 7, 14, 20, 25, 29, 32, 34, 35, 42, 48, 53, 57, 60, 62, 63, 69, 74, 78, 81,
+    83, 84, 89, 93, 96, 98, 99, 103, 106, 108, 109, 112, 114, 115, 117, 118, 119, 0, 8, 15, 21, 26, 30, 33, 35, 36, 43, 49,
+    54, 58, 61, 63, 64, 70, 75, 79, 82, 84, 85, 90, 94, 97, 99, 100, 104, 107, 109, 110, 113, 115, 116, 118, 119,
+};
+
+// A block handles `elements_per_block` elements.
+extern "C" __global__ void
+__launch_bounds__(threads_per_block, blocks_per_multiprocessor)
+dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, const real* __restrict__ LIFT, int first, int last) {
+    const int block_first = first + blockIdx.x * elements_per_block;
+    const int present = min(elements_per_block, last - block_first);
+    extern __shared__ __align__(16) unsigned char shared_memory[];
+    real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
+    real* const fluxes = here + fields * elements_per_block * field_row;
+    real* const out = here + 26112;  // right-hand sides
+    real* const factor = here + 37632;  // [elements_per_block][factors]
+
+    // Fields of the block's elements, and their metric factors.
+    for (int e = threadIdx.x; e < present; e += threads_per_block) {
+        const real* const g = geometry + size_t(block_first + e) * geometry_words;
+        real* const own = factor + e * factors;
+        // Tangents over J: x_r / J = grad s x grad t, and cyclic; 1 / J = grad r . (x_r / J).
+        for (int a = 0; a < 3; ++a) {
+            const real* const b = g + 3 * ((a + 1) % 3);
+            const real* const c = g + 3 * ((a + 2) % 3);
+            for (int i = 0; i < 3; ++i) own[3 * a + i] = b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3];
+        }
+        own[9] = real(1) / (g[0] * own[0] + g[1] * own[1] + g[2] * own[2]);
+    }
+    for (int i = threadIdx.x; i < elements_per_block * field_row; i += threads_per_block) {
+        const int e = i / field_row, m = i % field_row;
+        const real* const source = q + size_t(block_first + e) * words + m;
+        real value[fields];
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) value[f] = e < present && m < nodes ? source[f * nodes] : real(0);
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) here[(f * elements_per_block + e) * field_row + m] = value[f];
+    }
+    __syncthreads();
+
+    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element repeats it, and a wall reads the
+    // own values twice, so that no load waits for a branch.
+    #pragma unroll 2
+    for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
+        const bool inside = i / flux_row < present && i % flux_row < face_points;
+        const int e = min(i / flux_row, present - 1), point = min(i % flux_row, face_points - 1);
+        const size_t k = block_first + e;
+        const int plus = vmapP[k * face_points + point];
+        real face[dimension + 1];
+        load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
+        const real* const own = here + e * field_row + face_node[point];
+        constexpr int own_stride = elements_per_block * field_row;
+        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes) : q + (k * words + face_node[point]);
+        real difference[fields], flux[fields];
+        constexpr int wall[fields] = {0, 0, 0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) {
+            const real own_value = own[f * own_stride], beyond = other[f * nodes];
+            difference[f] = plus >= 0 ? beyond - own_value : real(plus == -1 ? wall[f] : -1) * own_value;
+        }
+        const real nx = face[0];
+        const real ny = face[1];
+        const real nz = face[2];
+        const real fscale = face[dimension];
+        const real first = real(0.5) * fscale, second = first;
+        const real along_h = nx * difference[0] + ny * difference[1] + nz * difference[2];
+        const real along_e = nx * difference[3] + ny * difference[4] + nz * difference[5];
+        flux[0] = first * ((difference[0] - nx * along_h) - (ny * difference[5] - nz * difference[4]));
+        flux[1] = first * ((difference[1] - ny * along_h) - (nz * difference[3] - nx * difference[5]));
+        flux[2] = first * ((difference[2] - nz * along_h) - (nx * difference[4] - ny * difference[3]));
+        flux[3] = second * ((difference[3] - nx * along_e) + (ny * difference[2] - nz * difference[1]));
+        flux[4] = second * ((difference[4] - ny * along_e) + (nz * difference[0] - nx * difference[2]));
+        flux[5] = second * ((difference[5] - nz * along_e) + (nx * difference[1] - ny * difference[0]));
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
+    }
+
+    // The faces have what they need of the fields: transform them where they lie.
+    __syncthreads();
+    for (int i = threadIdx.x; i < elements_per_block * field_row; i += threads_per_block) {
+        const int e = i / field_row, m = i % field_row;
+        real value[fields];
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) value[f] = here[(f * elements_per_block + e) * field_row + m];
+        const real* const own = factor + (e < present ? e : 0) * factors;
+        const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
+        here[(0 * elements_per_block + e) * field_row + m] = xr * value[0] + yr * value[1] + zr * value[2];
+        here[(1 * elements_per_block + e) * field_row + m] = xs * value[0] + ys * value[1] + zs * value[2];
+        here[(2 * elements_per_block + e) * field_row + m] = xt * value[0] + yt * value[1] + zt * value[2];
+        here[(3 * elements_per_block + e) * field_row + m] = xr * value[3] + yr * value[4] + zr * value[5];
+        here[(4 * elements_per_block + e) * field_row + m] = xs * value[3] + ys * value[4] + zs * value[5];
+        here[(5 * elements_per_block + e) * field_row + m] = xt * value[3] + yt * value[4] + zt * value[5];
+    }
+    __syncthreads();
+
+    // Warps take tiles of 16 nodes x `columns` groups of 8 elements in turn.
+    const int lane = threadIdx.x % 32;
+    #pragma unroll 1
+    for (int task = threadIdx.x / 32; task < node_tiles * column_groups; task += threads_per_block / 32) {
+        const int tile = task / column_groups;
+        const int first_element = task % column_groups * (columns * 8);
+        real sum[fields][columns][4] = {};
+
+        // Volume: derivatives along r, s, t, combined with the metric factors.
+        {
+            real derivative[accumulators][columns][4] = {};
+            const Coefficients* coefficients = reinterpret_cast<const Coefficients*>(D) + size_t(tile) * (field_steps * dimension * 2 * 32) + lane;
+            const real* column = here + (first_element + lane / 4) * field_row + lane % 4 * 2;
+            #pragma unroll 2
+            for (int step = 0; step < field_steps; ++step) {
+                Coefficients d[dimension][2];
+                #pragma unroll
+                for (int i = 0; i < dimension * 2; ++i) d[i / 2][i % 2] = coefficients[i * 32];
+                #pragma unroll
+                for (int c = 0; c < columns; ++c) {
+                    Values u[fields];
+                    #pragma unroll
+                    for (int f = 0; f < fields; ++f) u[f] = load_values(column + (f * elements_per_block + c * 8) * field_row);
+                    multiply_add(derivative[0][c], d[1], u[2]);
+                    multiply_add(derivative[0][c], d[2], negated(u[1]));
+                    multiply_add(derivative[1][c], d[2], u[0]);
+                    multiply_add(derivative[1][c], d[0], negated(u[2]));
+                    multiply_add(derivative[2][c], d[0], u[1]);
+                    multiply_add(derivative[2][c], d[1], negated(u[0]));
+                    multiply_add(derivative[3][c], d[1], u[5]);
+                    multiply_add(derivative[3][c], d[2], negated(u[4]));
+                    multiply_add(derivative[4][c], d[2], u[3]);
+                    multiply_add(derivative[4][c], d[0], negated(u[5]));
+                    multiply_add(derivative[5][c], d[0], u[4]);
+                    multiply_add(derivative[5][c], d[1], negated(u[3]));
+                }
+                coefficients += dimension * 2 * 32;
+                column += 8;
+            }
+            #pragma unroll
+            for (int c = 0; c < columns; ++c)
+                #pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    const int e = first_element + c * 8 + lane % 4 * 2 + i % 2;
+                    const real* const own = factor + (e < present ? e : 0) * factors;
+                    const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
+                    sum[0][c][i] = J * (-xr * derivative[3][c][i] - xs * derivative[4][c][i] - xt * derivative[5][c][i]);
+                    sum[1][c][i] = J * (-yr * derivative[3][c][i] - ys * derivative[4][c][i] - yt * derivative[5][c][i]);
+                    sum[2][c][i] = J * (-zr * derivative[3][c][i] - zs * derivative[4][c][i] - zt * derivative[5][c][i]);
+                    sum[3][c][i] = J * (xr * derivative[0][c][i] + xs * derivative[1][c][i] + xt * derivative[2][c][i]);
+                    sum[4][c][i] = J * (yr * derivative[0][c][i] + ys * derivative[1][c][i] + yt * derivative[2][c][i]);
+                    sum[5][c][i] = J * (zr * derivative[0][c][i] + zs * derivative[1][c][i] + zt * derivative[2][c][i]);
+                }
+        }
+
+        // Surface: LIFT on the fluxes.
+        {
+            const Coefficients* coefficients = reinterpret_cast<const Coefficients*>(LIFT) + size_t(tile) * (flux_steps * 2 * 32) + lane;
+            const real* column = fluxes + (first_element + lane / 4) * flux_row + lane % 4 * 2;
+            #pragma unroll 2
+            for (int step = 0; step < flux_steps; ++step) {
+                const Coefficients l[2] = {coefficients[0], coefficients[32]};
+                #pragma unroll
+                for (int c = 0; c < columns; ++c)
+                    #pragma unroll
+                    for (int f = 0; f < fields; ++f)
+                        multiply_add(sum[f][c], l, load_values(column + (f * elements_per_block + c * 8) * flux_row));
+                coefficients += 2 * 32;
+                column += 8;
+            }
+        }
+
+        // A lane holds nodes lane / 4 and + 8 of elements lane % 4 * 2 and + 1.
+        #pragma unroll
+        for (int c = 0; c < columns; ++c)
+            #pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const int n = tile * 16 + lane / 4 + i / 2 * 8;
+                const int e = first_element + c * 8 + lane % 4 * 2 + i % 2;
+                if (n < nodes)
+                    #pragma unroll
+                    for (int f = 0; f < fields; ++f) out[(e * fields + f) * nodes + n] = sum[f][c][i];
+            }
+    }
+    __syncthreads();
+    const real a = stage[0], b = stage[1], dt = stage[2];
+    const size_t base = size_t(block_first) * words;
+    #pragma unroll 2
+    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
+        real total[copy_width];
+        load(total, out + i);
+        real residual[copy_width];
+        load(residual, res + base + i);
+        real field[copy_width];
+        load(field, q + base + i);
+        #pragma unroll
+        for (int j = 0; j < copy_width; ++j) {
+            residual[j] = a * residual[j] + dt * total[j];
+            field[j] += b * residual[j];
+        }
+        store(res + base + i, residual);
+        store(q_next + base + i, field);
+    }
+}
