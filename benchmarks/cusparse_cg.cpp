@@ -11,73 +11,14 @@
 #include <span>
 #include <vector>
 
+#include "benchmarks/cusparse_library.hpp"
 #include "generator/error.hpp"
 #include "generator/workload.hpp"
-#include "runtime/cuda/nvrtc.hpp"
 
 namespace hone {
 namespace {
 
-// Minimal declarations of cuSPARSE (generic API, 12) and cuBLAS (12, 13). Enumerations are ints, descriptors and handles pointers.
-constexpr int index_32_bits = 2, base_zero = 0, no_transpose = 0, pointers_on_device = 1;
-constexpr int f32_values = 0, f64_values = 1;
-constexpr std::array algorithms{2, 3};  // CUSPARSE_SPMV_CSR_ALG1, which may change digits from run to run, and ALG2
-
-using Handle = void*;
-using Spmv = int(Handle, int, const void*, const void*, const void*, const void*, void*, int, int, void*);
-
-struct Sparse {
-    cuda::SharedLibrary library;
-    int (*create)(Handle*) = nullptr;
-    int (*destroy)(Handle) = nullptr;
-    int (*set_pointer_mode)(Handle, int) = nullptr;
-    int (*create_csr)(void**, std::int64_t, std::int64_t, std::int64_t, void*, void*, void*, int, int, int, int) = nullptr;
-    int (*create_vector)(void**, std::int64_t, void*, int) = nullptr;
-    int (*destroy_csr)(const void*) = nullptr;
-    int (*destroy_vector)(const void*) = nullptr;
-    int (*spmv_buffer)(Handle, int, const void*, const void*, const void*, const void*, void*, int, int, std::size_t*) = nullptr;
-    Spmv* spmv = nullptr;
-    Spmv* preprocess = nullptr;  // since 12.3
-
-    bool bind() {
-        library.bind("cusparseSpMV_preprocess", preprocess);
-        return library.bind("cusparseCreate", create) && library.bind("cusparseDestroy", destroy) &&
-               library.bind("cusparseSetPointerMode", set_pointer_mode) && library.bind("cusparseCreateCsr", create_csr) &&
-               library.bind("cusparseCreateDnVec", create_vector) && library.bind("cusparseDestroySpMat", destroy_csr) &&
-               library.bind("cusparseDestroyDnVec", destroy_vector) && library.bind("cusparseSpMV_bufferSize", spmv_buffer) &&
-               library.bind("cusparseSpMV", spmv);
-    }
-};
-
-struct Blas {
-    cuda::SharedLibrary library;
-    int (*create)(Handle*) = nullptr;
-    int (*destroy)(Handle) = nullptr;
-    int (*set_pointer_mode)(Handle, int) = nullptr;
-    // Arguments that are real numbers are pointers, to either precision.
-    int (*dot)(Handle, int, const void*, int, const void*, int, void*) = nullptr;
-    int (*axpy)(Handle, int, const void*, const void*, int, void*, int) = nullptr;
-    int (*scal)(Handle, int, const void*, void*, int) = nullptr;
-
-    bool bind(Precision precision) {
-        const bool single = precision == Precision::f32;
-        return library.bind("cublasCreate_v2", create) && library.bind("cublasDestroy_v2", destroy) &&
-               library.bind("cublasSetPointerMode_v2", set_pointer_mode) && library.bind(single ? "cublasSdot_v2" : "cublasDdot_v2", dot) &&
-               library.bind(single ? "cublasSaxpy_v2" : "cublasDaxpy_v2", axpy) && library.bind(single ? "cublasSscal_v2" : "cublasDscal_v2", scal);
-    }
-};
-
-void check(int status, const char* what) {
-    if (status != 0) throw Error(what, fmt::format("it failed with status {}", status), "see the library's manual");
-}
-
-// The loader's own search, then the folder that NVRTC came from.
-cuda::SharedLibrary load(const std::vector<std::string>& names) {
-    const std::string nvrtc = cuda::load_nvrtc(cuda::library_candidates()).library.path();
-    std::vector<std::string> candidates = names;
-    for (const auto& name : names) candidates.push_back((std::filesystem::path(nvrtc).parent_path() / name).string());
-    return cuda::SharedLibrary(candidates);
-}
+using namespace cusparse;
 
 // Words of the array of numbers.
 enum Number { delta, new_delta, gamma_word, alpha, minus_alpha, beta, one, zero, numbers };
@@ -135,7 +76,7 @@ struct CusparseCg::State {
     Handle sparse_handle = nullptr, blas_handle = nullptr;
     DeviceArray rows, columns, values, x, r, p, w, number, buffer;
     void *matrix = nullptr, *p_vector = nullptr, *w_vector = nullptr;
-    int algorithm = algorithms[0];
+    int algorithm = spmv_algorithms[0];
     std::string names;
 
     State(Backend& on, Precision in, int size) : backend(on), precision(in), n(size) {}
@@ -220,9 +161,10 @@ struct CusparseCg::State {
         check(sparse.spmv_buffer(sparse_handle, no_transpose, at(one), matrix, p_vector, at(zero), w_vector, type(), algorithm, &bytes),
               "cusparseSpMV_bufferSize");
         buffer = DeviceArray(backend, static_cast<std::int64_t>(std::max<std::size_t>(bytes, 16)));
-        if (sparse.preprocess != nullptr)
-            check(sparse.preprocess(sparse_handle, no_transpose, at(one), matrix, p_vector, at(zero), w_vector, type(), algorithm, buffer.data()),
-                  "cusparseSpMV_preprocess");
+        if (sparse.spmv_preprocess != nullptr)
+            check(
+                sparse.spmv_preprocess(sparse_handle, no_transpose, at(one), matrix, p_vector, at(zero), w_vector, type(), algorithm, buffer.data()),
+                "cusparseSpMV_preprocess");
     }
 
     void multiply() {
@@ -233,8 +175,8 @@ struct CusparseCg::State {
     void choose_algorithm() {
         backend.fill(p.data(), 0, p.bytes());
         double fastest = std::numeric_limits<double>::infinity();
-        int best = algorithms[0];
-        for (const int candidate : algorithms) {
+        int best = spmv_algorithms[0];
+        for (const int candidate : spmv_algorithms) {
             use(candidate);
             double seconds = std::numeric_limits<double>::infinity();
             for (int round = 0; round < 5; ++round) seconds = std::min(seconds, backend.seconds({}, [&] { multiply(); }));
@@ -242,7 +184,7 @@ struct CusparseCg::State {
         }
         use(best);
         names = fmt::format("{}, {}, CSR algorithm {}", std::filesystem::path(sparse.library.path()).filename().string(),
-                            std::filesystem::path(blas.library.path()).filename().string(), best == algorithms[0] ? 1 : 2);
+                            std::filesystem::path(blas.library.path()).filename().string(), best == spmv_algorithms[0] ? 1 : 2);
     }
 
     void dot(const DeviceArray& a, const DeviceArray& b, Number to) const {
@@ -279,12 +221,7 @@ std::unique_ptr<CusparseCg> CusparseCg::make(Backend& backend, Precision precisi
     }
     auto state = std::make_unique<State>(backend, precision, n);
     if (state->entries > std::numeric_limits<int>::max()) throw Error("the cuSPARSE rival", "32-bit indices are too few", "choose a smaller grid");
-    state->sparse.library = load({"libcusparse.so.12", "libcusparse.so.13", "libcusparse.so.11", "libcusparse.so"});
-    state->blas.library = load({"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"});
-    if (!state->sparse.bind() || !state->blas.bind(precision)) {
-        missing = fmt::format("no cuSPARSE or cuBLAS ({} {})", state->sparse.library.reason(), state->blas.library.reason());
-        return nullptr;
-    }
+    if (!load(state->sparse, state->blas, precision, missing)) return nullptr;
     state->compile();
     state->allocate();
     state->prepare();

@@ -1,0 +1,202 @@
+// csr_spmv on the mass matrices of high-order finite elements (Qk on boxes of squares and cubes) beside cuSPARSE, with cuBLAS's dot products; on the
+// processor beside the plain OpenMP loop. In turns, in one process.
+//
+//     csr_spmv_benchmark --problems    prints the problems, to be tuned first
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "benchmarks/cusparse_spmv.hpp"
+#include "benchmarks/device_bench.hpp"
+#include "generator/random_words.hpp"
+
+namespace {
+
+using namespace hone;
+
+/// Nodes of Qk elements on a box of `zones` along each axis: the continuous space, x fastest.
+struct Space {
+    int dimension, order, zones;
+
+    int nodes_along() const { return order * zones + 1; }
+    /// Nodes along an axis that share a zone with node i: from first to last.
+    int first(int i) const { return i % order != 0 ? i - i % order : std::max(i - order, 0); }
+    int last(int i) const { return std::min((i / order + 1) * order, order * zones); }
+    int together(int i) const { return last(i) - first(i) + 1; }
+    std::int64_t power(std::int64_t of) const { return dimension == 2 ? of * of : of * of * of; }
+    std::int64_t rows() const { return power(nodes_along()); }
+    std::int64_t entries() const {
+        std::int64_t along = 0;
+        for (int i = 0; i < nodes_along(); ++i) along += together(i);
+        return power(along);
+    }
+    /// Calls visit(column) for the columns of a row, in order.
+    template <typename Visit>
+    void for_columns(std::int64_t row, const Visit& visit) const {
+        const int n = nodes_along();
+        const auto x = static_cast<int>(row % n), y = static_cast<int>(row / n % n), z = static_cast<int>(row / n / n);
+        for (int k = dimension == 2 ? 0 : first(z); k <= (dimension == 2 ? 0 : last(z)); ++k)
+            for (int j = first(y); j <= last(y); ++j)
+                for (int i = first(x); i <= last(x); ++i) visit((k * static_cast<std::int64_t>(n) + j) * n + i);
+    }
+};
+
+struct Case {
+    Space space;
+    const char* rest;
+
+    Problem problem() const {
+        return built_in_families().parse_problem(fmt::format("csr_spmv {} rows={} entries={}", rest, space.rows(), space.entries()));
+    }
+    std::string name() const { return fmt::format("Q{} {} zones {}D {}", space.order, space.power(space.zones), space.dimension, rest); }
+};
+
+// Beyond a GPU's second cache there, a mesh that fits a processor's memory here.
+std::vector<Case> cases(bool cuda) {
+    const auto zones = [cuda](int on_gpu, int on_cpu) { return cuda ? on_gpu : on_cpu; };
+    const char* const one = "kernel=apply precision=f64";
+    const char* const three = "kernel=apply_dot components=3 precision=f64";
+    return {{{3, 1, zones(128, 48)}, one},
+            {{3, 2, zones(64, 20)}, one},
+            {{3, 4, zones(24, 8)}, one},
+            {{3, 2, zones(64, 20)}, "kernel=apply precision=f32"},
+            {{3, 1, zones(128, 48)}, three},
+            {{3, 2, zones(64, 20)}, three},
+            {{3, 2, zones(64, 20)}, "kernel=apply_dot components=3 vectors=interleaved precision=f64"},
+            {{3, 4, zones(24, 8)}, three},
+            {{3, 2, zones(16, 8)}, three},
+            {{2, 2, zones(1024, 256)}, "kernel=apply_dot components=2 precision=f64"},
+            {{2, 4, zones(512, 128)}, "kernel=apply_dot components=2 precision=f64"},
+            {{2, 2, zones(64, 64)}, "kernel=apply_dot components=2 precision=f64"}};
+}
+
+/// A problem's arrays on the device: the space's pattern with random words.
+class Arrays {
+  public:
+    Arrays(Backend& backend, const Space& space, const Problem& problem) : shape(problem) {
+        std::vector<HostArray> host;
+        const std::vector<ArraySpec> specs = spmv::arrays(problem);
+        host.reserve(specs.size());
+        for (const ArraySpec& spec : specs) host.emplace_back(shape.precision, spec.words);
+        for (const std::size_t integers : {1U, 2U}) std::memset(host[integers].data(), 0, static_cast<std::size_t>(host[integers].bytes()));
+        fill_pattern(space, static_cast<int*>(host[1].data()), static_cast<int*>(host[2].data()));
+        for (const std::size_t words : {0U, 3U}) fill(host[words], words);
+        arrays_.reserve(specs.size());
+        for (std::size_t n = 0; n < specs.size(); ++n) {
+            arrays_.emplace_back(backend, host[n].bytes());
+            if (specs[n].access == Access::in) backend.copy(arrays_.back().data(), host[n].data(), host[n].bytes());
+            backend.synchronise();
+            pointers.push_back(arrays_.back().data());
+        }
+    }
+
+    spmv::Shape shape;
+    std::vector<void*> pointers;
+
+  private:
+    void fill_pattern(const Space& space, int* columns, int* starts) const {
+        for (std::int64_t row = 0; row < shape.rows; ++row) {
+            int at = starts[row];
+            space.for_columns(row, [&](std::int64_t column) { columns[at++] = static_cast<int>(column); });
+            starts[row + 1] = at;
+        }
+    }
+    void fill(HostArray& array, std::uint64_t seed) const {
+        const auto words = array.words();
+#pragma omp parallel for schedule(static)
+        for (std::int64_t i = 0; i < words; ++i) {
+            if (shape.precision == Precision::f32)
+                array.values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(random_word(mixed(seed), i));
+            else
+                array.values<double>()[static_cast<std::size_t>(i)] = random_word(mixed(seed), i);
+        }
+    }
+    std::vector<DeviceArray> arrays_;
+};
+
+// What everybody writes first.
+template <typename Real>
+void plain_loop(const spmv::Shape& shape, const std::vector<void*>& arrays, Real* y) {
+    const auto* values = static_cast<const Real*>(arrays[0]);
+    const auto* columns = static_cast<const int*>(arrays[1]);
+    const auto* starts = static_cast<const int*>(arrays[2]);
+    const auto* x = static_cast<const Real*>(arrays[3]);
+    for (int c = 0; c < shape.components; ++c) {
+        Real dot = 0;
+#pragma omp parallel for schedule(static) reduction(+ : dot)
+        for (std::int64_t row = 0; row < shape.rows; ++row) {
+            Real sum = 0;
+            for (int entry = starts[row]; entry < starts[row + 1]; ++entry) sum += values[entry] * x[shape.place(columns[entry], c, shape.columns)];
+            y[shape.place(row, c, shape.rows)] = sum;
+            if (shape.dotted) dot += sum * x[shape.place(row, c, shape.columns)];
+        }
+        benchmark::DoNotOptimize(dot);
+    }
+}
+
+void compare(benchmark::State& state, const Case& of) {
+    DeviceBench& bench = DeviceBench::instance();
+    Backend& backend = bench.backend();
+    const Problem problem = of.problem();
+    const Arrays arrays(backend, of.space, problem);
+    const spmv::Shape& shape = arrays.shape;
+    const auto kernel = bench.library().kernel(problem);
+    const BoundKernel bound(kernel, arrays.pointers);
+    std::string missing;
+    const auto cusparse = CusparseSpmv::make(backend, shape, arrays.pointers.data(), missing);
+    const bool on_cpu = backend.device().limits.target == Target::cpu;
+    const DeviceArray plain_y(backend, on_cpu ? shape.components * shape.rows * shape.bytes() : 0);
+    std::vector<std::function<void()>> contenders{[&] { bound.launch(); }};
+    if (cusparse) contenders.emplace_back([&] { cusparse->multiply(); });
+    if (on_cpu && shape.precision == Precision::f32)
+        contenders.emplace_back([&] { plain_loop(shape, arrays.pointers, static_cast<float*>(plain_y.data())); });
+    if (on_cpu && shape.precision == Precision::f64)
+        contenders.emplace_back([&] { plain_loop(shape, arrays.pointers, static_cast<double*>(plain_y.data())); });
+    const Counts counts = built_in_families().of(problem).counts(problem);
+    for (auto _ : state) {
+        const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
+        std::string binding;
+        const double floor = ceiling_seconds(counts, shape.precision, bench.ceilings(), binding);
+        state.SetIterationTime(seconds[0]);
+        state.counters["ns/entries"] = seconds[0] / counts.updates * 1e9;
+        state.counters["GB/s"] = counts.bytes / seconds[0] * 1e-9;
+        state.counters["GFLOP/s"] = counts.operations / seconds[0] * 1e-9;
+        state.counters["%ceiling"] = 100 * floor / seconds[0];
+        if (seconds.size() > 1) {
+            state.counters["rival/ours"] = seconds[1] / seconds[0];
+            // Rows of both hold the same sums of products of words below 1, in other orders.
+            const double longest = std::pow(2 * of.space.order + 1, of.space.dimension);
+            const double allowed = 2 * longest * longest * (shape.precision == Precision::f32 ? 0x1p-24 : 0x1p-53);
+            const double difference = backend.largest_difference(arrays.pointers[4], cusparse ? cusparse->y() : plain_y.data(),
+                                                                 shape.components * shape.rows, shape.precision);
+            state.counters["difference/allowed"] = difference / allowed;
+            if (difference > allowed) state.SkipWithError("differs from the rival");
+        }
+        state.SetLabel(fmt::format("{}-bound, {}: {}; rival: {}", binding, to_string(kernel->match().grade), kernel->match().config.key(),
+                                   cusparse ? cusparse->name()
+                                   : on_cpu ? "plain loop"
+                                            : missing));
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const bool only_problems = argc > 1 && std::strcmp(argv[1], "--problems") == 0;
+    if (!only_problems) {
+        benchmark::Initialize(&argc, argv);
+        if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    }
+    const bool cuda = only_problems || DeviceBench::instance().backend().device().limits.target == Target::cuda;
+    for (const Case& of : cases(cuda)) {
+        if (only_problems)
+            fmt::print("{}\n", of.problem().key());
+        else
+            benchmark::RegisterBenchmark(of.name().c_str(), compare, of)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+    }
+    if (!only_problems) benchmark::RunSpecifiedBenchmarks();
+}
