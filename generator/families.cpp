@@ -8,6 +8,8 @@
 #include "generator/families/acoustics_staggered.hpp"
 #include "generator/families/batched_gemm.hpp"
 #include "generator/families/batched_gemv.hpp"
+#include "generator/families/corner_force.hpp"
+#include "generator/families/csr_spmv.hpp"
 #include "generator/families/dg_rk.hpp"
 #include "generator/families/dg_stage.hpp"
 #include "generator/families/dg_surface.hpp"
@@ -157,8 +159,8 @@ std::vector<Problem> Families::parse_problems(std::string_view text) const {
 }
 
 const Families& built_in_families() {
-    static const Families families(
-        {gauss_seidel_27(), dg_volume(), dg_surface(), dg_rk(), dg_stage(), acoustics_staggered(), poisson7(), batched_gemm(), batched_gemv()});
+    static const Families families({gauss_seidel_27(), dg_volume(), dg_surface(), dg_rk(), dg_stage(), acoustics_staggered(), poisson7(),
+                                    batched_gemm(), batched_gemv(), corner_force(), csr_spmv()});
     return families;
 }
 

@@ -1,0 +1,144 @@
+// Corner forces per order: the paper's kernels one by one, F from columns of A that are never stored, partial assembly in three, two and one launch,
+// measured in turns on the same zones, as zones per second and % of the ceiling (the larger of bytes at the copy's bandwidth and sum-factorised
+// operations at the multiply-adds' rate).
+//
+//     for form in separate force whole on_the_fly paper; do
+//         hone tune $(build/release/bin/corner_force_benchmark --problems) --only form=$form --device cuda --budget 20s --db results/$form
+//     done
+//     HONE_DEVICE=cuda HONE_DB=results build/release/bin/corner_force_benchmark
+//
+// Without a record in HONE_DB/<form> a form runs safe values.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "benchmarks/device_bench.hpp"
+#include "generator/error.hpp"
+#include "tuning_db/database.hpp"
+
+namespace {
+
+using namespace hone;
+
+constexpr std::array<const char*, 5> all_forms{"separate", "force", "whole", "on_the_fly", "paper"};
+
+struct Size {
+    int dimension;
+    int order;
+    int zones;  // such that A, which the paper's form stores, takes some ten gigabytes at most
+};
+constexpr std::array<Size, 11> sizes{{{2, 1, 2097152},
+                                      {2, 2, 1048576},
+                                      {2, 3, 524288},
+                                      {2, 4, 262144},
+                                      {2, 8, 32768},
+                                      {3, 1, 524288},
+                                      {3, 2, 131072},
+                                      {3, 3, 32768},
+                                      {3, 4, 8192},
+                                      {3, 6, 2048},
+                                      {3, 8, 512}}};
+
+std::string problem_of(const Size& size, int share) {
+    return fmt::format("corner_force dimension={} order={} precision=f64 zones={}", size.dimension, size.order, std::max(1, size.zones / share));
+}
+
+const Database& results_of(const std::string& form) {
+    static std::map<std::string, Database> loaded;
+    const char* const folder = std::getenv("HONE_DB");
+    const auto path = std::filesystem::path(folder == nullptr ? "tuning_db/records" : folder) / form;
+    auto found = loaded.find(form);
+    if (found == loaded.end())
+        found = loaded.emplace(form, std::filesystem::exists(path) ? Database::load(path, built_in_families()) : Database(built_in_families())).first;
+    return found->second;
+}
+
+// The best known values of a form, or the safe ones; nothing where the problem does not have the form.
+std::optional<Match> match_of(const Problem& problem, const std::string& form) {
+    const Device& device = DeviceBench::instance().backend().device();
+    Match match = results_of(form).best(problem, device.fingerprint, device.limits);
+    if (match.config.word("form") == form) return match;
+    const SearchSpace space = built_in_families().of(problem).space(problem, device.limits);
+    try {
+        const bool cuda = device.limits.target == Target::cuda;
+        std::string values = "form=" + form;
+        if (cuda && form == "paper") values += ",gradients=stored";
+        // One column of F per thread, which is safe, would load A for every product.
+        for (const Tunable& tunable : space.tunables())
+            if (tunable.name == "columns_per_thread" && (form == "paper" || form == "on_the_fly"))
+                values += ",columns_per_thread=" + to_string(tunable.values.back());
+        match = Match{};
+        match.config = space.parse(values);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    if (space.check(match.config)) return std::nullopt;
+    return match;
+}
+
+void corner_force(benchmark::State& state, const std::string& text) {
+    DeviceBench& bench = DeviceBench::instance();
+    const DeviceProblem problem(text);
+    const Family& family = built_in_families().of(problem.problem());
+    std::vector<void*> arrays;
+    for (std::size_t i = 0; i < family.arrays(problem.problem()).size(); ++i) arrays.push_back(problem.array(i));
+    std::vector<std::string> names;
+    std::vector<std::unique_ptr<BoundKernel>> kernels;
+    std::vector<std::function<void()>> contenders;
+    std::string label;
+    for (const char* form : all_forms) {
+        const std::optional<Match> match = match_of(problem.problem(), form);
+        if (!match) continue;
+        names.emplace_back(form);
+        const auto kernel = std::make_shared<const Kernel>(bench.backend(), family, problem.problem(), *match, bench.backend().device().limits);
+        kernels.push_back(std::make_unique<BoundKernel>(kernel, arrays));
+        contenders.emplace_back([bound = kernels.back().get()] { bound->launch(); });
+        label += fmt::format("{}{}: {}", label.empty() ? "" : "; ", to_string(match->grade), match->config.key());
+    }
+    std::string binding;
+    const double floor = ceiling_seconds(problem.counts(), problem.problem().precision(), bench.ceilings(), binding);
+    for (auto _ : state) {
+        const std::vector<double> seconds = measure_in_turns(bench.backend(), contenders, 7);
+        state.SetIterationTime(*std::min_element(seconds.begin(), seconds.end()));
+        for (std::size_t i = 0; i < seconds.size(); ++i) {
+            state.counters[names[i] + "_Mzones/s"] = problem.counts().updates / seconds[i] * 1e-6;
+            state.counters[names[i] + "_%ceiling"] = 100 * floor / seconds[i];
+        }
+    }
+    state.SetLabel(binding + "-bound, " + label);
+}
+
+// Takes `name` out of the command line; whether it was there.
+bool take(int& argc, char** argv, const char* name) {
+    for (int i = 1; i < argc; ++i)
+        if (std::strcmp(argv[i], name) == 0) {
+            std::copy(argv + i + 1, argv + argc, argv + i);
+            --argc;
+            return true;
+        }
+    return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (take(argc, argv, "--problems")) {
+        for (const Size& size : sizes) fmt::print("{}\n", problem_of(size, 1));
+        return 0;
+    }
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
+    for (const Size& size : sizes) {
+        const std::string text = problem_of(size, cuda ? 1 : 128);
+        benchmark::RegisterBenchmark(text.c_str(), corner_force, text)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+    }
+    benchmark::RunSpecifiedBenchmarks();
+}
