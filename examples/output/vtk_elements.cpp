@@ -71,7 +71,56 @@ void add_tetrahedron(std::vector<Place>& places, const std::array<Place, 4>& cor
     add_tetrahedron(places, inner, order - 4);
 }
 
+// Nodes between two corners, without them.
+void add_edge(std::vector<std::array<int, 3>>& places, const std::array<int, 3>& from, const std::array<int, 3>& to, int order) {
+    for (int step = 1; step < order; ++step) {
+        std::array<int, 3> place{};
+        for (std::size_t axis = 0; axis < 3; ++axis) place[axis] = from[axis] + (to[axis] - from[axis]) * step / order;
+        places.push_back(place);
+    }
+}
+
+// Nodes inside a face across an axis, or inside a cube: the lower of the other axes fastest.
+void add_face(std::vector<std::array<int, 3>>& places, std::size_t across, int at, int order) {
+    const std::size_t fast = across == 0 ? 1 : 0;
+    const std::size_t slow = across == 2 ? 1 : 2;
+    for (int j = 1; j < order; ++j)
+        for (int i = 1; i < order; ++i) {
+            std::array<int, 3> place{};
+            place[across] = at;
+            place[fast] = i;
+            place[slow] = j;
+            places.push_back(place);
+        }
+}
+
+// Corners around a square at height z, then its edges: both pairs run along their axis.
+void add_square(std::vector<std::array<int, 3>>& corners, std::vector<std::array<int, 3>>& edges, int z, int n) {
+    corners.insert(corners.end(), {{0, 0, z}, {n, 0, z}, {n, n, z}, {0, n, z}});
+    add_edge(edges, {0, 0, z}, {n, 0, z}, n);
+    add_edge(edges, {n, 0, z}, {n, n, z}, n);
+    add_edge(edges, {0, n, z}, {n, n, z}, n);
+    add_edge(edges, {0, 0, z}, {0, n, z}, n);
+}
+
 }  // namespace
+
+std::vector<std::array<int, 3>> vtk_cube_lattice(int dimension, int order) {
+    std::vector<std::array<int, 3>> places;
+    std::vector<std::array<int, 3>> edges;
+    add_square(places, edges, 0, order);
+    if (dimension == 3) add_square(places, edges, order, order);
+    places.insert(places.end(), edges.begin(), edges.end());
+    if (dimension == 2) {
+        add_face(places, 2, 0, order);
+        return places;
+    }
+    for (const auto& [x, y] : {std::array{0, 0}, {order, 0}, {0, order}, {order, order}}) add_edge(places, {x, y, 0}, {x, y, order}, order);
+    for (std::size_t across = 0; across < 3; ++across)
+        for (const int at : {0, order}) add_face(places, across, at, order);
+    for (int z = 1; z < order; ++z) add_face(places, 2, z, order);
+    return places;
+}
 
 std::vector<std::array<int, 3>> vtk_lattice(int dimension, int order) {
     const std::array<Place, 4> corners{Place{order, 0, 0, 0}, Place{0, order, 0, 0}, Place{0, 0, order, 0}, Place{0, 0, 0, order}};
@@ -100,13 +149,18 @@ void VtkElements::field(const std::string& name, const std::vector<std::span<con
 void VtkElements::write(const std::filesystem::path& file) const {
     constexpr std::uint8_t lagrange_triangle = 69;
     constexpr std::uint8_t lagrange_tetrahedron = 71;
-    const std::size_t nodes = vtk_lattice(dimension_, order_).size();
+    constexpr std::uint8_t lagrange_quadrilateral = 70;
+    constexpr std::uint8_t lagrange_hexahedron = 72;
+    const bool cubes = shape_ == Shape::cube;
+    const std::size_t nodes = (cubes ? vtk_cube_lattice(dimension_, order_) : vtk_lattice(dimension_, order_)).size();
     const std::size_t elements = points_.size() / nodes;
     std::vector<std::int64_t> connectivity(points_.size());
     std::iota(connectivity.begin(), connectivity.end(), 0);
     std::vector<std::int64_t> offsets(elements);
     for (std::size_t k = 0; k < elements; ++k) offsets[k] = static_cast<std::int64_t>((k + 1) * nodes);
-    const std::vector<std::uint8_t> types(elements, dimension_ == 3 ? lagrange_tetrahedron : lagrange_triangle);
+    const std::uint8_t solid = cubes ? lagrange_hexahedron : lagrange_tetrahedron;
+    const std::uint8_t flat = cubes ? lagrange_quadrilateral : lagrange_triangle;
+    const std::vector<std::uint8_t> types(elements, dimension_ == 3 ? solid : flat);
     const std::span<const double> coordinates(points_.empty() ? nullptr : points_.front().data(), 3 * points_.size());
     VtkArrays arrays;
     std::ofstream stream(file, std::ios::binary);

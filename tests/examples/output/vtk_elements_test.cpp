@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <set>
+#include <vector>
 
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -35,6 +36,44 @@ TEST(VtkElementNodes, AreInVtksOrder) {
                 sum += static_cast<long>(i + 1) * (lattice[i][0] + 11 * lattice[i][1] + 121 * lattice[i][2]);
             }
             EXPECT_EQ(sum, sums[static_cast<std::size_t>(dimension - 2)][static_cast<std::size_t>(order - 1)]);
+        }
+}
+
+// Where nodes of a square and a cube of third order come: VTK 9.7.2 reads files in this order back to the cells' parametric places.
+TEST(VtkElementNodes, OfSquaresAndCubesAreInVtksOrder) {
+    const auto square = vtk_cube_lattice(2, 3);
+    using Node = std::array<int, 3>;
+    EXPECT_EQ(square, (std::vector<Node>{{0, 0, 0},
+                                         {3, 0, 0},
+                                         {3, 3, 0},
+                                         {0, 3, 0},
+                                         {1, 0, 0},
+                                         {2, 0, 0},
+                                         {3, 1, 0},
+                                         {3, 2, 0},
+                                         {1, 3, 0},
+                                         {2, 3, 0},
+                                         {0, 1, 0},
+                                         {0, 2, 0},
+                                         {1, 1, 0},
+                                         {2, 1, 0},
+                                         {1, 2, 0},
+                                         {2, 2, 0}}));
+    const auto cube = vtk_cube_lattice(3, 3);
+    ASSERT_EQ(cube.size(), 64U);
+    EXPECT_EQ(cube[6], (Node{3, 3, 3}));
+    EXPECT_EQ(cube[8 + 8], (Node{1, 0, 3}));
+    EXPECT_EQ(cube[8 + 16 + 5], (Node{0, 3, 2})) << "the third edge upwards, as before VTK 9.1";
+    EXPECT_EQ(cube[32 + 1], (Node{0, 2, 1}));
+    EXPECT_EQ(cube[32 + 12 + 3], (Node{2, 3, 2}));
+    EXPECT_EQ(cube[32 + 16 + 2], (Node{1, 2, 0}));
+    EXPECT_EQ(cube[56 + 5], (Node{2, 1, 2}));
+    for (const int dimension : {2, 3})
+        for (int order = 1; order <= 8; ++order) {
+            const auto lattice = vtk_cube_lattice(dimension, order);
+            const auto count = static_cast<std::size_t>((order + 1) * (order + 1) * (dimension == 3 ? order + 1 : 1));
+            EXPECT_EQ(lattice.size(), count);
+            EXPECT_EQ(std::set(lattice.begin(), lattice.end()).size(), count);
         }
 }
 

@@ -1,0 +1,216 @@
+// Shocks and vortices in gases on meshes that move with them: high-order Lagrangian hydrodynamics with the corner_force kernels.
+//
+//     hydro [--problem sedov|triple-point|taylor-green|sod|noh] [--dimension 2|3] [--order 2] [--zones 16,16 | --mesh FILE.mesh] ...
+//
+// docs/simulate-shocks.md tells what can be done with it. Exit code 0: the checks printed at the end hold; 1: one does not; 2: wrong input.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "examples/hydro/checks.hpp"
+#include "examples/hydro/kernel_operator.hpp"
+#include "examples/hydro/reference.hpp"
+#include "examples/mesh/mfem.hpp"
+#include "examples/output/chart.hpp"
+#include "examples/output/progress.hpp"
+#include "examples/tuning/tune_first.hpp"
+#include "generator/error.hpp"
+#include "generator/text.hpp"
+
+namespace {
+
+using namespace hone::examples;
+using namespace hone::examples::hydro;
+namespace text = hone::text;
+
+const std::string shipped_records = "tuning_db/records";
+
+struct Options {
+    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", device = "best", records = shipped_records, mesh;
+    std::string energy_file, chart_file;
+    std::vector<int> zones;
+    int dimension = 2, order = 2, refine = 0;
+    double time = 0, blast = 0, tune = 0;
+    RunSettings run;
+};
+
+void declare_problem(CLI::App& app, Options& o) {
+    app.add_option("--problem", o.problem,
+                   "sedov: a blast from a corner; triple-point: three gases, a shock and a vortex; taylor-green: a steady vortex; sod: a shock tube; "
+                   "noh: gas that "
+                   "falls on the origin")
+        ->capture_default_str()
+        ->check(CLI::IsMember(hydro_problem_names()));
+    app.add_option("--dimension", o.dimension, "of space")->capture_default_str()->check(CLI::Range(2, 3));
+    app.add_option("--order", o.order, "k of the spaces: positions and velocities Qk, energies Qk-1")->capture_default_str()->check(CLI::Range(1, 8));
+    app.add_option("--zones", o.zones, "zones of the problem's box along x, y and z; default: each problem its own")->delimiter(',')->expected(1, 3);
+    app.add_option("--mesh", o.mesh,
+                   "MFEM mesh (v1.0, quadrilaterals or hexahedra) in place of the box; boundary attributes 1, 2, 3 are walls across x, y, z");
+    app.add_option("--refine", o.refine, "how often every zone is cut in half along each direction first")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 8));
+    app.add_option("--time", o.time, "at the end; 0: each problem its own")->capture_default_str()->check(CLI::NonNegativeNumber);
+    app.add_option("--blast", o.blast, "of sedov: energy at the origin, of all corners that meet there; 0: 1 in two dimensions, 2 in three")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--scheme", o.scheme, "of time: rk2-average conserves total energy to rounding, rk4 is what published norms were made with")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"rk2-average", "rk4"}));
+    app.add_option("--cfl", o.run.cfl, "part of the longest stable time step")->capture_default_str()->check(CLI::Range(1e-6, 1.0));
+    app.add_option("--tolerance", o.run.tolerance, "of conjugate gradients for accelerations")->capture_default_str()->check(CLI::Range(1e-15, 1e-2));
+}
+
+void declare_results(CLI::App& app, Options& o) {
+    app.add_option("--frames", o.run.frames_folder, "folder for .vtu files with all of each zone's nodes, and gas.pvd, which ParaView opens");
+    app.add_option("--frame-count", o.run.frames, "how many, besides the first")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--energy", o.energy_file, "file for internal, kinetic and total energy over time (CSV)");
+    app.add_option("--energy-chart", o.chart_file, "the same as a picture (SVG)");
+    app.add_option("--energy-every", o.run.energy_every, "time steps from one look at the energy to the next")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    app.add_option("--checkpoint", o.run.checkpoint, "file from which --restart can go on");
+    app.add_option("--checkpoint-every", o.run.checkpoint_every, "time steps from one to the next; 0: at the end only")->capture_default_str();
+    app.add_option("--restart", o.run.restart, "go on from this checkpoint, with the same options, to the same bits");
+    app.add_option("--stop-after", o.run.stop_after, "end after so many time steps, as if interrupted; 0: do not")->capture_default_str();
+}
+
+void declare_kernels(CLI::App& app, Options& o) {
+    app.add_option("--device", o.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
+    app.add_option("--db", o.records, "folder of tuned results")->capture_default_str()->envname("HONE_DB");
+    app.add_option("--tune", o.tune, "seconds for tuning this run's kernels first; what is found stays in --db, which must be named")
+        ->capture_default_str();
+    app.add_option("--corner-force", o.corner_force, "kernels, or reference: plain loops on the processor for the whole of a step")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"kernels", "reference"}));
+}
+
+Discretisation discretise(const Options& options) {
+    HydroProblem problem = hydro_problem(options.problem, options.dimension);
+    if (options.blast > 0) problem.blast = options.blast;
+    for (std::size_t axis = 0; axis < options.zones.size(); ++axis) problem.box.zones[axis] = options.zones[axis];
+    for (const int zones : problem.box.zones)
+        if (zones < 1 || zones > 4096) throw hone::Error("--zones", fmt::format("{} along an axis", zones), "use 1 to 4096");
+    QuadMesh mesh = options.mesh.empty() ? quad_box(problem.box) : read_mfem(options.mesh);
+    for (int i = 0; i < options.refine; ++i) mesh = refined(mesh);
+    return {std::move(problem), options.order, std::move(mesh), options.mesh.empty() ? "box" : options.mesh};
+}
+
+// What a run with kernels needs on a device.
+struct Machine {
+    explicit Machine(const Options& options)
+        : cache(hone::DiskCache::default_folder()), backend(hone::make_backend(options.device, cache)), records(options.records) {}
+
+    hone::DiskCache cache;
+    std::unique_ptr<hone::Backend> backend;
+    std::filesystem::path records;
+};
+
+void tune_if_asked(const Options& options, const Machine& machine, const Discretisation& of) {
+    if (options.tune <= 0) return;
+    if (options.records == shipped_records)
+        throw hone::Error("--tune", "there is no folder of your own for what is found", "name one with --db, or in HONE_DB");
+    tune_first(*machine.backend, problems_to_tune(of, options.run.scheme), machine.records, options.tune,
+               [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
+}
+
+void write_energies(const Options& options, const RunResult& result) {
+    if (!options.energy_file.empty()) {
+        std::ofstream stream(options.energy_file);
+        stream << "step,time,internal,kinetic,total\n";
+        for (const EnergySample& sample : result.energies)
+            stream << fmt::format("{},{},{},{},{}\n", sample.step, sample.time, sample.internal, sample.kinetic, sample.total());
+        stream.close();
+        if (!stream) throw hone::Error(options.energy_file, "it cannot be written", "choose another file for --energy");
+    }
+    if (options.chart_file.empty()) return;
+    Chart chart{"Energy of " + options.problem, "time", "energy", false, {{"internal", {}}, {"kinetic", {}}, {"total", {}}}};
+    for (const EnergySample& sample : result.energies) {
+        chart.curves[0].points.emplace_back(sample.time, sample.internal);
+        chart.curves[1].points.emplace_back(sample.time, sample.kinetic);
+        chart.curves[2].points.emplace_back(sample.time, sample.total());
+    }
+    write_chart(options.chart_file, chart);
+}
+
+RunResult run(const Options& options, const Discretisation& of, Operator& on) {
+    RunSettings settings = options.run;
+    constexpr std::int64_t parts = 1000;
+    Progress progress("thousandths of the time", parts);
+    settings.progress = [&](const Clock& clock) {
+        progress.at(static_cast<std::int64_t>(static_cast<double>(parts) * clock.time / settings.time),
+                    [&] { return fmt::format("step {}, time {:.4g}, dt {:.2e}", clock.steps, clock.time, clock.dt); });
+    };
+    return run_hydro(on, of, settings);
+}
+
+RunResult run_kernels(Options& options, const Discretisation& of) {
+    const Machine machine(options);
+    tune_if_asked(options, machine, of);
+    hone::KernelLibrary library(*machine.backend, hone::Database::load(machine.records, hone::built_in_families()), hone::built_in_families());
+    KernelOperator::Settings settings{options.run.cfl, options.run.tolerance, {}};
+    if (!options.run.restart.empty()) settings.configurations = checkpoint_configurations(options.run.restart);
+    KernelOperator on(*machine.backend, library, of, options.run.scheme, settings);
+    options.run.configurations = on.configurations();
+    fmt::print("On {}:\n", machine.backend->device().fingerprint.name);
+    for (const KernelFound& kernel : on.kernels()) fmt::print("  {:<22} {}\n", kernel.name, kernel.found);
+    RunResult result = run(options, of, on);
+    fmt::print("{:.1f} iterations of conjugate gradients a solve\n",
+               static_cast<double>(on.iterations()) / static_cast<double>(std::max<std::int64_t>(on.solves(), 1)));
+    return result;
+}
+
+int run(Options& options) {
+    const Discretisation of = discretise(options);
+    suit_threads(of);
+    options.run.scheme = parse_scheme(options.scheme);
+    options.run.time = options.time > 0 ? options.time : of.problem.time;
+    fmt::print("{} in {} dimensions, Q{}-Q{} on {} zones ({} nodes), {} until time {}\n", of.problem.name, of.dimension, of.order, of.order - 1,
+               text::grouped(static_cast<std::int64_t>(of.zones())), text::grouped(static_cast<std::int64_t>(of.nodes())), options.scheme,
+               options.run.time);
+    RunResult result;
+    if (options.corner_force == "reference") {
+        const auto on = make_reference_operator(of, options.run.cfl, options.run.tolerance);
+        result = run(options, of, *on);
+    } else {
+        result = run_kernels(options, of);
+    }
+    write_energies(options, result);
+    const auto made = static_cast<double>(std::max<std::int64_t>(result.clock.steps - result.first_step, 1));
+    fmt::print("{} steps, {} repeated, dt {:.6f}, norm of the energies {:.10e}\n", result.clock.steps, result.clock.rejections, result.clock.dt,
+               norm(result.state.energies));
+    fmt::print("{:.2f} s, {:.3f} ms a step\n\n", result.seconds, 1e3 * result.seconds / made);
+    bool good = true;
+    for (const Check& check : checks_of(of, options.run, result, options.mesh.empty())) {
+        fmt::print("check: {}: {}\n", check.text, check.good ? "good" : "BAD");
+        good = good && check.good;
+    }
+    return good ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    Options options;
+    CLI::App app{"Lagrangian hydrodynamics of high order on quadrilaterals and hexahedra, with tuned kernels."};
+    declare_problem(app, options);
+    declare_results(app, options);
+    declare_kernels(app, options);
+    app.footer(
+        "Examples:\n"
+        "  hydro                                                        Sedov's blast in a quarter of a square\n"
+        "  hydro --problem triple-point --frames pictures               then open pictures/gas.pvd in ParaView\n"
+        "  hydro --dimension 3 --scheme rk4                             with published steps and norm\n"
+        "  hydro --mesh examples/mesh/quarter.mesh --refine 2 --problem noh --energy-chart energy.svg\n"
+        "  hydro --order 4 --zones 8,8 --tune 60 --db tuned");
+    CLI11_PARSE(app, argc, argv);
+    return run(options);
+} catch (const std::exception& error) {
+    fmt::print(stderr, "hydro: {}\n", error.what());
+    return 2;
+}

@@ -1,0 +1,284 @@
+#include "examples/hydro/discretisation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "examples/hydro/energy_mass.hpp"
+#include "generator/error.hpp"
+
+namespace hone::examples::hydro {
+namespace {
+
+// Index along one axis, of something with x fastest.
+std::size_t along(std::size_t index, std::size_t width, int axis) {
+    for (int i = 0; i < axis; ++i) index /= width;
+    return index % width;
+}
+
+std::array<double, 3> from_line(const std::vector<double>& line, std::size_t index, int dimension) {
+    std::array<double, 3> at{};
+    for (int axis = 0; axis < dimension; ++axis) at[static_cast<std::size_t>(axis)] = line[along(index, line.size(), axis)];
+    return at;
+}
+
+double determinant(const double* j, int dimension) {
+    if (dimension == 2) return j[0] * j[3] - j[1] * j[2];
+    return j[0] * (j[4] * j[8] - j[5] * j[7]) - j[1] * (j[3] * j[8] - j[5] * j[6]) + j[2] * (j[3] * j[7] - j[4] * j[6]);
+}
+
+// Rows that share a zone with each row, and no values.
+CsrMatrix pattern_of(const std::vector<std::int32_t>& zone_nodes, std::size_t per_zone, std::size_t nodes) {
+    std::vector<std::vector<int>> zones_of(nodes);
+    for (std::size_t i = 0; i < zone_nodes.size(); ++i) zones_of[static_cast<std::size_t>(zone_nodes[i])].push_back(static_cast<int>(i / per_zone));
+    CsrMatrix matrix{{0}, {}, {}};
+    std::vector<int> row;
+    for (std::size_t node = 0; node < nodes; ++node) {
+        row.clear();
+        for (const int zone : zones_of[node]) {
+            const auto begin = zone_nodes.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(zone) * per_zone);
+            row.insert(row.end(), begin, begin + static_cast<std::ptrdiff_t>(per_zone));
+        }
+        std::sort(row.begin(), row.end());
+        row.erase(std::unique(row.begin(), row.end()), row.end());
+        matrix.columns.insert(matrix.columns.end(), row.begin(), row.end());
+        matrix.row_starts.push_back(static_cast<int>(matrix.columns.size()));
+    }
+    matrix.values.assign(matrix.columns.size(), 0.0);
+    return matrix;
+}
+
+double& entry(CsrMatrix& matrix, std::int32_t row, std::int32_t column) {
+    const auto begin = matrix.columns.begin() + matrix.row_starts[static_cast<std::size_t>(row)];
+    const auto end = matrix.columns.begin() + matrix.row_starts[static_cast<std::size_t>(row) + 1];
+    return matrix.values[static_cast<std::size_t>(std::lower_bound(begin, end, column) - matrix.columns.begin())];
+}
+
+}  // namespace
+
+Discretisation::Discretisation(HydroProblem of, int order_of, QuadMesh on, const std::string& where)
+    : problem(std::move(of)), order(order_of), dimension(on.dimension), mesh(std::move(on)), quadrature(gauss_legendre(2 * order)) {
+    if (order < 1 || order > 8) throw Error("order of " + problem.name, fmt::format("it is {}", order), "use 1 to 8");
+    if (dimension != problem.dimension)
+        throw Error(where, fmt::format("it has {} dimensions, {} has {}", dimension, problem.name, problem.dimension),
+                    "use --dimension as the mesh has");
+    kinematic = lagrange_table(lobatto_nodes(order), quadrature.points);
+    thermodynamic = bernstein_table(order - 1, quadrature.points);
+    tabulate();
+    const QuadLattice lattice = number_lattice(mesh, order, where.c_str());
+    zone_nodes = lattice.zone_nodes;
+    nodes_ = static_cast<std::size_t>(lattice.nodes);
+    place_nodes();
+    hold_walls(lattice);
+    measure(where);
+    assemble_velocity_mass();
+    assemble_energy_mass();
+    set_first_energies();
+    if (problem.blast > 0) set_blast();
+    set_first_velocities();
+}
+
+void Discretisation::tabulate() {
+    const std::size_t width = quadrature.points.size();
+    for (std::size_t point = 0; point < points_of_zone(); ++point) {
+        double weight = 1;
+        for (int axis = 0; axis < dimension; ++axis) weight *= quadrature.weights[along(point, width, axis)];
+        weights.push_back(weight);
+        // With the derivative along one direction, or none.
+        const auto product = [&](const Table& table, std::size_t function, int direction) {
+            double value = 1;
+            for (int axis = 0; axis < dimension; ++axis) {
+                const std::size_t p = along(point, width, axis);
+                const std::size_t f = along(function, table.functions, axis);
+                value *= axis == direction ? table.derivative(p, f) : table.value(p, f);
+            }
+            return value;
+        };
+        constexpr int none = -1;
+        for (std::size_t node = 0; node < nodes_of_zone(); ++node) {
+            node_values.push_back(product(kinematic, node, none));
+            for (int axis = 0; axis < dimension; ++axis) node_gradients.push_back(product(kinematic, node, axis));
+        }
+        for (std::size_t i = 0; i < energies_of_zone(); ++i) energy_values.push_back(product(thermodynamic, i, none));
+    }
+}
+
+void Discretisation::place_nodes() {
+    const std::vector<double> line = lobatto_nodes(order);
+    first.positions.resize(static_cast<std::size_t>(dimension) * nodes_);
+    for (std::size_t zone = 0; zone < zones(); ++zone)
+        for (std::size_t node = 0; node < nodes_of_zone(); ++node) {
+            const Point place = place_in_zone(mesh, zone, from_line(line, node, dimension));
+            const auto number = static_cast<std::size_t>(zone_nodes[zone * nodes_of_zone() + node]);
+            for (std::size_t c = 0; c < static_cast<std::size_t>(dimension); ++c) first.positions[c * nodes_ + number] = place[c];
+        }
+}
+
+void Discretisation::hold_walls(const QuadLattice& lattice) {
+    velocity_mass.components = dimension;
+    velocity_mass.fixed.resize(static_cast<std::size_t>(dimension));
+    const std::size_t per_side = mesh.sides.empty() ? 0 : lattice.side_nodes.size() / mesh.sides.size();
+    for (std::size_t side = 0; side < mesh.sides.size(); ++side) {
+        const int axis = mesh.sides[side].attribute - 1;
+        if (axis < 0 || axis >= dimension) continue;
+        auto& held = velocity_mass.fixed[static_cast<std::size_t>(axis)];
+        for (std::size_t i = 0; i < per_side; ++i) held.push_back(lattice.side_nodes[side * per_side + i]);
+    }
+    for (auto& held : velocity_mass.fixed) {
+        std::sort(held.begin(), held.end());
+        held.erase(std::unique(held.begin(), held.end()), held.end());
+    }
+}
+
+void Discretisation::measure(const std::string& where) {
+    const std::size_t points = points_of_zone();
+    const auto d = static_cast<std::size_t>(dimension);
+    double volume = 0;
+    for (std::size_t zone = 0; zone < zones(); ++zone) {
+        gamma.push_back(problem.gamma(place_in_zone(mesh, zone, {0.5, 0.5, 0.5})));
+        for (std::size_t point = 0; point < points; ++point) {
+            std::vector<double> jacobian(d * d);
+            for (std::size_t node = 0; node < nodes_of_zone(); ++node)
+                for (std::size_t row = 0; row < d; ++row) {
+                    const double x = first.positions[row * nodes_ + static_cast<std::size_t>(zone_nodes[zone * nodes_of_zone() + node])];
+                    for (std::size_t column = 0; column < d; ++column)
+                        jacobian[row * d + column] += x * node_gradients[(point * nodes_of_zone() + node) * d + column];
+                }
+            const double size = determinant(jacobian.data(), dimension);
+            if (!(size > 0))
+                throw Error(where, fmt::format("zone {} is inverted or flat", zone), "let its corners go around as a right-handed cube's do");
+            const double density = problem.density(place_in_zone(mesh, zone, from_line(quadrature.points, point, dimension)));
+            mass.push_back(density * size * weights[point]);
+            volume += size * weights[point];
+            first_jacobian.insert(first_jacobian.end(), jacobian.begin(), jacobian.end());
+        }
+    }
+    first_length = std::pow(volume / static_cast<double>(zones()), 1.0 / dimension) / order;
+}
+
+void Discretisation::assemble_velocity_mass() {
+    const std::size_t n = nodes_of_zone();
+    const std::size_t points = points_of_zone();
+    CsrMatrix& matrix = velocity_mass.matrix = pattern_of(zone_nodes, n, nodes_);
+    const std::size_t count = zones();
+    const bool many = count * n * n > 10000;
+#pragma omp parallel if (many)
+    {
+        std::vector<double> own(n * n);
+        // Zones are added in their order, so that no digit depends on the number of threads.
+#pragma omp for ordered schedule(dynamic, 1)
+        for (std::size_t zone = 0; zone < count; ++zone) {
+            std::fill(own.begin(), own.end(), 0.0);
+            for (std::size_t point = 0; point < points; ++point)
+                for (std::size_t i = 0; i < n; ++i) {
+                    const double left = mass[zone * points + point] * node_values[point * n + i];
+                    for (std::size_t j = 0; j < n; ++j) own[i * n + j] += left * node_values[point * n + j];
+                }
+            const std::int32_t* const numbers = &zone_nodes[zone * n];
+#pragma omp ordered
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t j = 0; j < n; ++j) entry(matrix, numbers[i], numbers[j]) += own[i * n + j];
+        }
+    }
+}
+
+void Discretisation::assemble_energy_mass() {
+    const std::size_t n = energies_of_zone();
+    energy_mass.assign(zones() * n * n, 0.0);
+    for (std::size_t point = 0; point < points_of_zone(); ++point) {
+        const double* const values = &energy_values[point * n];
+        for (std::size_t zone = 0; zone < zones(); ++zone)
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t j = 0; j < n; ++j)
+                    energy_mass[(zone * n + i) * n + j] += mass[zone * points_of_zone() + point] * values[i] * values[j];
+    }
+}
+
+// The polynomial through the energies at Gauss and Legendre's k points, which lie within the zone: a jump between zones stays one.
+void Discretisation::set_first_energies() {
+    const std::size_t n = energies_of_zone();
+    const Quadrature rule = gauss_legendre(order);
+    const Table bernstein = bernstein_table(order - 1, rule.points);
+    // The inverse of the one-dimensional collocation: B^-1 = (B' B)^-1 B'.
+    const auto k = static_cast<std::size_t>(order);
+    std::vector<double> normal(k * k);
+    for (std::size_t p = 0; p < k; ++p)
+        for (std::size_t i = 0; i < k * k; ++i) normal[i] += bernstein.value(p, i / k) * bernstein.value(p, i % k);
+    const std::vector<double> inverse = inverse_of(normal, order);
+    std::vector<double> solve(k * k);
+    for (std::size_t i = 0; i < k; ++i)
+        for (std::size_t p = 0; p < k; ++p)
+            for (std::size_t j = 0; j < k; ++j) solve[i * k + p] += inverse[i * k + j] * bernstein.value(p, j);
+    first.energies.assign(zones() * n, 0.0);
+    for (std::size_t zone = 0; zone < zones(); ++zone)
+        for (std::size_t p = 0; p < n; ++p) {
+            const double value = problem.energy(place_in_zone(mesh, zone, from_line(rule.points, p, dimension)));
+            for (std::size_t i = 0; value != 0 && i < n; ++i) {
+                double part = value;
+                for (int axis = 0; axis < dimension; ++axis) part *= solve[along(i, k, axis) * k + along(p, k, axis)];
+                first.energies[zone * n + i] += part;
+            }
+        }
+}
+
+// All of a blast is in the coefficient of the corner that lies nearest to the origin.
+void Discretisation::set_blast() {
+    std::size_t nearest = 0;
+    const auto corners = static_cast<std::size_t>(mesh.corners());
+    const auto distance = [&](std::size_t i) {
+        const Point& at = mesh.vertices[static_cast<std::size_t>(mesh.zones[i / corners][i % corners])];
+        return std::hypot(at[0], at[1], at[2]);
+    };
+    for (std::size_t i = 1; i < zones() * corners; ++i)
+        if (distance(i) < distance(nearest)) nearest = i;
+    const std::size_t zone = nearest / corners;
+    const auto words = static_cast<std::size_t>(dimension * dimension);
+    double volume = 0;
+    for (std::size_t point = 0; point < points_of_zone(); ++point)
+        volume += weights[point] * determinant(&first_jacobian[(zone * points_of_zone() + point) * words], dimension);
+    const auto k = static_cast<std::size_t>(order);
+    std::size_t coefficient = 0;
+    for (int axis = dimension - 1; axis >= 0; --axis) coefficient = coefficient * k + (nearest % corners >> axis & 1) * (k - 1);
+    first.energies[zone * energies_of_zone() + coefficient] =
+        problem.blast / static_cast<double>(corners) * static_cast<double>(energies_of_zone()) / volume;
+}
+
+void Discretisation::set_first_velocities() {
+    const auto d = static_cast<std::size_t>(dimension);
+    first.velocities.resize(d * nodes_);
+    for (std::size_t node = 0; node < nodes_; ++node) {
+        Point at{};
+        for (std::size_t c = 0; c < d; ++c) at[c] = first.positions[c * nodes_ + node];
+        const Point velocity = problem.velocity(at);
+        for (std::size_t c = 0; c < d; ++c) first.velocities[c * nodes_ + node] = velocity[c];
+    }
+    for (std::size_t c = 0; c < d; ++c)
+        for (const int node : velocity_mass.fixed[c]) first.velocities[c * nodes_ + static_cast<std::size_t>(node)] = 0;
+}
+
+double Discretisation::internal_energy(std::span<const double> energies) const {
+    const std::size_t n = energies_of_zone();
+    double sum = 0;
+    for (std::size_t row = 0; row < energies.size(); ++row) {
+        double share = 0;  // of this coefficient: the functions sum to one
+        for (std::size_t j = 0; j < n; ++j) share += energy_mass[row * n + j];
+        sum += share * energies[row];
+    }
+    return sum;
+}
+
+double Discretisation::kinetic_energy(std::span<const double> velocities) const {
+    const CsrMatrix& m = velocity_mass.matrix;
+    double sum = 0;
+    for (std::size_t c = 0; c < static_cast<std::size_t>(dimension); ++c)
+        for (std::size_t row = 0; row < nodes_; ++row) {
+            double product = 0;
+            for (auto i = static_cast<std::size_t>(m.row_starts[row]); i < static_cast<std::size_t>(m.row_starts[row + 1]); ++i)
+                product += m.values[i] * velocities[c * nodes_ + static_cast<std::size_t>(m.columns[i])];
+            sum += velocities[c * nodes_ + row] * product;
+        }
+    return sum / 2;
+}
+
+}  // namespace hone::examples::hydro

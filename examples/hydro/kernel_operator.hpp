@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "examples/hydro/operator.hpp"
+#include "examples/hydro/stepper.hpp"
+#include "runtime/library.hpp"
+
+namespace hone::examples::hydro {
+
+/// What a kernel of the operator is, for a report.
+struct KernelFound {
+    std::string name;   ///< of its problem
+    std::string found;  ///< "exact: form=...": grade of the look-up and configuration
+};
+
+/// The equations with tuned kernels on a device, on which everything stays but what is asked for: corner forces by the family corner_force,
+/// velocities by conjugate gradients, energies by batched_gemv.
+///
+///     KernelOperator on(*backend, library, discretisation, TimeScheme::rk2_average, {});
+///     Stepper stepper(on, TimeScheme::rk2_average, discretisation.first);
+class KernelOperator final : public Operator {
+  public:
+    struct Settings {
+        double cfl = 0.5;
+        double tolerance = 1e-12;                           ///< of conjugate gradients
+        std::map<std::string, std::string> configurations;  ///< by result of corner_force, and csr_spmv: in place of what the library would choose
+    };
+
+    /// Looks the kernels up that the scheme needs: with rk4 forces and work are one launch. Backend, library and discretisation must outlive it.
+    KernelOperator(Backend& backend, KernelLibrary& library, const Discretisation& of, TimeScheme scheme, Settings settings);
+    ~KernelOperator() override;
+
+    void set(int slot, const State& state) override;
+    State get(int slot) override;
+    void combine(Field target, Field base, double factor, Field rate) override;
+    void accelerate(int slot, int rate) override;
+    void heat(int slot, int moving, int rate) override;
+    void forget_stress() override;
+    double estimate(int slot) override;
+    void restart_estimate() override;
+
+    std::vector<KernelFound> kernels() const;
+    /// To be given to an operator that goes on to the same bits.
+    std::map<std::string, std::string> configurations() const;
+    /// Of conjugate gradients, over all solves so far, the most of a component each.
+    std::int64_t iterations() const;
+    std::int64_t solves() const;
+
+  private:
+    struct Machine;
+    std::unique_ptr<Machine> machine_;
+};
+
+/// The problems of corner forces and of conjugate gradients that a scheme launches: what is to be tuned.
+std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme);
+
+}  // namespace hone::examples::hydro

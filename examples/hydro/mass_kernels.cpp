@@ -1,0 +1,244 @@
+#include "examples/hydro/mass_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <initializer_list>
+#include <utility>
+
+#include "examples/item_kernels/item_kernels.hpp"
+#include "generator/error.hpp"
+
+namespace hone::examples::hydro {
+namespace {
+
+// Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the same, these in pairs.
+constexpr int chunk_rows = item_threads;
+
+// Sums of what `item(row, component)` gives for each row, by a block of threads for each chunk; and by one block over all chunks.
+constexpr const char* cuda_sums = R"cpp(
+#define DEVICE __device__ __forceinline__
+    DEVICE double multiply_add(double a, double b, double c) {
+        return fma(a, b, c);
+    }
+    DEVICE bool is_first_thread() {
+        return threadIdx.x == 0;
+    }
+
+    // In pairs of neighbours; every thread gets it.
+    DEVICE double sum_of_block(double value) {
+        __shared__ double of_warp[chunk_rows / 32];
+        for (int joined = 1; joined < 32; joined *= 2) value += __shfl_xor_sync(0xffffffffu, value, joined);
+        if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+        __syncthreads();
+        value = of_warp[threadIdx.x % (chunk_rows / 32)];
+        for (int joined = 1; joined < chunk_rows / 32; joined *= 2) value += __shfl_xor_sync(0xffffffffu, value, joined);
+        __syncthreads();
+        return value;
+    }
+
+    template <typename Item>
+    DEVICE void sum_chunks(double* sums, int rows, Item item) {
+        const int row = blockIdx.x * chunk_rows + threadIdx.x;
+        for (int c = 0; c < components; ++c) {
+            const double sum = sum_of_block(row < rows ? item(row, c) : 0.0);
+            if (threadIdx.x == 0) sums[(long long)c * gridDim.x + blockIdx.x] = sum;
+        }
+    }
+
+    DEVICE double sum_of_chunks(const double* sums, int chunks) {
+        double sum = 0;
+        for (int chunk = threadIdx.x; chunk < chunks; chunk += chunk_rows) sum += sums[chunk];
+        return sum_of_block(sum);
+    }
+)cpp";
+
+constexpr const char* cpu_sums = R"cpp(
+#define DEVICE inline
+    DEVICE double multiply_add(double a, double b, double c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+        return __builtin_fma(a, b, c);
+#else
+        return a * b + c;
+#endif
+    }
+    DEVICE bool is_first_thread() {
+        return true;
+    }
+
+    // In pairs of neighbours.
+    DEVICE double sum_in_pairs(double* values) {
+        for (int pairs = chunk_rows / 2; pairs > 0; pairs /= 2)
+            for (int i = 0; i < pairs; ++i) values[i] = values[2 * i] + values[2 * i + 1];
+        return values[0];
+    }
+
+    template <typename Item>
+    DEVICE void sum_chunks(double* sums, int rows, Item item) {
+        const int chunks = (rows + chunk_rows - 1) / chunk_rows;
+#pragma omp parallel for collapse(2) if (rows > 4096)
+        for (int c = 0; c < components; ++c)
+            for (int chunk = 0; chunk < chunks; ++chunk) {
+                double values[chunk_rows] = {};
+                const int begin = chunk * chunk_rows, count = rows - begin < chunk_rows ? rows - begin : chunk_rows;
+                for (int i = 0; i < count; ++i) values[i] = item(begin + i, c);
+                sums[(long long)c * chunks + chunk] = sum_in_pairs(values);
+            }
+    }
+
+    DEVICE double sum_of_chunks(const double* sums, int chunks) {
+        double lanes[chunk_rows] = {};
+        for (int chunk = 0; chunk < chunks; ++chunk) lanes[chunk % chunk_rows] += sums[chunk];
+        return sum_in_pairs(lanes);
+    }
+)cpp";
+
+constexpr const char* mass_body = R"cpp(
+    // As MassKernels::Word.
+    enum Word { alpha, beta, delta, first_delta, threshold, active, iterations, breakdown, words };
+
+#define ARGUMENTS                                                                                                                         \
+        const double *b, const double *q, const double *w, const double *dot, double *x, double *r, double *p, double *sums, double *scalars, \
+            int first, int last
+
+    // z . r of a row, rounded by itself.
+    DEVICE double weighted_square(double q, double r) {
+        return multiply_add(q * r, r, 0.0);
+    }
+
+    KERNEL start(ARGUMENTS) {
+        const int rows = last - first;
+        sum_chunks(sums, rows, [=](int row, int c) {
+            const long long at = (long long)c * rows + row;
+            const double residual = q[at] == 0 ? 0.0 : b[at];
+            x[at] = 0, r[at] = residual, p[at] = q[at] * residual;
+            return weighted_square(q[at], residual);
+        });
+    }
+
+    // The threshold comes as the square of the tolerance.
+    KERNEL begin(ARGUMENTS) {
+        const int rows = last - first, chunks = (rows + chunk_rows - 1) / chunk_rows;
+        for (int c = 0; c < components; ++c) {
+            const double sum = sum_of_chunks(sums + (long long)c * chunks, chunks) / rows;
+            if (!is_first_thread()) continue;
+            double* const of = scalars + c * words;
+            of[alpha] = of[beta] = of[iterations] = 0;
+            of[delta] = of[first_delta] = sum;
+            of[threshold] *= sum;
+            of[breakdown] = sum >= 0 ? 0 : 1;
+            of[active] = sum > of[threshold] ? 1 : 0;
+        }
+    }
+
+    KERNEL update(ARGUMENTS) {
+        const int rows = last - first;
+        double step[components];
+        for (int c = 0; c < components; ++c) {
+            const double* const of = scalars + c * words;
+            step[c] = of[active] != 0 && dot[c] > 0 ? of[delta] / dot[c] : 0.0;
+        }
+        sum_chunks(sums, rows, [=](int row, int c) {
+            const long long at = (long long)c * rows + row;
+            const double residual = q[at] == 0 ? 0.0 : multiply_add(-step[c], w[at], r[at]);
+            r[at] = residual;
+            return weighted_square(q[at], residual);
+        });
+    }
+
+    KERNEL finish(ARGUMENTS) {
+        const int rows = last - first, chunks = (rows + chunk_rows - 1) / chunk_rows;
+        for (int c = 0; c < components; ++c) {
+            const double sum = sum_of_chunks(sums + (long long)c * chunks, chunks) / rows;
+            if (!is_first_thread()) continue;
+            double* const of = scalars + c * words;
+            const bool steps = of[active] != 0 && dot[c] > 0;
+            if (of[active] != 0 && !(steps && sum >= 0)) of[breakdown] = 1;
+            of[alpha] = steps ? of[delta] / dot[c] : 0;
+            of[beta] = steps ? sum / of[delta] : 0;
+            if (steps) of[delta] = sum, of[iterations] += 1;
+            of[active] = steps && sum > of[threshold] ? 1 : 0;
+        }
+    }
+
+    KERNEL direction(ARGUMENTS) {
+        const int rows = last - first;
+        double step[components], share[components];
+        for (int c = 0; c < components; ++c) step[c] = scalars[c * words + alpha], share[c] = scalars[c * words + beta];
+        FOR_ITEMS(row) {
+            for (int c = 0; c < components; ++c) {
+                const long long at = (long long)c * rows + row;
+                x[at] = multiply_add(step[c], p[at], x[at]);
+                p[at] = multiply_add(share[c], p[at], q[at] * r[at]);
+            }
+        }
+    }
+)cpp";
+
+enum Step : std::size_t { start_step, begin_step, update_step, finish_step, direction_step };
+
+CompiledCode compiled(const Backend& backend, const KernelSource& source) {
+    CompileOutcome outcome = backend.compiler().compile(source);
+    if (!outcome.ok) throw Error("the kernels of the mass solver", outcome.failure + "\n" + outcome.code.log, "'hone doctor' says what is missing");
+    return std::move(outcome.code);
+}
+
+}  // namespace
+
+std::int64_t MassKernels::sum_words(int components, int rows) {
+    return std::int64_t{components} * ((rows + chunk_rows - 1) / chunk_rows);
+}
+
+KernelSource MassKernels::source(Target target, int components, int rows) {
+    KernelSource source;
+    source.target = target;
+    source.precision = Precision::f64;
+    const std::string constants = fmt::format("constexpr int components = {}, chunk_rows = {};\n", components, chunk_rows);
+    source.text = item_kernels("Conjugate gradients beside the product with the matrix.", target, source.precision,
+                               constants + (target == Target::cuda ? cuda_sums : cpu_sums) + mass_body);
+    for (const char* name : {"b", "q", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
+    for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
+    const Dim3 chunks{(rows + chunk_rows - 1) / chunk_rows, 1, 1};
+    const Dim3 one{1, 1, 1};
+    for (const auto& [entry, grid] : std::initializer_list<std::pair<const char*, Dim3>>{
+             {"start", chunks}, {"begin", one}, {"update", chunks}, {"finish", one}, {"direction", item_blocks(rows)}}) {
+        source.entries.emplace_back(entry);
+        source.step.push_back({.entry = entry, .grid = grid, .block = {chunk_rows, 1, 1}, .constants = {}});
+    }
+    return source;
+}
+
+MassKernels::MassKernels(Backend& backend, int components, int rows)
+    : MassKernels(backend, source(backend.device().limits.target, components, rows), rows) {
+}
+
+MassKernels::MassKernels(Backend& backend, const KernelSource& source, int rows)
+    : steps_(source.step), rows_(rows), module_(backend.load(compiled(backend, source))) {
+}
+
+void MassKernels::launch(std::size_t step, const Arrays& arrays) const {
+    std::array<const void*, 9> pointers{arrays.b, arrays.q, arrays.w, arrays.dot, arrays.x, arrays.r, arrays.p, arrays.sums, arrays.scalars};
+    int first_row = 0, last_row = rows_;
+    std::vector<void*> arguments;
+    arguments.reserve(pointers.size() + 2);
+    for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
+    arguments.insert(arguments.end(), {&first_row, &last_row});
+    const Launch& of = steps_[step];
+    module_->launch(module_->entry(of.entry), of.grid, of.block, of.shared_bytes, {}, arguments.data());
+}
+
+void MassKernels::start(const Arrays& arrays) const {
+    launch(start_step, arrays);
+    launch(begin_step, arrays);
+}
+
+void MassKernels::update(const Arrays& arrays) const {
+    launch(update_step, arrays);
+    launch(finish_step, arrays);
+}
+
+void MassKernels::direction(const Arrays& arrays) const {
+    launch(direction_step, arrays);
+}
+
+}  // namespace hone::examples::hydro

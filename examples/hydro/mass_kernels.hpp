@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/backend.hpp"
+
+namespace hone::examples::hydro {
+
+/// What conjugate gradients with a diagonal preconditioner do beside the product with the matrix, for several right-hand sides at once, in a few
+/// small kernels that are the same text for processor and GPU. Their scalars never leave the device; sums have a fixed order, whatever the number of
+/// threads.
+///
+/// Vectors are [components][rows] in double precision. With Q the inverse diagonal, which is 0 where a component is held at 0:
+///
+///     start      x = 0, r = b (0 where Q is), p = Q r;  then begin: delta = r . Q r, threshold = tolerance^2 delta
+///     update     r -= alpha w, alpha = delta / gamma;   then finish: new delta, beta
+///     direction  x += alpha p, p = Q r + beta p
+///
+/// where gamma = p . w. A component that reached its threshold takes no further steps: its alpha is 0. Sums are per row (divided by `rows`).
+class MassKernels {
+  public:
+    /// Words of `scalars` for each component: component c has its own at c * words.
+    enum Word : int {
+        alpha,        ///< step along p
+        beta,         ///< share of the old direction in the new one
+        delta,        ///< r . Q r
+        first_delta,  ///< the first of these
+        threshold,    ///< of delta; before the start the square of the tolerance, which is of sqrt(r . Q r)
+        active,       ///< 1 until delta reaches it
+        iterations,   ///< so far
+        breakdown,    ///< 1 once a matrix was not positive definite, or a number was none
+        words
+    };
+
+    /// Device pointers. `sums` holds `sum_words` words, `dot` [components] what the product with the matrix left there: p . w / rows.
+    struct Arrays {
+        const void *b, *q, *w, *dot;
+        void *x, *r, *p, *sums, *scalars;
+    };
+
+    /// The kernels' text with the launches of one iteration, in the order of the steps above.
+    static KernelSource source(Target target, int components, int rows);
+    static std::int64_t sum_words(int components, int rows);
+
+    /// Throws Error with the compiler's reason when they do not compile.
+    MassKernels(Backend& backend, int components, int rows);
+    /// The same from a text of the caller's, for tests.
+    MassKernels(Backend& backend, const KernelSource& source, int rows);
+
+    /// The first residual and direction.
+    void start(const Arrays& arrays) const;
+    void update(const Arrays& arrays) const;
+    void direction(const Arrays& arrays) const;
+
+  private:
+    void launch(std::size_t step, const Arrays& arrays) const;
+
+    std::vector<Launch> steps_;
+    int rows_ = 0;
+    std::unique_ptr<Module> module_;
+};
+
+}  // namespace hone::examples::hydro

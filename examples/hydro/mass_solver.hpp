@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "examples/hydro/mass_system.hpp"
+#include "runtime/library.hpp"
+
+namespace hone::examples::hydro {
+
+struct MassSettings {
+    double tolerance = 1e-8;  ///< of sqrt(r . Q r) by its first value, Q the inverse diagonal: for each component by itself
+    int most_iterations = 300;
+    int check_every = 8;  ///< iterations from one look of the host at the residuals to the next; no result depends on it
+};
+
+enum class MassEnding {
+    converged,
+    too_many_iterations,
+    breakdown  ///< the matrix is not positive definite, or there is a number that is none
+};
+std::string to_string(MassEnding ending);
+
+struct MassSolve {
+    MassEnding ending = MassEnding::converged;  ///< the worst of all components
+    std::vector<int> iterations;                ///< [component]
+    std::vector<double> residuals;              ///< [component]: sqrt(r . Q r) by its first value, at the end
+    int executed = 0;                           ///< iterations that were queued: up to the look that found all components done
+};
+
+/// The problem of the product that a solver launches: what is to be tuned.
+Problem product_problem(const MassSystem& system);
+
+/// Conjugate gradients with a diagonal preconditioner for M x_c = b_c, all components of a vector field at once, on the device of a backend. Their
+/// scalars stay there, and a component that has converged stops there: the host only looks every so many iterations whether all are done.
+///
+///     MassSolver solver(*backend, library, {matrix, 3, walls});
+///     const MassSolve solve = solver.solve(force, acceleration, {.tolerance = 1e-12});
+///     if (solve.ending != MassEnding::converged) ...
+///
+/// The product with the matrix is the family csr_spmv with p . M p in the same kernel; sums are taken in a fixed order. So no digit of the solution
+/// depends on the configuration or on the number of threads.
+class MassSolver {
+  public:
+    /// Uploads the matrix and looks its kernel up. `configuration` ("lanes=8,...") stands in place of what the library would choose. Backend and
+    /// library must outlive the solver. Throws Error for a matrix whose arrays do not fit together, or whose diagonal is not positive.
+    MassSolver(Backend& backend, KernelLibrary& library, const MassSystem& system, const std::string& configuration = "");
+    ~MassSolver();
+
+    /// Solves from x = 0. `b` and `x` are device arrays [components][rows]; b is not changed. Fixed words of b do not matter, those of x become 0.
+    /// What may happen (no convergence, breakdown) is the value; x is then the last one.
+    MassSolve solve(const void* b, void* x, const MassSettings& settings = {});
+    /// The same for data of the host.
+    MassSolve solve(std::span<const double> b, std::span<double> x, const MassSettings& settings = {});
+
+    /// "exact: lanes=8,...": what was found for the product.
+    std::string kernel() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace hone::examples::hydro

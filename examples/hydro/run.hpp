@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "examples/hydro/stepper.hpp"
+
+namespace hone::examples::hydro {
+
+/// Energies at one moment.
+struct EnergySample {
+    std::int64_t step = 0;
+    double time = 0, internal = 0, kinetic = 0;
+
+    double total() const { return internal + kinetic; }
+    bool operator==(const EnergySample&) const = default;
+};
+
+/// What a run does from its first state to its last.
+struct RunSettings {
+    double time = 0;  ///< at the end
+    TimeScheme scheme = TimeScheme::rk2_average;
+    double cfl = 0.5, tolerance = 1e-12;                ///< of the operator: for the checkpoint
+    std::int64_t energy_every = 20;                     ///< steps from one energy sample to the next; also taken at the first and last step
+    std::filesystem::path frames_folder;                ///< for ParaView; empty: none
+    int frames = 10;                                    ///< over the run, besides the first: after the first step past each multiple of time / frames
+    std::filesystem::path checkpoint;                   ///< empty: none; also written at the end
+    std::int64_t checkpoint_every = 0;                  ///< steps; 0: at the end only
+    std::filesystem::path restart;                      ///< go on from this checkpoint
+    std::int64_t stop_after = 0;                        ///< end after so many steps of the whole run, as if interrupted; 0: do not
+    std::map<std::string, std::string> configurations;  ///< of the kernels, for the checkpoint
+    std::function<void(const Clock&)> progress;         ///< after every step
+};
+
+struct RunResult {
+    Clock clock;
+    State state;
+    std::vector<EnergySample> energies;
+    std::int64_t first_step = 0;  ///< that the run began with
+    double seconds = 0;           ///< of the time steps alone
+};
+
+/// Runs the operator from the discretisation's first state, or from settings.restart: then the operator must have been made with the checkpoint's
+/// configurations. Throws Error for a checkpoint of another problem, mesh or scheme.
+RunResult run_hydro(Operator& on, const Discretisation& of, const RunSettings& settings);
+
+/// The kernels that a checkpoint was made with, by what they are for. Throws Error for a file that is none.
+std::map<std::string, std::string> checkpoint_configurations(const std::filesystem::path& file);
+
+/// Leaves small runs on the processor to one thread, for the whole process: a team would wait longer at the ends of launches than it works, most of
+/// all on a busy machine. Does nothing where OMP_NUM_THREADS says what is wanted.
+void suit_threads(const Discretisation& of);
+
+/// Square root of the sum of squares: what is published of a run's energies.
+double norm(const std::vector<double>& values);
+
+}  // namespace hone::examples::hydro

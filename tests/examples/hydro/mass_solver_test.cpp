@@ -1,0 +1,298 @@
+#include "examples/hydro/mass_solver.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "examples/hydro/energy_mass.hpp"
+#include "examples/hydro/mass_kernels.hpp"
+#include "generator/error.hpp"
+#include "tests/support/backend_test.hpp"
+#include "tests/support/digits.hpp"
+#include "tests/support/emulator.hpp"
+
+namespace hone::examples::hydro {
+namespace {
+
+using Matrix = std::vector<std::vector<double>>;
+
+// A sum of random positive definite matrices over the elements of a chain of `rows` nodes, with five nodes each: the structure of a mass matrix.
+Matrix random_mass(int rows, std::mt19937_64& random) {
+    std::uniform_real_distribution<> uniform(-1, 1);
+    const auto n = static_cast<std::size_t>(rows);
+    Matrix mass(n, std::vector<double>(n, 0.0));
+    for (std::size_t i = 0; i < n; ++i) mass[i][i] = 0.2;
+    for (std::size_t first = 0; first < n; first += 4)
+        for (int rank = 0; rank < 5; ++rank) {
+            std::array<double, 5> v{};
+            for (double& word : v) word = uniform(random);
+            for (std::size_t i = 0; i < 5 && first + i < n; ++i)
+                for (std::size_t j = 0; j < 5 && first + j < n; ++j) mass[first + i][first + j] += v[i] * v[j];
+        }
+    return mass;
+}
+
+CsrMatrix sparse(const Matrix& dense) {
+    CsrMatrix result{{0}, {}, {}};
+    for (const auto& row : dense) {
+        for (std::size_t column = 0; column < row.size(); ++column)
+            if (row[column] != 0) result.columns.push_back(static_cast<int>(column)), result.values.push_back(row[column]);
+        result.row_starts.push_back(static_cast<int>(result.columns.size()));
+    }
+    return result;
+}
+
+// Neighbours of a chain: large enough for several threads, and quickly solved.
+CsrMatrix chain(int rows, std::mt19937_64& random) {
+    std::uniform_real_distribution<> uniform(0, 1);
+    CsrMatrix result{{0}, {}, {}};
+    double before = 0;
+    for (int row = 0; row < rows; ++row) {
+        const double behind = row + 1 < rows ? -uniform(random) : 0;
+        for (const auto& [column, value] : {std::pair(row - 1, before), {row, 2.2 + uniform(random)}, {row + 1, behind}})
+            if (value != 0) result.columns.push_back(column), result.values.push_back(value);
+        result.row_starts.push_back(static_cast<int>(result.columns.size()));
+        before = behind;
+    }
+    return result;
+}
+
+// The textbook's loop with a dense matrix, words that are fixed left out of everything. Source: J. R. Shewchuk, An Introduction to the Conjugate
+// Gradient Method Without the Agonizing Pain, 1994, B3.
+struct PlainSolve {
+    std::vector<double> x;
+    int iterations = 0;
+};
+PlainSolve plain_cg(const Matrix& m, const std::vector<double>& b, const std::set<int>& fixed, double tolerance) {
+    const std::size_t n = b.size();
+    std::vector<std::size_t> free;
+    for (std::size_t i = 0; i < n; ++i)
+        if (!fixed.contains(static_cast<int>(i))) free.push_back(i);
+    std::vector<double> r = b, p(n, 0.0), w(n, 0.0);
+    PlainSolve solve{std::vector<double>(n, 0.0), 0};
+    const auto weighted = [&] {
+        double sum = 0;
+        for (const std::size_t i : free) sum += r[i] * r[i] / m[i][i];
+        return sum;
+    };
+    double delta = weighted();
+    const double threshold = tolerance * tolerance * delta;
+    double beta = 0;
+    while (delta > threshold) {
+        double gamma = 0;
+        for (const std::size_t i : free) p[i] = r[i] / m[i][i] + beta * p[i];
+        for (const std::size_t i : free) {
+            w[i] = 0;
+            for (const std::size_t j : free) w[i] += m[i][j] * p[j];
+            gamma += p[i] * w[i];
+        }
+        for (const std::size_t i : free) solve.x[i] += delta / gamma * p[i], r[i] -= delta / gamma * w[i];
+        const double next = weighted();
+        beta = next / delta, delta = next;
+        ++solve.iterations;
+    }
+    return solve;
+}
+
+class MassSolverTest : public test::BackendTest {
+  protected:
+    std::vector<double> random_words(std::size_t count) {
+        std::uniform_real_distribution<> uniform(-1, 1);
+        std::vector<double> words(count);
+        for (double& word : words) word = uniform(random_);
+        return words;
+    }
+    KernelLibrary& library() {
+        if (!library_)
+            library_ = std::make_unique<KernelLibrary>(backend(), Database(built_in_families()), built_in_families(), [](const std::string&) {});
+        return *library_;
+    }
+
+    std::random_device::result_type seed_ = std::random_device{}();
+    std::mt19937_64 random_{seed_};
+    ::testing::ScopedTrace trace_{__FILE__, __LINE__, "seed " + std::to_string(seed_)};
+
+  private:
+    std::unique_ptr<KernelLibrary> library_;
+};
+INSTANTIATE_TEST_SUITE_P(Cpu, MassSolverTest, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, MassSolverTest, testing::Values("cuda"));
+
+TEST_P(MassSolverTest, TakesTheStepsOfThePlainLoopAndReachesItsSolution) {
+    constexpr int rows = 601;
+    constexpr double tolerance = 1e-10;
+    const Matrix mass = random_mass(rows, random_);
+    MassSystem system{sparse(mass), 3, {{0, 7, 600}, {}, {3}}};
+    MassSolver solver(backend(), library(), system);
+    std::vector<double> b = random_words(3 * rows);
+    std::vector<double> x(3 * rows, std::nan(""));
+    b[0] = std::numeric_limits<double>::infinity();  // a fixed word does not matter
+    const MassSolve solve = solver.solve(b, x, {.tolerance = tolerance, .check_every = 5});
+    EXPECT_EQ(solve.ending, MassEnding::converged);
+    for (std::size_t c = 0; c < 3; ++c) {
+        const auto at = [&](const std::vector<double>& words) {
+            return std::vector<double>(words.begin() + static_cast<std::ptrdiff_t>(c * rows),
+                                       words.begin() + static_cast<std::ptrdiff_t>((c + 1) * rows));
+        };
+        std::vector<double> own_b = at(b);
+        if (c == 0) own_b[0] = 0;
+        const PlainSolve plain = plain_cg(mass, own_b, {system.fixed[c].begin(), system.fixed[c].end()}, tolerance);
+        // Roundings may move the last step by one.
+        EXPECT_NEAR(solve.iterations[c], plain.iterations, 1) << "component " << c;
+        EXPECT_GT(plain.iterations, 10);
+        EXPECT_LE(solve.residuals[c], tolerance);
+        const std::vector<double> own_x = at(x);
+        // Diagonals lie within 0.2 and 10.2, eigenvalues above 0.2: with |b| below 25 each x errs by tolerance 25 sqrt(10.2 / 0.2) / 0.2 at most.
+        for (std::size_t i = 0; i < own_x.size(); ++i) EXPECT_NEAR(own_x[i], plain.x[i], 2 * tolerance * 900);
+        for (const int node : system.fixed[c]) EXPECT_EQ(own_x[static_cast<std::size_t>(node)], 0);
+    }
+}
+
+TEST_P(MassSolverTest, NoDigitDependsOnWhenTheHostLooksOrOnTheThreads) {
+    constexpr int rows = 5003;
+    const MassSystem system{chain(rows, random_), 2, {}};
+    MassSolver solver(backend(), library(), system);
+    const std::vector<double> b = random_words(2 * rows);
+    std::vector<double> usual(2 * rows);
+    const MassSolve first = solver.solve(b, usual, {.tolerance = 1e-9, .check_every = 1});
+    ASSERT_EQ(first.ending, MassEnding::converged);
+    EXPECT_GT(first.iterations[0], 8);
+    const int threads = omp_get_max_threads();
+    for (const int check_every : {3, 64, 150}) {
+        omp_set_num_threads(check_every == 3 ? 1 : threads);
+        std::vector<double> x(2 * rows);
+        const MassSolve solve = solver.solve(b, x, {.tolerance = 1e-9, .check_every = check_every});
+        EXPECT_EQ(x, usual) << "a look every " << check_every;
+        EXPECT_EQ(solve.iterations, first.iterations);
+    }
+    omp_set_num_threads(threads);
+}
+
+TEST_P(MassSolverTest, SaysHowItEnded) {
+    constexpr int rows = 300;
+    Matrix mass = random_mass(rows, random_);
+    std::vector<double> x(2 * rows);
+    const std::vector<double> b = random_words(2 * rows);
+    {
+        MassSolver solver(backend(), library(), {sparse(mass), 2, {}});
+        const MassSolve short_of = solver.solve(b, x, {.tolerance = 1e-14, .most_iterations = 3, .check_every = 2});
+        EXPECT_EQ(short_of.ending, MassEnding::too_many_iterations);
+        EXPECT_EQ(short_of.executed, 3);
+        EXPECT_EQ(short_of.iterations, (std::vector<int>{3, 3}));
+        std::vector<double> nothing(2 * rows, 0.0);
+        std::copy_n(b.begin(), rows, nothing.begin());
+        const MassSolve half = solver.solve(nothing, x, {});
+        EXPECT_EQ(half.ending, MassEnding::converged);
+        EXPECT_EQ(half.iterations[1], 0) << "nothing to solve for";
+        EXPECT_TRUE(std::all_of(x.begin() + rows, x.end(), [](double word) { return word == 0; }));
+        std::vector<double> broken = b;
+        broken[rows + 5] = std::nan("");
+        EXPECT_EQ(solver.solve(broken, x, {}).ending, MassEnding::breakdown);
+        EXPECT_EQ(solver.solve(b, x, {}).ending, MassEnding::converged) << "the next solve knows nothing of it";
+    }
+    for (std::size_t i = 0; i + 1 < mass.size(); ++i) mass[i][i + 1] = mass[i + 1][i] = 50;  // indefinite
+    MassSolver solver(backend(), library(), {sparse(mass), 2, {}});
+    EXPECT_EQ(solver.solve(b, x, {}).ending, MassEnding::breakdown);
+}
+
+TEST_P(MassSolverTest, RefusesWhatIsNoMassMatrix) {
+    const auto refused = [&](const MassSystem& system) { EXPECT_THROW(MassSolver(backend(), library(), system), Error); };
+    refused({{{0, 1}, {0}, {-1.0}}, 1, {}});
+    refused({{{0, 1}, {1}, {1.0}}, 1, {}});
+    refused({{{0, 2}, {0}, {1.0}}, 1, {}});
+    refused({{{0, 1}, {0}, {1.0}}, 4, {}});
+    refused({{{0, 1}, {0}, {1.0}}, 1, {{1}}});
+    refused({{{0, 1}, {0}, {1.0}}, 1, {{}, {0}}});
+    MassSolver solver(backend(), library(), {{{0, 1}, {0}, {2.0}}, 1, {}});
+    std::vector<double> x(1);
+    EXPECT_EQ(solver.solve(std::vector<double>{3}, x, {}).iterations, std::vector<int>{1});
+    EXPECT_EQ(x[0], 1.5);
+    EXPECT_THROW(solver.solve(std::vector<double>{3, 4}, x, {}), Error);
+    EXPECT_THROW(solver.solve(std::vector<double>{3}, x, {.check_every = 0}), Error);
+}
+
+TEST_P(MassSolverTest, BlockInverseInverts) {
+    for (const int n : {1, 8, 27}) {
+        const int zones = n == 8 ? 41 : 3;
+        const auto size = static_cast<std::size_t>(n);
+        std::vector<double> blocks;
+        std::vector<double> b, expected = random_words(size * static_cast<std::size_t>(zones));
+        for (std::size_t zone = 0; zone < static_cast<std::size_t>(zones); ++zone) {
+            const Matrix block = random_mass(n, random_);
+            for (std::size_t i = 0; i < size; ++i) {
+                double sum = 0;
+                for (std::size_t j = 0; j < size; ++j) blocks.push_back(block[i][j]), sum += block[i][j] * expected[zone * size + j];
+                b.push_back(sum);
+            }
+        }
+        const BlockInverse inverse(backend(), library(), n, blocks);
+        EXPECT_EQ(inverse.zones(), zones);
+        const auto bytes = static_cast<std::int64_t>(b.size() * sizeof(double));
+        const DeviceArray on_device(backend(), bytes), result(backend(), bytes);
+        backend().copy(on_device.data(), b.data(), bytes);
+        inverse.apply(on_device.data(), result.data());
+        std::vector<double> x(b.size());
+        backend().copy(x.data(), result.data(), bytes);
+        backend().synchronise();
+        // Condition numbers are below 100, and a hundred roundings beside.
+        for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], expected[i], 1e4 * std::numeric_limits<double>::epsilon()) << "n = " << n;
+        blocks.back() = -1;
+        EXPECT_THROW(BlockInverse(backend(), library(), n, blocks), Error);
+        if (n == 1) continue;
+        blocks.pop_back();
+        EXPECT_THROW(BlockInverse(backend(), library(), n, blocks), Error);
+    }
+}
+
+// The text for the GPU, run on the processor: the same digits.
+TEST(MassKernelsTest, BothTargetsGiveTheSameDigits) {
+    test::TemporaryFolder folder;
+    DiskCache cache(folder.path() / "cache");
+    const auto backend = make_backend("cpu", cache);
+    if (const std::string missing = backend->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    if (!test::rounds_once()) GTEST_SKIP() << "this processor rounds products and sums apart, a GPU together";
+    constexpr int components = 2, rows = 521;
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(seed);
+    std::vector<std::vector<double>> answers;
+    for (const Target target : {Target::cpu, Target::cuda}) {
+        std::mt19937_64 random(seed);
+        std::uniform_real_distribution<> uniform(0.5, 1);
+        const auto vector = [&](std::size_t count) {
+            std::vector<double> words(count);
+            for (double& word : words) word = uniform(random);
+            return words;
+        };
+        KernelSource source = MassKernels::source(target, components, rows);
+        if (target == Target::cuda) source = test::emulated(source);
+        const MassKernels kernels(*backend, source, rows);
+        std::vector<double> b = vector(components * rows), q = vector(components * rows), w = vector(components * rows);
+        for (std::size_t i = 0; i < q.size(); i += 5) q[i] = 0;
+        const std::vector<double> dot{0.7, 1.3};
+        std::vector<double> x(b.size(), std::nan("")), r = x, p = x, scalars(components * MassKernels::words, 0.0);
+        std::vector<double> sums(static_cast<std::size_t>(MassKernels::sum_words(components, rows)), std::nan(""));
+        scalars[MassKernels::threshold] = 1e-6, scalars[MassKernels::words + MassKernels::threshold] = 2;  // the second has converged at once
+        const MassKernels::Arrays arrays{b.data(), q.data(), w.data(), dot.data(), x.data(), r.data(), p.data(), sums.data(), scalars.data()};
+        kernels.start(arrays);
+        EXPECT_EQ(scalars[MassKernels::active], 1);
+        EXPECT_EQ(scalars[MassKernels::words + MassKernels::active], 0);
+        kernels.update(arrays);
+        kernels.direction(arrays);
+        EXPECT_NE(x[1], 0);
+        EXPECT_EQ(x[0], 0) << "held there";
+        EXPECT_EQ(x[rows + 1], 0) << "it takes no step";
+        std::vector<double> all = x;
+        for (const auto* more : {&r, &p, &sums, &scalars}) all.insert(all.end(), more->begin(), more->end());
+        answers.push_back(all);
+    }
+    EXPECT_EQ(answers[0], answers[1]);
+}
+
+}  // namespace
+}  // namespace hone::examples::hydro
