@@ -15,6 +15,7 @@
 #include "examples/acoustics/reflection.hpp"
 #include "examples/acoustics/run.hpp"
 #include "examples/acoustics/synthetic_model.hpp"
+#include "examples/acoustics/time_levels.hpp"
 #include "examples/tuning/tune_first.hpp"
 #include "generator/error.hpp"
 #include "generator/text.hpp"
@@ -36,6 +37,7 @@ struct Options {
     double frequency = 0, tune = 0, wavelength = 12;
     std::vector<double> source;
     int receivers = 0, receiver_depth = 4;
+    std::string levels = "auto";
     bool reflection = false;
     WaveSettings waves;
     RunSettings wanted;
@@ -59,6 +61,9 @@ void declare_waves(CLI::App& app, Options& options) {
     app.add_option("--kernels", options.waves.kernels, "a step in one pass, or in one sweep for velocities and one for pressure")
         ->capture_default_str()
         ->check(CLI::IsMember({"step", "sweeps"}));
+    app.add_option("--levels", options.levels, "time steps of one pass over memory, in 2D; auto: the fastest by the records in --db")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"auto", "1", "2", "3", "4"}));
     app.add_option("--courant", options.waves.courant, "time step, as a part of the stability limit")
         ->capture_default_str()
         ->check(CLI::Range(0.01, 1.0));
@@ -140,6 +145,16 @@ bool report_reflection(hone::Backend& backend, hone::KernelLibrary& library, con
     return good;
 }
 
+// What to tune: of --levels auto all that may turn out to be the fastest.
+std::vector<hone::Problem> problems_to_tune(const Model& model, const Options& options) {
+    std::vector<hone::Problem> problems = WaveSolver::problems(model, options.waves);
+    WaveSettings waves = options.waves;
+    if (options.levels == "auto")
+        for (waves.levels = 2; waves.levels <= most_levels(model, waves); ++waves.levels)
+            problems.push_back(WaveSolver::problems(model, waves).front());
+    return problems;
+}
+
 void describe(const Model& model, const Options& options, const Survey& survey, const std::string& device) {
     fmt::print("{} x {}{} cells of {:.4g} m, speeds {:.0f} to {:.0f} m/s, order {}, {}, on {}\n", model.cells[0], model.cells[1],
                model.dimension == 3 ? fmt::format(" x {}", model.cells[2]) : "", model.spacing, model.slowest(), model.fastest(), options.waves.order,
@@ -169,23 +184,33 @@ int run(Options options) {
     const hone::Families& families = hone::built_in_families();
     for (auto& axis : options.waves.walls) axis = {wall_of(options.sides), wall_of(options.sides)};
     options.waves.walls[static_cast<std::size_t>(model.depth_axis())][0] = wall_of(options.top);
-    const std::vector<hone::Problem> problems = WaveSolver::problems(model, options.waves);
+    if (options.levels != "auto") options.waves.levels = std::stoi(options.levels);
+    if (options.reflection) options.waves.levels = 1;
     if (options.tune > 0 && options.records == Options().records)
         throw hone::Error("--tune", "there is no folder of your own for what is found", "name one with --db, or in HONE_DB");
     if (options.tune > 0)
-        tune_first(*backend, problems, options.records, options.tune, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
-    hone::KernelLibrary library(*backend, hone::Database::load(options.records, families), families);
+        tune_first(*backend, problems_to_tune(model, options), options.records, options.tune,
+                   [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+    const hone::Database database = hone::Database::load(options.records, families);
+    hone::KernelLibrary library(*backend, database, families);
     if (options.reflection) return report_reflection(*backend, library, options) ? 0 : 1;
 
     const Survey survey = survey_of(options, model, options.frequency > 0 ? options.frequency : suitable_frequency(model, options.waves));
+    if (options.levels == "auto") options.waves.levels = fastest_levels(database, *backend, model, options.waves, survey);
     if (options.wanted.seconds == 0) options.wanted.seconds = suitable_seconds(model, survey.ricker);
     describe(model, options, survey, backend->device().fingerprint.name);
-    double cells = 0, bytes = 0;
-    for (const hone::Problem& problem : problems) {
+    double cells = 0, bytes = 0;  // of a time step
+    const int levels = options.waves.levels;
+    for (const hone::Problem& problem : WaveSolver::problems(model, options.waves)) {
         const auto kernel = library.kernel(problem);
-        fmt::print("{}: {}, {}\n", problem.word("kernel"), to_string(kernel->match().grade), kernel->match().config.key());
+        const bool all_steps = problem.integer("levels") == levels;
+        fmt::print("{}{}: {}, {}\n", problem.word("kernel"),
+                   levels == 1 ? ""
+                   : all_steps ? fmt::format(", {} in a pass", levels)
+                               : ", the others",
+                   to_string(kernel->match().grade), kernel->match().config.key());
         const hone::Counts counts = families.of(problem).counts(problem);
-        cells = counts.updates, bytes += counts.bytes;
+        if (all_steps) cells = counts.updates / levels, bytes += counts.bytes / levels;
     }
     const RunReport report = run_survey(*backend, library, model, options.waves, survey, options.wanted);
     print_speed(report, cells, bytes, hone::measure_ceilings(*backend).copy_bytes_per_second);

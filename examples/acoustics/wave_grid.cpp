@@ -36,7 +36,21 @@ void check(const Model& model, const WaveSettings& settings) {
             if (settings.walls[index(axis)][index(end)] == Wall::free_surface && (axis != model.depth_axis() || end != 0))
                 throw Error("boundary conditions", "a free surface that is not on top", "make it absorbing or rigid");
     }
+    if (settings.levels < 1 || settings.levels > most_levels(model, settings))
+        throw Error("time steps of one pass", std::to_string(settings.levels),
+                    fmt::format("{} can be: in 2D, with kernels=step, by order and size", most_levels(model, settings)));
     if (settings.layer < 0) throw Error("absorbing layer", fmt::format("{} cells", settings.layer), "give it 0 or more");
+}
+
+std::string problem_text(const Model& model, const WaveSettings& settings, const std::string& kernel) {
+    check(model, settings);
+    std::string text =
+        fmt::format("acoustics_staggered kernel={} dimension={} order={} precision={}", kernel, model.dimension, settings.order, settings.precision);
+    if (absorbing(model, settings)) text += " absorbing=sponge";
+    if (kernel == "step" && settings.levels > 1) text += fmt::format(" levels={}", settings.levels);
+    for (int axis = 0; axis < model.dimension; ++axis)
+        text += fmt::format(" n{}={}", "xyz"[axis], model.cells[index(axis)] + layer(settings, axis, 0) + layer(settings, axis, 1));
+    return text;
 }
 
 }  // namespace
@@ -60,21 +74,38 @@ double time_step(const Model& model, const WaveSettings& settings) {
 }
 
 Problem WaveGrid::problem(const Model& model, const WaveSettings& settings, const std::string& kernel) {
-    check(model, settings);
-    std::string text =
-        fmt::format("acoustics_staggered kernel={} dimension={} order={} precision={}", kernel, model.dimension, settings.order, settings.precision);
-    if (absorbing(model, settings)) text += " absorbing=sponge";
-    for (int axis = 0; axis < model.dimension; ++axis)
-        text += fmt::format(" n{}={}", "xyz"[axis], model.cells[index(axis)] + layer(settings, axis, 0) + layer(settings, axis, 1));
-    return built_in_families().parse_problem(text);
+    return built_in_families().parse_problem(problem_text(model, settings, kernel));
 }
 
 WaveGrid::WaveGrid(const Model& model, const WaveSettings& settings)
     : model_(model),
       settings_(settings),
-      grid_(problem(model, settings, "pressure")),
+      grid_(problem(model, settings, settings.levels > 1 ? "step" : "pressure")),
       dt_(time_step(model, settings)),
       impedance_(static_cast<double>(model.speed.front()) * model.density.front()) {
+}
+
+Problem WaveGrid::single_step(const Model& model, const WaveSettings& settings) {
+    WaveSettings single = settings;
+    single.levels = 1;
+    const std::int64_t pitch = acoustics::Grid(problem(model, settings, "step")).pitch;
+    return built_in_families().parse_problem(problem_text(model, single, "step") + fmt::format(" pitch={}", pitch));
+}
+
+std::int64_t WaveGrid::single_start() const {
+    const acoustics::Grid single(single_step(model_, settings_));
+    return grid_.position(0, 0, 0) - single.position(0, 0, 0);
+}
+
+std::int64_t WaveGrid::single_start_x() const {
+    return grid_.left() - acoustics::Grid(single_step(model_, settings_)).left();
+}
+
+std::vector<Rows> WaveGrid::rows_beside(int levels, const Survey& survey) const {
+    const auto row_of = [&](const Cell& cell) { return cell[1] + layer(settings_, 1, 0); };
+    std::vector<int> receivers;
+    for (const Cell& cell : survey.receivers) receivers.push_back(row_of(cell));
+    return seismic::rows_beside(levels, grid_.reach(), cells(1), row_of(survey.source), receivers);
 }
 
 bool WaveGrid::absorbs() const {
@@ -97,19 +128,34 @@ std::size_t WaveGrid::model_cell(const Cell& cell) const {
     return model_.at(inside[0], inside[1], inside[2]);
 }
 
-// All cells of the grid, and `beyond` more at both ends of an axis.
+// All cells of the grid, and `beyond` more at both ends of an axis; where the first of several time steps computes more, these too.
 template <typename Visit>
 void WaveGrid::for_cells(int axis, int beyond, const Visit& visit) const {
-    std::array<int, 3> more{};
-    if (axis >= 0) more[index(axis)] = beyond;
+    const auto extension = static_cast<int>(grid_.extension());
+    std::array<int, 3> more{extension, extension, 0};
+    if (axis >= 0) more[index(axis)] += beyond;
     for (int z = -more[2]; z < cells(2) + more[2]; ++z)
         for (int y = -more[1]; y < cells(1) + more[1]; ++y)
             for (int x = -more[0]; x < cells(0) + more[0]; ++x) visit(Cell{x, y, z}, static_cast<std::size_t>(grid_.position(x, y, z)));
 }
 
+// The cell whose medium one beyond the walls has, of which faces along `face_axis` are asked; whether it has any: absorbing layers end with none.
+bool WaveGrid::mirrored(Cell& cell, int face_axis) const {
+    for (int axis = 0; axis < model_.dimension; ++axis) {
+        int& place = cell[index(axis)];
+        const int n = cells(axis), on_face = axis == face_axis ? 1 : 0;
+        const bool below = place < 0, above = place >= n + on_face;
+        if ((below || above) && !reflects(axis, below ? 0 : 1)) return false;
+        if (below) place = -1 - place + on_face;
+        if (above) place = 2 * n - 1 - place + on_face;
+    }
+    return true;
+}
+
 std::vector<float> WaveGrid::kappa() const {
     std::vector<float> words(static_cast<std::size_t>(grid_.words()));
-    for_cells(-1, 0, [&](const Cell& cell, std::size_t word) {
+    for_cells(-1, 0, [&](Cell cell, std::size_t word) {
+        if (!mirrored(cell, -1)) return;
         const std::size_t at = model_cell(cell);
         const double speed = model_.speed[at];
         words[word] = static_cast<float>(speed * speed * model_.density[at] * dt_ / model_.spacing / impedance_);
@@ -120,15 +166,12 @@ std::vector<float> WaveGrid::kappa() const {
 std::vector<float> WaveGrid::buoyancy(int axis) const {
     std::vector<float> words(static_cast<std::size_t>(grid_.words()));
     const int n = cells(axis);
-    for_cells(axis, grid_.half, [&](const Cell& cell, std::size_t word) {
-        const int face = cell[index(axis)];
-        // Mirrored faces for walls; on the far wall the velocity is 0 whatever stands here.
-        const int same = face < 0 ? -face : face > n ? 2 * n - face : face;
-        if (face == n || (same != face && !reflects(axis, face < 0 ? 0 : 1))) return;
-        Cell right = cell, left = cell;
-        right[index(axis)] = same;
-        left[index(axis)] = std::max(same - 1, 0);
-        const double density = (static_cast<double>(model_.density[model_cell(left)]) + model_.density[model_cell(right)]) / 2;
+    for_cells(axis, grid_.half, [&](Cell cell, std::size_t word) {
+        // On the far wall the velocity is 0 whatever stands here.
+        if (cell[index(axis)] == n || !mirrored(cell, axis)) return;
+        Cell left = cell;
+        left[index(axis)] = std::max(cell[index(axis)] - 1, 0);
+        const double density = (static_cast<double>(model_.density[model_cell(left)]) + model_.density[model_cell(cell)]) / 2;
         words[word] = static_cast<float>(impedance_ * dt_ / (model_.spacing * density));
     });
     return words;
@@ -136,7 +179,7 @@ std::vector<float> WaveGrid::buoyancy(int axis) const {
 
 // sigma = sigma_max (depth / width)^3, so that a wave of the fastest speed comes back from the layer's end as `leak` of itself. More damping, or one
 // that begins faster, was measured to send more back: what little comes from the end is not what is left.
-std::vector<float> WaveGrid::damping(int axis) const {
+std::vector<float> WaveGrid::damping(int axis, std::int64_t ghosts) const {
     constexpr double leak = 1e-2;
     const double width = settings_.layer * model_.spacing;
     const double most = width > 0 ? 2 * model_.fastest() * std::log(1 / leak) / width : 0;
@@ -147,8 +190,8 @@ std::vector<float> WaveGrid::damping(int axis) const {
         depth = std::min(depth, 1.0);
         return static_cast<float>(std::exp(-most * depth * depth * depth * dt_));
     };
-    const std::int64_t before = axis == 0 ? grid_.left() : grid_.ghost();
-    const std::int64_t length = axis == 0 ? grid_.pitch : cells(axis) + 2 * grid_.ghost();
+    const std::int64_t before = axis == 0 ? grid_.left() : ghosts;
+    const std::int64_t length = axis == 0 ? grid_.pitch : cells(axis) + 2 * ghosts;
     std::vector<float> words;
     for (const double shift : {0.0, 0.5})
         for (std::int64_t i = 0; i < length; ++i) words.push_back(factor(static_cast<double>(i - before) + shift));

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "examples/acoustics/time_levels.hpp"
 #include "examples/acoustics/wave_solver.hpp"
 #include "generator/families/acoustics_staggered_grid.hpp"
 
@@ -13,8 +14,11 @@ namespace hone::examples::seismic {
 /// Pressure has the model's unit, velocities are multiplied by an impedance (rho c of the first cell), so that both have one size.
 class WaveGrid {
   public:
-    /// `kernel`: step, pressure or velocity.
+    /// `kernel`: step, with as many levels as the settings have, pressure or velocity.
     static Problem problem(const Model& model, const WaveSettings& settings, const std::string& kernel);
+
+    /// A single time step on the arrays of several levels, from a word of each of them on that `single_start` says.
+    static Problem single_step(const Model& model, const WaveSettings& settings);
 
     WaveGrid(const Model& model, const WaveSettings& settings);
 
@@ -26,14 +30,20 @@ class WaveGrid {
     Wall wall(int axis, int end) const { return settings_.walls[static_cast<std::size_t>(axis)][static_cast<std::size_t>(end)]; }
     double dt() const { return dt_; }
 
+    /// Words of an array, and of a row of factors along x, that come before those of a single step's.
+    std::int64_t single_start() const;
+    std::int64_t single_start_x() const;
+    /// What a pass computes beside (time_levels.hpp).
+    std::vector<Rows> rows_beside(int levels, const Survey& survey) const;
+
     /// The word of a cell of the model.
     std::int64_t place(const Cell& cell) const;
     /// kappa dt / h, a word for every one of an array.
     std::vector<float> kappa() const;
     /// dt / (h rho) at the left faces along an axis, with what lies beyond walls; 0 beyond absorbing layers.
     std::vector<float> buoyancy(int axis) const;
-    /// Factors of a step in the absorbing layers: of the faces, then of the centres, along an axis.
-    std::vector<float> damping(int axis) const;
+    /// Factors of a step in the absorbing layers: of the faces, then of the centres, along an axis; with so many `ghosts` at both ends of y or z.
+    std::vector<float> damping(int axis, std::int64_t ghosts) const;
     /// Energy of a sum over p p' / kappa + v^2 / b with these media, J for p in Pa.
     double energy_unit() const;
 
@@ -41,6 +51,7 @@ class WaveGrid {
     std::size_t model_cell(const Cell& cell) const;
     template <typename Visit>
     void for_cells(int axis, int beyond, const Visit& visit) const;
+    bool mirrored(Cell& cell, int face_axis) const;
 
     const Model& model_;
     WaveSettings settings_;

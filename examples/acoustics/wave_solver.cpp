@@ -40,10 +40,12 @@ struct WaveSolver::State {
     WaveGrid grid;
     Precision precision;
     EdgeKernels edges;
-    std::vector<std::shared_ptr<const Kernel>> kernels;
     std::map<std::string, DeviceArray> arrays;
-    std::vector<BoundKernel> bound;  // step: from the first set of fields to the second, and back; sweeps: velocity, pressure
+    // There are two sets of fields, "0" and "1", and "2" for what is computed beside a pass; sweeps have one.
+    std::map<std::string, BoundKernel> bound;  // "step01": from the first set to the second; sweeps: "velocity00", "pressure00"
+    std::vector<Rows> beside;                  // what is computed so, of each time step of a pass
     DeviceArray source_place, receiver_places;
+    std::string now = "0";  // the set with the state before the next step
     int steps, done = 0;
 
     State(Backend& on, KernelLibrary& library, Model of, const WaveSettings& with, Survey what, int most_steps)
@@ -55,23 +57,23 @@ struct WaveSolver::State {
           precision(grid.grid().precision),
           edges(on, precision),
           steps(most_steps) {
-        for (const auto& name : kernel_names(settings)) kernels.push_back(library.kernel(WaveGrid::problem(model, settings, name)));
         for (const std::string& field : fields())
-            for (const char* const set : {"0", "1"})
-                if (is_step() || *set == '0') allocate(field + set, grid.grid().words());
+            for (int set = 0; set < sets(); ++set) allocate(field + std::to_string(set), grid.grid().words());
         upload("kappa", grid.kappa());
         for (int axis = 0; axis < model.dimension; ++axis) {
             upload(std::string("b") + axes[axis], grid.buoyancy(axis));
-            if (grid.absorbs()) upload(std::string("damping_") + axes[axis], grid.damping(axis));
+            if (grid.absorbs()) upload(std::string("damping_") + axes[axis], grid.damping(axis, grid.grid().ghost()));
         }
+        if (grid.absorbs() && passes()) upload("single_damping_y", grid.damping(1, settings.order));
+        if (passes()) beside = grid.rows_beside(settings.levels, survey);
         set_up_survey();
-        bind();
+        bind(library);
     }
 
     bool is_step() const { return settings.kernels == "step"; }
-    // The state before the next step.
-    std::string now() const { return is_step() && done % 2 == 1 ? "1" : "0"; }
-    std::string next() const { return is_step() && done % 2 == 0 ? "1" : "0"; }
+    bool passes() const { return settings.levels > 1; }
+    int sets() const { return passes() ? 3 : is_step() ? 2 : 1; }
+    std::string other() const { return !is_step() || now == "1" ? "0" : "1"; }
 
     std::vector<std::string> fields() const {
         std::vector<std::string> names = acoustics::velocities(grid.grid());
@@ -124,19 +126,34 @@ struct WaveSolver::State {
         allocate("traces", std::max<std::int64_t>(std::ssize(places) * steps, 1));
     }
 
-    void bind() {
-        for (std::size_t k = 0; k < kernels.size(); ++k)
-            for (const bool back : {false, true}) {
-                if (back && !is_step()) continue;
-                std::vector<void*> pointers;
-                for (const auto& array : kernels[k]->source().arrays) {
-                    const bool out = array.name.ends_with("_next");
-                    const std::string field = out ? array.name.substr(0, array.name.size() - 5) : array.name;
-                    const bool is_field = arrays.contains(field + "0");
-                    pointers.push_back(data(is_field ? field + (out == back ? "0" : "1") : field));
-                }
-                bound.emplace_back(kernels[k], pointers);
-            }
+    // The word that a kernel takes for an array's first one. A single step's arrays are those of a pass without what that needs around the cells.
+    void* start(const std::string& name, const std::string& array, bool single) const {
+        if (!single || !passes()) return data(name);
+        if (array == "damping_y") return data("single_damping_y");
+        const std::int64_t words = array == "damping_x" ? grid.single_start_x() : grid.single_start();
+        return static_cast<char*>(data(name)) + words * bytes_per_word(precision);
+    }
+    void bind(const std::shared_ptr<const Kernel>& kernel, const std::string& called, int from, int to) {
+        std::vector<void*> pointers;
+        for (const auto& array : kernel->source().arrays) {
+            const bool out = array.name.ends_with("_next");
+            const std::string field = out ? array.name.substr(0, array.name.size() - 5) : array.name;
+            const bool is_field = arrays.contains(field + "0");
+            pointers.push_back(start(is_field ? field + std::to_string(out ? to : from) : field, array.name, called != "pass"));
+        }
+        bound.emplace(called + std::to_string(from) + std::to_string(to), BoundKernel(kernel, pointers));
+    }
+    void bind(KernelLibrary& library) {
+        if (!is_step())
+            for (const auto& name : kernel_names(settings)) bind(library.kernel(WaveGrid::problem(model, settings, name)), name, 0, 0);
+        if (!is_step()) return;
+        const auto step = library.kernel(passes() ? WaveGrid::single_step(model, settings) : WaveGrid::problem(model, settings, "step"));
+        for (int from = 0; from < sets(); ++from)
+            for (int to = 0; to < sets(); ++to)
+                if (from != to) bind(step, "step", from, to);
+        if (!passes()) return;
+        const auto pass = library.kernel(WaveGrid::problem(model, settings, "step"));
+        for (const int from : {0, 1}) bind(pass, "pass", from, 1 - from);
     }
 
     // Continues a field beyond the walls of one axis; `parity` of a rigid wall, a free surface has the opposite.
@@ -147,42 +164,69 @@ struct WaveSolver::State {
         };
         if (at(0) == 0 && at(1) == 0) return;
         const int first = axis == 0 ? 1 : 0, second = axis == 2 ? 1 : 2;
-        edges.mirror(first_cell(field), {.cells = grid.cells(axis),
-                                         .stride = grid.stride(axis),
-                                         .across = grid.cells(first),
-                                         .across_stride = grid.stride(first),
-                                         .others = grid.cells(second),
-                                         .others_stride = model.dimension == 2 ? 0 : grid.stride(second),
-                                         .depth = depth,
-                                         .low = at(0),
-                                         .high = at(1),
-                                         .on_faces = on_faces});
+        // A pass needs corners: beyond the walls of y what lies beyond those of x, too.
+        const int around = passes() && axis == 1 ? depth : 0;
+        edges.mirror(static_cast<char*>(first_cell(field)) - around * bytes_per_word(precision),
+                     {.cells = grid.cells(axis),
+                      .stride = grid.stride(axis),
+                      .across = grid.cells(first) + 2 * around,
+                      .across_stride = grid.stride(first),
+                      .others = grid.cells(second),
+                      .others_stride = model.dimension == 2 ? 0 : grid.stride(second),
+                      .depth = depth,
+                      .low = at(0),
+                      .high = at(1),
+                      .on_faces = on_faces});
     }
-    void mirror_pressure(const std::string& set) const {
-        const int half = grid.grid().half;
-        for (int axis = 0; axis < model.dimension; ++axis) mirror("p" + set, axis, 1, is_step() ? 2 * half - 1 : half, false);
-    }
+    // A velocity across a wall is odd there. Those along it a step does not need beyond it, only a pass.
     void mirror_velocities(const std::string& set) const {
+        const int depth = passes() ? settings.levels * grid.grid().reach() : grid.grid().half;
         for (int axis = 0; axis < model.dimension; ++axis)
-            mirror(fields()[static_cast<std::size_t>(axis) + 1] + set, axis, -1, grid.grid().half, true);
+            for (int across = 0; across < model.dimension; ++across)
+                if (axis == across || passes())
+                    mirror(fields()[static_cast<std::size_t>(across) + 1] + set, axis, axis == across ? -1 : 1, depth, axis == across);
+    }
+    void mirror_all(const std::string& set) const {
+        const int depth = is_step() ? settings.levels * grid.grid().reach() : grid.grid().half;
+        for (int axis = 0; axis < model.dimension; ++axis) mirror("p" + set, axis, 1, depth, false);
+        if (is_step()) mirror_velocities(set);
     }
 
-    void step() {
-        mirror_pressure(now());
-        if (is_step()) {
-            mirror_velocities(now());
-            bound[done % 2 == 0 ? 0 : 1].launch();
-        } else {
-            bound[0].launch();
-            mirror_velocities("0");
-            bound[1].launch();
-        }
-        void* const p = data("p" + next());
+    // Ends a step: what the source adds to its pressures, and what the receivers hear.
+    void finish_step(const std::string& set) {
+        void* const p = data("p" + set);
         if (done < steps) {
             edges.inject(p, source_place.data(), data("source"), done);
             edges.record(p, receiver_places.data(), data("traces"), static_cast<int>(survey.receivers.size()), done);
         }
         ++done;
+    }
+    void step() {
+        mirror_all(now);
+        if (is_step()) {
+            bound.at("step" + now + other()).launch();
+        } else {
+            bound.at("velocity00").launch();
+            mirror_velocities("0");
+            bound.at("pressure00").launch();
+        }
+        now = other();
+        finish_step(now);
+    }
+    // Several steps: of all rows in one pass, then of those beside it from the state before, which serves for them from the second step on.
+    void pass() {
+        const std::string before = now, after = other();
+        mirror_all(before);
+        bound.at("pass" + before + after).launch();
+        std::string from = before;
+        for (std::size_t k = 0; k < beside.size(); ++k) {
+            if (k > 0) mirror_all(from);
+            const std::string to = k + 1 == beside.size() ? after : from == "2" ? before : "2";
+            bound.at("step" + from + to).launch(beside[k].first, beside[k].last);
+            finish_step(to);
+            from = to;
+        }
+        now = after;
     }
 
     template <typename Visit>
@@ -195,7 +239,7 @@ struct WaveSolver::State {
 
     double energy(const HostArray& before) const {
         double sum = 0;
-        const HostArray after = download("p" + now()), kappa = download("kappa");
+        const HostArray after = download("p" + now), kappa = download("kappa");
         with_words(after, [&](auto p) {
             using Word = std::remove_cvref_t<decltype(p[0])>;
             const auto old = before.values<Word>(), medium = kappa.values<Word>();
@@ -207,7 +251,7 @@ struct WaveSolver::State {
     double kinetic(int axis) const {
         double sum = 0;
         const auto number = static_cast<std::size_t>(axis);
-        const HostArray velocity = download(fields()[number + 1] + now()), b = download(std::string("b") + axes[axis]);
+        const HostArray velocity = download(fields()[number + 1] + now), b = download(std::string("b") + axes[axis]);
         // Only half of the faces on a free surface belongs to the medium.
         const bool surface = grid.wall(axis, 0) == Wall::free_surface;
         with_words(velocity, [&](auto v) {
@@ -229,15 +273,21 @@ WaveSolver::~WaveSolver() = default;
 std::vector<Problem> WaveSolver::problems(const Model& model, const WaveSettings& settings) {
     std::vector<Problem> result;
     for (const auto& name : kernel_names(settings)) result.push_back(WaveGrid::problem(model, settings, name));
+    if (settings.levels > 1) result.push_back(WaveGrid::single_step(model, settings));
     return result;
 }
 
 void WaveSolver::advance(int steps) {
-    for (int step = 0; step < steps; ++step) state_->step();
+    State& s = *state_;
+    for (int left = steps; left > 0;) {
+        const bool pass = s.passes() && left >= s.settings.levels;
+        left -= pass ? s.settings.levels : 1;
+        pass ? s.pass() : s.step();
+    }
 }
 
 double WaveSolver::advance_measuring_energy() {
-    const HostArray before = state_->download("p" + state_->now());
+    const HostArray before = state_->download("p" + state_->now);
     advance(1);
     return state_->energy(before);
 }
@@ -254,7 +304,7 @@ double WaveSolver::step_seconds() const {
 
 std::vector<float> WaveSolver::pressure() const {
     const State& s = *state_;
-    const HostArray p = s.download("p" + s.now());
+    const HostArray p = s.download("p" + s.now);
     std::vector<float> result;
     result.reserve(s.model.speed.size());
     with_words(p, [&](auto words) {

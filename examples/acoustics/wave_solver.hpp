@@ -24,6 +24,7 @@ struct WaveSettings {
     int order = 8;                                  ///< in space: 4, 8 or 16
     std::string precision = "f32";                  ///< or f64
     std::string kernels = "step";                   ///< step: one pass for pressure and velocities; sweeps: one for each
+    int levels = 1;                                 ///< time steps of one pass (2D, `step`); `fastest_levels` says which are
     std::array<std::array<Wall, 2>, 3> walls = {};  ///< of each axis, where it begins and ends
     int layer = 30;                                 ///< width of the absorbing layer, cells
     double courant = 0.9;                           ///< time step as a part of the stability limit
@@ -51,7 +52,8 @@ class WaveSolver {
     WaveSolver(Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings, const Survey& survey, int steps);
     ~WaveSolver();
 
-    /// The problems whose kernels a solver asks for: what to tune.
+    /// The problems whose kernels a solver asks for: what to tune. The first ones do all steps; with several levels another one follows, which
+    /// does what steps are left, and what source and receivers need.
     static std::vector<Problem> problems(const Model& model, const WaveSettings& settings);
 
     void advance(int steps);

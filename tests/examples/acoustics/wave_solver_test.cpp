@@ -7,6 +7,7 @@
 #include <random>
 
 #include "examples/acoustics/synthetic_model.hpp"
+#include "examples/acoustics/time_levels.hpp"
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -193,6 +194,7 @@ TEST(GpuWaveSolver, AgreesWithTheProcessor) {
         for (const char* kernels : {"step", "sweeps"}) {
             const Model model = synthetic_model({.dimension = dimension, .cells = {53, 37, dimension == 3 ? 31 : 1}, .spacing = 10});
             WaveSettings settings{.order = 8, .precision = "f64", .kernels = kernels, .layer = 10};
+            settings.levels = most_levels(model, settings);
             settings.walls[static_cast<std::size_t>(model.depth_axis())][0] = Wall::free_surface;
             settings.walls[0][1] = Wall::rigid;
             const Survey survey{{20}, {20, 9, dimension == 3 ? 9 : 0}, {{1, 2, 0}, {50, 30, dimension == 3 ? 20 : 0}}};

@@ -1,0 +1,137 @@
+#include "examples/acoustics/time_levels.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "examples/acoustics/wave_grid.hpp"
+#include "generator/error.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace hone::examples::seismic {
+namespace {
+
+TEST(TimeLevels, RowsBesideAPassReachWhatTheSourceAndReceiversNeed) {
+    // Two steps whose reach is 3: what the source adds after the first one goes 3 rows far in the second.
+    EXPECT_EQ(rows_beside(2, 3, 100, 50, {}), (std::vector<Rows>{{44, 57}, {47, 54}}));
+    // Receivers listen after the first step; after the second one the pass has all rows.
+    EXPECT_EQ(rows_beside(2, 3, 100, 50, {20, 60}), (std::vector<Rows>{{20, 61}, {47, 54}}));
+    // Nothing lies beyond the grid.
+    EXPECT_EQ(rows_beside(3, 3, 20, 2, {4}), (std::vector<Rows>{{0, 15}, {0, 12}, {0, 9}}));
+    EXPECT_EQ(rows_beside(1, 3, 20, 2, {7}), (std::vector<Rows>{{2, 3}}));
+}
+
+Model small_model(int dimension = 2) {
+    return homogeneous_model(dimension, {60, 50, dimension == 3 ? 40 : 1}, 10, 2000, 1000);
+}
+
+TEST(TimeLevels, OrderSizeAndDimensionBoundThem) {
+    EXPECT_EQ(most_levels(small_model(), {.order = 4}), 4);
+    EXPECT_EQ(most_levels(small_model(), {.order = 8}), 4);
+    EXPECT_EQ(most_levels(small_model(), {.order = 16}), 2);
+    EXPECT_EQ(most_levels(small_model(), {.order = 8, .kernels = "sweeps"}), 1);
+    EXPECT_EQ(most_levels(small_model(3), {.order = 8}), 1);
+    EXPECT_EQ(most_levels(homogeneous_model(2, {60, 16, 1}, 10, 2000, 1000), {.order = 8}), 2);
+    EXPECT_THROW(WaveGrid::problem(small_model(), {.order = 16, .levels = 3}, "step"), Error);
+    EXPECT_THROW(WaveGrid::problem(small_model(3), {.order = 8, .levels = 2}, "step"), Error);
+}
+
+class TimeLevelsOnCpu : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    // A database in which a time step of so many levels takes so many nanoseconds for each of a thousand points.
+    Database measured(const Model& model, const WaveSettings& settings, const std::vector<std::pair<int, double>>& nanoseconds) const {
+        Database database(built_in_families());
+        for (const auto& [levels, cost] : nanoseconds) {
+            WaveSettings with = settings;
+            with.levels = levels;
+            const Problem problem = WaveGrid::problem(model, with, "step");
+            const Family& family = built_in_families().of(problem);
+            Record record{problem, family.space(problem, backend_->device().limits).safe(), backend_->device().fingerprint};
+            record.counts = family.counts(problem);
+            record.step.median = record.step.low = record.step.high = record.step.minimum = cost * 1e-12 * record.counts.updates;
+            record.step.samples = 3;
+            record.verification_error = 0;
+            record.date = "2026-11-21T00:00:00Z";
+            database.add(record);
+        }
+        return database;
+    }
+
+    test::TemporaryFolder folder_;
+    DiskCache cache_{folder_.path() / "cache"};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    std::uint64_t seed_ = std::random_device{}();
+    std::mt19937_64 random_{seed_};
+};
+
+TEST_F(TimeLevelsOnCpu, TheFastestAreTakenFromTheRecords) {
+    const Model model = homogeneous_model(2, {60, 4000, 1}, 10, 2000, 1000);
+    const WaveSettings settings{.order = 4};
+    const Survey survey{{10}, {30, 5, 0}, {{3, 8, 0}}};
+    const auto fastest = [&](const std::vector<std::pair<int, double>>& known) {
+        return fastest_levels(measured(model, settings, known), *backend_, model, settings, survey);
+    };
+    EXPECT_EQ(fastest({}), 1);
+    EXPECT_EQ(fastest({{2, 10}}), 1) << "what a single step takes is not known";
+    EXPECT_EQ(fastest({{1, 30}, {2, 20}, {3, 18}, {4, 19}}), 3);
+    EXPECT_EQ(fastest({{1, 30}, {2, 31}}), 1);
+    // Receivers everywhere: all rows of all steps but the last are computed beside.
+    const Survey deep{{10}, {30, 5, 0}, {{3, 8, 0}, {3, 3990, 0}}};
+    EXPECT_EQ(fastest_levels(measured(model, settings, {{1, 30}, {2, 20}}), *backend_, model, settings, deep), 1);
+}
+
+// Whatever walls there are, and with steps left over.
+TEST_F(TimeLevelsOnCpu, PassesAgreeWithSingleSteps) {
+    KernelLibrary library(*backend_, Database(built_in_families()), built_in_families(), [](const std::string&) {});
+    std::uniform_real_distribution<float> speed(1500, 2300), density(1000, 1500);
+    for (const int order : {4, random_() % 2 == 0 ? 8 : 16}) {
+        Model model = homogeneous_model(2, {47, 43, 1}, 10, 1, 1);
+        for (float& value : model.speed) value = speed(random_);
+        for (float& value : model.density) value = density(random_);
+        WaveSettings settings{.order = order, .precision = "f64", .layer = 6};
+        const auto any_wall = [&] { return random_() % 2 == 0 ? Wall::absorbing : Wall::rigid; };
+        settings.walls = {{{any_wall(), any_wall()}, {std::array{any_wall(), Wall::free_surface}[random_() % 2], any_wall()}, {}}};
+        const Survey survey{{40}, {20, static_cast<int>(random_() % 43), 0}, {{3, 4, 0}, {40, 30, 0}, {20, 5, 0}}};
+        const int steps = 203;
+        const auto run = [&](int levels) {
+            WaveSettings with = settings;
+            with.levels = levels;
+            WaveSolver solver(*backend_, library, model, with, survey, steps);
+            solver.advance(steps / 2);
+            const double energy = solver.advance_measuring_energy();
+            solver.advance(steps - steps / 2 - 1);
+            EXPECT_EQ(solver.steps_done(), steps);
+            return std::tuple{solver.recording(), solver.pressure(), energy};
+        };
+        const auto [traces, pressure, energy] = run(1);
+        const int levels = std::min(2 + static_cast<int>(random_() % 3), most_levels(model, settings));
+        const auto [passed_traces, passed_pressure, passed_energy] = run(levels);
+        const std::string what =
+            fmt::format("order {}, {} levels, walls {} {} {} {}, seed {}", order, levels, to_string(settings.walls[0][0]),
+                        to_string(settings.walls[0][1]), to_string(settings.walls[1][0]), to_string(settings.walls[1][1]), seed_);
+        // What is recorded is rounded to single precision.
+        const auto expect_near = [&](const std::vector<float>& a, const std::vector<float>& b) {
+            float peak = 0, difference = 0;
+            for (std::size_t i = 0; i < a.size(); ++i) {
+                peak = std::max(peak, std::abs(a[i]));
+                difference = std::max(difference, std::abs(a[i] - b[i]));
+            }
+            EXPECT_GT(peak, 0) << what;
+            EXPECT_LE(difference, 1e-6F * peak) << what;
+        };
+        for (std::size_t r = 0; r < traces.size(); ++r) expect_near(traces[r], passed_traces[r]);
+        expect_near(pressure, passed_pressure);
+        EXPECT_NEAR(passed_energy / energy, 1, 1e-9) << what;
+    }
+}
+
+}  // namespace
+}  // namespace hone::examples::seismic
