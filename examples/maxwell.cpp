@@ -40,7 +40,8 @@ struct Options {
     int cells = 0, timed_steps = 3;
     double tune = 0;
     bool renumber = true;
-    std::string energy_file, chart_file, rates_file, rates_chart;
+    std::string energy_file, chart_file, rates_file, rates_chart, arithmetic = "strict";
+    std::vector<std::string> charted_rates;
     WaveRunSettings run;
 };
 
@@ -49,6 +50,10 @@ void declare_problem(CLI::App& app, Options& o) {
     app.add_option("--order", o.orders, "polynomial order, 1 to 10; with a range such as 1..7 the speed of each is measured, and nothing else")
         ->capture_default_str();
     app.add_option("--precision", o.precision, "of fields and operators")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
+    app.add_option("--arithmetic", o.arithmetic,
+                   "strict, or f32_accurate: products of f32 may be made of three products of a GPU's TF32 matrix units, to the same bound on errors")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"strict", "f32_accurate"}));
     app.add_option("--cells", o.cells, "cells along each axis of the box [-1, 1]^d, each cut into simplices; 0: 32 on a GPU, 8 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 500));
@@ -81,6 +86,7 @@ void declare_results(CLI::App& app, Options& o) {
     app.add_option("--stop-after", o.run.stop_after, "end after so many time steps, as if interrupted; 0: do not")->capture_default_str();
     app.add_option("--rates", o.rates_file, "file to which the speed of every kernel and of the whole step is added (CSV)");
     app.add_option("--rates-chart", o.rates_chart, "with a range of orders: GFLOP/s over order as a picture (SVG)");
+    app.add_option("--rates-from", o.charted_rates, "only draw --rates-chart, of --equation and --precision, from files that --rates wrote anywhere");
     app.add_option("--timed-steps", o.timed_steps, "time steps after the run in which each kernel is timed")->capture_default_str();
 }
 
@@ -233,8 +239,8 @@ void tune_if_asked(const Options& options, const Machine& machine, const Discret
     if (options.tune <= 0) return;
     if (options.records == shipped_records)
         throw hone::Error("--tune", "there is no folder of your own for what is found", "name one with --db, or in HONE_DB");
-    tune_first(*machine.backend, stage_problems(of, precision_of(options), parse_form(options.form)), machine.records, options.tune,
-               [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
+    tune_first(*machine.backend, stage_problems(of, precision_of(options), parse_form(options.form), options.arithmetic), machine.records,
+               options.tune, [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
 }
 
 // `step_seconds`: of a whole step; 0 where none was made.
@@ -255,7 +261,7 @@ int run(const Options& options, const Machine& machine, int order) {
         form = parse_form(checkpoint.form);
     }
     hone::KernelLibrary library = machine.library();
-    WaveSolver solver(*machine.backend, library, of, precision_of(options), form, configurations);
+    WaveSolver solver(*machine.backend, library, of, precision_of(options), form, configurations, options.arithmetic);
     const auto [steps, dt] = planned_steps(of, options.run);
     fmt::print("{} of order {} on {} elements ({} unknowns), {}, {} steps of {:.4g}, on {}\n", of.equation->name, order, of.size(),
                text::grouped(of.words()), options.precision, steps, dt, machine.backend->device().fingerprint.name);
@@ -278,12 +284,12 @@ int run(const Options& options, const Machine& machine, int order) {
 // A few steps of each order, for their speed alone.
 int sweep(const Options& options, const Machine& machine, const std::vector<int>& all) {
     constexpr int warm_up = 2;
-    std::map<std::string, std::vector<std::pair<double, double>>> curves;
+    std::vector<RateRow> rows;
     for (const int order : all) {
         const Discretisation of = discretise(options, order);
         tune_if_asked(options, machine, of);
         hone::KernelLibrary library = machine.library();
-        WaveSolver solver(*machine.backend, library, of, precision_of(options), parse_form(options.form));
+        WaveSolver solver(*machine.backend, library, of, precision_of(options), parse_form(options.form), {}, options.arithmetic);
         solver.set_fields(of.interpolated(first_fields(options, of).first, 0));
         solver.set_step(of.stable_step(options.run.step_part));
         for (int i = 0; i < warm_up + options.timed_steps; ++i) solver.timed_step();
@@ -294,16 +300,21 @@ int sweep(const Options& options, const Machine& machine, const std::vector<int>
         fmt::print("\n{} of order {} on {} elements, {}, on {}", of.equation->name, order, of.size(), options.precision,
                    machine.backend->device().fingerprint.name);
         report(options, of, solver, machine, step_seconds);
-        for (const KernelRate& rate : solver.rates()) curves[rate.name].emplace_back(order, rate.gflops());
-        curves["time step"].emplace_back(order, solver.operations_per_step() / step_seconds * 1e-9);
+        const std::string& device = machine.backend->device().fingerprint.name;
+        for (const KernelRate& rate : solver.rates()) rows.push_back({device, options.equation, options.precision, rate.name, order, rate.gflops()});
+        rows.push_back({device, options.equation, options.precision, "step", order, solver.operations_per_step() / step_seconds * 1e-9});
     }
-    if (options.rates_chart.empty()) return 0;
-    Chart chart{
-        fmt::format("{}, {}, {}", options.equation, options.precision, machine.backend->device().fingerprint.name), "order", "GFLOP/s", false, {}};
-    for (const auto& [name, points] : curves) chart.curves.push_back({name, points});
-    // What T. Warburton's gpuDG reached for acoustics in single precision on one of the first GPUs that could be programmed for it.
-    if (options.equation == "acoustics_3d" && options.precision == "f32") chart.curves.push_back({"Tesla C870 of 2008, gpuDG", {{2, 20}, {7, 150}}});
-    write_chart(options.rates_chart, chart);
+    if (!options.rates_chart.empty()) write_chart(options.rates_chart, rates_chart(rows, options.equation, options.precision));
+    return 0;
+}
+
+// A picture of what was measured elsewhere: no device is needed.
+int draw(const Options& options) {
+    if (options.rates_chart.empty()) throw hone::Error("--rates-from", "there is no file for the picture", "name one with --rates-chart");
+    std::vector<RateRow> rows;
+    for (const std::string& file : options.charted_rates)
+        for (RateRow& row : read_rates(file)) rows.push_back(std::move(row));
+    write_chart(options.rates_chart, rates_chart(rows, options.equation, options.precision));
     return 0;
 }
 
@@ -322,6 +333,7 @@ int main(int argc, char** argv) try {
         "  maxwell --mesh examples/mesh/cylinder.msh --initial cylinder --time 2 --frames waves\n"
         "  maxwell --order 1..7 --rates rates.csv                         speed over order");
     CLI11_PARSE(app, argc, argv);
+    if (!options.charted_rates.empty()) return draw(options);
     const Machine machine(options);
     if (options.cells == 0) options.cells = machine.backend->device().fingerprint.target == hone::Target::cuda ? 32 : 8;
     const std::vector<int> all = orders(options);

@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "examples/maxwell/solver.hpp"
+#include "examples/output/chart.hpp"
 
 namespace hone::examples {
 
@@ -15,5 +17,19 @@ std::string rates_table(const WaveSolver& solver, double step_seconds);
 /// seconds, GFLOP/s, GB/s (compulsory bytes), degrees of freedom per second, configuration. Throws Error when it cannot be written.
 void append_rates(const std::filesystem::path& file, const std::string& device, const Discretisation& of, const std::string& precision,
                   const WaveSolver& solver, double step_seconds);
+
+/// What such a file says of one kernel, as far as a chart needs it.
+struct RateRow {
+    std::string device, equation, precision, kernel;
+    int order = 0;
+    double gflops = 0;
+};
+
+/// The rows of such a file. Throws Error with the line where it is none.
+std::vector<RateRow> read_rates(const std::filesystem::path& file);
+
+/// GFLOP/s over order of one equation and precision, a curve for each device and kernel, from the fastest row of each order; of acoustics in single
+/// precision also what T. Warburton's gpuDG reached on a Tesla C870 in 2008. Throws Error when no row is of that equation and precision.
+Chart rates_chart(const std::vector<RateRow>& rows, const std::string& equation, const std::string& precision);
 
 }  // namespace hone::examples

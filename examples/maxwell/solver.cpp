@@ -35,12 +35,13 @@ struct Launches {
 
 }  // namespace
 
-std::vector<Problem> stage_problems(const Discretisation& of, Precision precision, StageForm form) {
+std::vector<Problem> stage_problems(const Discretisation& of, Precision precision, StageForm form, const std::string& arithmetic) {
     const std::string common =
         fmt::format(" equation={} order={} precision={} elements={}", of.equation->name, of.element->order, to_string(precision), of.size());
     const std::string materials = of.uniform ? " materials=uniform" : " materials=per_element";
-    std::vector<std::string> texts{"dg_volume" + common, "dg_surface" + common + materials, "dg_rk" + common};
-    if (form == StageForm::fused) texts = {"dg_stage" + common + materials};
+    const std::string products = " arithmetic=" + arithmetic;
+    std::vector<std::string> texts{"dg_volume" + common + products, "dg_surface" + common + materials + products, "dg_rk" + common};
+    if (form == StageForm::fused) texts = {"dg_stage" + common + materials + products};
     std::vector<Problem> problems;
     problems.reserve(texts.size());
     for (const auto& text : texts) problems.push_back(built_in_families().parse_problem(text));
@@ -49,9 +50,9 @@ std::vector<Problem> stage_problems(const Discretisation& of, Precision precisio
 
 struct WaveSolver::State {
     State(Backend& on, KernelLibrary& library, const Discretisation& what, Precision real, StageForm which,
-          const std::map<std::string, std::string>& configurations)
+          const std::map<std::string, std::string>& configurations, const std::string& arithmetic)
         : backend(on), of(what), precision(real), form(which) {
-        for (const Problem& problem : stage_problems(of, precision, form)) {
+        for (const Problem& problem : stage_problems(of, precision, form, arithmetic)) {
             const auto own = configurations.find(std::string(problem.family()));
             const SearchSpace space = built_in_families().of(problem).space(problem, backend.device().limits);
             kernels.push_back({own == configurations.end() ? library.kernel(problem) : library.kernel(problem, space.parse(own->second)), {}, 0});
@@ -136,8 +137,8 @@ struct WaveSolver::State {
 };
 
 WaveSolver::WaveSolver(Backend& backend, KernelLibrary& library, const Discretisation& of, Precision precision, StageForm form,
-                       const std::map<std::string, std::string>& configurations)
-    : state_(std::make_unique<State>(backend, library, of, precision, form, configurations)) {
+                       const std::map<std::string, std::string>& configurations, const std::string& arithmetic)
+    : state_(std::make_unique<State>(backend, library, of, precision, form, configurations, arithmetic)) {
 }
 WaveSolver::~WaveSolver() = default;
 

@@ -18,8 +18,8 @@ enum class StageForm {
     fused     ///< dg_stage: two or all of them in one, as its configuration says
 };
 
-/// The problems whose kernels a form launches.
-std::vector<Problem> stage_problems(const Discretisation& of, Precision precision, StageForm form);
+/// The problems whose kernels a form launches; `arithmetic` as the dg families have it: strict or f32_accurate.
+std::vector<Problem> stage_problems(const Discretisation& of, Precision precision, StageForm form, const std::string& arithmetic = "strict");
 
 /// What one kernel came to.
 struct KernelRate {
@@ -46,7 +46,7 @@ class WaveSolver {
     /// Looks the kernels up and uploads mesh and materials. Backend, library and discretisation must outlive the solver. `configurations` ("dg_rk" to
     /// "threads=all,...") stand in place of what the library would choose.
     WaveSolver(Backend& backend, KernelLibrary& library, const Discretisation& of, Precision precision, StageForm form,
-               const std::map<std::string, std::string>& configurations = {});
+               const std::map<std::string, std::string>& configurations = {}, const std::string& arithmetic = "strict");
     ~WaveSolver();
 
     /// [element][field][node]. Throws Error for another number of values.

@@ -100,6 +100,16 @@ TEST_F(WaveSolverTest, SinglePrecisionIsNear) {
     EXPECT_THROW(solver.set_state(std::vector<std::byte>(3)), Error);
 }
 
+TEST_F(WaveSolverTest, ArithmeticIsAPartOfTheProblems) {
+    const Discretisation of("maxwell_3d", 3, kuhn_box({{1, 1, 1}}));
+    for (const StageForm form : {StageForm::kernels, StageForm::fused})
+        for (const Problem& problem : stage_problems(of, Precision::f32, form, "f32_accurate"))
+            if (problem.family() != "dg_rk") {
+                EXPECT_EQ(problem.word("arithmetic"), "f32_accurate") << problem.key();
+            }
+    EXPECT_EQ(stage_problems(of, Precision::f32, StageForm::fused).front().word("arithmetic"), "strict");
+}
+
 // Waves that meet an absorbing boundary head on are gone.
 TEST_F(WaveSolverTest, AbsorbingWallsEmptyTheBox) {
     Box box{{6, 6, 0}};
