@@ -40,7 +40,7 @@ Record record_of(const std::string& text, double median) {
     return record;
 }
 
-constexpr const char* dg = "dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000";
+constexpr const char* dg = "dg_volume equation=maxwell_3d order=3 precision=f32 arithmetic=strict elements=1000";
 constexpr const char* gs = "gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96";
 
 class DbCommand : public testing::Test {
