@@ -135,14 +135,14 @@ TEST(ConcurrentPowerMeter, ReadsUntilItIsStopped) {
                            return call % 7 == 3 ? std::nullopt : std::optional(250.0);  // some readings fail
                        }};
     PowerMeter meter(source, 1e-4);
-    while (meter.seconds() < 0.02) std::this_thread::yield();
+    // On a busy machine two readings may lie 20 ms apart: some of them are waited for, too.
+    while (meter.seconds() < 0.02 || calls < 10) std::this_thread::yield();
     const auto power = meter.stop();
     ASSERT_TRUE(power);
     EXPECT_NEAR(power->watts, 250, 1e-9);
     EXPECT_GE(power->seconds, 0.02);
     EXPECT_EQ(power->resolution_seconds, 0) << "it never changed";
     const int read = calls;
-    EXPECT_GE(read, 3);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     EXPECT_EQ(calls, read) << "nobody reads any more";
 }

@@ -76,8 +76,8 @@ TEST(Statistics, IntervalsCoverTheMedianAsOftenAsTheySay) {
         const Statistics summary = summarise(samples);
         covered += summary.low <= 1 && 1 <= summary.high ? 1 : 0;
     }
-    // At least 95 %; 4 standard deviations of the count below that.
-    EXPECT_GE(covered, trials * 0.95 - 4 * std::sqrt(trials * 0.95 * 0.05)) << "seed " << seed;
+    // At least 95 %; 5 standard deviations of the count below that. Ranks 8 and 18 of 25 cover 95.7 %: less than that is seen once in 10^11 runs.
+    EXPECT_GE(covered, trials * 0.95 - 5 * std::sqrt(trials * 0.95 * 0.05)) << "seed " << seed;
 }
 
 TEST(WarmUp, IsTheSlowStart) {

@@ -28,7 +28,7 @@ class WorkerEvaluatorTest : public testing::Test {
     WorkerEvaluatorTest() {
         settings.device = cpu_device();
         settings.cache = folder.path() / "cache";
-        settings.grace = 2;
+        settings.grace = 5;
         seed = std::random_device{}();
     }
 

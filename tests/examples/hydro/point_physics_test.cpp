@@ -83,7 +83,8 @@ void check_smallest_values() {
             EXPECT_NEAR(image, found.value * found.vector[r], 50 * unit * most) << "kind " << i % 5 << " seed " << seed;
             square += found.vector[r] * found.vector[r];
         }
-        EXPECT_NEAR(square, 1, 50 * unit);
+        // Each of some 18 rotations changes the length's square by 4 roundings at most.
+        EXPECT_NEAR(square, 1, 100 * unit) << "kind " << i % 5 << " seed " << seed;
         const Matrix<d> any = composed(random_rotation<d>(random), values, q);
         EXPECT_NEAR(smallest_singular_value(any), least, 50 * unit * most) << "kind " << i % 5 << " seed " << seed;
     }
