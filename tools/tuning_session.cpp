@@ -123,6 +123,7 @@ TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) 
     options.seed = settings_.seed;
     options.objective = settings_.objective;
     options.only = settings_.only;
+    options.among = settings_.among;
     options.prior = prior(problem);
     options.seconds = state.seconds;
     options.evaluations = settings_.evaluations;

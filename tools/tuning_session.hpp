@@ -29,6 +29,7 @@ struct TuneSettings {
     std::optional<std::uint64_t> seed;  ///< absent: the default
     std::string objective;              ///< empty: time
     std::string only;                   ///< restricts the spaces (tuner/restriction.hpp); empty: not
+    std::int64_t among = 0;             ///< choose among so many members drawn with the seed (TuningOptions); 0: all
     bool energy = false;                ///< meter the energy of finalists whatever the objective
     bool prior = true;                  ///< begin with what the database knows of neighbouring problems and devices
     bool resume = false;

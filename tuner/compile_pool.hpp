@@ -16,8 +16,8 @@
 namespace hone {
 
 struct CompilePoolSettings {
-    std::vector<std::string> command;  ///< that starts a worker (tuner/worker.hpp)
-    std::string architecture;          ///< "sm_90"; not used for the CPU
+    std::vector<std::string> command{"/proc/self/exe", "worker"};  ///< that starts a worker: a program that calls worker_main (tuner/worker.hpp)
+    std::string architecture;                                      ///< "sm_90"; not used for the CPU
     Limits limits;
     std::filesystem::path cache;
     int processes = 1;

@@ -52,6 +52,7 @@ std::vector<std::pair<std::string, std::string>> fields(const RunDescription& ru
                                      s.window, s.finalists, s.final_rounds, json_number(s.tie), s.most_final_rounds, s.retime)},
             {"objective", json_string(run.objective)},
             {"only", json_string(run.only)},
+            {"among", std::to_string(run.among)},
             {"prior", json_list(run.prior)}};
 }
 
@@ -151,6 +152,7 @@ void read_search(const JsonPlace& place, RunDescription& run) {
     if (const auto settings = place.find("settings")) read_settings(*settings, run.settings);
     if (const auto objective = place.find("objective")) run.objective = objective->string(longest_field);
     if (const auto only = place.find("only")) run.only = only->string(longest_field);
+    if (const auto among = place.find("among")) run.among = among->integer(0, std::numeric_limits<std::int64_t>::max());
     const auto prior = place.find("prior");
     if (!prior) return;
     run.prior.clear();

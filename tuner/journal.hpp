@@ -24,6 +24,7 @@ struct RunDescription {
     TunerSettings settings;
     std::string objective = "time";
     std::string only;                ///< members that may be chosen (tuner/restriction.hpp); empty: all
+    std::int64_t among = 0;          ///< candidates are chosen among so many members, drawn with the seed (drawn_members); 0: all
     std::vector<std::string> prior;  ///< keys of the promising members, in their order
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/error.hpp"
+#include "generator/random_words.hpp"
 
 namespace hone {
 
@@ -26,6 +27,24 @@ std::function<bool(const Config&)> parse_restriction(const SearchSpace& space, c
             return values == allowed.end() || std::find(values->second.begin(), values->second.end(), assignment.value) != values->second.end();
         });
     };
+}
+
+std::vector<std::int64_t> drawn_members(const SearchSpace& space, const std::function<bool(const Config&)>& only, std::int64_t count,
+                                        std::uint64_t seed) {
+    std::vector<std::pair<std::uint64_t, std::int64_t>> lots;
+    for (const std::int64_t index : space.members()) {
+        const Config config = space.at(index);
+        if (only && !only(config)) continue;
+        std::uint64_t lot = mixed(seed);
+        for (const char letter : config.key()) lot = mixed(lot + static_cast<unsigned char>(letter));
+        lots.emplace_back(lot, index);
+    }
+    std::sort(lots.begin(), lots.end());
+    lots.resize(std::min(lots.size(), static_cast<std::size_t>(count)));
+    std::vector<std::int64_t> drawn;
+    for (const auto& [lot, index] : lots) drawn.push_back(index);
+    std::sort(drawn.begin(), drawn.end());
+    return drawn;
 }
 
 }  // namespace hone

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <limits>
@@ -95,6 +96,7 @@ class Run {
         if (options_.seed) run.seed = *options_.seed;
         if (!options_.objective.empty()) run.objective = parse_objective(options_.objective).name;
         if (!options_.only.empty()) run.only = options_.only;
+        if (options_.among > 0) run.among = options_.among;
         run.problem = problem_.key();
         run.device = device_.fingerprint;
         run.space = space_hash(space_, space_.members());
@@ -104,6 +106,10 @@ class Run {
 
     TunerScope scope() const {
         TunerScope scope{objective_, parse_restriction(space_, description_.only), {}};
+        if (description_.among > 0) {
+            const std::vector<std::int64_t> drawn = drawn_members(space_, scope.only, description_.among, description_.seed);
+            scope.only = [this, drawn](const Config& config) { return std::binary_search(drawn.begin(), drawn.end(), space_.index_of(config)); };
+        }
         for (const std::string& key : description_.prior) scope.promising.push_back(space_.index_of(space_.parse(key)));
         return scope;
     }
@@ -256,7 +262,7 @@ class Run {
             const JournalText journal = parse_journal(read_file(previous, largest_journal), previous);
             const RunDescription& run = journal.run;
             if (run.space == description_.space && run.device == description_.device && run.objective == description_.objective &&
-                run.only == description_.only && run.prior.empty())
+                run.only == description_.only && run.among == description_.among && run.prior.empty())
                 gain.without = evaluations_to_reach(journal.entries, objective_, near * least);
         } catch (const Error&) {  // a journal that cannot be read tells nothing
         }

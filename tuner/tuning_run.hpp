@@ -23,6 +23,7 @@ struct TuningOptions {
     TunerSettings tuner{.window = 0};   ///< window 0: as many as the machine has threads, at least 8; on resumption the journal's
     std::string objective;              ///< empty: time, or on resumption the journal's
     std::string only;                   ///< restriction (tuner/restriction.hpp); empty: none, or on resumption the journal's
+    std::int64_t among = 0;             ///< choose among so many members only, drawn with the seed; 0: all, or on resumption the journal's
     std::vector<Config> prior;          ///< members to be evaluated right after the safe configuration; on resumption the journal's
     double seconds = 0;                 ///< budget, finals included as far as can be foreseen; 0: no bound
     int evaluations = 0;                ///< candidates at most, finals not counted; 0: no bound

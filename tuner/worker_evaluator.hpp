@@ -20,8 +20,8 @@ namespace hone {
 /// How candidates are evaluated on a device.
 struct WorkerSettings {
     Device device;
-    std::filesystem::path cache;                                   ///< folder of the disk cache
-    std::vector<std::string> command{"/proc/self/exe", "worker"};  ///< that starts a worker: a program that calls worker_main
+    std::filesystem::path cache;                                       ///< folder of the disk cache
+    std::vector<std::string> command = CompilePoolSettings{}.command;  ///< that starts a worker
     int compile_processes = 0;  ///< 0: all hardware threads for the CPU, all but one for a GPU, whose worker needs one
     SamplingRule sampling;
     bool meter_finalists = false;  ///< the energy of finalists, also where the objective does not need it; the device must have a meter

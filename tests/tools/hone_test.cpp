@@ -69,6 +69,34 @@ TEST(SlowHone, CompilesAndKeepsTheCode) {
     EXPECT_EQ(Json::parse(HoneRun(with({"compile", "--target", "cpu", "--json"}, problem)).out)["kernels"][0]["from_cache"], true);
 }
 
+TEST(SlowHone, CompilesAheadWhatATuningRunChoosesAmong) {
+    const OwnFolders own;
+    const std::vector<std::string> draw{"--among", "3", "--seed", "5", "--only", "vector_bytes=16"};
+    const HoneRun first(with(with({"compile", "--device", "cpu", "--json"}, draw), problem));
+    ASSERT_EQ(first.code, 0) << first.error;
+    const Json ahead = Json::parse(first.out)["problems"][0];
+    EXPECT_GE(ahead["members"], 3);
+    EXPECT_EQ(ahead["compiled"], ahead["members"]);
+    EXPECT_GT(ahead["compile_seconds"], 0);
+    const Json again = Json::parse(HoneRun(with(with({"compile", "--device", "cpu", "--json"}, draw), problem)).out)["problems"][0];
+    EXPECT_EQ(again["cached"], ahead["members"]);
+    EXPECT_EQ(again["compile_seconds"], 0);
+    const HoneRun tuning(tune(with(draw, {"--samples", "10", "--json"})));
+    ASSERT_EQ(tuning.code, 0) << tuning.error;
+    const Json search = Json::parse(tuning.out)["results"][0]["search"];
+    EXPECT_EQ(search["evaluations"], ahead["members"]) << "all that were drawn, and no others";
+    EXPECT_EQ(search["compile_seconds"], 0) << tuning.out;
+}
+
+TEST(Hone, WhatIsCompiledAheadIsDrawnNotNamed) {
+    const OwnFolders own;
+    for (const auto& options : std::vector<std::vector<std::string>>{
+             {"--among", "3", "--report"}, {"--among", "3", "--config", "vector_bytes=16"}, {"--among", "0"}, {"--only", "vector_bytes=16"}}) {
+        const HoneRun run(with(with({"compile", "--device", "cpu"}, problem), options));
+        EXPECT_EQ(run.code, 2) << run.error;
+    }
+}
+
 TEST(SlowHone, ReportsWhatNvrtcMadeOfAKernel) {
     const OwnFolders own;
     const HoneRun run({"compile", "dg_volume", "equation=maxwell_3d", "order=3", "precision=f64", "elements=100000", "--target", "cuda", "--arch",

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "generator/error.hpp"
 
 namespace hone {
@@ -39,6 +41,47 @@ TEST(Restriction, WhatTheSpaceDoesNotHaveIsAnError) {
     } catch (const Error& error) {
         EXPECT_THAT(error.what(), testing::HasSubstr("did you mean form"));
     }
+}
+
+SearchSpace many(std::int64_t most) {
+    std::vector<std::int64_t> values;
+    for (std::int64_t i = 1; i <= 100; ++i) values.push_back(i);
+    return SearchSpace(
+        {{"block_x", "", numbers(values)}, {"block_y", "", numbers(values)}},
+        {{"most", [most](const Config& c) { return c.integer("block_x") > most ? std::optional<std::string>("too large") : std::nullopt; }}},
+        {{"block_x", std::int64_t{1}}, {"block_y", std::int64_t{1}}});
+}
+
+std::vector<std::string> drawn_keys(const SearchSpace& space, std::int64_t count, std::uint64_t seed) {
+    std::vector<std::string> keys;
+    for (const std::int64_t index : drawn_members(space, {}, count, seed)) keys.push_back(space.at(index).key());
+    std::sort(keys.begin(), keys.end());
+    return keys;
+}
+
+TEST(DrawnMembers, AreSoManyOfThoseThatAreLeftAndFollowFromTheSeed) {
+    const SearchSpace space = many(100);
+    EXPECT_EQ(drawn_keys(space, 500, 1), drawn_keys(space, 500, 1));
+    EXPECT_NE(drawn_keys(space, 500, 1), drawn_keys(space, 500, 2));
+    EXPECT_EQ(drawn_members(space, {}, 20000, 1), space.members()) << "no more than there are";
+    const auto only = parse_restriction(space, "block_x=3,block_x=4");
+    const std::vector<std::int64_t> drawn = drawn_members(space, only, 50, 1);
+    EXPECT_EQ(drawn.size(), 50U);
+    EXPECT_TRUE(std::is_sorted(drawn.begin(), drawn.end()));
+    EXPECT_TRUE(std::all_of(drawn.begin(), drawn.end(), [&](std::int64_t index) { return only(space.at(index)); }));
+}
+
+// A machine that compiles ahead may know less of the device than the one that tunes.
+TEST(DrawnMembers, AreNearlyTheSameWhereADeviceAllowsALittleLess) {
+    const std::vector<std::string> all = drawn_keys(many(100), 1000, 1);
+    const std::vector<std::string> less = drawn_keys(many(95), 1000, 1);
+    std::vector<std::string> both;
+    std::set_intersection(all.begin(), all.end(), less.begin(), less.end(), std::back_inserter(both));
+    EXPECT_EQ(less.size(), 1000U);
+    // What is allowed on both and drawn on the one is drawn on the other.
+    EXPECT_EQ(std::ptrdiff_t(both.size()),
+              std::count_if(all.begin(), all.end(), [](const std::string& key) { return many(95).parse(key).integer("block_x") <= 95; }));
+    EXPECT_GT(both.size(), 800U);
 }
 
 }  // namespace

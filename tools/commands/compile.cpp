@@ -4,6 +4,7 @@
 
 #include "generator/families.hpp"
 #include "tools/command.hpp"
+#include "tools/compile_ahead.hpp"
 #include "tools/configuration.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"
@@ -18,6 +19,9 @@ struct Settings {
     TargetOptions target;
     std::vector<std::string> configs;
     std::string output;
+    std::int64_t among = 0;
+    std::int64_t seed = 1;
+    std::string only;
     bool report = false;
     bool json = false;
 };
@@ -113,8 +117,45 @@ void write_binary(const std::string& path, const CompiledCode& code) {
     if (!file.flush()) throw Error("--output", fmt::format("{} cannot be written", path), "name a file in a folder that you may write to");
 }
 
+Json document_of(const CompiledAhead& batch) {
+    return {{"problem", batch.problem}, {"members", batch.members}, {"compiled", batch.compiled},
+            {"cached", batch.cached},   {"refused", batch.refused}, {"compile_seconds", batch.compile_seconds}};
+}
+
+Exit compile_for_tuning(const Settings& settings, const TargetChoice& choice, Console& console) {
+    if (!settings.configs.empty() || !settings.output.empty() || settings.report)
+        throw Error("--among", "it draws configurations, so --config, --output and --report have no meaning beside it", "leave them out");
+    DiskCache cache(DiskCache::default_folder());
+    const std::string version = open_compiler(choice, cache)->version();
+    const std::vector<Problem> problems = problems_of(settings.problem, built_in_families());
+    const std::vector<CompiledAhead> batches =
+        compile_ahead({problems, choice, settings.among, static_cast<std::uint64_t>(settings.seed), settings.only}, console);
+    Json documents = Json::array();
+    if (!settings.json) console.print("{} for {}, into {}\n", version, choice.name, cache.folder().string());
+    bool all = true;
+    bool some = true;
+    for (const auto& batch : batches) {
+        all = all && batch.done() == batch.members;
+        some = some && batch.compiled + batch.cached > 0;
+        documents.push_back(document_of(batch));
+        if (settings.json) continue;
+        console.print("{}\n  {} configurations: {} compiled now, {} in the cache before, {} refused by the compiler; {} of compiling\n",
+                      batch.problem, batch.members, batch.compiled, batch.cached, batch.refused.size(), duration(batch.compile_seconds));
+    }
+    if (settings.json)
+        print(console,
+              Json{{"device", json_of(choice)}, {"compiler", version}, {"cache", cache.folder().string()}, {"problems", std::move(documents)}});
+    if (!all || batches.size() < problems.size()) {
+        console.message("hone: interrupted; the same command goes on from here\n");
+        return Exit::interrupted;
+    }
+    return some ? Exit::ok : Exit::nothing;
+}
+
 Exit compile(const Settings& settings, Console& console) {
     const TargetChoice choice = choose_target(settings.target);
+    if (settings.among > 0) return compile_for_tuning(settings, choice, console);
+    if (!settings.only.empty()) throw Error("--only", "it restricts what --among draws", "add --among N, or name configurations with --config");
     std::vector<Job> jobs = jobs_of(settings, choice.limits);
     if (!settings.output.empty() && jobs.size() != 1)
         throw Error("--output", fmt::format("there are {} kernels", jobs.size()), "name one problem and one configuration");
@@ -143,6 +184,10 @@ Action declare(Options& options) {
     options.list("config", settings->configs, "NAME=VALUE,...", "the configuration; what is left out is taken from the safe one; see 'hone space'");
     options.flag("report", settings->report, "registers, shared and local memory, spills of every entry point; compiler logs of failures");
     options.text("output", settings->output, "FILE", "write the compiled code (a cubin or a shared object) there");
+    options.number("among", settings->among, "N",
+                   "compile what 'hone tune' with the same words, --among, --seed and --only chooses among: the safe configuration and N others", 1);
+    options.number("seed", settings->seed, "N", "that --among draws with; default 1, as with 'hone tune'");
+    options.text("only", settings->only, "key=value,...", "with --among: only configurations with these values (a key given twice: with either)");
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return compile(*settings, console); };
 }
@@ -157,11 +202,17 @@ Command compile_command() {
         "Generates kernels and compiles them with NVRTC or the host's C++ compiler, on all cores, through the disk cache. CUDA kernels compile on "
         "machines without a GPU too, for any architecture that the installed NVRTC knows.\n\n"
         "With --report: registers per thread, shared and local memory, and spills of every entry point (CUDA), code size, compile time. Exit "
-        "code 1 when a kernel does not compile.",
+        "code 1 when a kernel does not compile.\n\n"
+        "With --among: compile ahead of a tuning run, on a machine whose hours cost less than the GPU's. The kernels lie in the cache (HONE_CACHE, "
+        "which "
+        "both machines share or to which it is copied); 'hone tune --among' with the same numbers then spends the GPU's time on measuring. Both "
+        "machines need the same version of NVRTC. Ctrl-C ends it, and the same command goes on.",
         {{"compile dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cuda --arch sm_90 --report --json",
           "for a GPU that need not be here, for a script"},
          {"compile gauss_seidel_27 stencil=constant,variable precision=f32,f64 nx=96 ny=96 nz=96 --target cuda --arch sm_80 --report",
           "four problems at once"},
+         {"compile dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cuda --arch sm_90 --among 200 --seed 7",
+          "ahead of 'hone tune' with the same problem, --among 200 and --seed 7 on the machine with the GPU"},
          {"compile dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --device cpu --output kernel.so",
           "keep the code, to look into it with objdump"}},
         declare};

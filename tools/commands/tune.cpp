@@ -25,6 +25,7 @@ struct Settings {
     std::string objective;
     std::string only;
     std::int64_t evaluations = 0;
+    std::int64_t among = 0;
     std::int64_t samples = SamplingRule{}.period;
     std::int64_t seed = -1;  // not given
     bool energy = false;
@@ -55,6 +56,7 @@ TuneSettings settings_of(const Settings& settings) {
     tune.resume = settings.resume;
     tune.energy = settings.energy;
     tune.only = settings.only;
+    tune.among = settings.among;
     tune.prior = !settings.no_prior;
     for (const Problem& problem : tune.problems) parse_restriction(families.of(problem).space(problem, tune.device.limits), tune.only);
     return tune;
@@ -125,6 +127,8 @@ Action declare(Options& options) {
     options.text("objective", settings->objective, "NAME", objective_help());
     options.flag("energy", settings->energy, "also meter the energy of the finalists, whatever the objective, so that the record has it");
     options.text("only", settings->only, "key=value,...", "only configurations with these values (a key given twice: with either), and the safe one");
+    options.number("among", settings->among, "N",
+                   "choose among N configurations drawn with the seed, and the safe one: those that 'hone compile --among N' compiles ahead", 1);
     options.flag("no-prior", settings->no_prior, "do not begin with what the database knows of neighbouring orders, sizes and devices");
     options.number("seed", settings->seed, "N", "of all random choices; default 1, or with --resume the earlier run's");
     options.number("samples", settings->samples, "N", "time steps per candidate at most, fewer when the spread already decides; default 40", 6);
