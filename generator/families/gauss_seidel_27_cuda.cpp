@@ -41,6 +41,9 @@ struct Plan {
     bool chases() const { return colours_per_pass == 8; }
     bool per_point() const { return grid.stencil_per_point(); }
     bool bulk() const { return staged_rows(staging) > 0; }
+    bool hands_over() const { return leaves_partial_sums(staging); }
+    /// Both partial sums of the planes of the later colours.
+    std::int64_t partial_words() const { return 2 * std::max<std::int64_t>(grid.nz / 2, 1) * grid.plane(); }
     std::int64_t word() const { return bytes_per_word(grid.precision); }
     std::int64_t packed_row() const { return divide_up(divide_up(grid.nx, 2), line_bytes / word()) * (line_bytes / word()); }
     std::int64_t packed_words() const { return 8 * coefficients * divide_up(grid.nz, 2) * divide_up(grid.ny, 2) * packed_row(); }
@@ -272,6 +275,7 @@ Block stencil_of_row(const Plan& plan) {
 
 // The planes that the blocks of a launch walk through: those of one parity, or all, the odd ones behind the even ones.
 Block walk_parameters(const Plan& plan) {
+    if (plan.hands_over()) return parameters(plan, plan.chases() ? "real* partial_sums, real* tickets" : "real* partial_sums", "");
     return plan.chases() ? parameters(plan, "real* tickets", "") : parameters(plan, "", "z_parity");
 }
 
@@ -303,15 +307,47 @@ Block plane_of_block(const Plan& plan) {
     return block.line("Turn turn;");
 }
 
+// How the warps of a row overlap.
+Block halo(const Plan& plan) {
+    Block block;
+    const char* const repeated = "at each end of a warp: they repeat points of the neighbouring warp";
+    if (!plan.hands_over()) {
+        block.line("constexpr int halo_lanes = points_per_thread >= 4 ? 1 : 2;  // {}", repeated);
+        return block.line("constexpr int words_per_warp = (32 - 2 * halo_lanes) * points_per_thread;");
+    }
+    block.line(
+        "// At each end of a warp they repeat points of the neighbouring warp. A new value follows from old ones of up to four words to both sides;");
+    block.line("// what is handed over needs new values of a word more: to the left that of an odd point, which reaches a word less.");
+    block.line("constexpr int left_halo_lanes = points_per_thread >= 4 ? 1 : 2, right_halo_lanes = left_halo_lanes + 1;");
+    return block.line("constexpr int words_per_warp = (32 - left_halo_lanes - right_halo_lanes) * points_per_thread;");
+}
+
+Block points(const Plan& plan) {
+    return Block().lines_of(render("gauss_seidel_27_walk_points.cu", {{"halo", halo(plan)}, {"groups", groups(plan)}}));
+}
+
+Block scatter() {
+    return Block().lines_of(render("gauss_seidel_27_walk_scatter.cu", {}));
+}
+
 std::string walk_text(const Plan& plan, const Block& head) {
-    Holes holes{{"banner", head},
-                {"constants", constants(plan)},
-                {"turn", turn(plan)},
-                {"parameters", walk_parameters(plan)},
-                {"plane_of_block", plane_of_block(plan)}};
+    Holes holes{{"banner", head}, {"constants", constants(plan)}, {"turn", turn(plan)}};
+    if (plan.hands_over()) {
+        const char* const form = plan.chases() ? "gauss_seidel_27_partial_sums_in_turn.cu" : "gauss_seidel_27_partial_sums_by_parity.cu";
+        holes.emplace_back("points", points(plan));
+        holes.emplace_back("scatter", scatter());
+        const char* const couplings = plan.staging == "partial_sums" ? "gauss_seidel_27_couplings_loaded.cu" : "gauss_seidel_27_couplings_copied.cu";
+        holes.emplace_back("couplings", Block().lines_of(render(couplings, {})));
+        holes.emplace_back("entries", Block().lines_of(render(form, {{"parameters", walk_parameters(plan)}})));
+        return render("gauss_seidel_27_walk_partial_sums.cu", holes);
+    }
+    holes.emplace_back("parameters", walk_parameters(plan));
+    holes.emplace_back("plane_of_block", plane_of_block(plan));
     if (plan.per_point()) {
-        holes.emplace_back("points", Block().lines_of(render("gauss_seidel_27_walk_points.cu", {{"groups", groups(plan)}})));
-        return render(plan.grid.stencil == Stencil::variable ? "gauss_seidel_27_walk_variable.cu" : "gauss_seidel_27_walk_symmetric.cu", holes);
+        holes.emplace_back("points", points(plan));
+        if (plan.grid.stencil == Stencil::variable) return render("gauss_seidel_27_walk_variable.cu", holes);
+        holes.emplace_back("scatter", scatter());
+        return render("gauss_seidel_27_walk_symmetric.cu", holes);
     }
     holes.emplace_back("coefficients", coefficient_access(plan));
     holes.emplace_back("groups", groups(plan));
@@ -321,30 +357,50 @@ std::string walk_text(const Plan& plan, const Block& head) {
     return render("gauss_seidel_27_walk.cu", holes);
 }
 
-void walks(const Plan& plan, const Block& head, KernelSource& source) {
+// The launch that sets the counters of a walk back.
+Launch begin_of_chase(const Plan& plan) {
     constexpr std::int64_t counting_threads = 256;
+    Launch begin;
+    begin.entry = "gauss_seidel_27_begin";
+    begin.grid = {divide_up(plan.grid.nz + 2, counting_threads), 1, 1};
+    begin.block = {counting_threads, 1, 1};
+    return begin;
+}
+
+void walks(const Plan& plan, const Block& head, KernelSource& source) {
     source.text = walk_text(plan, head);
-    source.entries = {"gauss_seidel_27_walk"};
-    Launch walk = launch(plan, source.entries.front(), {1, 1, divide_up(plan.grid.nz, plan.z_block)}, 0);
-    walk.block[1] = walking_warps(plan.grid, plan.points_per_thread);
-    walk.shared_bytes = walking_shared_bytes(plan.grid, plan.staging);
-    if (!plan.chases()) {
+    Launch walk = launch(plan, "gauss_seidel_27_walk", {1, 1, divide_up(plan.grid.nz, plan.z_block)}, 0);
+    walk.block[1] = walking_warps(plan.grid, plan.points_per_thread, plan.staging);
+    walk.shared_bytes = walking_shared_bytes(plan.grid, plan.staging, plan.points_per_thread);
+    const auto add = [&](const char* entry, std::int64_t blocks) {
+        walk.entry = entry;
+        walk.grid[2] = blocks;
+        source.entries.emplace_back(entry);
+        source.step.push_back(walk);
+    };
+    if (plan.hands_over()) {
+        walk.constants.clear();
+        walk.range_axis = -1;  // planes beside the range take part
+        source.tables.push_back({"partial_sums", plan.partial_words(), {}, true});
+    }
+    if (plan.chases()) {
+        walk.constants.clear();
+        walk.range_per_block = 1;
+        source.tables.push_back({"tickets", plan.grid.nz + 2, {}, true});
+        source.step.push_back(begin_of_chase(plan));
+        source.entries.push_back(source.step.front().entry);
+        add("gauss_seidel_27_walk", plan.hands_over() ? plan.grid.nz + 1 : plan.grid.nz);
+    } else if (plan.hands_over()) {
+        add("gauss_seidel_27_earlier_planes", plan.grid.nz / 2 + 1);
+        walk.shared_bytes = 0;
+        add("gauss_seidel_27_later_planes", std::max<std::int64_t>(plan.grid.nz / 2, 1));
+    } else {
+        source.entries = {walk.entry};
         for (int z_parity = 0; z_parity < 2; ++z_parity) {
             walk.constants = {z_parity};
             source.step.push_back(walk);
         }
-        return;
     }
-    walk.constants.clear();
-    walk.range_per_block = 1;
-    walk.grid[2] = plan.grid.nz;
-    source.tables.push_back({"tickets", plan.grid.nz + 1, {}, true});
-    Launch begin;
-    begin.entry = "gauss_seidel_27_begin";
-    begin.grid = {divide_up(plan.grid.nz + 1, counting_threads), 1, 1};
-    begin.block = {counting_threads, 1, 1};
-    source.entries.push_back(begin.entry);
-    source.step = {begin, walk};
 }
 
 // Adds the table of packed stencils and the entry that fills it.

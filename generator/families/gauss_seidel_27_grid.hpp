@@ -36,10 +36,12 @@ struct Grid {
 };
 
 /// The form of the CUDA kernel that does all colours of a plane in one walk: warps that its rows need, and bytes of dynamic shared memory.
-std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread);
-std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging);
+std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread, const std::string& staging);
+std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, std::int64_t points_per_thread);
 /// Rows that arrive together with staging=bulk_1 and bulk_2; 0 for any other.
 int staged_rows(const std::string& staging);
+/// Whether planes of the earlier colours leave to the others what their new values amount to: staging=partial_sums and partial_sums_async.
+bool leaves_partial_sums(const std::string& staging);
 
 /// Parts of the family, each in the file of its name.
 SearchSpace space(const Problem& problem, const Limits& limits);

@@ -29,9 +29,13 @@ std::vector<Value> stencil_places(Stencil stencil) {
 }
 
 std::vector<std::string> stagings(Stencil stencil, const Limits& limits) {
-    if (stencil == Stencil::symmetric) return {"cache", "registers"};
+    constexpr int with_async_copies = 80, with_bulk_copies = 90;
+    if (stencil == Stencil::symmetric) {
+        std::vector<std::string> all{"cache", "registers", "partial_sums"};
+        if (limits.architecture >= with_async_copies) all.emplace_back("partial_sums_async");
+        return all;
+    }
     std::vector<std::string> all{"cache", "registers", "shared"};
-    constexpr int with_bulk_copies = 90;
     if (stencil != Stencil::variable && limits.architecture >= with_bulk_copies) all.insert(all.end(), {"bulk_1", "bulk_2"});
     return all;
 }
@@ -44,8 +48,8 @@ std::vector<Tunable> cuda_tunables(Stencil stencil, const Limits& limits) {
          stencil == Stencil::symmetric ? numbers({1, 4, 8}) : numbers({1, 2, 4, 8})},
         {"staging",
          "how planes reach a thread: cached loads, a march with a plane (4 and 8 colours: the next rows) in registers, one with slices in shared "
-         "memory, "
-         "or bulk copies of one or two rows",
+         "memory, or bulk copies of one or two rows; partial_sums: as registers, and planes of the later colours get what those of the earlier ones "
+         "amount to, in a table of the kernel; partial_sums_async: with coefficients copied to shared memory meanwhile",
          words(stagings(stencil, limits))},
         {"block_x", "threads along x", numbers({16, 32, 64, 128})},
         {"block_y", "threads along y, each on rows of its own; 4 and 8 colours: warps of a row, at most", numbers({1, 2, 4, 6, 8, 16})},
@@ -83,8 +87,11 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     const bool per_point = grid.stencil_per_point();
     std::int64_t values = 4;
     // A walk with a stencil per point takes up to 60 words a point where it may; with 35 it keeps a few elsewhere, which all the waiting for memory
-    // hides.
-    if (rows(config) && per_point)
+    // hides. Planes that leave partial sums keep coefficients longer, unless they lie in shared memory; those that get them have more rows under way
+    // in f32.
+    if (leaves_partial_sums(config.word("staging")))
+        values += std::max(config.word("staging") == "partial_sums" ? 45 : 35, grid.precision == Precision::f32 ? 55 : 27) * points;
+    else if (rows(config) && per_point)
         values += (walks(config) ? 35 : 10) * points;
     else if (rows(config))
         values += (walks(config) ? 24 : 12) * points / 2;
@@ -107,7 +114,7 @@ std::vector<Constraint> resource_constraints(const Grid& grid, const Limits& lim
     std::vector<Constraint> constraints = residency_constraints(limits, threads, [grid](const Config& config) { return registers(grid, config); });
     const std::vector<Constraint> others{
         {"shared_memory", [=](const Config& config) -> Reason {
-             const std::int64_t dynamic = walks(config) ? walking_shared_bytes(grid, config.word("staging")) : 0;
+             const std::int64_t dynamic = walks(config) ? walking_shared_bytes(grid, config.word("staging"), config.integer("points_per_thread")) : 0;
              if (dynamic > limits.shared_bytes_per_block)
                  return fmt::format("{} bytes of shared memory for the rows, a block has {}", dynamic, limits.shared_bytes_per_block);
              const std::int64_t bytes = shared_bytes(grid, config);
@@ -147,9 +154,11 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
                  return rejected_when(config.integer("colours_per_pass") == 2 && config.word("staging") != "cache",
                                       "whole rows are read through the caches");
              }},
-            {"bulk_copies",
+            {"staging_of_walks",
              [](const Config& config) {
-                 return rejected_when(!walks(config) && staged_rows(config.word("staging")) > 0, "bulk copies bring the rows of a walk");
+                 const std::string& staging = config.word("staging");
+                 return rejected_when(!walks(config) && (staged_rows(staging) > 0 || leaves_partial_sums(staging)),
+                                      "bulk copies bring the rows of a walk, and walks hand over partial sums");
              }},
             {"walk",
              [](const Config& config) -> Reason {
@@ -164,7 +173,7 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
             {"rows_in_block",
              [grid](const Config& config) -> Reason {
                  if (!walks(config)) return {};
-                 const std::int64_t warps = walking_warps(grid, config.integer("points_per_thread"));
+                 const std::int64_t warps = walking_warps(grid, config.integer("points_per_thread"), config.word("staging"));
                  if (warps <= config.integer("block_y")) return {};
                  return fmt::format("rows of {} points need {} warps, block_y is {}", grid.nx, warps, config.integer("block_y"));
              }},
@@ -250,10 +259,10 @@ SearchSpace cpu_space(const Limits& limits) {
 
 }  // namespace
 
-std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread) {
+std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread, const std::string& staging) {
     constexpr std::int64_t lanes = 32;
     const std::int64_t halo_lanes = points_per_thread >= 4 ? 1 : 2;  // as in the kernel
-    const std::int64_t words = (lanes - 2 * halo_lanes) * points_per_thread;
+    const std::int64_t words = (lanes - 2 * halo_lanes - (leaves_partial_sums(staging) ? 1 : 0)) * points_per_thread;
     return (grid.nx + 1 + words - 1) / words;
 }
 
@@ -261,7 +270,15 @@ int staged_rows(const std::string& staging) {
     return staging == "bulk_2" ? 2 : staging == "bulk_1" ? 1 : 0;
 }
 
-std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging) {
+bool leaves_partial_sums(const std::string& staging) {
+    return staging == "partial_sums" || staging == "partial_sums_async";
+}
+
+std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, std::int64_t points_per_thread) {
+    if (staging == "partial_sums_async") {
+        constexpr std::int64_t groups = 2 * 18 * 32;  // two rows of a warp, each with all that couples it with the planes beside
+        return walking_warps(grid, points_per_thread, staging) * groups * points_per_thread * bytes_per_word(grid.precision);
+    }
     constexpr std::int64_t stages = 2;
     constexpr std::int64_t planes = 4;  // three of u and one of f
     return stages * planes * staged_rows(staging) * grid.pitch * bytes_per_word(grid.precision);

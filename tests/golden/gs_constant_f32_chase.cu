@@ -143,7 +143,7 @@ __device__ __forceinline__ int wait_for(const int* progress, int row)
     return now;
 }
 
-// `tickets`: [0] is the next ticket, [z] the last finished row of plane z. Zero when the launch begins.
+// `tickets`: [0] is the next ticket, [z] the last finished row of plane z, up to the boundary. Zero when the launch begins.
 extern "C" __global__ void gauss_seidel_27_begin(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* tickets,
     const __grid_constant__ Coefficients s,
@@ -151,7 +151,7 @@ extern "C" __global__ void gauss_seidel_27_begin(
 )
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i <= nz) reinterpret_cast<int*>(tickets)[i] = 0;
+    if (i <= nz + 1) reinterpret_cast<int*>(tickets)[i] = 0;
 }
 
 struct Turn {

@@ -115,14 +115,14 @@ __device__ __forceinline__ int wait_for(const int* progress, int row)
     return now;
 }
 
-// `tickets`: [0] is the next ticket, [z] the last finished row of plane z. Zero when the launch begins.
+// `tickets`: [0] is the next ticket, [z] the last finished row of plane z, up to the boundary. Zero when the launch begins.
 extern "C" __global__ void gauss_seidel_27_begin(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* tickets,
     int nx, int ny, int nz, int pitch, int first, int last
 )
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i <= nz) reinterpret_cast<int*>(tickets)[i] = 0;
+    if (i <= nz + 1) reinterpret_cast<int*>(tickets)[i] = 0;
 }
 
 struct Turn {
@@ -226,15 +226,22 @@ struct Sums {
                 to_right = fma(s.east.word[i], u.word[i], to_right);
         }
     }
+
+    // With the terms of the groups beside.
+    __device__ __forceinline__ Group handed_over() const
+    {
+        Group result = rest;
+        result.word[0] -= __shfl_up_sync(all_lanes, to_right, 1);
+        result.word[points_per_thread - 1] -= __shfl_down_sync(all_lanes, to_left, 1);
+        return result;
+    }
 };
 
 // Both colours of a row's group at x, points of odd x first; outside [1, nx] the values stay.
 __device__ __forceinline__ Group updated(const Sums& sums, const Group& old, const Group& reciprocal, const Group& east, int x, int nx)
 {
     constexpr int last = points_per_thread - 1;
-    Group rest = sums.rest, result = old;
-    rest.word[0] -= __shfl_up_sync(all_lanes, sums.to_right, 1);
-    rest.word[last] -= __shfl_down_sync(all_lanes, sums.to_left, 1);
+    Group rest = sums.handed_over(), result = old;
     const Span before(old);
     #pragma unroll
     for (int i = 1; i < points_per_thread; i += 2) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstring>
+#include <list>
 #include <memory>
 #include <new>
 #include <random>
@@ -55,7 +56,11 @@ constexpr std::array cuda_forms{"staging=cache,edges=guarded,points_per_thread=2
                                 "colours_per_pass=8,staging=registers,stencil_in=read_only,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
                                 "colours_per_pass=8,staging=registers,stencil_in=streaming,points_per_thread=4,edges=clamped,block_y=4,z_block=2",
                                 "colours_per_pass=8,staging=bulk_1,stencil_in=by_value,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
-                                "colours_per_pass=8,staging=bulk_2,stencil_in=read_only,points_per_thread=4,edges=clamped,block_y=8,z_block=2"};
+                                "colours_per_pass=8,staging=bulk_2,stencil_in=read_only,points_per_thread=4,edges=clamped,block_y=8,z_block=2",
+                                "colours_per_pass=4,staging=partial_sums,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
+                                "colours_per_pass=8,staging=partial_sums,points_per_thread=4,edges=clamped,block_y=4,z_block=2",
+                                "colours_per_pass=4,staging=partial_sums_async,points_per_thread=4,edges=clamped,block_y=4,z_block=2",
+                                "colours_per_pass=8,staging=partial_sums_async,points_per_thread=2,edges=clamped,block_y=16,z_block=2"};
 
 // Those that the space has; with stencils packed by colour where it has only that.
 std::vector<Config> forms_in(const SearchSpace& space) {
@@ -199,6 +204,22 @@ TEST_F(SlowGaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmu
     }
 }
 
+// Planes beside the range hand over what they keep: whatever begins, ends and surrounds it.
+TEST_F(SlowGaussSeidel27Kernels, PartialSumsEqualTheReferenceAtEverySize) {
+    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
+    bool all_colours = random_() % 2 == 0;
+    for (const char* size : sizes) {
+        const Problem problem = parse(fmt::format("stencil=symmetric precision={} {}", random_() % 2 == 0 ? "f32" : "f64", size));
+        if (problem.integer("pitch") % 2 == 1) continue;  // rows have no pairs
+        all_colours = !all_colours;
+        const Config config = family.space(problem, {})
+                                  .parse(fmt::format("colours_per_pass={},staging={},points_per_thread=2,edges=clamped,block_y=4,z_block=2",
+                                                     all_colours ? 8 : 4, random_() % 2 == 0 ? "partial_sums" : "partial_sums_async"));
+        ASSERT_FALSE(family.space(problem, {}).check(config)) << size;
+        for (int part = 0; part < 4; ++part) expect_verified(family, problem, config);
+    }
+}
+
 // Memory that processes share.
 class SharedWords {
   public:
@@ -223,11 +244,14 @@ double error_of_blocks_at_once(Backend& backend, const KernelSource& source, con
     const auto module = backend.load(outcome.code);
     const HostArray& expected = workload.expected[0];
     SharedWords u(expected.bytes());
-    SharedWords tickets(source.tables[0].words * bytes_per_word(source.precision));
     std::memcpy(u.data(), workload.arrays[0].data(), static_cast<std::size_t>(expected.bytes()));
-    std::memset(tickets.data(), 0xff, static_cast<std::size_t>(source.tables[0].words * bytes_per_word(source.precision)));
-    std::array<void*, 4> pointers{u.data(), const_cast<void*>(workload.arrays[1].data()), const_cast<void*>(workload.arrays[2].data()),
-                                  tickets.data()};
+    std::vector<void*> pointers{u.data(), const_cast<void*>(workload.arrays[1].data()), const_cast<void*>(workload.arrays[2].data())};
+    std::list<SharedWords> tables;
+    for (const auto& table : source.tables) {
+        const std::int64_t bytes = table.words * bytes_per_word(source.precision);
+        pointers.push_back(tables.emplace_back(bytes).data());
+        std::memset(pointers.back(), 0xff, static_cast<std::size_t>(bytes));
+    }
     int first = 0, last = static_cast<int>(problem.integer("nz"));
     std::vector<int> scalars;
     for (const auto& scalar : source.scalars) scalars.push_back(scalar.value);
@@ -243,9 +267,11 @@ double error_of_blocks_at_once(Backend& backend, const KernelSource& source, con
 // an even plane still has to read, would give something else.
 TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
     const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
-    for (const auto& [kind, config] : {std::pair{"constant", "staging=bulk_1,block_y=8"}, std::pair{"semi_constant", "staging=bulk_2,block_y=8"},
-                                       std::pair{"constant", "staging=registers,block_y=8"}, std::pair{"variable", "staging=registers,block_y=4"},
-                                       std::pair{"symmetric", "staging=registers,block_y=4"}}) {
+    for (const auto& [kind, config] :
+         {std::pair{"constant", "staging=bulk_1,block_y=8"}, std::pair{"semi_constant", "staging=bulk_2,block_y=8"},
+          std::pair{"constant", "staging=registers,block_y=8"}, std::pair{"variable", "staging=registers,block_y=4"},
+          std::pair{"symmetric", "staging=registers,block_y=4"}, std::pair{"symmetric", "staging=partial_sums,block_y=4"},
+          std::pair{"symmetric", "staging=partial_sums_async,block_y=4"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));
         const Config whole =
@@ -334,7 +360,8 @@ TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
     const Limits& limits = backend_->device().limits;
     for (const auto& [kind, config] : {std::pair{"constant", "staging=registers,block_y=4,stencil_in=by_value"},
                                        std::pair{"constant", "staging=bulk_2,block_y=4,stencil_in=read_only"},
-                                       std::pair{"symmetric", "staging=registers,block_y=6,stencil_in=streaming"}}) {
+                                       std::pair{"symmetric", "staging=registers,block_y=6,stencil_in=streaming"},
+                                       std::pair{"symmetric", "staging=partial_sums,block_y=6,stencil_in=streaming"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=201 ny=60 nz=1201", kind));
         const SearchSpace space = family.space(problem, limits);

@@ -109,7 +109,10 @@ TEST(GaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
                 if (stencil == std::string("variable"))
                     expected = {"1 cache natural", "1 cache colour_split", "1 registers colour_split", "1 shared colour_split",
                                 "2 cache natural", "4 registers natural",  "8 registers natural"};
-                if (stencil == std::string("symmetric")) expected = {"1 cache natural", "4 registers natural", "8 registers natural"};
+                if (stencil == std::string("symmetric")) {
+                    expected = {"1 cache natural", "4 registers natural", "8 registers natural", "4 partial_sums natural", "8 partial_sums natural"};
+                    if (architecture >= 80) expected.insert({"4 partial_sums_async natural", "8 partial_sums_async natural"});
+                }
                 EXPECT_EQ(forms, expected) << stencil << ' ' << precision << " on sm_" << architecture;
             }
 }
@@ -248,9 +251,13 @@ TEST(GaussSeidel27, WorkloadsAreFreshDeterministicAndPoisoned) {
         const Workload other = family.workload(p, seed + 1);
         for (std::size_t i = 0; i < 3; ++i) {
             EXPECT_EQ(largest_difference(workload.arrays[i], again.arrays[i]), 0) << p.key() << ", seed " << seed;
-            EXPECT_GT(largest_difference(workload.arrays[i], other.arrays[i]), 0) << p.key() << ", seed " << seed;
+            // One value alone may be the same in single precision.
+            if (p.integer("nz") > 1) {
+                EXPECT_GT(largest_difference(workload.arrays[i], other.arrays[i]), 0) << p.key() << ", seed " << seed;
+            }
         }
-        // The step moves the field by far more than the tolerance, though one point alone may lie by chance where it goes; and leaves no NaN where a value belongs.
+        // The step moves the field by far more than the tolerance, though one point alone may lie by chance where it goes; and leaves no NaN where a
+        // value belongs.
         if (p.integer("nz") > 1) {
             EXPECT_GT(largest_difference(workload.arrays[0], workload.expected[0]), 1000 * workload.tolerance) << p.key() << ", seed " << seed;
         }
