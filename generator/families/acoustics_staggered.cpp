@@ -282,7 +282,7 @@ Family acoustics_staggered() {
     family.arrays = arrays;
     family.space = space;
     family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return limits.target == Target::cuda ? cuda_kernel(problem, config) : cpu_kernel(problem, config);
+        return limits.target == Target::cuda ? cuda_kernel(problem, config, limits) : cpu_kernel(problem, config);
     };
     family.reference = reference;
     family.workload = workload;

@@ -10,28 +10,25 @@ namespace {
 
 constexpr std::int64_t widest_load = 16;  // bytes
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 // What a problem and a configuration decide, and every block asks.
 struct Plan {
     Grid grid;
-    std::int64_t block_x, block_y, march, points;
+    std::int64_t block_x, block_y, points;
     bool in_registers, exchanged;  // values of the layers around; new velocities of the layer, through shared memory
     bool by_warps;                 // of several time steps: a warp is a tile of its own
     bool bulk;                     // rows come by bulk copies
+    bool planes;                   // planes are in shared memory
 
     Plan(const Problem& problem, const Config& config)
         : grid(problem),
           block_x(config.integer("block_x")),
           block_y(config.integer("block_y")),
-          march(config.integer("march")),
           points(config.integer("points_per_thread")),
           in_registers(config.word("staging") != "cache"),
           exchanged(config.word("staging") == "shared" || (grid.kind == Kind::step && config.word("staging") == "bulk")),
           by_warps(config.word("staging") == "shuffle"),
-          bulk(config.word("staging") == "bulk") {}
+          bulk(config.word("staging") == "bulk"),
+          planes(config.word("staging") == "planes") {}
 
     // Of several time steps: threads of a row that exchange values, and those at each end whose cells only serve the others.
     std::int64_t tile_threads() const { return by_warps ? 32 : block_x; }
@@ -51,7 +48,6 @@ Block constants(const Plan& plan, const Config& config) {
     block.line("constexpr bool array_media = {}, absorbing = {};", grid.array_media, grid.absorbing);
     block.line("constexpr int block_x = {}, block_y = {}, threads_per_block = block_x * block_y, min_blocks = {};", plan.block_x, plan.block_y,
                config.integer("min_blocks"));
-    block.line("constexpr int march = {};  // layers that a block takes one after the other", plan.march);
     block.line("constexpr int points = {}, group_alignment = {};  // cells of a row that a thread takes at a time", plan.points, group_bytes);
     if (grid.levels > 1) {
         block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
@@ -62,6 +58,17 @@ Block constants(const Plan& plan, const Config& config) {
     } else if (plan.exchanged)
         block.line("constexpr int groups_left = {}, groups_right = {};  // beside a thread's own, that hold what its cells need",
                    divide_up(grid.half - 1, plan.points), divide_up(grid.half, plan.points));
+    if (plan.planes) {
+        const std::int64_t side = words_beside(grid, config, grid.half);
+        block.line("constexpr int rows = {};  // of a plane, one below the other, that a thread takes", config.integer("rows_per_thread"));
+        block.line("constexpr int stages = {}, stage_words = {};  // planes in shared memory or on their way, and all words of each",
+                   config.integer("stages"), plane_words(grid, config));
+        if (grid.kind == Kind::step)
+            block.line("constexpr int side = {}, pressure_side = {};  // words beside a tile's rows, of velocities and of pressures", side,
+                       pressures_beside(grid, config));
+        else
+            block.line("constexpr int side = {};  // words beside a tile's rows", side);
+    }
     if (plan.bulk) {
         block.line("constexpr int stages = {};  // layers on their way through shared memory", config.integer("stages"));
         block.line("constexpr int side_groups = {}, arriving = {}, exchange_words = {};", divide_up(grid.half, plan.points), 3 + arriving_media(grid),
@@ -82,6 +89,13 @@ Block damping(const Grid& grid) {
     return block.line("const Damping damping(damping_x, damping_y, {}, x_read, {}, ny, nz, pitch);", rows ? "nullptr" : "damping_z", "y_read");
 }
 
+// The layers of a block: an equal share.
+Block share(const char* axis) {
+    Block block;
+    block.line("const int march = (last - first + int(gridDim.{0}) - 1) / int(gridDim.{0});  // layers that a block takes one after the other", axis);
+    return block;
+}
+
 // The thread's cells in a tile of several time steps: `count` of them in its row, rows [layer_first, layer_last), of which it reads some around.
 Block place_of_levels(const Plan& plan) {
     Block block;
@@ -91,6 +105,7 @@ Block place_of_levels(const Plan& plan) {
     block.line("const int x = (tile * inner + place - margin) * points;");
     block.line("const int x_read = min(x, (nx - 1 + reach) / points * points);  // threads beyond read the last ghosts again");
     block.line("const int count = place >= margin && place < margin + inner ? nx - x : 0;  // cells of the thread in its row, if there are less");
+    block.append(share("y"));
     block.line("const int layer_first = first + int(blockIdx.y) * march, layer_last = min(layer_first + march, last);");
     block.line("const int arrivals_first = layer_first - reach, arrivals_last = layer_last + reach;");
     block.line("wide at = wide(arrivals_first + ghost) * pitch + left + x_read;");
@@ -125,13 +140,15 @@ Block place(const Plan& plan) {
     block.line("const int count = {};  // cells of the thread in its row, if there are less", count);
     if (rows) {
         block.line("const int layer_stride = pitch;");
-        block.line("const int block_first = first + blockIdx.y * march;");
+        block.append(share("y"));
+        block.line("const int block_first = first + int(blockIdx.y) * march;");
         block.line("const int layer_first = block_first + threadIdx.y, layer_last = min(block_first + march, last);");
         block.line("constexpr int layer_step = block_y;");
         block.line("wide at = wide(layer_first + ghost) * pitch + left + x_read;");
     } else {
         block.line("const int layer_stride = (ny + 2 * ghost) * pitch;");
-        block.line("const int layer_first = first + blockIdx.z * march, layer_last = min(layer_first + march, last);");
+        block.append(share("z"));
+        block.line("const int layer_first = first + int(blockIdx.z) * march, layer_last = min(layer_first + march, last);");
         block.line("constexpr int layer_step = 1;");
         block.line("wide at = wide(layer_first + ghost) * layer_stride + (y_read + ghost) * pitch + left + x_read;");
     }
@@ -145,6 +162,36 @@ Block place(const Plan& plan) {
     return block.line("const real* b_y = {};", grid.array_media ? "by" : "b");
 }
 
+// The same of planes in shared memory: `count` cells in each of `rows` rows; `at` is the position of the first of a march's first plane, `tile_at`
+// that of the block's first one. Where pressures arrive they begin M planes before, in a step 2 M - 1, and so does `at`.
+Block place_of_planes(const Plan& plan) {
+    const Grid& grid = plan.grid;
+    Block block;
+    block.line("const Tile tile(ny, pitch);");
+    block.line("const int x = tile.x + int(threadIdx.x) * points, y = tile.y + int(threadIdx.y) * rows;");
+    const char* const faces = grid.kind == Kind::step ? " + half" : "";
+    block.line("const int x_read = min(x, (nx - 1{}) / points * points);  // factors of threads beyond the cells, and beyond the faces of these",
+               faces);
+    block.line("const auto y_read = [&](int r) {{ return min(y + r, ny - 1{}); }};", faces);
+    block.line("const auto count_of = [&](int r) {{ return y + r < ny ? nx - x : 0; }};  // cells of the thread in a row, if there are less");
+    block.append(share("z"));
+    block.line("const int layer_first = first + int(blockIdx.z) * march, layer_last = min(layer_first + march, last);");
+    block.line("const int plane = (ny + 2 * ghost) * pitch;");
+    block.line("const wide tile_at = wide(layer_first + ghost) * plane + (tile.y + ghost) * pitch + left + tile.x;");
+    const char* const before = grid.kind == Kind::pressure ? "" : grid.kind == Kind::velocity ? " - half * wide(plane)" : " - warm_up * wide(plane)";
+    block.line("wide at = tile_at + (y - tile.y) * pitch + (x - tile.x){};", before);
+    if (grid.absorbing) {
+        block.line("Damping damping[rows];");
+        block.line("#pragma unroll");
+        block.line("for (int r = 0; r < rows; ++r) damping[r] = Damping(damping_x, damping_y, damping_z, x_read, y_read(r), ny, nz, pitch);");
+    } else {
+        block.line("const Damping damping[rows];");
+    }
+    if (grid.kind == Kind::pressure) return block;
+    return block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", grid.array_media ? "bx" : "b", grid.array_media ? "by" : "b",
+                      grid.array_media ? "bz" : "b");
+}
+
 Block kernel_text(const Problem& problem, const Plan& plan) {
     const auto part = [](const std::string& name) { return Block().lines_of(render("acoustics_staggered_" + name + ".cu", {})); };
     Holes holes{{"parameters", parameters(problem)}};
@@ -152,6 +199,11 @@ Block kernel_text(const Problem& problem, const Plan& plan) {
         holes.emplace_back("place", place_of_levels(plan));
         holes.emplace_back("neighbours", part(plan.by_warps ? "levels_shuffle" : "levels_shared"));
         return Block().lines_of(render("acoustics_staggered_levels.cu", holes));
+    }
+    if (plan.planes) {
+        holes.emplace_back("place", place_of_planes(plan));
+        const Block kernel = Block().lines_of(render("acoustics_staggered_planes_" + problem.word("kernel") + ".cu", holes));
+        return Block().lines_of(render("acoustics_staggered_planes.cu", {{"kernel", kernel}}));
     }
     holes.emplace_back("place", place(plan));
     const Block bulk_copies = Block().lines_of(render("bulk_copies.cu", {}));
@@ -161,17 +213,9 @@ Block kernel_text(const Problem& problem, const Plan& plan) {
     return Block().lines_of(render("acoustics_staggered_" + problem.word("kernel") + ".cu", holes));
 }
 
-// Cells along x of a block.
-std::int64_t cells_of_block(const Plan& plan) {
-    const Grid& grid = plan.grid;
-    if (grid.levels > 1) return plan.block_x / plan.tile_threads() * (plan.tile_threads() - 2 * plan.margin()) * plan.points;
-    const std::int64_t others = plan.exchanged ? divide_up(grid.half - 1, plan.points) + divide_up(grid.half, plan.points) : 0;
-    return (plan.block_x - others) * plan.points;
-}
-
 }  // namespace
 
-KernelSource cuda_kernel(const Problem& problem, const Config& config) {
+KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits) {
     const Plan plan(problem, config);
     const Grid& grid = plan.grid;
     KernelSource source = common_source(problem, Target::cuda);
@@ -182,10 +226,11 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     Launch launch;
     launch.entry = source.entries.front();
     launch.block = {plan.block_x, plan.block_y, 1};
-    launch.grid = {divide_up(grid.nx, cells_of_block(plan)), grid.dimension == 2 ? 1 : divide_up(grid.ny, plan.block_y), 1};
+    const BlockCells cells = block_cells(grid, config);
+    launch.grid = {divide_up(grid.nx, cells.x), grid.dimension == 2 ? 1 : divide_up(grid.ny, cells.y), 1};
     launch.range_axis = grid.dimension - 1;
-    launch.grid[static_cast<std::size_t>(launch.range_axis)] = divide_up(grid.layers(), plan.march);
-    launch.range_per_block = plan.march;
+    launch.grid[static_cast<std::size_t>(launch.range_axis)] = divide_up(grid.layers(), layers_per_block(grid, config, limits));
+    launch.range_per_block = layers_per_block(grid, config, limits);
     launch.shared_bytes = shared_bytes(grid, config);
     source.step = {launch};
     return source;

@@ -13,6 +13,10 @@ namespace hone::acoustics {
 
 enum class Kind { pressure, velocity, step };
 
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+
 /// A problem of the family, with its layout. Throws Error for a 2D problem with planes, a pitch that is too short, arrays that no machine holds, and
 /// several time steps in one pass of anything but a whole step in 2D.
 struct Grid {
@@ -77,7 +81,7 @@ std::int64_t damping_start(const Grid& grid, int axis);
 
 /// Parts of the family, each in the file of its name.
 SearchSpace space(const Problem& problem, const Limits& limits);
-KernelSource cuda_kernel(const Problem& problem, const Config& config);
+KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits);
 KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 Workload workload(const Problem& problem, std::uint64_t seed);
@@ -85,13 +89,31 @@ Workload workload(const Problem& problem, std::uint64_t seed);
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
 
+/// What a block of a CUDA kernel takes of a plane, in cells along x and y (1 in 2D), without those that it computes for others only.
+struct BlockCells {
+    std::int64_t x, y;
+};
+BlockCells block_cells(const Grid& grid, const Config& config);
+
+/// Layers that a block of a CUDA kernel takes one after the other: what the configuration says, or an equal share if that is 0.
+std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limits& limits);
+
+/// Words beside a tile's rows in shared memory, for values around faces and cells that are up to `reach` cells away: whole groups of a thread, and
+/// whole copies.
+std::int64_t words_beside(const Grid& grid, const Config& config, std::int64_t reach);
+/// The same for the pressures of a step, around the faces there.
+std::int64_t pressures_beside(const Grid& grid, const Config& config);
+
+/// Words of shared memory for one plane of everything that a CUDA kernel with staging=planes reads.
+std::int64_t plane_words(const Grid& grid, const Config& config);
+
 /// Shared memory in which a block of the CUDA step exchanges new velocities; 0 where it does not.
 std::int64_t exchange_bytes(const Grid& grid, const Config& config);
 
 /// Media of which a layer arrives with every layer of a march in 2D, besides the pressure and two velocities.
 int arriving_media(const Grid& grid);
 
-/// All the shared memory of a block: that, and the layers that bulk copies bring, with a barrier for each.
+/// All the shared memory of a block: that, and the layers that asynchronous copies bring, with a barrier for each that comes by bulk copies.
 std::int64_t shared_bytes(const Grid& grid, const Config& config);
 
 /// What both targets' sources have in common: arrays, scalars, operations.

@@ -23,9 +23,18 @@ bool in_registers(const Config& config) {
     return config.word("staging") != "cache";
 }
 
+bool in_planes(const Config& config) {
+    return config.word("staging") == "planes";
+}
+
+// Of a thread; there were no others before the tunable.
+std::int64_t rows_of_thread(const Config& config) {
+    return in_planes(config) ? config.integer("rows_per_thread") : 1;
+}
+
 // Words of a row from `before` a thread's points to `after` behind them, in whole groups.
 std::int64_t span(std::int64_t points, std::int64_t before, std::int64_t after) {
-    return (before + points - 1) / points * points + points + (after + points - 1) / points * points;
+    return divide_up(before, points) * points + points + divide_up(after, points) * points;
 }
 
 // The same of several time steps: windows and sums, what they leave to each other, and what is read, besides a row around the thread's points.
@@ -36,11 +45,22 @@ std::int64_t registers_of_levels(const Grid& grid, const Config& config, std::in
     return kept * points + read + points + (config.word("staging") == "shuffle" ? 2 * grid.half : points);
 }
 
+// The same of a march whose planes are in shared memory: sums (and in a step pressures) of the planes that wait, for every cell; of one row what is
+// read around it; and where the copies come from.
+std::int64_t registers_of_planes(const Grid& grid, const Config& config) {
+    constexpr std::int64_t addresses = 40;
+    const std::int64_t points = config.integer("points_per_thread"), rows = rows_of_thread(config), m = grid.half;
+    const std::int64_t kept = (grid.kind == Kind::step ? 4 * m + 1 : 2 * m + 1) * points * rows;
+    const std::int64_t of_next_plane = 8 * (config.integer("unroll") - 1);
+    return addresses + of_next_plane + (kept + 4 * points) * grid.word() / 4;
+}
+
 // About how many 32-bit registers a thread needs.
 std::int64_t registers(const Grid& grid, const Config& config) {
     constexpr std::int64_t addresses = 24;
     const std::int64_t points = config.integer("points_per_thread"), m = grid.half;
     if (grid.levels > 1) return addresses + registers_of_levels(grid, config, points) * grid.word() / 4;
+    if (in_planes(config)) return registers_of_planes(grid, config);
     // What a thread reads when it comes to a layer: groups around its own, and groups of the other arrays.
     std::int64_t row = span(points, m, m) + (grid.kind == Kind::pressure ? 2 : 2 * grid.dimension) * points;
     const bool exchanged = config.word("staging") == "shared" || config.word("staging") == "bulk";
@@ -55,6 +75,11 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     if (grid.kind == Kind::step && !in_registers(config)) values += 2 * m * points;  // faces along the march, which compilers compute side by side
     if (grid.kind == Kind::step && grid.dimension == 3 && !exchanged) values += 3 * m * points;  // the neighbours' velocities along y
     return addresses + values * grid.word() / 4;
+}
+
+// Layers below which filling the registers takes longer than the march.
+std::int64_t shortest_march(const Grid& grid) {
+    return grid.levels * grid.half * 2;
 }
 
 // The rules that all forms share.
@@ -76,8 +101,9 @@ std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits,
                         if (pitch % points == 0) return {};
                         return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
                     }},
-                   {"long_march", [rows = grid.levels * grid.half * 2](const Config& config) {
-                        return rejected_when(in_registers(config) && config.integer("march") < rows,
+                   {"long_march", [least = shortest_march(grid)](const Config& config) {
+                        const std::int64_t march = config.integer("march"), rows = in_planes(config) ? 4 * least : least;
+                        return rejected_when(in_registers(config) && march != 0 && march < rows,
                                              "filling the registers takes longer than the march: it has 2 M layers or more for every time step");
                     }}});
     constraints.insert(constraints.end(), others.begin(), others.end());
@@ -97,6 +123,7 @@ std::vector<Constraint> march_constraints(const Grid& grid) {
             {"bulk_copies",
              [word = grid.word(), pitch = grid.pitch](const Config& config) -> Reason {
                  constexpr std::int64_t alignment = 16;
+                 if (in_planes(config)) return {};
                  if (config.word("staging") != "bulk")
                      return rejected_when(config.integer("stages") > 2, "nothing comes in stages: there are 2 of them");
                  if (config.integer("points_per_thread") * word % alignment != 0 || pitch * word % alignment != 0)
@@ -105,19 +132,46 @@ std::vector<Constraint> march_constraints(const Grid& grid) {
              }},
             {"rows_of_a_march",
              [rows = grid.dimension == 2](const Config& config) {
-                 return rejected_when(rows && config.integer("march") < config.integer("block_y"),
+                 return rejected_when(rows && config.integer("march") != 0 && config.integer("march") < config.integer("block_y"),
                                       "a block marches over the rows of its threads at least");
              }},
             {"rows_read_again",
              [grid](const Config& config) -> Reason {
                  // Of every plane a block reads 2 M - 1 rows beside its own; small planes are in the second cache.
                  constexpr std::int64_t small_plane = 64;
-                 const std::int64_t rows = config.integer("block_y"), beside = 2 * grid.half - 1;
+                 const std::int64_t rows = config.integer("block_y") * rows_of_thread(config), beside = 2 * grid.half - 1;
                  if (grid.dimension == 2 || grid.ny <= small_plane || beside <= 3 * rows) return {};
                  return fmt::format("{} rows of every plane are read for {}: block_y is larger", rows + beside, rows);
              }},
             {"unrolled_march", [](const Config& config) {
-                 return rejected_when(config.integer("unroll") > config.integer("march"), "more layers per trip than the march has");
+                 const std::int64_t march = config.integer("march");
+                 return rejected_when(march != 0 && config.integer("unroll") > march, "more layers per trip than the march has");
+             }}};
+}
+
+// Of 3D only.
+std::vector<Constraint> plane_constraints(const Grid& grid) {
+    return {{"rows_of_a_thread",
+             [](const Config& config) {
+                 return rejected_when(!in_planes(config) && config.integer("rows_per_thread") > 1,
+                                      "several rows for each thread there are of planes in shared memory");
+             }},
+            {"planes",
+             [grid](const Config& config) -> Reason {
+                 constexpr std::int64_t piece = 16;  // bytes
+                 if (!in_planes(config)) return {};
+                 if (grid.pitch * grid.word() % piece != 0)
+                     return fmt::format("rows are copied {} bytes at a time, and begin at multiples of them", piece);
+                 return rejected_when(config.integer("ahead") == 1, "planes in shared memory are ahead already");
+             }},
+            {"wide_planes", [grid](const Config& config) -> Reason {
+                 // What a stage holds around the tile comes from the second cache once more.
+                 if (!in_planes(config)) return {};
+                 const BlockCells cells = block_cells(grid, config);
+                 const std::int64_t arrays = 4 + (grid.kind == Kind::velocity ? 3 : grid.kind == Kind::step ? 4 : 1) * (grid.array_media ? 1 : 0);
+                 const std::int64_t words = plane_words(grid, config), own = arrays * cells.x * cells.y;
+                 if (2 * words <= (grid.half < 8 ? 3 : 4) * own) return {};
+                 return fmt::format("{} words are read of every plane for {}: too many are around the tile", words, own);
              }}};
 }
 
@@ -136,7 +190,7 @@ SearchSpace cuda_space_of_levels(const Grid& grid, const Limits& limits) {
          words({"shuffle", "shared"})},
         {"block_x", "threads along x", numbers({32, 64, 128, 256, 512})},
         {"block_y", "threads along y", numbers({1})},
-        {"march", "rows that a block takes one after the other", numbers({32, 64, 128, 256, 512, 1024})},
+        {"march", "rows that a block takes one after the other; 0: an equal share for each", numbers({0, 32, 64, 128, 256, 512, 1024})},
         {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4, 8})},
         {"ahead", "rows that are read before they are needed", numbers({0, 1})},
         {"unroll", "rows per trip of the march's loop", numbers({1, 2, 4, 8})},
@@ -156,27 +210,36 @@ std::vector<std::int64_t> layers_per_trip(const Grid& grid) {
 
 SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
     if (grid.levels > 1) return cuda_space_of_levels(grid, limits);
-    constexpr int with_bulk_copies = 90;
+    constexpr int with_bulk_copies = 90, with_copies_past_registers = 80;
     std::vector<Value> staging = grid.kind == Kind::step ? words({"cache", "registers", "shared"}) : words({"cache", "registers"});
-    if (grid.dimension == 2 && limits.architecture >= with_bulk_copies) staging.emplace_back(std::string("bulk"));
+    const bool planes = grid.dimension == 3;
+    if (!planes && limits.architecture >= with_bulk_copies) staging.emplace_back(std::string("bulk"));
+    if (planes && limits.architecture >= with_copies_past_registers) staging.emplace_back(std::string("planes"));
     std::vector<Tunable> tunables{
         {"staging",
          "how values around reach a thread: cached loads; layers in registers along a march; in a step also new velocities through shared memory; "
-         "all "
-         "that and rows by bulk copies",
+         "all that and, in 2D, rows by bulk copies; sums along a march, and in 3D planes in shared memory by asynchronous copies",
          std::move(staging)},
-        {"block_x", "threads along x", numbers({32, 64, 128, 256})},
-        {"block_y", "threads along y", numbers({1, 2, 4, 8, 16})},
-        {"march", "layers (rows in 2D, planes in 3D) that a block takes one after the other", numbers({1, 4, 8, 16, 32, 64, 128, 256, 512, 1024})},
+        {"block_x", "threads along x", planes ? numbers({16, 32, 64, 128, 256}) : numbers({32, 64, 128, 256})},
+        {"block_y", "threads along y", planes ? numbers({1, 2, 4, 8, 16, 32}) : numbers({1, 2, 4, 8, 16})},
+        {"march",
+         "layers (rows in 2D, planes in 3D) that a block takes one after the other; 0: an equal share for each that the device holds at a time",
+         numbers({0, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024})},
         {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4})},
         {"ahead", "layers that are read before they are needed", numbers({0, 1})},
-        {"stages", "layers that bulk copies have on their way", numbers({2, 3, 4, 6, 8})},
+        {"stages", "layers in shared memory, or on their way there", planes ? numbers({2, 3, 4}) : numbers({2, 3, 4, 6, 8})},
         {"unroll", "layers per trip of the march's loop", numbers(layers_per_trip(grid))},
         {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})}};
     std::vector<Assignment> safe{{"staging", "cache"}, {"block_x", 32}, {"block_y", 8}, {"march", 8},        {"points_per_thread", 1},
                                  {"ahead", 0},         {"stages", 2},   {"unroll", 1},  {"stores", "plain"}, {"min_blocks", 1}};
-    return {std::move(tunables), cuda_constraints(grid, limits, march_constraints(grid)), std::move(safe)};
+    std::vector<Constraint> rules = march_constraints(grid);
+    if (planes) {
+        tunables.push_back({"rows_per_thread", "rows of a plane that a thread takes, of planes in shared memory", numbers({1, 2}), Value(1)});
+        safe.push_back({"rows_per_thread", 1});
+        for (Constraint& rule : plane_constraints(grid)) rules.push_back(std::move(rule));
+    }
+    return {std::move(tunables), cuda_constraints(grid, limits, std::move(rules)), std::move(safe)};
 }
 
 // Words that a thread of the CPU's step keeps: 2 M layers of faces, those along y around its rows, and two rows; of several time steps 2 M rows of
@@ -227,12 +290,53 @@ SearchSpace cpu_space(const Grid& grid, const Limits& limits) {
 
 }  // namespace
 
+BlockCells block_cells(const Grid& grid, const Config& config) {
+    const std::int64_t points = config.integer("points_per_thread"), block_x = config.integer("block_x");
+    const std::int64_t rows = grid.dimension == 2 ? 1 : config.integer("block_y") * rows_of_thread(config);
+    if (grid.levels > 1) {
+        const std::int64_t tile = config.word("staging") == "shuffle" ? 32 : block_x, margin = divide_up(grid.levels * grid.reach(), points);
+        return {block_x / tile * (tile - 2 * margin) * points, rows};
+    }
+    const bool exchanged = config.word("staging") == "shared" || (grid.kind == Kind::step && config.word("staging") == "bulk");
+    const std::int64_t others = exchanged ? divide_up(grid.half - 1, points) + divide_up(grid.half, points) : 0;
+    return {(block_x - others) * points, rows};
+}
+
+std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limits& limits) {
+    if (config.integer("march") != 0) return config.integer("march");
+    const BlockCells cells = block_cells(grid, config);
+    const std::int64_t columns = divide_up(grid.nx, cells.x) * (grid.dimension == 2 ? 1 : divide_up(grid.ny, cells.y));
+    const std::int64_t blocks = std::max<std::int64_t>(limits.multiprocessors * config.integer("min_blocks") / columns, 1);
+    return std::max(divide_up(grid.layers(), blocks), shortest_march(grid));
+}
+
+std::int64_t words_beside(const Grid& grid, const Config& config, std::int64_t reach) {
+    constexpr std::int64_t piece = 16;  // bytes
+    const std::int64_t group = std::max(config.integer("points_per_thread"), piece / grid.word());
+    return divide_up(reach, group) * group;
+}
+
+std::int64_t pressures_beside(const Grid& grid, const Config& config) {
+    const std::int64_t points = config.integer("points_per_thread");
+    return words_beside(grid, config, (divide_up(grid.half - 1, points) + divide_up(grid.half, points)) * points);
+}
+
+std::int64_t plane_words(const Grid& grid, const Config& config) {
+    const BlockCells cells = block_cells(grid, config);
+    const std::int64_t media = grid.array_media ? 2 : 1, own = cells.x * cells.y, around = 2 * grid.half - 1,
+                       beside = 2 * words_beside(grid, config, grid.half);
+    if (grid.kind == Kind::pressure) return (cells.x + beside) * cells.y + cells.x * (cells.y + around) + (1 + media) * own;
+    if (grid.kind == Kind::velocity) return (cells.x + beside) * (cells.y + around) + 3 * media * own;
+    const std::int64_t pressures = (cells.x + 2 * pressures_beside(grid, config)) * (cells.y + 2 * around);
+    return pressures + media * ((cells.x + beside) * cells.y + cells.x * (cells.y + around) + own) + (media - 1) * own;
+}
+
 std::int64_t exchange_bytes(const Grid& grid, const Config& config) {
     const bool bulk = config.word("staging") == "bulk";
     if (config.word("staging") != "shared" && !(bulk && grid.kind == Kind::step)) return 0;
     const std::int64_t block_x = config.integer("block_x"), block_y = config.integer("block_y"), points = config.integer("points_per_thread");
     if (grid.levels > 1)  // two exchanges for each, whatever is beside a row
-        return 2 * grid.levels * (block_x + 2 * ((grid.half + points - 1) / points)) * points * grid.word();
+        return 2 * grid.levels * (block_x + 2 * divide_up(grid.half, points)) * points * grid.word();
     const std::int64_t rows = block_y * span(points, grid.half - 1, grid.half) + block_y * (block_x - 1) * points;
     const std::int64_t side_rows = grid.dimension == 3 ? (block_y + 2 * grid.half - 1) * block_x * points : 0;
     return 2 * (rows + side_rows) * grid.word();  // two layers in turns
@@ -245,10 +349,11 @@ int arriving_media(const Grid& grid) {
 }
 
 std::int64_t shared_bytes(const Grid& grid, const Config& config) {
+    if (grid.dimension == 3 && in_planes(config)) return config.integer("stages") * plane_words(grid, config) * grid.word();
     if (config.word("staging") != "bulk") return exchange_bytes(grid, config);
     constexpr std::int64_t barrier = 8;
     const std::int64_t points = config.integer("points_per_thread"), cells = config.integer("block_x") * points;
-    const std::int64_t words = (3 + arriving_media(grid)) * cells + 2 * ((grid.half + points - 1) / points) * points;
+    const std::int64_t words = (3 + arriving_media(grid)) * cells + 2 * divide_up(grid.half, points) * points;
     return exchange_bytes(grid, config) + config.integer("stages") * (words * grid.word() + barrier);
 }
 

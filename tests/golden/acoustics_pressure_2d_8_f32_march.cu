@@ -9,7 +9,6 @@ constexpr int dimension = 2, half = 4;  // half: M, half the order in space
 constexpr int ghost = 8, left = 32;  // rows (and planes) before the first cell, and words of its row
 constexpr bool array_media = true, absorbing = false;
 constexpr int block_x = 128, block_y = 1, threads_per_block = block_x * block_y, min_blocks = 1;
-constexpr int march = 128;  // layers that a block takes one after the other
 constexpr int points = 4, group_alignment = 16;  // cells of a row that a thread takes at a time
 constexpr int layers_per_trip = 1;
 constexpr bool in_registers = true;  // what is needed of the layers around stays in registers
@@ -174,8 +173,8 @@ struct Damping {
     }
     __device__ __forceinline__ real face_y(int y) const { return absorbing ? y_faces[y] : real(1); }
     __device__ __forceinline__ real face_along(int layer) const { return absorbing ? along_faces[layer] : real(1); }
-    // New velocities along x and new pressures of the thread's cells.
-    __device__ __forceinline__ Group across(const Group& group) const { return absorbing ? times(group, load(x_faces)) : group; }
+    // New velocities along x, of the thread's cells or so many words from them, and new pressures of its cells.
+    __device__ __forceinline__ Group across(const Group& group, int offset = 0) const { return absorbing ? times(group, load(x_faces + offset)) : group; }
     __device__ __forceinline__ Group pressure(const Group& group, int layer) const
     {
         return absorbing ? scaled(times(group, x_centres), y_centre * along_centres[layer]) : group;
@@ -245,7 +244,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again
     const int count = nx - x;  // cells of the thread in its row, if there are less
     const int layer_stride = pitch;
-    const int block_first = first + blockIdx.y * march;
+    const int march = (last - first + int(gridDim.y) - 1) / int(gridDim.y);  // layers that a block takes one after the other
+    const int block_first = first + int(blockIdx.y) * march;
     const int layer_first = block_first + threadIdx.y, layer_last = min(block_first + march, last);
     constexpr int layer_step = block_y;
     wide at = wide(layer_first + ghost) * pitch + left + x_read;

@@ -9,7 +9,6 @@ constexpr int dimension = 2, half = 8;  // half: M, half the order in space
 constexpr int ghost = 16, left = 32;  // rows (and planes) before the first cell, and words of its row
 constexpr bool array_media = true, absorbing = false;
 constexpr int block_x = 128, block_y = 1, threads_per_block = block_x * block_y, min_blocks = 1;
-constexpr int march = 256;  // layers that a block takes one after the other
 constexpr int points = 4, group_alignment = 16;  // cells of a row that a thread takes at a time
 constexpr int groups_left = 2, groups_right = 2;  // beside a thread's own, that hold what its cells need
 constexpr int stages = 4;  // layers on their way through shared memory
@@ -181,8 +180,8 @@ struct Damping {
     }
     __device__ __forceinline__ real face_y(int y) const { return absorbing ? y_faces[y] : real(1); }
     __device__ __forceinline__ real face_along(int layer) const { return absorbing ? along_faces[layer] : real(1); }
-    // New velocities along x and new pressures of the thread's cells.
-    __device__ __forceinline__ Group across(const Group& group) const { return absorbing ? times(group, load(x_faces)) : group; }
+    // New velocities along x, of the thread's cells or so many words from them, and new pressures of its cells.
+    __device__ __forceinline__ Group across(const Group& group, int offset = 0) const { return absorbing ? times(group, load(x_faces + offset)) : group; }
     __device__ __forceinline__ Group pressure(const Group& group, int layer) const
     {
         return absorbing ? scaled(times(group, x_centres), y_centre * along_centres[layer]) : group;
@@ -295,21 +294,25 @@ struct Rows {
     __device__ __forceinline__ void begin(wide at, int offset, int words_left, int layer_count, int layer_stride)
     {
         start = at - offset, own_offset = offset, row_words = words_left, layers = layer_count, stride = layer_stride;
-        if (threadIdx.x == 0) {
-            prepare_barriers(full(0));
-            for (int number = 0; number < stages; ++number) fill(number);
-        }
+        if (threadIdx.x == 0) prepare_barriers(full(0));
+        __syncthreads();
+        for (int number = 0; number < stages; ++number) fill(number);
         __syncthreads();
     }
+    // The warps share the copies: each takes dozens of cycles to start, and the next barrier waits for whoever starts it.
     __device__ __forceinline__ void fill(int number) const
     {
-        if (number >= layers) return;
+        constexpr int warps = block_x / 32;
+        if (number >= layers || threadIdx.x % 32 != 0) return;
         const unsigned own = min(block_words, row_words) * sizeof(real), first = min(block_words + 2 * side, row_words + side) * sizeof(real);
-        expect_bytes(full(number), first + (used - 1) * own);
+        if (threadIdx.x == 0) expect_bytes(full(number), first + (used - 1) * own);
         const wide at = start + number * wide(stride);
-        copy_rows(place(number, 0), from[0] + (at - behind[0] - side), first, full(number));
         #pragma unroll
-        for (int array = 1; array < used; ++array) copy_rows(place(number, array), from[array] + (at - behind[array]), own, full(number));
+        for (int array = 0; array < used; ++array) {
+            if (array % warps != threadIdx.x / 32) continue;
+            const real* const row = from[array] + (at - behind[array]);
+            copy_rows(place(number, array), array == 0 ? row - side : row, array == 0 ? first : own, full(number));
+        }
     }
 
     // What of the arrays belongs to layer `number` of the march, as soon as it is there.
@@ -328,7 +331,7 @@ struct Rows {
     __device__ __forceinline__ void release(int number, bool synchronised) const
     {
         if (!synchronised) __syncthreads();
-        if (threadIdx.x == 0) fill(number + stages);
+        fill(number + stages);
     }
 };
 
@@ -429,7 +432,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < block_x - groups_right;
     const int count = has_cells ? nx - x : 0;  // cells of the thread in its row, if there are less
     const int layer_stride = pitch;
-    const int block_first = first + blockIdx.y * march;
+    const int march = (last - first + int(gridDim.y) - 1) / int(gridDim.y);  // layers that a block takes one after the other
+    const int block_first = first + int(blockIdx.y) * march;
     const int layer_first = block_first + threadIdx.y, layer_last = min(block_first + march, last);
     constexpr int layer_step = block_y;
     wide at = wide(layer_first + ghost) * pitch + left + x_read;

@@ -9,7 +9,6 @@ constexpr int dimension = 2, half = 2;  // half: M, half the order in space
 constexpr int ghost = 12, left = 32;  // rows (and planes) before the first cell, and words of its row
 constexpr bool array_media = true, absorbing = false;
 constexpr int block_x = 128, block_y = 1, threads_per_block = block_x * block_y, min_blocks = 1;
-constexpr int march = 256;  // layers that a block takes one after the other
 constexpr int points = 4, group_alignment = 16;  // cells of a row that a thread takes at a time
 constexpr int levels = 3;  // time steps of a pass
 constexpr int tile_threads = 32, margin = 3;  // threads of a tile, and those at each end that only serve the others
@@ -175,8 +174,8 @@ struct Damping {
     }
     __device__ __forceinline__ real face_y(int y) const { return absorbing ? y_faces[y] : real(1); }
     __device__ __forceinline__ real face_along(int layer) const { return absorbing ? along_faces[layer] : real(1); }
-    // New velocities along x and new pressures of the thread's cells.
-    __device__ __forceinline__ Group across(const Group& group) const { return absorbing ? times(group, load(x_faces)) : group; }
+    // New velocities along x, of the thread's cells or so many words from them, and new pressures of its cells.
+    __device__ __forceinline__ Group across(const Group& group, int offset = 0) const { return absorbing ? times(group, load(x_faces + offset)) : group; }
     __device__ __forceinline__ Group pressure(const Group& group, int layer) const
     {
         return absorbing ? scaled(times(group, x_centres), y_centre * along_centres[layer]) : group;
@@ -266,6 +265,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const int x = (tile * inner + place - margin) * points;
     const int x_read = min(x, (nx - 1 + reach) / points * points);  // threads beyond read the last ghosts again
     const int count = place >= margin && place < margin + inner ? nx - x : 0;  // cells of the thread in its row, if there are less
+    const int march = (last - first + int(gridDim.y) - 1) / int(gridDim.y);  // layers that a block takes one after the other
     const int layer_first = first + int(blockIdx.y) * march, layer_last = min(layer_first + march, last);
     const int arrivals_first = layer_first - reach, arrivals_last = layer_last + reach;
     wide at = wide(arrivals_first + ghost) * pitch + left + x_read;

@@ -1,5 +1,5 @@
 // acoustics_staggered: velocity in 3D, order 2-4, scalar media, f64
-// hone emit acoustics_staggered kernel=velocity dimension=3 order=4 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 nz=512 --target cuda --config staging=cache,block_x=32,block_y=8,march=8,points_per_thread=1,ahead=0,stages=2,unroll=1,stores=plain,min_blocks=1
+// hone emit acoustics_staggered kernel=velocity dimension=3 order=4 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 nz=512 --target cuda --config staging=cache,block_x=32,block_y=8,march=8,points_per_thread=1,ahead=0,stages=2,unroll=1,stores=plain,min_blocks=1,rows_per_thread=1
 // The same text serves every size and pitch.
 // per point: 21 operations, 56 bytes (compulsory)
 using real = double;
@@ -9,7 +9,6 @@ constexpr int dimension = 3, half = 2;  // half: M, half the order in space
 constexpr int ghost = 4, left = 16;  // rows (and planes) before the first cell, and words of its row
 constexpr bool array_media = false, absorbing = false;
 constexpr int block_x = 32, block_y = 8, threads_per_block = block_x * block_y, min_blocks = 1;
-constexpr int march = 8;  // layers that a block takes one after the other
 constexpr int points = 1, group_alignment = 8;  // cells of a row that a thread takes at a time
 constexpr int layers_per_trip = 1;
 constexpr bool in_registers = false;  // what is needed of the layers around stays in registers
@@ -172,8 +171,8 @@ struct Damping {
     }
     __device__ __forceinline__ real face_y(int y) const { return absorbing ? y_faces[y] : real(1); }
     __device__ __forceinline__ real face_along(int layer) const { return absorbing ? along_faces[layer] : real(1); }
-    // New velocities along x and new pressures of the thread's cells.
-    __device__ __forceinline__ Group across(const Group& group) const { return absorbing ? times(group, load(x_faces)) : group; }
+    // New velocities along x, of the thread's cells or so many words from them, and new pressures of its cells.
+    __device__ __forceinline__ Group across(const Group& group, int offset = 0) const { return absorbing ? times(group, load(x_faces + offset)) : group; }
     __device__ __forceinline__ Group pressure(const Group& group, int layer) const
     {
         return absorbing ? scaled(times(group, x_centres), y_centre * along_centres[layer]) : group;
@@ -239,7 +238,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const bool has_cells = y < ny;
     const int count = has_cells ? nx - x : 0;  // cells of the thread in its row, if there are less
     const int layer_stride = (ny + 2 * ghost) * pitch;
-    const int layer_first = first + blockIdx.z * march, layer_last = min(layer_first + march, last);
+    const int march = (last - first + int(gridDim.z) - 1) / int(gridDim.z);  // layers that a block takes one after the other
+    const int layer_first = first + int(blockIdx.z) * march, layer_last = min(layer_first + march, last);
     constexpr int layer_step = 1;
     wide at = wide(layer_first + ghost) * layer_stride + (y_read + ghost) * pitch + left + x_read;
     real* __restrict__ const along = w;  // velocity along the march

@@ -319,7 +319,7 @@ TEST(AcousticsStaggered, EveryFormHasMembersForEveryProblem) {
             for (const Value& value : space.tunables()[0].values) {
                 const std::string form = to_string(value);
                 if (form == "shuffle") continue;                              // a warp is too narrow a tile for high order
-                if (form == "bulk" && p.integer("pitch") % 2 != 0) continue;  // copies need aligned rows
+                if ((form == "bulk" || form == "planes") && p.integer("pitch") % 2 != 0) continue;  // copies need aligned rows
                 EXPECT_TRUE(forms.contains(form)) << form << ": " << p.key() << " on sm_" << architecture;
             }
         }
@@ -336,7 +336,8 @@ TEST(AcousticsStaggered, WorkloadsAreFreshDeterministicAndPoisoned) {
         const std::vector<ArraySpec> arrays = family.arrays(p);
         for (std::size_t i = 0; i < arrays.size(); ++i) {
             EXPECT_EQ(largest_difference(workload.arrays[i], again.arrays[i]), 0) << p.key() << ", seed " << seed;
-            if (arrays[i].access != Access::out) {
+            // One value alone may be the same in single precision.
+            if (arrays[i].access != Access::out && p.integer("nx") * p.integer("ny") > 1) {
                 EXPECT_GT(largest_difference(workload.arrays[i], other.arrays[i]), 0) << p.key() << ", seed " << seed;
             }
             ASSERT_EQ(workload.expected[i].words() != 0, arrays[i].access != Access::in) << arrays[i].name;
