@@ -23,33 +23,32 @@ Block acoustic_lines(const Shape& shape, const Text& difference, const Text& tar
     return block;
 }
 
+// With w = [E] + Z+ n x [H], the flux of E is w's tangential part and that of H is -n x w: -n x (n x a) is the tangential part of a.
 Block maxwell_3d_lines(const Shape& shape, const Text& difference, const Text& target) {
     Block block;
-    for (const int group : {0, 1})
-        block.line("const real along_{} = nx * {} + ny * {} + nz * {};", (group == 0 ? "h" : "e"), difference(3 * group), difference(3 * group + 1),
-                   difference(3 * group + 2));
-    for (const int group : {0, 1})
-        for (int i = 0; i < 3; ++i) {
-            const int j = (i + 1) % 3;
-            const int k = (i + 2) % 3;
-            const int other = 3 * (1 - group);
-            const std::string tangential = fmt::format("({} - n{} * along_{})", difference(3 * group + i), axis(i), (group == 0 ? "h" : "e"));
-            const std::string turned = fmt::format("(n{} * {} - n{} * {})", axis(j), difference(other + k), axis(k), difference(other + j));
-            if (group == 0)
-                block.line("{} = first * ({} - {});", target(i), other_z(shape, tangential), turned);
-            else
-                block.line("{} = second * ({} + {});", target(3 + i), tangential, other_z(shape, turned));
-        }
+    for (int i = 0; i < 3; ++i) {
+        const int j = (i + 1) % 3;
+        const int k = (i + 2) % 3;
+        block.line("const real w{} = {} + {};", axis(i), difference(3 + i),
+                   other_z(shape, fmt::format("(n{} * {} - n{} * {})", axis(j), difference(k), axis(k), difference(j))));
+    }
+    block.text("const real along = nx * wx + ny * wy + nz * wz;");
+    for (int i = 0; i < 3; ++i) {
+        const std::string j = axis((i + 1) % 3);
+        const std::string k = axis((i + 2) % 3);
+        block.line("{} = first * (n{} * w{} - n{} * w{});", target(i), k, j, j, k);
+    }
+    for (int i = 0; i < 3; ++i) block.line("{} = second * (w{} - n{} * along);", target(3 + i), axis(i), axis(i));
     return block;
 }
 
 Block maxwell_2d_lines(const Shape& shape, const Text& difference, const Text& target) {
     Block block;
-    block.line("const real along_h = nx * {} + ny * {};", difference(0), difference(1));
-    block.line("{} = first * ({} - ny * {});", target(0), other_z(shape, fmt::format("({} - nx * along_h)", difference(0))), difference(2));
-    block.line("{} = first * ({} + nx * {});", target(1), other_z(shape, fmt::format("({} - ny * along_h)", difference(1))), difference(2));
-    block.line("{} = second * ({} + {});", target(2), difference(2),
-               other_z(shape, fmt::format("(nx * {} - ny * {})", difference(1), difference(0))));
+    block.line("const real w = {} + {};", difference(2), other_z(shape, fmt::format("(nx * {} - ny * {})", difference(1), difference(0))));
+    block.line("const real across = first * w;");
+    block.line("{} = -ny * across;", target(0));
+    block.line("{} = nx * across;", target(1));
+    block.line("{} = second * w;", target(2));
     return block;
 }
 
@@ -78,6 +77,12 @@ Block name_impedances(const Shape& shape) {
     return block;
 }
 
+Block name_normal(const Shape& shape) {
+    Block block;
+    for (int i = 0; i < shape.dimension; ++i) block.line("const real n{} = face[{}];", axis(i), i);
+    return block;
+}
+
 Block wall_line(const Shape& shape) {
     std::string values;
     for (const int value : shape.what->wall) values += (values.empty() ? "" : ", ") + std::to_string(value);
@@ -86,10 +91,20 @@ Block wall_line(const Shape& shape) {
     return block;
 }
 
+Block mirror_lines(const Shape& shape) {
+    std::string values;
+    for (const int value : shape.what->wall) values += std::string(values.empty() ? "" : ", ") + (value == 0 ? "false" : "true");
+    Block block;
+    block.text("// Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary there is nothing.");
+    block.line("constexpr bool mirrored[fields] = {{{}}};", values);
+    block.text("const real same = plus == -2 ? 0 : 1, mirror = plus >= 0 ? 1 : plus == -1 ? -1 : 0;");
+    return block;
+}
+
 int flux_operations(const Shape& shape) {
-    // Differences, normal components, and the lines above; with materials the factor Z+ of half of the fields, a sum, a division and a product.
-    const int lines = !shape.what->maxwell ? 5 + 1 + 1 + 6 : shape.dimension == 2 ? 3 + 5 + 5 + 5 : 10 + 6 * (2 + 3 + 2);
-    return shape.fields + lines + (shape.materials ? (shape.what->maxwell ? 3 : 1) + 3 : 1);
+    // Differences and the lines above; with materials the factor Z+, a sum, a division and a product, otherwise the factor of all.
+    const int lines = !shape.what->maxwell ? 5 + 1 + 1 + 6 : shape.dimension == 2 ? 4 + 4 : 3 * 4 + 5 + 3 * 4 + 3 * 3;
+    return shape.fields + lines + (shape.materials ? (shape.what->maxwell && shape.dimension == 3 ? 3 : 1) + 3 : 1);
 }
 
 }  // namespace hone::dg

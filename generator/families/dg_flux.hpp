@@ -23,8 +23,15 @@ Block flux_lines(const Shape& shape, const std::function<std::string(int)>& diff
 /// `own_z` and `other_z`.
 Block name_impedances(const Shape& shape);
 
+/// Names `nx`, `ny`(, `nz`) from the words of a `face`.
+Block name_normal(const Shape& shape);
+
 /// Names `wall`: of each field, a reflecting wall's neighbour less the own value, in units of the own.
 Block wall_line(const Shape& shape);
+
+/// The same where the neighbour's value `beyond` was read, on a boundary the own one again: names `mirrored`, `same` and `mirror`, so that field f of
+/// what lies behind the face is `(mirrored[f] ? mirror : same) * beyond`. Uses `plus`, an entry of vmapP.
+Block mirror_lines(const Shape& shape);
 
 /// Floating-point operations of the flux per point.
 int flux_operations(const Shape& shape);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "generator/families/dg_flux.hpp"
+#include "generator/families/dg_stage_immediate.hpp"
 #include "generator/families/dg_stage_passes.hpp"
 #include "generator/families/dg_stage_tile.hpp"
 
@@ -32,6 +33,7 @@ Block constants(const Plan& plan, const StageTile& tile) {
     const bool volume = plan.any(&Pass::volume);
     Block block;
     block.append(shape_constants(shape));
+    if (immediate(plan.config)) return block.append(copy_constants(shape, plan.config)).append(immediate_constants(plan));
     block.line("constexpr int dimension = {}, face_count = {}, face_nodes = {}, face_points = face_count * face_nodes;", shape.dimension, shape.faces,
                shape.face_nodes);
     if (tile.mma) {
@@ -145,8 +147,6 @@ Block impedances(const Shape& shape) {
 
 std::string fluxes_text(const Plan& plan, const StageTile& tile) {
     const Shape& shape = plan.shape;
-    Block normal;
-    for (int i = 0; i < shape.dimension; ++i) normal.line("const real n{} = face[{}];", axis(i), i);
     Block own;
     if (tile.traces_in_shared) {
         own.text("const real* const own = here + e * field_row + face_node[point];");
@@ -159,9 +159,9 @@ std::string fluxes_text(const Plan& plan, const StageTile& tile) {
     unroll.line("#pragma unroll {}", shape.precision == Precision::f32 ? 2 : 1);  // points in flight together: doubles would take too many registers
     const auto numbered = [](const char* name) { return [name](int f) { return fmt::format("{}[{}]", name, f); }; };
     return render("dg_stage_fluxes.cu", {{"unroll", unroll},
-                                         {"normal", normal},
+                                         {"normal", name_normal(shape)},
                                          {"own_values", own},
-                                         {"wall", wall_line(shape)},
+                                         {"mirrors", mirror_lines(shape)},
                                          {"impedances", impedances(shape)},
                                          {"factors", name_impedances(shape)},
                                          {"flux", flux_lines(shape, numbered("difference"), numbered("flux"))}});
@@ -245,15 +245,16 @@ Block parts(const Plan& plan, const StageTile& tile, const Pass& pass) {
 Block finish(const Plan& plan, const Pass& pass) {
     const bool scaled = pass.surface && plan.shape.materials;
     Block block;
+    const bool one_thread_per_half = immediate(plan.config);
     const auto load = [&block](const char* name, const std::string& from) {
         block.line("real {}[copy_width];", name);
         block.line("load({}, {});", name, from);
     };
-    if (pass.sums()) load("total", on_matrix_units(plan.config) ? "out + i" : "here + i");
+    if (pass.sums()) load("total", one_thread_per_half ? immediate_result_place() : on_matrix_units(plan.config) ? "out + i" : "here + i");
     if (pass.from_rhs) load("before", "rhs + base + i");
     if (pass.update) {
         load("residual", "res + base + i");
-        load("field", "q + base + i");
+        load("field", one_thread_per_half && pass.volume ? immediate_field_place() : "q + base + i");
     }
     block.text("#pragma unroll");
     block.open("for (int j = 0; j < copy_width; ++j)");
@@ -315,7 +316,10 @@ Block entry(const Plan& plan, const Pass& pass, const Block& sums, const std::op
         bounds.text("__launch_bounds__(threads_per_block, blocks_per_multiprocessor)");
     }
     Block block;
+    Block unroll;  // copies in flight together: where few threads are resident, each needs more
+    unroll.line("#pragma unroll {}", immediate(plan.config) && pass.sums() ? 4 : 2);
     block.lines_of(render("dg_stage_entry.cu", {{"bounds", bounds},
+                                                {"unroll", unroll},
                                                 {"own_constants", own_constants},
                                                 {"signature", pass_signature(plan, pass.entry, "__restrict__")},
                                                 {"sums", sums},
@@ -328,6 +332,7 @@ Block entry(const Plan& plan, const Pass& pass, const Block& sums, const std::op
 Block sums(const Plan& plan, const StageTile& tile, const Pass& pass) {
     Block block;
     if (!pass.sums()) return block;
+    if (immediate(plan.config)) return immediate_sums(plan, pass);
     if (tile.mma) return mma_sums(plan, tile, pass);
     block.lines_of(render("dg_stage_sums.cu", {{"shared_places", shared_places(plan, tile, pass)}, {"parts", parts(plan, tile, pass)}}));
     return block;
@@ -374,15 +379,19 @@ KernelSource pass_cuda_kernel(Plan plan) {
     const StageTile tile(shape, plan.config);
     KernelSource& source = plan.source;
     source.target = Target::cuda;
-    if (plan.any(&Pass::volume)) source.tables.insert(source.tables.begin(), volume_table(shape, tile));
-    if (plan.any(&Pass::surface)) source.tables.push_back(surface_table(shape, tile));
-    const double nodes = static_cast<double>(tile.nodes_padded) * (tile.mma ? product_terms(shape) : 1);
-    source.executed_operations = pass_operations(plan, nodes * tile.field_columns, nodes * tile.flux_columns);
+    if (immediate(plan.config)) {
+        source.executed_operations = pass_operations(plan, immediate_volume_pairs(shape), immediate_surface_pairs(shape));
+    } else {
+        if (plan.any(&Pass::volume)) source.tables.insert(source.tables.begin(), volume_table(shape, tile));
+        if (plan.any(&Pass::surface)) source.tables.push_back(surface_table(shape, tile));
+        const double nodes = static_cast<double>(tile.nodes_padded) * (tile.mma ? product_terms(shape) : 1);
+        source.executed_operations = pass_operations(plan, nodes * tile.field_columns, nodes * tile.flux_columns);
+    }
     Block entries;
     for (const Pass& pass : plan.passes) {
         source.entries.push_back(pass.entry);
         const auto own = pass.sums() ? std::nullopt : std::optional(streaming_shape(shape));
-        source.step.push_back(element_launch(plan, pass, own.value_or(block_shape(plan, tile.threads()))));
+        source.step.push_back(element_launch(plan, pass, own.value_or(block_shape(plan, block_threads(shape, plan.config)))));
         entries.append(entry(plan, pass, sums(plan, tile, pass), own));
     }
     source.text = render("dg_stage.cu", {{"banner", pass_banner(plan, Target::cuda)},

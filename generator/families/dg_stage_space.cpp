@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "generator/families/cuda_residency.hpp"
+#include "generator/families/dg_stage_immediate.hpp"
 #include "generator/families/dg_stage_passes.hpp"
 #include "generator/families/dg_stage_tile.hpp"
 
@@ -25,7 +26,15 @@ int volume_accumulators(const Shape& shape, const PassTraits& traits, const Conf
     return has_volume(traits) ? algebra(shape.equation, config.word("form")).accumulators : 0;
 }
 
+// What a launch of a configuration has at most.
+Parts most_parts(const PassTraits& traits, const Config& config) {
+    return {has_volume(traits) && config.word("fused") == "whole", true};
+}
+
 int registers(const Shape& shape, const PassTraits& traits, const Config& config) {
+    if (immediate(config))
+        return std::max(immediate_registers(shape, config, most_parts(traits, config)),
+                        immediate_registers(shape, config, {.volume = has_volume(traits)}));
     const StageTile tile(shape, config);
     const int sums = std::max(shape.fields, volume_accumulators(shape, traits, config)) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (has_volume(traits) ? shape.dimension : 1) * tile.nodes_per_thread;
@@ -58,9 +67,10 @@ Violation mma_violation(const Shape& shape, const StageTile& tile, const Config&
     return std::nullopt;
 }
 
-Violation tile_violation(const Shape& shape, const Config& config) {
+Violation tile_violation(const Shape& shape, const PassTraits& traits, const Config& config) {
     const StageTile tile(shape, config);
     if (tile.traces_in_shared && config.word("fused") != "whole") return "traces=shared: only a fused whole has the fields in shared memory";
+    if (immediate(config)) return immediate_violation(shape, config, most_parts(traits, config));
     if (tile.mma) return mma_violation(shape, tile, config);
     if (tile.elements_per_block % tile.elements_per_thread != 0) return "elements_per_thread does not divide elements_per_block";
     if (tile.threads() < 32) return fmt::format("{} threads in a block, fewer than a warp", tile.threads());
@@ -72,7 +82,7 @@ Violation tile_violation(const Shape& shape, const Config& config) {
 // Of the launch that takes most.
 std::int64_t most_shared_bytes(const Shape& shape, const PassTraits& traits, const Config& config) {
     if (!has_volume(traits)) return stage_shared_bytes(shape, config, {.surface = true});
-    if (config.word("fused") == "whole") return stage_shared_bytes(shape, config, {.volume = true, .surface = true});
+    if (config.word("fused") == "whole") return stage_shared_bytes(shape, config, most_parts(traits, config));
     return std::max(stage_shared_bytes(shape, config, {.volume = true}), stage_shared_bytes(shape, config, {.surface = true}));
 }
 
@@ -91,11 +101,16 @@ bool chosen(const Config& config, std::string_view name, std::string_view word) 
                        [&](const Assignment& value) { return value.name == name && value.value == Value(std::string(word)); });
 }
 
+int block_threads(const Shape& shape, const Config& config) {
+    return immediate(config) ? ImmediateLayout(shape, config).threads() : StageTile(shape, config).threads();
+}
+
 int stage_factor_words(const Shape& shape, const StageTile& tile, const Parts& parts, const Config& config) {
     return parts.volume ? round_up(tile.elements_per_block * algebra(shape.equation, config.word("form")).factor_count(), 4) : 0;
 }
 
 std::int64_t stage_shared_bytes(const Shape& shape, const Config& config, const Parts& parts) {
+    if (immediate(config)) return shape.bytes() * ImmediateLayout(shape, config).shared_words(parts);
     const StageTile tile(shape, config);
     const std::int64_t place = static_cast<std::int64_t>(tile.elements_per_block) * shape.fields * tile.place(shape, parts);
     return shape.bytes() *
@@ -128,16 +143,21 @@ SearchSpace pass_cuda_space(const Shape& shape, const PassTraits& traits, const 
                             words({"tile", units})});
         safe.push_back({"mapping", "tile"});
     }
-    const bool low = shape.low_order() && !mma;
+    const bool low = shape.low_order();
     for (Tunable& tunable : std::vector<Tunable>{
              {"elements_per_block", "elements that a block of threads handles", low ? numbers({4, 8, 16, 32, 64}) : numbers({4, 8, 16, 32})},
-             {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
+             {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates; operator=immediate: parts that an element's nodes are cut into",
+              numbers({1, 2, 4})},
              {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-             {"operator", "where D and LIFT are held: read-only loads, or shared memory", words({"global", "shared"})},
-             {"unroll", "columns of an operator per trip of the inner loop", numbers({1, 2, 4})},
+             {"operator",
+              "where D and LIFT are held: read-only loads, shared memory, or immediates, where a thread then makes half of an element's right-hand "
+              "sides",
+              low ? words({"global", "shared", "immediate"}) : words({"global", "shared"})},
+             {"unroll", "columns of an operator per trip of the inner loop; immediate: points of faces that a thread gathers at a time",
+              numbers({1, 2, 4})},
              {"copy_width", "values per load and store of fields and right-hand sides", numbers({1, 2, 4})},
              {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for",
-              low ? numbers({1, 2, 3, 4}) : numbers({1, 2, 3})}})
+              low && !mma ? numbers({1, 2, 3, 4}) : numbers({1, 2, 3})}})
         tunables.push_back(std::move(tunable));
     const bool whole = has_volume(traits) && fusing_pays(shape, limits);
     const std::int64_t elements = whole ? (shape.order <= 2 ? 32 : 16) : shape.order <= 2 ? 16 : 4;
@@ -151,11 +171,11 @@ SearchSpace pass_cuda_space(const Shape& shape, const PassTraits& traits, const 
                                                           {"min_blocks", std::int64_t{1}}})
         safe.push_back(std::move(assignment));
     std::vector<Constraint> constraints{
-        {"tile", [shape](const Config& config) { return tile_violation(shape, config); }},
+        {"tile", [=](const Config& config) { return tile_violation(shape, traits, config); }},
         {"copies", [shape](const Config& config) { return copy_violation(shape, config); }},
         {"shared_memory", [=](const Config& config) { return shared_violation(most_shared_bytes(shape, traits, config), config, limits); }}};
     for (Constraint& constraint : residency_constraints(
-             limits, [shape](const Config& config) { return StageTile(shape, config).threads(); },
+             limits, [shape](const Config& config) { return block_threads(shape, config); },
              [=](const Config& config) { return registers(shape, traits, config); }))
         constraints.push_back(std::move(constraint));
     return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));

@@ -70,6 +70,8 @@ struct StageTile {
     int out_words(const Shape& shape) const { return mma ? elements_per_block * shape.words() : 0; }
 };
 
+/// Threads of a block that makes right-hand sides.
+int block_threads(const Shape& shape, const Config& config);
 /// Dynamic shared memory of a pass that makes right-hand sides.
 std::int64_t stage_shared_bytes(const Shape& shape, const Config& config, const Parts& parts);
 /// The metric factors' part of it, in words.

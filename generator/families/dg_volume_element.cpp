@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
-#include <set>
 
+#include "generator/families/dg_halves.hpp"
 #include "generator/families/dg_volume_mappings.hpp"
 
 // Mapping `element`: low orders, where memory sets the limit. A thread owns half the right-hand sides of one element; the operator's
@@ -48,40 +48,6 @@ std::string conflict(const Shape& shape, const Config& config) {
     if (width * shape.bytes() > 16 || shape.words() % width != 0)
         return fmt::format("copies of {} values do not divide the {} of an element or exceed 16 bytes: another unroll", width, shape.words());
     return "";
-}
-
-// One half of the work: which right-hand sides, and all that they need.
-struct Half {
-    std::vector<int> outputs;
-    std::set<int> accumulators;
-    std::vector<Product> products;
-    int first_field = 0;  // the fields it reads lie together
-    int field_count = 0;
-
-    Half(const Algebra& form, std::vector<int> wanted) : outputs(std::move(wanted)) {
-        for (const int output : outputs)
-            for (const Term& term : form.combine[static_cast<std::size_t>(output)]) accumulators.insert(term.operand);
-        std::set<int> fields;
-        for (const Product& product : form.products)
-            if (accumulators.contains(product.accumulator)) {
-                products.push_back(product);
-                for (const Term& term : form.transform[static_cast<std::size_t>(product.field)]) fields.insert(term.operand);
-            }
-        first_field = *fields.begin();
-        field_count = static_cast<int>(fields.size());
-    }
-};
-
-// The halves of maxwell_3d are the same curl, of H for dE/dt and of E for -dH/dt, so that one text serves both; acoustics has div u and grad p, and
-// in two dimensions Maxwell the curl of Ez and that of H.
-std::vector<Half> halves_of(const Shape& shape, const Algebra& form) {
-    if (shape.maxwell()) return {Half(form, {3, 4, 5})};
-    if (shape.dimension == 2) return {Half(form, {0, 1}), Half(form, {2})};
-    return {Half(form, {0}), Half(form, {1, 2, 3})};
-}
-
-int nonzeros(const SquareMatrix& matrix) {
-    return static_cast<int>(matrix.values.size()) - static_cast<int>(std::count(matrix.values.begin(), matrix.values.end(), 0.0));
 }
 
 Resources resources(const Shape& shape, const Config& config) {
@@ -177,16 +143,6 @@ Block differentiate_lines(const Shape& shape, const Algebra& form, const Half& h
     Block block;
     block.line("real* const to = {};", to);
     for (int node = 0; node < shape.nodes; node += staging.store_width) block.append(node_lines(shape, form, half, staging, node));
-    return block;
-}
-
-Block either(const Block& first, const Block& second) {
-    Block block;
-    block.open("if (half == 0)");
-    block.append(first);
-    block.close(" else {");
-    for (const auto& line : second.lines()) block.text("    " + line);
-    block.text("}");
     return block;
 }
 

@@ -36,6 +36,9 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits);
 SearchSpace cpu_space(const Problem& problem, const Limits& limits);
 KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits& limits);
 
+/// Fused multiply-adds that stand unrolled in a text at most: beyond, compilation takes seconds and the instruction cache overflows.
+constexpr std::int64_t largest_code = 6000;
+
 /// Pieces that all kernels share.
 constexpr int round_up(int value, int multiple) {
     return (value + multiple - 1) / multiple * multiple;

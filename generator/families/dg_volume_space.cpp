@@ -9,8 +9,6 @@
 namespace hone::dg {
 namespace {
 
-constexpr std::int64_t largest_code = 6000;  // unrolled multiply-adds; beyond, compilation takes seconds and the instruction cache overflows
-
 const Mapping& mapping_of(const Config& config) {
     const auto& all = cuda_mappings();
     return *std::find_if(all.begin(), all.end(), [&](const Mapping& m) { return m.name == config.word("mapping"); });

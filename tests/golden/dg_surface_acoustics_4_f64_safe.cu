@@ -58,7 +58,7 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
     const int element = threadIdx.x / node_threads;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
 
-    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element repeats it, and a wall reads the
+    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element repeats it, and a boundary reads the
     // own values twice, so that no load waits for a branch.
     #pragma unroll 1
     for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
@@ -72,11 +72,13 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
         constexpr int own_stride = nodes;
         const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes) : q + (k * words + face_node[point]);
         real difference[fields], flux[fields];
-        constexpr int wall[fields] = {0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
+        // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary there is nothing.
+        constexpr bool mirrored[fields] = {false, true, true, true};
+        const real same = plus == -2 ? 0 : 1, mirror = plus >= 0 ? 1 : plus == -1 ? -1 : 0;
         #pragma unroll
         for (int f = 0; f < fields; ++f) {
             const real own_value = own[f * own_stride], beyond = other[f * nodes];
-            difference[f] = plus >= 0 ? beyond - own_value : real(plus == -1 ? wall[f] : -1) * own_value;
+            difference[f] = (mirrored[f] ? mirror : same) * beyond - own_value;
         }
         const real nx = face[0];
         const real ny = face[1];

@@ -74,6 +74,18 @@ TEST_F(DgStageKernels, EveryFormEqualsTheReferenceInTheEmulator) {
                     "fused=separate,elements_per_block=16,nodes_per_thread=1,operator=shared");
 }
 
+// Blocks of one warp and more, with elements beyond the last one; all parts of the nodes, and points of faces in flight beyond the last element.
+const std::string whole_in_the_code = "fused=whole,traces=shared,operator=immediate,elements_per_block=32";
+
+TEST_F(DgStageKernels, OperatorsInTheCodeEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=1 precision=f32 elements=37", whole_in_the_code + ",nodes_per_thread=1,unroll=4,copy_width=4");
+    expect_emulated("equation=maxwell_3d order=2 precision=f64 materials=per_element elements=35",
+                    whole_in_the_code + ",nodes_per_thread=2,unroll=2,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=2 precision=f32 materials=per_element elements=3",
+                    whole_in_the_code + ",nodes_per_thread=1,unroll=2,copy_width=1");
+    expect_emulated("equation=maxwell_2d_tm order=2 precision=f32 elements=40", whole_in_the_code + ",nodes_per_thread=1,unroll=4,copy_width=2");
+}
+
 // With one term alone the same configuration is refused: the bound is that of f32.
 TEST_F(DgStageKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulatorAndOneDoesNot) {
     const std::string rest = "equation=maxwell_3d order=3 precision=f32 materials=per_element arithmetic=f32_accurate elements=21";
@@ -85,6 +97,18 @@ TEST_F(DgStageKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulatorAndOneDoesN
 }
 
 using SlowDgStageKernels = DgStageKernels;
+
+TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
+    expect_emulated("equation=maxwell_3d order=3 precision=f64 elements=35", whole_in_the_code + ",nodes_per_thread=2,unroll=1,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=71",
+                    whole_in_the_code + ",nodes_per_thread=4,unroll=2,copy_width=4");
+    expect_emulated("equation=acoustics_3d order=3 precision=f64 elements=33", whole_in_the_code + ",nodes_per_thread=2,unroll=4,copy_width=2");
+    expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 materials=per_element elements=33",
+                    whole_in_the_code + ",nodes_per_thread=4,unroll=1,copy_width=2");
+    for (const char* fused : {"separate", "surface_update"})
+        expect_emulated("equation=maxwell_3d order=2 precision=f32 materials=per_element elements=65",
+                        fmt::format("fused={},operator=immediate,elements_per_block=64,nodes_per_thread=1,unroll=4,copy_width=4", fused));
+}
 
 TEST_F(SlowDgStageKernels, MatrixUnitsServeEveryEquationAndPrecision) {
     expect_emulated("equation=acoustics_3d order=3 precision=f32 arithmetic=f32_accurate elements=21",
@@ -122,6 +146,16 @@ TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
         {"equation=maxwell_3d order=4 precision=f32 arithmetic=f32_accurate materials=per_element",
          "mapping=tf32,fused=whole,traces=shared,elements_per_block=32,elements_per_thread=4,copy_width=2"},
         {"equation=maxwell_2d_tm order=5 precision=f32", "fused=whole,elements_per_block=32,elements_per_thread=4,unroll=4,copy_width=1"},
+        {"equation=maxwell_3d order=1 precision=f32",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=64,nodes_per_thread=1,unroll=4,copy_width=4,min_blocks=4"},
+        {"equation=maxwell_3d order=2 precision=f64",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=2,min_blocks=2"},
+        {"equation=maxwell_3d order=3 precision=f32",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=3"},
+        {"equation=maxwell_3d order=3 precision=f64",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=2,min_blocks=1"},
+        {"equation=acoustics_3d order=3 precision=f64 materials=per_element",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=4,copy_width=2,min_blocks=2"},
     });
 }
 

@@ -35,6 +35,9 @@ TEST_F(DgSurfaceKernels, EveryFormEqualsTheReferenceInTheEmulator) {
                     "elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=4,operator=shared,copy_width=2");
     expect_emulated("equation=acoustics_3d order=2 precision=f32 materials=per_element elements=21",
                     "elements_per_block=16,elements_per_thread=4,nodes_per_thread=1,unroll=2,copy_width=4");
+    expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=37",
+                    "operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=4");
+    expect_emulated("equation=acoustics_3d order=1 precision=f64 elements=70", "operator=immediate,elements_per_block=64,unroll=4,copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=3 precision=f32 elements=13",
                     "elements_per_block=32,elements_per_thread=1,nodes_per_thread=2,unroll=4,copy_width=2");
     expect_emulated("equation=acoustics_3d order=4 precision=f64 materials=per_element elements=11",
