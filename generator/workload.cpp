@@ -9,11 +9,10 @@
 #include <limits>
 
 #include "generator/error.hpp"
+#include "generator/host_memory.hpp"
 
 namespace hone {
 namespace {
-
-constexpr std::size_t alignment = 64;
 
 template <typename Real>
 double difference(std::span<const Real> a, std::span<const Real> b) {
@@ -41,10 +40,7 @@ void in_pieces(std::int64_t bytes, const Function& function) {
 }  // namespace
 
 HostArray::HostArray(Precision precision, std::int64_t words) : precision_(precision), words_(words) {
-    if (words < 0) throw Error("host array", fmt::format("{} words", words), "ask for a size of at least 0");
-    const std::size_t size = (static_cast<std::size_t>(bytes()) + alignment - 1) / alignment * alignment;
-    storage_.reset(size == 0 ? nullptr : std::aligned_alloc(alignment, size));
-    if (size != 0 && !storage_) throw Error("host array", fmt::format("no memory for {} bytes", size), "use a smaller problem");
+    if (words != 0) storage_.reset(allocate_host_memory(bytes(), "host array"));
 }
 
 HostArray HostArray::copy() const {

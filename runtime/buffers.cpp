@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "generator/error.hpp"
-#include "runtime/host_memory.hpp"
+#include "generator/host_memory.hpp"
 
 namespace hone {
 namespace {

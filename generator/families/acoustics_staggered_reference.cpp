@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <optional>
+#include <utility>
 
 #include "generator/families/acoustics_staggered_grid.hpp"
 #include "generator/random_words.hpp"
+#include "generator/repeated_words.hpp"
 
 // The plain loops over cells, in double precision, and random data for them. Shares the layout with the generator, and nothing else.
 
@@ -51,13 +52,19 @@ struct Arrays {
     }
 };
 
-using Cell = std::array<std::int64_t, 3>;
+// Neighbouring cells of a row along x: so few that a sum for each of them stays in the nearest cache.
+constexpr std::int64_t longest_stretch = 512;
+struct Stretch {
+    std::int64_t x, y, z;  // the first
+    std::int64_t cells;
+};
+using Words = std::array<double, longest_stretch>;
 
 // Old and new values of a time step: of any numbers, so that those between the steps of a pass are not rounded.
 template <typename From>
 struct State {
-    From p;
-    std::array<From, 3> velocity;
+    From* p;
+    std::array<From*, 3> velocity;
 };
 
 template <typename Real>
@@ -66,39 +73,75 @@ class Cells {
     Cells(const Grid& grid, const Arrays<Real>& arrays)
         : grid_(grid), arrays_(arrays), weights_(printed_weights(grid.half)), stride_{1, grid.pitch, grid.plane()} {}
 
-    // The new velocity at the left face of a cell along `axis`.
-    template <typename From>
-    double velocity(const State<From>& old, std::size_t axis, const Cell& cell) const {
-        const std::int64_t at = grid_.position(cell[0], cell[1], cell[2]);
-        double sum = 0;
-        for (std::int64_t m = 1; m <= grid_.half; ++m)
-            sum += weight(m) * (value(old.p, at + (m - 1) * stride_[axis]) - value(old.p, at - m * stride_[axis]));
-        return damping(axis, cell, 0) * (value(old.velocity[axis], at) - value(arrays_.b[axis], grid_.array_media ? at : 0) * sum);
+    // The new velocities at the left faces of the cells along `axis`.
+    template <typename From, typename To>
+    void velocity(const State<From>& old, std::size_t axis, const Stretch& cells, To* next) const {
+        const std::int64_t at = grid_.position(cells.x, cells.y, cells.z);
+        Words sum, medium, factor;
+        set(cells, 0, sum);
+        add_differences(old.p + at, stride_[axis], cells, sum);
+        take_medium(arrays_.b[axis], cells, medium);
+        set(cells, 1, factor);
+        damp(axis, cells, 0, factor);
+        const From* const velocity = old.velocity[axis] + at;
+        To* const result = next + at;
+#pragma omp simd
+        for (std::int64_t i = 0; i < cells.cells; ++i)
+            result[i] = static_cast<To>(factor[word(i)] * (static_cast<double>(velocity[i]) - medium[word(i)] * sum[word(i)]));
     }
 
-    // The new pressure of a cell, from new velocities.
-    template <typename From, typename Faces>
-    double pressure(const State<From>& old, const State<Faces>& next, const Cell& cell) const {
-        const std::int64_t at = grid_.position(cell[0], cell[1], cell[2]);
-        double sum = 0, factor = 1;
+    // The new pressures of the cells, from new velocities.
+    template <typename From, typename Faces, typename To>
+    void pressure(const State<From>& old, const State<Faces>& faces, const Stretch& cells, To* next) const {
+        const std::int64_t at = grid_.position(cells.x, cells.y, cells.z);
+        Words sum, medium, factor;
+        set(cells, 0, sum);
+        set(cells, 1, factor);
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid_.dimension); ++axis) {
-            for (std::int64_t m = 1; m <= grid_.half; ++m)
-                sum += weight(m) * (value(next.velocity[axis], at + m * stride_[axis]) - value(next.velocity[axis], at + (1 - m) * stride_[axis]));
-            factor *= damping(axis, cell, 1);
+            add_differences(faces.velocity[axis] + at + stride_[axis], stride_[axis], cells, sum);
+            damp(axis, cells, 1, factor);
         }
-        return factor * (value(old.p, at) - value(arrays_.kappa, grid_.array_media ? at : 0) * sum);
+        take_medium(arrays_.kappa, cells, medium);
+        const From* const pressure = old.p + at;
+        To* const result = next + at;
+#pragma omp simd
+        for (std::int64_t i = 0; i < cells.cells; ++i)
+            result[i] = static_cast<To>(factor[word(i)] * (static_cast<double>(pressure[i]) - medium[word(i)] * sum[word(i)]));
     }
 
   private:
-    double weight(std::int64_t m) const { return weights_[static_cast<std::size_t>(m - 1)]; }
-    double damping(std::size_t axis, const Cell& cell, std::int64_t row) const {
-        if (!grid_.absorbing) return 1;
-        const int number = static_cast<int>(axis);
-        return value(arrays_.damping[axis], row * damping_words(grid_, number) + damping_start(grid_, number) + cell[axis]);
+    static std::size_t word(std::int64_t i) {
+        return static_cast<std::size_t>(i);
     }
+    static void set(const Stretch& cells, double value, Words& words) {
+        std::fill_n(words.begin(), cells.cells, value);
+    }
+
+    // sum[i] += c_1 (a[i] - a[i - stride]) + c_2 (a[i + stride] - a[i - 2 stride]) + ...
     template <typename From>
-    static double value(const From& array, std::int64_t at) {
-        return static_cast<double>(array[at]);
+    void add_differences(const From* a, std::int64_t stride, const Stretch& cells, Words& sum) const {
+        for (std::int64_t m = 1; m <= grid_.half; ++m) {
+            const double weight = weights_[word(m - 1)];
+            const From *ahead = a + (m - 1) * stride, *behind = a - m * stride;
+#pragma omp simd
+            for (std::int64_t i = 0; i < cells.cells; ++i) sum[word(i)] += weight * (static_cast<double>(ahead[i]) - static_cast<double>(behind[i]));
+        }
+    }
+
+    void take_medium(const Real* medium, const Stretch& cells, Words& words) const {
+        if (grid_.array_media)
+            std::copy_n(medium + grid_.position(cells.x, cells.y, cells.z), cells.cells, words.begin());
+        else
+            set(cells, medium[0], words);
+    }
+
+    // Times the damping factors along an axis: of faces (row 0) or of centres (row 1).
+    void damp(std::size_t axis, const Stretch& cells, std::int64_t row, Words& factor) const {
+        if (!grid_.absorbing) return;
+        const int number = static_cast<int>(axis);
+        const Real* const along = arrays_.damping[axis] + row * damping_words(grid_, number) + damping_start(grid_, number);
+        for (std::int64_t i = 0; i < cells.cells; ++i)
+            factor[word(i)] *= static_cast<double>(axis == 0 ? along[cells.x + i] : along[axis == 1 ? cells.y : cells.z]);
     }
 
     const Grid& grid_;
@@ -107,62 +150,61 @@ class Cells {
     std::array<std::int64_t, 3> stride_;
 };
 
-// Calls visit(cell, position) for the cells of the layers [first, last) and `extension` around them, and along one axis for some before and behind.
+// Calls visit(stretch) for the cells of the layers [first, last) and `extension` around them, and along one axis for some before and behind.
 template <typename Visit>
 void for_cells(const Grid& grid, std::int64_t first, std::int64_t last, std::int64_t extension, const Reach& reach, const Visit& visit) {
-    Cell begin{0, 0, 0}, end{grid.nx, grid.ny, grid.nz};
+    std::array<std::int64_t, 3> begin{0, 0, 0}, end{grid.nx, grid.ny, grid.nz};
     const auto slow = static_cast<std::size_t>(grid.dimension - 1);
     begin[slow] = first, end[slow] = last;
     for (std::size_t axis = 0; axis <= slow; ++axis) begin[axis] -= extension + reach.before[axis], end[axis] += extension + reach.after[axis];
 #pragma omp parallel for collapse(2) if (grid.points() > worth_sharing)
     for (std::int64_t z = begin[2]; z < end[2]; ++z)
         for (std::int64_t y = begin[1]; y < end[1]; ++y)
-            for (std::int64_t x = begin[0]; x < end[0]; ++x) visit(Cell{x, y, z}, grid.position(x, y, z));
+            for (std::int64_t x = begin[0]; x < end[0]; x += longest_stretch) visit(Stretch{x, y, z, std::min(longest_stretch, end[0] - x)});
 }
 
 // Values of a time step in double precision, wherever an array of the problem has a word.
 class Unrounded {
   public:
-    explicit Unrounded(const Grid& grid) {
-        const auto words = static_cast<std::size_t>(grid.words());
-        p_ = std::make_unique_for_overwrite<double[]>(words);
-        for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dimension); ++axis)
-            velocity_[axis] = std::make_unique_for_overwrite<double[]>(words);
+    explicit Unrounded(const Grid& grid) : p_(Precision::f64, grid.words()) {
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dimension); ++axis) velocity_[axis] = HostArray(Precision::f64, grid.words());
     }
-    State<double*> state() const { return {p_.get(), {velocity_[0].get(), velocity_[1].get(), velocity_[2].get()}}; }
+    State<double> state() {
+        State<double> state{p_.values<double>().data(), {}};
+        for (std::size_t axis = 0; axis < velocity_.size(); ++axis) state.velocity[axis] = velocity_[axis].values<double>().data();
+        return state;
+    }
 
   private:
-    std::unique_ptr<double[]> p_;
-    std::array<std::unique_ptr<double[]>, 3> velocity_;
+    HostArray p_;
+    std::array<HostArray, 3> velocity_;
 };
 
 // One time step of the cells and some around them, with all the new velocities that their pressures need.
 template <typename Real, typename From>
-void advance_unrounded(const Grid& grid, const Cells<Real>& cells, const State<From>& old, const State<double*>& next, std::int64_t first,
+void advance_unrounded(const Grid& grid, const Cells<Real>& cells, const State<From>& old, const State<double>& next, std::int64_t first,
                        std::int64_t last, std::int64_t extension) {
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dimension); ++axis) {
         Reach reach;
         reach.before[axis] = grid.half - 1;
         reach.after[axis] = grid.half;
-        for_cells(grid, first, last, extension, reach,
-                  [&](const Cell& cell, std::int64_t at) { next.velocity[axis][at] = cells.velocity(old, axis, cell); });
+        for_cells(grid, first, last, extension, reach, [&](const Stretch& stretch) { cells.velocity(old, axis, stretch, next.velocity[axis]); });
     }
-    for_cells(grid, first, last, extension, {}, [&](const Cell& cell, std::int64_t at) { next.p[at] = cells.pressure(old, next, cell); });
+    for_cells(grid, first, last, extension, {}, [&](const Stretch& stretch) { cells.pressure(old, next, stretch, next.p); });
 }
 
 template <typename Real>
 void advance(const Grid& grid, std::span<void* const> pointers, std::int64_t first, std::int64_t last) {
     const Arrays<Real> arrays(grid, pointers);
     const Cells<Real> cells(grid, arrays);
-    const State<const Real*> old{arrays.p, arrays.velocity};
+    const State<const Real> old{arrays.p, arrays.velocity};
     const auto axes = static_cast<std::size_t>(grid.dimension);
     if (grid.kind == Kind::velocity)
-        for_cells(grid, first, last, 0, {}, [&](const Cell& cell, std::int64_t at) {
-            for (std::size_t axis = 0; axis < axes; ++axis) arrays.velocity_new[axis][at] = static_cast<Real>(cells.velocity(old, axis, cell));
+        for_cells(grid, first, last, 0, {}, [&](const Stretch& stretch) {
+            for (std::size_t axis = 0; axis < axes; ++axis) cells.velocity(old, axis, stretch, arrays.velocity_new[axis]);
         });
     if (grid.kind == Kind::pressure)
-        for_cells(grid, first, last, 0, {},
-                  [&](const Cell& cell, std::int64_t at) { arrays.p_new[at] = static_cast<Real>(cells.pressure(old, old, cell)); });
+        for_cells(grid, first, last, 0, {}, [&](const Stretch& stretch) { cells.pressure(old, old, stretch, arrays.p_new); });
     if (grid.kind != Kind::step) return;
     Unrounded one(grid);
     std::optional<Unrounded> other;
@@ -172,24 +214,30 @@ void advance(const Grid& grid, std::span<void* const> pointers, std::int64_t fir
         advance_unrounded(grid, cells, one.state(), other->state(), first, last, (grid.levels - 1 - level) * grid.reach());
         std::swap(one, *other);
     }
-    for_cells(grid, first, last, 0, {}, [&, next = one.state()](const Cell&, std::int64_t at) {
-        arrays.p_new[at] = static_cast<Real>(next.p[at]);
-        for (std::size_t axis = 0; axis < axes; ++axis) arrays.velocity_new[axis][at] = static_cast<Real>(next.velocity[axis][at]);
+    for_cells(grid, first, last, 0, {}, [&, next = one.state()](const Stretch& stretch) {
+        const std::int64_t at = grid.position(stretch.x, stretch.y, stretch.z);
+        const auto round = [&](const double* from, Real* to) {
+            std::transform(from + at, from + at + stretch.cells, to + at, [](double value) { return static_cast<Real>(value); });
+        };
+        round(next.p, arrays.p_new);
+        for (std::size_t axis = 0; axis < axes; ++axis) round(next.velocity[axis], arrays.velocity_new[axis]);
     });
 }
 
-// Whether a word is read or written: a cell, or one of its extension, or a ghost within reach of these along one axis.
-bool used(const Grid& grid, const Reach& reach, const Cell& at) {
+// The words of a row that are read or written, from the first to behind the last: of cells, their extension, and ghosts within reach of these along
+// one axis.
+std::pair<std::int64_t, std::int64_t> used_part(const Grid& grid, const Reach& reach, std::int64_t y, std::int64_t z) {
     const std::int64_t extension = grid.extension();
-    const Cell end{grid.nx + extension, grid.ny + extension, grid.nz + (grid.dimension == 3 ? extension : 0)};
-    int outside = 0;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-        const std::int64_t begin = axis < static_cast<std::size_t>(grid.dimension) ? -extension : 0;
-        if (at[axis] >= begin && at[axis] < end[axis]) continue;
-        if (at[axis] < begin - reach.before[axis] || at[axis] >= end[axis] + reach.after[axis]) return false;
-        ++outside;
-    }
-    return outside <= 1;
+    // 0: a cell or its extension, 1: within reach of these, 2: further away.
+    const auto distance = [&](std::int64_t at, std::int64_t begin, std::int64_t end, std::size_t axis) {
+        if (at >= begin && at < end) return 0;
+        return at >= begin - reach.before[axis] && at < end + reach.after[axis] ? 1 : 2;
+    };
+    const std::int64_t deep = grid.dimension == 3 ? extension : 0;
+    const int outside = distance(y, -extension, grid.ny + extension, 1) + distance(z, -deep, grid.nz + deep, 2);
+    if (outside > 1) return {0, 0};
+    if (outside == 1) return {-extension, grid.nx + extension};
+    return {-extension - reach.before[0], grid.nx + extension + reach.after[0]};
 }
 
 // The largest medium of the random data: media times differences shall not let a field grow much in the time steps of a pass.
@@ -222,20 +270,22 @@ void fill(const Grid& grid, const Field& field, std::uint64_t seed, Real* values
     constexpr Real unused = std::numeric_limits<Real>::quiet_NaN();
     const bool medium = field.array.name[0] == 'k' || field.array.name[0] == 'b';
     const double high = medium ? largest_medium(grid) : 1, low = medium ? high / 2 : -1;
-    const auto random = [&](std::int64_t word) { return static_cast<Real>((low + high) / 2 + (high - low) / 2 * random_word(seed, word)); };
+    const auto random = [&](std::int64_t word) { return (low + high) / 2 + (high - low) / 2 * random_word(seed, word); };
     if (field.shape == Shape::scalar) {
-        values[0] = random(0);
+        values[0] = static_cast<Real>(random(0));
         return;
     }
+    const RepeatedWords<Real> words(grid.words(), random);
     const std::int64_t ghost = grid.ghost(), planes = grid.dimension == 2 ? 0 : ghost;
-    const bool written_only = field.array.access == Access::out;
 #pragma omp parallel for collapse(2) if (grid.points() > worth_sharing)
     for (std::int64_t z = -planes; z < grid.nz + planes; ++z)
-        for (std::int64_t y = -ghost; y < grid.ny + ghost; ++y)
-            for (std::int64_t x = -grid.left(); x < grid.pitch - grid.left(); ++x) {
-                const std::int64_t word = grid.position(x, y, z);
-                values[word] = !written_only && used(grid, field.reach, {x, y, z}) ? random(word) : unused;
-            }
+        for (std::int64_t y = -ghost; y < grid.ny + ghost; ++y) {
+            const std::int64_t row = grid.position(0, y, z);
+            const auto [begin, end] = used_part(grid, field.reach, y, z);
+            std::fill(values + row - grid.left(), values + row + begin, unused);
+            words.copy(row + begin, end - begin, values + row + begin);
+            std::fill(values + row + end, values + row - grid.left() + grid.pitch, unused);
+        }
 }
 
 template <typename Real>
@@ -243,7 +293,10 @@ void fill(const Problem& problem, const Grid& grid, std::uint64_t seed, Workload
     std::vector<void*> pointers;
     for (const auto& field : fields(problem)) {
         HostArray& array = workload.arrays.emplace_back(grid.precision, field.array.words);
-        fill(grid, field, mixed(seed + workload.arrays.size()), array.values<Real>().data());
+        if (field.array.access == Access::out)
+            array.poison();
+        else
+            fill(grid, field, mixed(seed + workload.arrays.size()), array.values<Real>().data());
         workload.expected.push_back(field.array.access == Access::in ? HostArray() : array.copy());
         pointers.push_back(field.array.access == Access::in ? array.data() : workload.expected.back().data());
     }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include "generator/families/csr_spmv_shape.hpp"
 #include "generator/random_words.hpp"
+#include "generator/repeated_words.hpp"
 
 // The plain double loop, in a precision in which its own roundings do not show, and random matrices for it. Shares the layout with the generator, and
 // nothing else.
@@ -41,21 +43,21 @@ long double row_times(const Shape& shape, const Data<Real>& data, std::int64_t r
 
 template <typename Real>
 void multiply(const Shape& shape, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
+    constexpr std::int64_t rows_per_sum = 4096;  // added up in order, so that no digit depends on the number of threads
     const Data<Real> data(arrays);
     for (int component = 0; component < shape.components; ++component) {
-        long double dot = 0;
-#pragma omp parallel
-        {
-            long double own = 0;  // no reduction clause: clang wants a library of atomics for one of long double
-#pragma omp for schedule(static)
-            for (std::int64_t row = first; row < last; ++row) {
+        std::vector<long double> sums(static_cast<std::size_t>((last - first + rows_per_sum - 1) / rows_per_sum), 0);
+#pragma omp parallel for schedule(static)
+        for (std::int64_t begin = first; begin < last; begin += rows_per_sum) {
+            long double sum = 0;
+            for (std::int64_t row = begin; row < std::min(begin + rows_per_sum, last); ++row) {
                 const long double product = row_times(shape, data, row, component);
                 data.y[shape.place(row, component, shape.rows)] = static_cast<Real>(product);
-                if (shape.dotted) own += product * static_cast<long double>(data.x[shape.place(row, component, shape.columns)]);
+                if (shape.dotted) sum += product * static_cast<long double>(data.x[shape.place(row, component, shape.columns)]);
             }
-#pragma omp critical
-            dot += own;
+            sums[static_cast<std::size_t>((begin - first) / rows_per_sum)] = sum;
         }
+        const long double dot = std::accumulate(sums.begin(), sums.end(), static_cast<long double>(0));
         if (shape.dotted) static_cast<Real*>(arrays[5])[component] = static_cast<Real>(dot / static_cast<long double>(shape.rows));
     }
 }
@@ -65,7 +67,8 @@ std::vector<std::int64_t> row_lengths(const Shape& shape, std::uint64_t seed) {
     constexpr std::uint64_t one_in = 61;
     std::vector<std::int64_t> lengths(static_cast<std::size_t>(shape.rows), shape.entries / shape.rows);
     for (std::size_t row = 0; row < static_cast<std::size_t>(shape.entries % shape.rows); ++row) ++lengths[row];
-    for (std::size_t row = 0; row + 1 < lengths.size(); row += 2) {
+#pragma omp parallel for schedule(static)
+    for (std::size_t row = 0; row < lengths.size() / 2 * 2; row += 2) {
         const std::uint64_t draw = mixed(seed + row);
         std::int64_t& giver = lengths[row + draw % 2];
         std::int64_t& taker = lengths[row + 1 - draw % 2];
@@ -89,18 +92,28 @@ void fill_pattern(const Shape& shape, std::uint64_t seed, int* columns, int* sta
         const auto run = static_cast<std::int64_t>(std::ceil(std::cbrt(static_cast<double>(length))));
         const std::int64_t centre = row * shape.columns / shape.rows + static_cast<std::int64_t>(mixed(seed - static_cast<std::uint64_t>(row)) % 5);
         const bool contiguous = side < run || side * side * run > shape.columns;
-        for (std::int64_t j = 0; j < length; ++j) {
-            const std::int64_t offset = contiguous ? j : j % run + (j / run % run) * side + j / (run * run) * side * side;
-            columns[starts[row] + j] = static_cast<int>((centre + offset) % shape.columns);
-        }
+        int* next = columns + starts[row];
+        const int* const end = next + length;
+        const auto add = [&](std::int64_t offset) {
+            std::int64_t column = centre + offset;
+            while (column >= shape.columns) column -= shape.columns;
+            *next++ = static_cast<int>(column);
+        };
+        if (contiguous)
+            for (std::int64_t j = 0; j < length; ++j) add(j);
+        for (std::int64_t plane = 0; next < end; ++plane)
+            for (std::int64_t line = 0; line < run && next < end; ++line)
+                for (std::int64_t i = 0; i < run && next < end; ++i) add(i + (line + plane * side) * side);
     }
 }
 
 template <typename Real>
 void fill_words(HostArray& array, std::uint64_t seed) {
-    const std::span<Real> values = array.values<Real>();
+    constexpr std::int64_t piece = 1 << 16;
+    const RepeatedWords<Real> words(array.words(), [&](std::int64_t word) { return random_word(seed, word); });
+    Real* const values = array.values<Real>().data();
 #pragma omp parallel for schedule(static)
-    for (std::int64_t word = 0; word < array.words(); ++word) values[static_cast<std::size_t>(word)] = static_cast<Real>(random_word(seed, word));
+    for (std::int64_t first = 0; first < array.words(); first += piece) words.copy(first, std::min(piece, array.words() - first), values + first);
 }
 
 // The largest sum over a row of the words' magnitudes, and the longest row.
@@ -124,7 +137,9 @@ Workload workload_of(const Problem& problem, std::uint64_t seed) {
     const std::vector<ArraySpec> specs = arrays(problem);
     Workload result;
     for (const ArraySpec& spec : specs) result.arrays.emplace_back(shape.precision, spec.words);
-    for (const std::size_t number : {1U, 2U}) std::memset(result.arrays[number].data(), 0, static_cast<std::size_t>(result.arrays[number].bytes()));
+    // Their last word may have an integer more than there are.
+    for (const std::size_t number : {1U, 2U})
+        if (const auto words = result.arrays[number].values<Real>(); !words.empty()) words.back() = 0;
     fill_pattern(shape, mixed(seed), static_cast<int*>(result.arrays[1].data()), static_cast<int*>(result.arrays[2].data()));
     fill_words<Real>(result.arrays[0], mixed(seed + 1));
     fill_words<Real>(result.arrays[3], mixed(seed + 2));

@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "generator/families/gauss_seidel_27_grid.hpp"
 #include "generator/random_words.hpp"
+#include "generator/repeated_words.hpp"
 
-// The plain triple loop per colour, in double precision, and random data for it. Shares the layout with the generator, and nothing else.
+// The plain loops over rows per colour, in double precision, and random data for it. Shares the layout with the generator, and nothing else.
 
 namespace hone::gauss_seidel {
 namespace {
@@ -31,25 +34,43 @@ struct StencilLayout {
     }
 };
 
+// sum[i] -= coefficient times neighbour, for every second point of a row. All points of a row have one coefficient, or each has its own.
+template <typename Real>
+void subtract_products(const Real* coefficient, bool of_point, const Real* neighbour, std::vector<double>& sum) {
+    const std::size_t points = sum.size();
+    if (of_point) {
+        for (std::size_t i = 0; i < points; ++i) sum[i] -= static_cast<double>(coefficient[2 * i]) * static_cast<double>(neighbour[2 * i]);
+    } else {
+        const auto factor = static_cast<double>(*coefficient);
+        for (std::size_t i = 0; i < points; ++i) sum[i] -= factor * static_cast<double>(neighbour[2 * i]);
+    }
+}
+
 template <typename Real>
 void sweep(const Grid& grid, Real* u, const Real* f, const Real* stencil, std::int64_t first, std::int64_t last) {
     const StencilLayout layout(grid);
     const std::int64_t plane = grid.plane();
     for (std::int64_t colour = 0; colour < 8; ++colour) {
+        const std::int64_t x = 1 + (colour & 1);
+        const auto points = static_cast<std::size_t>((grid.nx - x + 2) / 2);
 #pragma omp parallel for
         for (std::int64_t z = first + 1; z <= last; ++z) {
             if (((z - 1) & 1) != (colour >> 2)) continue;
-            for (std::int64_t y = 1 + ((colour >> 1) & 1); y <= grid.ny; y += 2)
-                for (std::int64_t x = 1 + (colour & 1); x <= grid.nx; x += 2) {
-                    const std::int64_t point = z * plane + y * grid.pitch + x;
-                    auto sum = static_cast<double>(f[point]);
-                    for (std::int64_t k = 0; k < coefficients; ++k) {
-                        if (k == centre) continue;
-                        const std::int64_t neighbour = point + (k / 9 - 1) * plane + (k / 3 % 3 - 1) * grid.pitch + (k % 3 - 1);
-                        sum -= static_cast<double>(stencil[layout.word(x, y, z, k)]) * static_cast<double>(u[neighbour]);
-                    }
-                    u[point] = static_cast<Real>(sum * static_cast<double>(stencil[layout.word(x, y, z, centre)]));
+            std::vector<double> sum(points);
+            for (std::int64_t y = 1 + ((colour >> 1) & 1); y <= grid.ny; y += 2) {
+                const std::int64_t row = z * plane + y * grid.pitch + x;
+                for (std::size_t i = 0; i < points; ++i) sum[i] = static_cast<double>(f[row + static_cast<std::int64_t>(2 * i)]);
+                for (std::int64_t k = 0; k < coefficients; ++k) {
+                    if (k == centre) continue;
+                    const std::int64_t neighbour = row + (k / 9 - 1) * plane + (k / 3 % 3 - 1) * grid.pitch + (k % 3 - 1);
+                    subtract_products(stencil + layout.word(x, y, z, k), layout.x != 0, u + neighbour, sum);
                 }
+                const Real* const inverse = stencil + layout.word(x, y, z, centre);
+                for (std::size_t i = 0; i < points; ++i) {
+                    const auto at = static_cast<std::int64_t>(2 * i);
+                    u[row + at] = static_cast<Real>(sum[i] * static_cast<double>(inverse[layout.x * at]));
+                }
+            }
         }
     }
 }
@@ -58,50 +79,60 @@ void sweep(const Grid& grid, Real* u, const Real* f, const Real* stencil, std::i
 template <typename Real>
 void fill_fields(const Grid& grid, std::uint64_t seed, Real* u, Real* f) {
     constexpr Real unused = std::numeric_limits<Real>::quiet_NaN();
+    const RepeatedWords<Real> words_of_u(grid.field_words(), [&](std::int64_t word) { return random_word(seed, 2 * word); });
+    const RepeatedWords<Real> words_of_f(grid.field_words(), [&](std::int64_t word) { return random_word(seed, 2 * word + 1); });
 #pragma omp parallel for
     for (std::int64_t z = 0; z < grid.nz + 2; ++z)
-        for (std::int64_t y = 0; y < grid.ny + 2; ++y)
-            for (std::int64_t x = 0; x < grid.pitch; ++x) {
-                const std::int64_t word = (z * (grid.ny + 2) + y) * grid.pitch + x;
-                const bool inside = x >= 1 && x <= grid.nx && y >= 1 && y <= grid.ny && z >= 1 && z <= grid.nz;
-                u[word] = x < grid.nx + 2 ? static_cast<Real>(random_word(seed, 2 * word)) : unused;
-                f[word] = inside ? static_cast<Real>(random_word(seed, 2 * word + 1)) : unused;
-            }
+        for (std::int64_t y = 0; y < grid.ny + 2; ++y) {
+            const std::int64_t row = (z * (grid.ny + 2) + y) * grid.pitch;
+            const bool inside = y >= 1 && y <= grid.ny && z >= 1 && z <= grid.nz;
+            words_of_u.copy(row, grid.nx + 2, u + row);
+            std::fill(u + row + grid.nx + 2, u + row + grid.pitch, unused);
+            std::fill(f + row, f + row + grid.pitch, unused);
+            if (inside) words_of_f.copy(row + 1, grid.nx, f + row + 1);
+        }
 }
 
-// Off-centre coefficients of at most 1/26, the centre of either sign between 2 and 3: the neighbours' weights add up to at most 1/2.
+// Off-centre coefficients of at most 1/26, the centre of either sign between 2 and 3: the neighbours' weights add up to at most 1/2. The rest is NaN.
 template <typename Real>
-void fill_stencil(const Grid& grid, std::uint64_t seed, Real* stencil) {
+void fill_stencil(const Grid& grid, std::uint64_t seed, HostArray& array) {
     constexpr double off_centre = 1.0 / (coefficients - 1);
     const StencilLayout layout(grid);
+    const RepeatedWords<Real> others(array.words(), [&](std::int64_t word) { return random_word(seed, word) * off_centre; });
+    const RepeatedWords<Real> centres(array.words(), [&](std::int64_t word) {
+        const double number = random_word(seed, word);
+        return 1 / (number + std::copysign(2, number));
+    });
     const std::int64_t columns = layout.x == 0 ? 1 : grid.nx;
     const std::int64_t rows = layout.y == 0 ? 1 : grid.ny;
     const std::int64_t planes = layout.z == 0 ? 1 : grid.nz;
-    const auto interior = [&](std::int64_t x, std::int64_t y, std::int64_t z) {
-        return x >= 1 && x <= grid.nx && y >= 1 && y <= grid.ny && z >= 1 && z <= grid.nz;
-    };
+    array.poison();
+    Real* const stencil = array.values<Real>().data();
+    const auto interior = [&](std::int64_t y, std::int64_t z) { return y >= 1 && y <= grid.ny && z >= 1 && z <= grid.nz; };
 #pragma omp parallel for
     for (std::int64_t z = 1; z <= planes; ++z)
         for (std::int64_t y = 1; y <= rows; ++y)
-            for (std::int64_t k = 0; k < coefficients; ++k)
-                for (std::int64_t x = 1; x <= columns; ++x) {
-                    if (layout.symmetric && k < centre && interior(x + k % 3 - 1, y + k / 3 % 3 - 1, z + k / 9 - 1)) continue;  // filled there
-                    const std::int64_t word = layout.word(x, y, z, k);
-                    const double number = random_word(seed, word);
-                    stencil[word] = static_cast<Real>(k == centre ? 1 / (number + std::copysign(2, number)) : number * off_centre);
+            for (std::int64_t k = 0; k < coefficients; ++k) {
+                std::int64_t first = 1, last = columns;
+                if (layout.symmetric && k < centre && interior(y + k / 3 % 3 - 1, z + k / 9 - 1)) {
+                    // The neighbours that are interior points have it filled in: what is left is the one at an end of the row.
+                    const std::int64_t beside = k % 3 - 1;
+                    if (beside == 0) continue;
+                    first = last = beside < 0 ? 1 : columns;
                 }
+                const std::int64_t word = layout.word(first, y, z, k);
+                (k == centre ? centres : others).copy(word, last - first + 1, stencil + word);
+            }
 }
 
 template <typename Real>
 void fill(const Problem& problem, const Grid& grid, std::uint64_t seed, Workload& workload) {
     Real* u = workload.arrays[0].values<Real>().data();
     Real* f = workload.arrays[1].values<Real>().data();
-    Real* stencil = workload.arrays[2].values<Real>().data();
     fill_fields(grid, mixed(seed), u, f);
-    workload.arrays[2].poison();
-    fill_stencil(grid, mixed(seed + 1), stencil);
+    fill_stencil<Real>(grid, mixed(seed + 1), workload.arrays[2]);
     workload.expected[0] = workload.arrays[0].copy();
-    void* pointers[] = {workload.expected[0].data(), f, stencil};
+    void* pointers[] = {workload.expected[0].data(), f, workload.arrays[2].data()};
     reference(problem, pointers, 0, grid.nz);
 }
 

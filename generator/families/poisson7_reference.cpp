@@ -1,20 +1,25 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "generator/families/poisson7_grid.hpp"
 #include "generator/random_words.hpp"
+#include "generator/repeated_words.hpp"
 
-// The plain triple loop in double precision, and random data for it. Shares the layout with the generator, and nothing else.
+// The plain loops over rows in double precision, and random data for it. Shares the layout with the generator, and nothing else.
 
 namespace hone::poisson {
 namespace {
 
-struct Cell {
-    std::int64_t i, j, k;
+// A row of cells along x, and values of its cells.
+struct Row {
+    std::int64_t j, k;
 };
+using Words = std::vector<double>;
 
-// A problem's arrays, and what they say about a cell.
+// A problem's arrays, and what they say about the cells of a row.
 template <typename Real>
 class Operator {
   public:
@@ -29,7 +34,14 @@ class Operator {
     }
 
     const Grid& grid() const { return grid_; }
-    std::int64_t at(const Cell& c) const { return (c.k * grid_.ny + c.j) * grid_.pitch + c.i; }
+    std::int64_t at(const Row& row) const { return (row.k * grid_.ny + row.j) * grid_.pitch; }
+    Words row_of(const Real* field, const Row& row) const { return {field + at(row), field + at(row) + grid_.nx}; }
+    Words row_of(double word) const { return Words(cells(), word); }
+    std::size_t cells() const { return static_cast<std::size_t>(grid_.nx); }
+
+    void store(const Words& words, const Row& row, Real* field) const {
+        std::transform(words.begin(), words.end(), field + at(row), [](double word) { return static_cast<Real>(word); });
+    }
 
     /// Null where the problem has no such array.
     Real* array(const char* name) const {
@@ -37,40 +49,65 @@ class Operator {
         return found == specs_.end() ? nullptr : static_cast<Real*>(arrays_[static_cast<std::size_t>(found - specs_.begin())]);
     }
 
-    /// The cell's own coefficient, or its inverse for the residual half.
-    double centre(const Cell& c) const { return constants_ != nullptr ? constants_[grid_.kind == Kind::residual ? 4 : 0] : centre_[at(c)]; }
+    /// The cells' own coefficients, or their inverses for the residual half.
+    Words centre(const Row& row) const {
+        return constants_ != nullptr ? row_of(constants_[grid_.kind == Kind::residual ? 4 : 0]) : row_of(centre_, row);
+    }
 
-    /// Sum over the neighbours of couplings times value(cell).
-    template <typename Value>
-    double neighbours(const Cell& c, Value&& value) const {
-        double sum = 0;
+    /// Sums over the neighbours of couplings times the neighbours' values; `values(row)` gives those of a row.
+    template <typename Values>
+    Words neighbours(const Row& row, const Values& values) const {
+        Words sum(cells());
         for (const int axis : {0, 1, 2})
-            for (const int side : {0, 1}) sum += coupling(c, axis, side) * beyond(c, axis, side == 0 ? -1 : 1, value);
+            for (const int side : {0, 1}) {
+                const Words coupling = couplings(row, axis, side), value = beyond(row, axis, side, values);
+                for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += coupling[i] * value[i];
+            }
         return sum;
     }
 
   private:
-    static std::int64_t& along(Cell& c, int axis) { return axis == 0 ? c.i : axis == 1 ? c.j : c.k; }
-    std::int64_t extent(int axis) const { return axis == 0 ? grid_.nx : axis == 1 ? grid_.ny : grid_.nz; }
+    static std::int64_t& along(Row& row, int axis) { return axis == 1 ? row.j : row.k; }
+    std::int64_t extent(int axis) const { return axis == 1 ? grid_.ny : grid_.nz; }
 
-    double coupling(Cell c, int axis, int side) const {
-        if (constants_ != nullptr) return constants_[1 + axis];
+    // To the neighbours before (side 0) or behind (side 1) along an axis.
+    Words couplings(Row row, int axis, int side) const {
+        if (constants_ != nullptr) return row_of(constants_[1 + axis]);
         const Real* values = couplings_[static_cast<std::size_t>(axis)];
-        std::int64_t& n = along(c, axis);
-        if (grid_.coefficients == Coefficients::axis) return values[n];
+        if (axis == 0) {
+            Words words = grid_.coefficients == Coefficients::axis ? Words(values, values + grid_.nx) : row_of(values, row);
+            if (grid_.coefficients == Coefficients::face && side == 1) std::rotate(words.begin(), words.begin() + 1, words.end());
+            return words;
+        }
+        std::int64_t& n = along(row, axis);
+        if (grid_.coefficients == Coefficients::axis) return row_of(values[n]);
         n = (n + side) % extent(axis);
-        return values[at(c)];
+        return row_of(values, row);
     }
 
-    template <typename Value>
-    double beyond(Cell c, int axis, int step, Value&& value) const {
-        std::int64_t& n = along(c, axis);
+    // The values of the neighbours before (side 0) or behind (side 1) along an axis.
+    template <typename Values>
+    Words beyond(Row row, int axis, int side, const Values& values) const {
+        const bool periodic = grid_.boundary == Boundary::periodic, zeros = grid_.boundary == Boundary::dirichlet;
+        if (axis == 0) {
+            Words words = values(row);
+            const double first = words.front(), last = words.back();
+            if (side == 0) {
+                std::copy_backward(words.begin(), words.end() - 1, words.end());
+                words.front() = zeros ? 0 : periodic ? last : first;
+            } else {
+                std::copy(words.begin() + 1, words.end(), words.begin());
+                words.back() = zeros ? 0 : periodic ? first : last;
+            }
+            return words;
+        }
+        std::int64_t& n = along(row, axis);
         const std::int64_t last = extent(axis) - 1;
-        n += step;
-        if (n >= 0 && n <= last) return value(c);
-        if (grid_.boundary == Boundary::dirichlet) return 0;
-        n = (grid_.boundary == Boundary::periodic) == (n < 0) ? last : 0;
-        return value(c);
+        n += side == 0 ? -1 : 1;
+        if (n >= 0 && n <= last) return values(row);
+        if (zeros) return row_of(0);
+        n = periodic == (n < 0) ? last : 0;
+        return values(row);
     }
 
     Grid grid_;
@@ -84,14 +121,19 @@ class Operator {
 // Up to three sums, in a precision in which millions of roundings do not show.
 using Sums = std::array<long double, 3>;
 
-// Calls function(cell, sums) for the cells of [first, last) and gives the sums per cell of the whole grid.
+long double dot(const Words& a, const Words& b) {
+    long double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+}
+
+// Calls function(row, sums) for the rows of the planes [first, last) and gives the sums per cell of the whole grid.
 template <typename Function>
-std::array<double, 3> for_cells(const Grid& grid, std::int64_t first, std::int64_t last, Function&& function) {
+std::array<double, 3> for_rows(const Grid& grid, std::int64_t first, std::int64_t last, const Function& function) {
     std::vector<Sums> of_plane(static_cast<std::size_t>(last - first), Sums{});
 #pragma omp parallel for
     for (std::int64_t k = first; k < last; ++k)
-        for (std::int64_t j = 0; j < grid.ny; ++j)
-            for (std::int64_t i = 0; i < grid.nx; ++i) function(Cell{i, j, k}, of_plane[static_cast<std::size_t>(k - first)]);
+        for (std::int64_t j = 0; j < grid.ny; ++j) function(Row{j, k}, of_plane[static_cast<std::size_t>(k - first)]);
     std::array<double, 3> result{};
     for (std::size_t s = 0; s < result.size(); ++s) {
         long double sum = 0;
@@ -101,15 +143,24 @@ std::array<double, 3> for_cells(const Grid& grid, std::int64_t first, std::int64
     return result;
 }
 
+// M times the field whose rows `values` gives, in one row.
+template <typename Real, typename Values>
+Words product_of(const Operator<Real>& m, const Row& row, const Values& values) {
+    Words product = m.neighbours(row, values);
+    const Words centre = m.centre(row), value = values(row);
+    for (std::size_t i = 0; i < product.size(); ++i) product[i] = centre[i] * value[i] + product[i];
+    return product;
+}
+
 template <typename Real>
 void apply(const Operator<Real>& m, std::int64_t first, std::int64_t last) {
     const Real* p = m.array("p");
     Real* w = m.array("w");
-    const auto value = [&](const Cell& c) -> double { return p[m.at(c)]; };
-    const auto sums = for_cells(m.grid(), first, last, [&](const Cell& c, Sums& sum) {
-        const double product = m.centre(c) * value(c) + m.neighbours(c, value);
-        w[m.at(c)] = static_cast<Real>(product);
-        sum[0] += value(c) * product;
+    const auto values = [&](const Row& row) { return m.row_of(p, row); };
+    const auto sums = for_rows(m.grid(), first, last, [&](const Row& row, Sums& sum) {
+        const Words product = product_of(m, row, values);
+        m.store(product, row, w);
+        if (m.grid().kind == Kind::apply_dot) sum[0] += dot(values(row), product);
     });
     if (m.grid().kind == Kind::apply_dot) m.array("dot")[0] = static_cast<Real>(sums[0]);
 }
@@ -120,14 +171,19 @@ void direction(const Operator<Real>& m, std::int64_t first, std::int64_t last) {
     const Real* p_old = m.array("p_old");
     Real* scalars = m.array("scalars");
     const double alpha = scalars[scalar::alpha], beta = scalars[scalar::beta], delta = scalars[scalar::delta];
-    const auto value = [&](const Cell& c) { return static_cast<double>(z[m.at(c)]) + beta * static_cast<double>(p_old[m.at(c)]); };
+    // a + factor b
+    const auto sum_of = [](Words a, double factor, const Words& b) {
+        for (std::size_t i = 0; i < a.size(); ++i) a[i] += factor * b[i];
+        return a;
+    };
+    const auto values = [&](const Row& row) { return sum_of(m.row_of(z, row), beta, m.row_of(p_old, row)); };
     Real *x = m.array("x"), *p = m.array("p"), *w = m.array("w");
-    const auto [gamma, unused, also_unused] = for_cells(m.grid(), first, last, [&](const Cell& c, Sums& sum) {
-        const double product = m.centre(c) * value(c) + m.neighbours(c, value);
-        p[m.at(c)] = static_cast<Real>(value(c));
-        w[m.at(c)] = static_cast<Real>(product);
-        x[m.at(c)] = static_cast<Real>(static_cast<double>(x[m.at(c)]) + alpha * static_cast<double>(p_old[m.at(c)]));
-        sum[0] += value(c) * product;
+    const auto [gamma, unused, also_unused] = for_rows(m.grid(), first, last, [&](const Row& row, Sums& sum) {
+        const Words value = values(row), product = product_of(m, row, values);
+        m.store(value, row, p);
+        m.store(product, row, w);
+        m.store(sum_of(m.row_of(x, row), alpha, m.row_of(p_old, row)), row, x);
+        sum[0] += dot(value, product);
     });
     scalars[scalar::gamma] = static_cast<Real>(gamma);
     scalars[scalar::alpha] = static_cast<Real>(gamma > 0 ? delta / gamma : 0);
@@ -141,19 +197,29 @@ void residual(const Operator<Real>& m, std::int64_t first, std::int64_t last) {
     Real* scalars = m.array("scalars");
     const double alpha = scalars[scalar::alpha], old_mean = scalars[scalar::mean];
     const double own = scalars[scalar::own_weight], neighbour = scalars[scalar::neighbour_weight];
-    const auto new_residual = [&](const Cell& c) {
-        return m.centre(c) == 0 ? 0 : static_cast<double>(r_old[m.at(c)]) - alpha * static_cast<double>(w[m.at(c)]) - old_mean;
+    const auto new_residuals = [&](const Row& row, const Words& centre) {
+        Words residual = m.row_of(r_old, row);
+        const Words product = m.row_of(w, row);
+        for (std::size_t i = 0; i < residual.size(); ++i) residual[i] = centre[i] == 0 ? 0 : residual[i] - alpha * product[i] - old_mean;
+        return residual;
     };
-    const auto value = [&](const Cell& c) { return m.centre(c) * new_residual(c); };
+    const auto values = [&](const Row& row) {
+        const Words centre = m.centre(row);
+        Words value = new_residuals(row, centre);
+        for (std::size_t i = 0; i < value.size(); ++i) value[i] *= centre[i];
+        return value;
+    };
     Real *r = m.array("r"), *z = m.array("z");
-    const auto [delta, square, mean] = for_cells(m.grid(), first, last, [&](const Cell& c, Sums& sum) {
+    const auto [delta, square, mean] = for_rows(m.grid(), first, last, [&](const Row& row, Sums& sum) {
+        const Words centre = m.centre(row), residual = new_residuals(row, centre);
         // A = D - M has the couplings with the opposite sign.
-        const double preconditioned = m.centre(c) * (own * new_residual(c) - neighbour * m.neighbours(c, value));
-        r[m.at(c)] = static_cast<Real>(new_residual(c));
-        z[m.at(c)] = static_cast<Real>(preconditioned);
-        sum[0] += preconditioned * new_residual(c);
-        sum[1] += new_residual(c) * new_residual(c);
-        sum[2] += new_residual(c);
+        Words preconditioned = m.neighbours(row, values);
+        for (std::size_t i = 0; i < residual.size(); ++i) preconditioned[i] = centre[i] * (own * residual[i] - neighbour * preconditioned[i]);
+        m.store(residual, row, r);
+        m.store(preconditioned, row, z);
+        sum[0] += dot(preconditioned, residual);
+        sum[1] += dot(residual, residual);
+        sum[2] += std::accumulate(residual.begin(), residual.end(), static_cast<long double>(0));
     });
     const double old_delta = scalars[scalar::delta];
     scalars[scalar::beta] = static_cast<Real>(old_delta > 0 ? delta / old_delta : 0);
@@ -218,19 +284,22 @@ void fill(const Problem& problem, const Grid& grid, std::uint64_t seed, Workload
         const ArraySpec& spec = specs[n];
         const std::span<Real> values = workload.arrays[n].values<Real>();
         const std::uint64_t own_seed = mixed(seed + n);
-        workload.arrays[n].poison();
+        const bool field = spec.words == grid.field_words() && spec.shape.find("pitch") != std::string::npos;
+        if (!field || spec.access == Access::out) workload.arrays[n].poison();
         if (spec.access == Access::out) continue;
         if (spec.name == "coefficients" || spec.name == "scalars") {
             const std::vector<double> words = small_array(spec.name == "scalars" ? problem.word("kernel") : spec.name, own_seed);
             std::transform(words.begin(), words.end(), values.begin(), [](double word) { return static_cast<Real>(word); });
             continue;
         }
-        // Padding behind the rows stays NaN, so that a kernel that uses it shows it.
-        const bool field = spec.words == grid.field_words() && spec.shape.find("pitch") != std::string::npos;
+        const RepeatedWords<Real> words(spec.words, [&](std::int64_t word) { return sample(spec.name, random_word(own_seed, word)); });
+        // Padding behind the rows is NaN, so that a kernel that uses it shows it.
+        const std::int64_t row = field ? grid.pitch : spec.words, cells = field ? grid.nx : spec.words;
 #pragma omp parallel for
-        for (std::int64_t word = 0; word < spec.words; ++word)
-            if (!field || word % grid.pitch < grid.nx)
-                values[static_cast<std::size_t>(word)] = static_cast<Real>(sample(spec.name, random_word(own_seed, word)));
+        for (std::int64_t first = 0; first < spec.words; first += row) {
+            words.copy(first, cells, values.data() + first);
+            std::fill(values.data() + first + cells, values.data() + first + row, std::numeric_limits<Real>::quiet_NaN());
+        }
     }
     std::vector<void*> pointers;
     for (std::size_t n = 0; n < specs.size(); ++n) {

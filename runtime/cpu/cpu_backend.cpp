@@ -9,10 +9,10 @@
 #include <cstring>
 
 #include "generator/error.hpp"
+#include "generator/host_memory.hpp"
 #include "generator/workload.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_compiler.hpp"
-#include "runtime/host_memory.hpp"
 
 namespace hone {
 namespace {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "runtime/host_memory.hpp"
+#include "generator/host_memory.hpp"
 
 namespace hone {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/host_memory.hpp"
+#include "generator/host_memory.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
