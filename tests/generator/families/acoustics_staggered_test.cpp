@@ -318,11 +318,39 @@ TEST(AcousticsStaggered, EveryFormHasMembersForEveryProblem) {
             }
             for (const Value& value : space.tunables()[0].values) {
                 const std::string form = to_string(value);
-                if (form == "shuffle") continue;                              // a warp is too narrow a tile for high order
+                if (form == "shuffle") continue;                                                    // a warp is too narrow a tile for high order
                 if ((form == "bulk" || form == "planes") && p.integer("pitch") % 2 != 0) continue;  // copies need aligned rows
                 EXPECT_TRUE(forms.contains(form)) << form << ": " << p.key() << " on sm_" << architecture;
             }
         }
+}
+
+// 264 places of blocks for 17 columns: 15 blocks in each. One block in each of 128 columns. As many as there are, but none with less than 2 M layers.
+TEST(AcousticsStaggered, EqualSharesFillTheDeviceOnce) {
+    const Family family = acoustics_staggered();
+    const Limits limits = cuda_limits(90);
+    struct Case {
+        Problem problem;
+        const char* config;
+        Dim3 grid;
+        std::int64_t layers;
+    };
+    for (const Case& row :
+         {Case{problem("step", 2, 8, "precision=f32 nx=8192 ny=8192"),
+               "staging=bulk,block_x=128,block_y=1,points_per_thread=4,min_blocks=2",
+               {17, 15, 1},
+               547},
+          Case{problem("pressure", 3, 16, "precision=f32 nx=512 ny=512 nz=512"),
+               "staging=planes,block_x=16,block_y=32,points_per_thread=4",
+               {8, 16, 1},
+               512},
+          Case{problem("velocity", 3, 4, "precision=f64 nx=64 ny=60 nz=19"), "staging=registers,block_x=32,block_y=8", {2, 8, 5}, 4}}) {
+        const Config config = family.space(row.problem, limits).parse(std::string(row.config) + ",march=0");
+        ASSERT_FALSE(family.space(row.problem, limits).check(config)) << row.config;
+        const Launch launch = family.kernel(row.problem, config, limits).step.front();
+        EXPECT_EQ(launch.grid, row.grid) << row.config;
+        EXPECT_EQ(launch.range_per_block, row.layers) << row.config;
+    }
 }
 
 TEST(AcousticsStaggered, WorkloadsAreFreshDeterministicAndPoisoned) {
