@@ -12,6 +12,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "examples/hydro/checks.hpp"
 #include "examples/hydro/kernel_operator.hpp"
@@ -32,11 +33,13 @@ namespace text = hone::text;
 const std::string shipped_records = "tuning_db/records";
 
 struct Options {
-    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", device = "best", records = shipped_records, mesh;
+    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records = shipped_records;
+    std::string mesh;
     std::string energy_file, chart_file;
     std::vector<int> zones;
     int dimension = 2, order = 2, refine = 0;
     double time = 0, blast = 0, tune = 0;
+    std::optional<double> share;
     RunSettings run;
 };
 
@@ -81,13 +84,23 @@ void declare_results(CLI::App& app, Options& o) {
 }
 
 void declare_kernels(CLI::App& app, Options& o) {
-    app.add_option("--device", o.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
+    app.add_option(
+           "--device", o.device,
+           "best, cuda, cuda:1 or cpu; two, as cuda:0,cpu, share the corner forces: the first does everything else, and the ratio that ends both "
+           "at the same moment is looked up in --db, followed while the run goes on and, in a folder of your own, kept there")
+        ->capture_default_str();
+    app.add_option("--share", o.share, "of the first of two devices, 0 to 1, in place of finding it")->check(CLI::Range(0.0, 1.0));
     app.add_option("--db", o.records, "folder of tuned results")->capture_default_str()->envname("HONE_DB");
     app.add_option("--tune", o.tune, "seconds for tuning this run's kernels first; what is found stays in --db, which must be named")
         ->capture_default_str();
     app.add_option("--corner-force", o.corner_force, "kernels, or reference: plain loops on the processor for the whole of a step")
         ->capture_default_str()
         ->check(CLI::IsMember({"kernels", "reference"}));
+    app.add_option("--assembly", o.assembly,
+                   "partial: forces and work axis by axis from the stress at the points; full: each zone's matrix of corner forces is stored and "
+                   "multiplied with")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"partial", "full"}));
 }
 
 Discretisation discretise(const Options& options) {
@@ -101,22 +114,55 @@ Discretisation discretise(const Options& options) {
     return {std::move(problem), options.order, std::move(mesh), options.mesh.empty() ? "box" : options.mesh};
 }
 
-// What a run with kernels needs on a device.
+// A device that a run uses.
 struct Machine {
-    explicit Machine(const Options& options)
-        : cache(hone::DiskCache::default_folder()), backend(hone::make_backend(options.device, cache)), records(options.records) {}
+    Machine(const std::string& name, hone::DiskCache& cache) : backend(hone::make_backend(name, cache)) {}
 
-    hone::DiskCache cache;
+    hone::DeviceSide side() const { return {backend->device().fingerprint, backend->device().limits}; }
+    const std::string& name() const { return backend->device().fingerprint.name; }
+    void look_up_in(const hone::Database& database) {
+        library = std::make_unique<hone::KernelLibrary>(*backend, database, hone::built_in_families());
+    }
+
     std::unique_ptr<hone::Backend> backend;
-    std::filesystem::path records;
+    std::unique_ptr<hone::KernelLibrary> library;
 };
 
-void tune_if_asked(const Options& options, const Machine& machine, const Discretisation& of) {
+// One, or two that share corner forces.
+std::vector<Machine> machines_of(const Options& options, hone::DiskCache& cache) {
+    const std::size_t comma = options.device.find(',');
+    std::vector<Machine> machines;
+    machines.emplace_back(options.device.substr(0, comma), cache);
+    if (comma != std::string::npos)
+        machines.emplace_back(options.device.substr(comma + 1), cache);
+    else if (options.share)
+        throw hone::Error("--share", "there is one device", "name two: --device cuda:0,cpu");
+    return machines;
+}
+
+bool own_records(const Options& options) {
+    return options.records != shipped_records;
+}
+
+void tune_if_asked(const Options& options, const std::vector<Machine>& machines, const Discretisation& of) {
     if (options.tune <= 0) return;
-    if (options.records == shipped_records)
-        throw hone::Error("--tune", "there is no folder of your own for what is found", "name one with --db, or in HONE_DB");
-    tune_first(*machine.backend, problems_to_tune(of, options.run.scheme), machine.records, options.tune,
-               [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
+    if (!own_records(options)) throw hone::Error("--tune", "there is no folder of your own for what is found", "name one with --db, or in HONE_DB");
+    const TimeScheme scheme = options.run.scheme;
+    const Assembly assembly = parse_assembly(options.assembly);
+    for (std::size_t i = 0; i < machines.size(); ++i)
+        tune_first(*machines[i].backend, i == 0 ? problems_to_tune(of, scheme, assembly) : zone_problems(of, scheme, assembly), options.records,
+                   options.tune / static_cast<double>(machines.size()), [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
+}
+
+// The share that the database has for this very problem, with the configurations that it is about.
+void begin_balanced(const hone::Database& database, const hone::Problem& problem, const std::vector<Machine>& machines,
+                    KernelOperator::Settings& settings) {
+    const hone::Share share = database.best_share(problem, machines[0].side(), machines[1].side());
+    if (share.grade != hone::Grade::exact) return;
+    const std::string& result = problem.word("result");
+    settings.configurations.emplace(result, share.config.key());
+    settings.configurations.emplace("partner." + result, share.partner_config.key());
+    settings.partner->known = share.known;
 }
 
 void write_energies(const Options& options, const RunResult& result) {
@@ -149,19 +195,43 @@ RunResult run(const Options& options, const Discretisation& of, Operator& on) {
     return run_hydro(on, of, settings);
 }
 
+// Says where the balance ended, and keeps it for the next run.
+void report_balance(const Options& options, const KernelOperator& on) {
+    const auto balance = on.balance();
+    if (!balance) return;
+    fmt::print("{:.1f} % of the zones on the first device, {}\n", 100 * balance->share,
+               options.share      ? "as asked for"
+               : balance->settled ? fmt::format("settled, after {} periods", balance->periods)
+                                  : fmt::format("not settled in {} periods", balance->periods));
+    if (!own_records(options)) return;
+    if (const auto record = on.share_record()) {
+        hone::Database found(hone::built_in_families());
+        found.add(*record);
+        found.merge_into(options.records);
+        fmt::print("kept in {}\n", options.records);
+    }
+}
+
 RunResult run_kernels(Options& options, const Discretisation& of) {
-    const Machine machine(options);
-    tune_if_asked(options, machine, of);
-    hone::KernelLibrary library(*machine.backend, hone::Database::load(machine.records, hone::built_in_families()), hone::built_in_families());
-    KernelOperator::Settings settings{options.run.cfl, options.run.tolerance, {}};
+    hone::DiskCache cache(hone::DiskCache::default_folder());
+    std::vector<Machine> machines = machines_of(options, cache);
+    tune_if_asked(options, machines, of);
+    const auto database = hone::Database::load(options.records, hone::built_in_families());
+    for (Machine& machine : machines) machine.look_up_in(database);
+    KernelOperator::Settings settings{.cfl = options.run.cfl, .tolerance = options.run.tolerance, .assembly = parse_assembly(options.assembly)};
     if (!options.run.restart.empty()) settings.configurations = checkpoint_configurations(options.run.restart);
-    KernelOperator on(*machine.backend, library, of, options.run.scheme, settings);
+    if (machines.size() > 1) {
+        settings.partner = {.backend = machines[1].backend.get(), .library = machines[1].library.get(), .share = options.share};
+        if (options.run.restart.empty()) begin_balanced(database, shared_problem(of, options.run.scheme, settings.assembly), machines, settings);
+    }
+    KernelOperator on(*machines[0].backend, *machines[0].library, of, options.run.scheme, settings);
     options.run.configurations = on.configurations();
-    fmt::print("On {}:\n", machine.backend->device().fingerprint.name);
-    for (const KernelFound& kernel : on.kernels()) fmt::print("  {:<22} {}\n", kernel.name, kernel.found);
+    fmt::print("On {}{}:\n", machines[0].name(), machines.size() > 1 ? ", with " + machines[1].name() : "");
+    for (const KernelFound& kernel : on.kernels()) fmt::print("  {:<29} {}\n", kernel.name, kernel.found);
     RunResult result = run(options, of, on);
     fmt::print("{:.1f} iterations of conjugate gradients a solve\n",
                static_cast<double>(on.iterations()) / static_cast<double>(std::max<std::int64_t>(on.solves(), 1)));
+    report_balance(options, on);
     return result;
 }
 
@@ -207,7 +277,8 @@ int main(int argc, char** argv) try {
         "  hydro --problem triple-point --frames pictures               then open pictures/gas.pvd in ParaView\n"
         "  hydro --dimension 3 --scheme rk4                             with published steps and norm\n"
         "  hydro --mesh examples/mesh/quarter.mesh --refine 2 --problem noh --energy-chart energy.svg\n"
-        "  hydro --order 4 --zones 8,8 --tune 60 --db tuned");
+        "  hydro --order 4 --zones 8,8 --tune 60 --db tuned\n"
+        "  hydro --dimension 3 --zones 32,32,32 --device cuda:0,cpu --db tuned   on both, in the ratio that ends them together");
     CLI11_PARSE(app, argc, argv);
     return run(options);
 } catch (const std::exception& error) {

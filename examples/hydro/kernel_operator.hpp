@@ -2,23 +2,17 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "examples/hydro/operator.hpp"
-#include "examples/hydro/stepper.hpp"
-#include "runtime/library.hpp"
+#include "examples/hydro/zone_forces.hpp"
 
 namespace hone::examples::hydro {
 
-/// What a kernel of the operator is, for a report.
-struct KernelFound {
-    std::string name;   ///< of its problem
-    std::string found;  ///< "exact: form=...": grade of the look-up and configuration
-};
-
 /// The equations with tuned kernels on a device, on which everything stays but what is asked for: corner forces by the family corner_force,
-/// velocities by conjugate gradients, energies by batched_gemv.
+/// velocities by conjugate gradients, energies by batched_gemv. Corner forces may be shared with a second device.
 ///
 ///     KernelOperator on(*backend, library, discretisation, TimeScheme::rk2_average, {});
 ///     Stepper stepper(on, TimeScheme::rk2_average, discretisation.first);
@@ -27,7 +21,9 @@ class KernelOperator final : public Operator {
     struct Settings {
         double cfl = 0.5;
         double tolerance = 1e-12;                           ///< of conjugate gradients
-        std::map<std::string, std::string> configurations;  ///< by result of corner_force, and csr_spmv: in place of what the library would choose
+        std::map<std::string, std::string> configurations;  ///< as ZoneForces, and csr_spmv: in place of what the library would choose
+        Assembly assembly = Assembly::partial;
+        std::optional<Partner> partner;  ///< of corner forces: results are those of one device to rounding
     };
 
     /// Looks the kernels up that the scheme needs: with rk4 forces and work are one launch. Backend, library and discretisation must outlive it.
@@ -49,6 +45,9 @@ class KernelOperator final : public Operator {
     /// Of conjugate gradients, over all solves so far, the most of a component each.
     std::int64_t iterations() const;
     std::int64_t solves() const;
+    /// As ZoneForces.
+    std::optional<Balance> balance() const;
+    std::optional<Record> share_record() const;
 
   private:
     struct Machine;
@@ -56,6 +55,6 @@ class KernelOperator final : public Operator {
 };
 
 /// The problems of corner forces and of conjugate gradients that a scheme launches: what is to be tuned.
-std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme);
+std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme, Assembly assembly);
 
 }  // namespace hone::examples::hydro

@@ -95,7 +95,7 @@ constexpr const char* cpu_sums = R"cpp(
 
 constexpr const char* mass_body = R"cpp(
     // As MassKernels::Word.
-    enum Word { alpha, beta, delta, first_delta, threshold, active, iterations, breakdown, words };
+    enum Word { alpha, beta, delta, first_delta, threshold, tolerance, active, iterations, breakdown, words };
 
 #define ARGUMENTS                                                                                                                         \
         const double *b, const double *q, const double *w, const double *dot, double *x, double *r, double *p, double *sums, double *scalars, \
@@ -116,7 +116,6 @@ constexpr const char* mass_body = R"cpp(
         });
     }
 
-    // The threshold comes as the square of the tolerance.
     KERNEL begin(ARGUMENTS) {
         const int rows = last - first, chunks = (rows + chunk_rows - 1) / chunk_rows;
         for (int c = 0; c < components; ++c) {
@@ -125,7 +124,7 @@ constexpr const char* mass_body = R"cpp(
             double* const of = scalars + c * words;
             of[alpha] = of[beta] = of[iterations] = 0;
             of[delta] = of[first_delta] = sum;
-            of[threshold] *= sum;
+            of[threshold] = of[tolerance] * sum;
             of[breakdown] = sum >= 0 ? 0 : 1;
             of[active] = sum > of[threshold] ? 1 : 0;
         }

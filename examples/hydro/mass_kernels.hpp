@@ -26,7 +26,8 @@ class MassKernels {
         beta,         ///< share of the old direction in the new one
         delta,        ///< r . Q r
         first_delta,  ///< the first of these
-        threshold,    ///< of delta; before the start the square of the tolerance, which is of sqrt(r . Q r)
+        threshold,    ///< of delta
+        tolerance,    ///< that of sqrt(r . Q r), squared: given before the start
         active,       ///< 1 until delta reaches it
         iterations,   ///< so far
         breakdown,    ///< 1 once a matrix was not positive definite, or a number was none

@@ -9,6 +9,7 @@
 
 #include "examples/hydro/mass_kernels.hpp"
 #include "generator/error.hpp"
+#include "runtime/buffers.hpp"
 
 namespace hone::examples::hydro {
 namespace {
@@ -79,8 +80,9 @@ struct MassSolver::State {
     DeviceArray values, columns, starts, q, r, p, w, dot, sums, scalars;
     DeviceArray host_b, host_x;         // of data that come from the host
     std::vector<BoundKernel> multiply;  // one, made when its arrays are there
-    std::vector<double> look;           // the scalars, for the host
-    int usual = 0;                      // iterations of the last solve
+    HostBuffer look;                    // the scalars, for the host
+    double tolerance = -1;              // that is among the scalars
+    std::array<int, 2> usual{};         // iterations of the last two solves: a time step's two take turns
 
     State(Backend& on, KernelLibrary& library, const MassSystem& system, const std::string& configuration)
         : backend(on),
@@ -98,7 +100,7 @@ struct MassSolver::State {
           dot(on, components * word),
           sums(on, MassKernels::sum_words(components, rows) * word),
           scalars(on, std::int64_t{components} * Word::words * word),
-          look(static_cast<std::size_t>(components * Word::words)) {
+          look(on, plain_rows(Precision::f64, std::int64_t{components} * Word::words, 1), HostMemory::pinned) {
         multiply.emplace_back(product, std::array<void*, 6>{values.data(), columns.data(), starts.data(), p.data(), w.data(), dot.data()});
     }
 
@@ -124,13 +126,14 @@ struct MassSolver::State {
     }
 
     // For each component a word of its scalars.
-    std::vector<double> words_of(Word which) const {
+    std::vector<double> words_of(Word which) {
         std::vector<double> result;
         result.reserve(static_cast<std::size_t>(components));
-        for (int c = 0; c < components; ++c) result.push_back(look[static_cast<std::size_t>(c * Word::words + which)]);
+        const auto all = look.row<double>(0);
+        for (int c = 0; c < components; ++c) result.push_back(all[static_cast<std::size_t>(c * Word::words + which)]);
         return result;
     }
-    bool any(Word which) const {
+    bool any(Word which) {
         const std::vector<double> all = words_of(which);
         return std::any_of(all.begin(), all.end(), [](double value) { return value != 0; });
     }
@@ -139,12 +142,17 @@ struct MassSolver::State {
         backend.copy(look.data(), scalars.data(), scalars.bytes());
         backend.synchronise();
     }
-    void write_tolerance(double tolerance) {
-        for (int c = 0; c < components; ++c) look[static_cast<std::size_t>(c * Word::words + Word::threshold)] = tolerance * tolerance;
+    // It stays there.
+    void write_tolerance(double wanted) {
+        if (wanted == tolerance) return;
+        tolerance = wanted;
+        const auto all = look.row<double>(0);
+        for (int c = 0; c < components; ++c) all[static_cast<std::size_t>(c * Word::words + Word::tolerance)] = wanted * wanted;
         backend.copy(scalars.data(), look.data(), scalars.bytes());
+        backend.synchronise();
     }
 
-    MassSolve result(int executed) const {
+    MassSolve result(int executed) {
         MassSolve solve;
         solve.executed = executed;
         if (any(Word::active)) solve.ending = MassEnding::too_many_iterations;
@@ -173,8 +181,9 @@ MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings
     s.kernels.start(arrays);
     int executed = 0;
     do {
-        // Systems of one run take about the same number of iterations: no look before the last one's.
-        const int wanted = executed == 0 ? std::max(s.usual, settings.check_every) : settings.check_every;
+        // Systems of one run take about the same number of iterations: no look before the last ones'.
+        const bool first_look = executed == 0 && settings.check_every > 1;
+        const int wanted = first_look ? std::max({s.usual[0], s.usual[1], settings.check_every}) : settings.check_every;
         const int steps = std::min(wanted, settings.most_iterations - executed);
         for (int step = 0; step < steps; ++step) {
             s.multiply.front().launch();
@@ -185,7 +194,7 @@ MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings
         s.read_scalars();
     } while (s.any(Word::active) && executed < settings.most_iterations);
     MassSolve result = s.result(executed);
-    s.usual = *std::max_element(result.iterations.begin(), result.iterations.end());
+    s.usual = {s.usual[1], *std::max_element(result.iterations.begin(), result.iterations.end())};
     return result;
 }
 

@@ -13,7 +13,10 @@ namespace hone::examples::hydro {
 struct MassSettings {
     double tolerance = 1e-8;  ///< of sqrt(r . Q r) by its first value, Q the inverse diagonal: for each component by itself
     int most_iterations = 300;
-    int check_every = 8;  ///< iterations from one look of the host at the residuals to the next; no result depends on it
+    /// Iterations from one look of the host at the residuals to the next; above 1 the first look waits until as many are done as earlier solves took.
+    /// A look keeps a GPU waiting for a part of an iteration, and costs nothing on a processor; iterations after the last one needed are lost. No
+    /// result depends on it.
+    int check_every = 2;
 };
 
 enum class MassEnding {

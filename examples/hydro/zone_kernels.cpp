@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <limits>
 #include <numbers>
 
 #include "examples/item_kernels/item_kernels.hpp"
@@ -49,7 +50,7 @@ constexpr const char* body = R"cpp(
     KERNEL shorten(ARGUMENTS) {
         const int all_zones = low;
         FOR_ITEMS(i) {
-            double shortest = to[i];
+            double shortest = high ? longest : to[i];  // high: anew
             for (int zone = i; zone < all_zones; zone += last)
                 if (!(from[zone] >= shortest)) shortest = from[zone];
             to[i] = shortest;
@@ -108,9 +109,9 @@ std::vector<double> tables_of(const Discretisation& of) {
 }  // namespace
 
 KernelSource ZoneKernels::source(const Discretisation& of, Target target) {
-    const std::string sizes =
-        fmt::format("enum Sizes {{ components = {}, zone_nodes = {}, zone_energies = {}, points = {} }};\nconstexpr double pi = {:.17g};\n",
-                    of.dimension, of.nodes_of_zone(), of.energies_of_zone(), of.points_of_zone(), std::numbers::pi);
+    const std::string sizes = fmt::format(
+        "enum Sizes {{ components = {}, zone_nodes = {}, zone_energies = {}, points = {} }};\nconstexpr double pi = {:.17g}, longest = {:.17g};\n",
+        of.dimension, of.nodes_of_zone(), of.energies_of_zone(), of.points_of_zone(), std::numbers::pi, std::numeric_limits<double>::max());
     KernelSource source;
     source.target = target;
     source.precision = Precision::f64;
@@ -166,8 +167,8 @@ void ZoneKernels::subtract(const void* zones, void* nodes) const {
     launch(subtract_entry, {.to = nodes, .from = zones, .numbers = starts_.data(), .places = places_.data()}, nodes_);
 }
 
-void ZoneKernels::shorten(const void* steps, void* least) const {
-    launch(shorten_entry, {.to = least, .from = steps, .low = zones_}, least_words);
+void ZoneKernels::shorten(const void* steps, void* least, bool anew) const {
+    launch(shorten_entry, {.to = least, .from = steps, .low = zones_, .high = anew ? 1 : 0}, least_words);
 }
 
 void ZoneKernels::warm(const void* positions, void* work) const {

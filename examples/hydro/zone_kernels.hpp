@@ -24,8 +24,8 @@ class ZoneKernels {
     void gather(const void* nodes, void* zones) const;
     /// nodes [component][node] = -(sum over the zones around a node)
     void subtract(const void* zones, void* nodes) const;
-    /// Words of `least`, of which the smallest counts, become no larger than those of all zones.
-    void shorten(const void* steps, void* least) const;
+    /// Words of `least`, of which the smallest counts, become no larger than those of all zones; with `anew` whatever they were before.
+    void shorten(const void* steps, void* least, bool anew = false) const;
     /// work [zone][coefficient] += the heating of the two-dimensional vortex, of zones at positions [zone][component][node].
     void warm(const void* positions, void* work) const;
 

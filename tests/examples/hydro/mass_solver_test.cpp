@@ -277,7 +277,7 @@ TEST(MassKernelsTest, BothTargetsGiveTheSameDigits) {
         const std::vector<double> dot{0.7, 1.3};
         std::vector<double> x(b.size(), std::nan("")), r = x, p = x, scalars(components * MassKernels::words, 0.0);
         std::vector<double> sums(static_cast<std::size_t>(MassKernels::sum_words(components, rows)), std::nan(""));
-        scalars[MassKernels::threshold] = 1e-6, scalars[MassKernels::words + MassKernels::threshold] = 2;  // the second has converged at once
+        scalars[MassKernels::tolerance] = 1e-6, scalars[MassKernels::words + MassKernels::tolerance] = 2;  // the second has converged at once
         const MassKernels::Arrays arrays{b.data(), q.data(), w.data(), dot.data(), x.data(), r.data(), p.data(), sums.data(), scalars.data()};
         kernels.start(arrays);
         EXPECT_EQ(scalars[MassKernels::active], 1);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "generator/error.hpp"
@@ -65,6 +66,9 @@ TEST_F(HydroZoneKernels, DoWhatPlainLoopsDo) {
         std::vector<double> least(ZoneKernels::least_words, 0.75);
         kernels.shorten(std::vector<double>{1, 0.5, 2, 3, 0.25, 4}.data(), least.data());
         EXPECT_EQ(std::vector<double>(least.begin(), least.begin() + 7), (std::vector<double>{0.75, 0.5, 0.75, 0.75, 0.25, 0.75, 0.75}));
+        kernels.shorten(std::vector<double>{1, 0.5, 2, 3, 0.25, 4}.data(), least.data(), true);
+        const double longest = std::numeric_limits<double>::max();
+        EXPECT_EQ(std::vector<double>(least.begin(), least.begin() + 7), (std::vector<double>{1, 0.5, 2, 3, 0.25, 4, longest}));
     }
 }
 
