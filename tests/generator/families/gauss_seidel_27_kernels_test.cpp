@@ -259,6 +259,7 @@ double error_of_blocks_at_once(Backend& backend, const KernelSource& source, con
     std::vector<int> scalars;
     for (const auto& scalar : source.scalars) scalars.push_back(scalar.value);
     std::vector<void*> arguments;
+    arguments.reserve(pointers.size() + scalars.size() + 2);
     for (auto& pointer : pointers) arguments.push_back(&pointer);
     for (int& scalar : scalars) arguments.push_back(&scalar);
     arguments.insert(arguments.end(), {&first, &last});
