@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "runtime/uploader.hpp"
+
 namespace hone {
 namespace {
 
@@ -84,10 +86,10 @@ DeviceProblem::DeviceProblem(const std::string& text) : problem_(built_in_famili
     counts_ = family.counts(problem_);
     const Workload workload = family.workload(problem_, 1);
     std::vector<void*> pointers;
+    Uploader uploader(bench.backend());
     for (const auto& array : workload.arrays) {
         arrays_.emplace_back(bench.backend(), array.bytes());
-        bench.backend().copy(arrays_.back().data(), array.data(), array.bytes());
-        bench.backend().synchronise();
+        uploader.upload(arrays_.back().data(), array.data(), array.bytes());
         pointers.push_back(arrays_.back().data());
     }
     kernel_ = bench.library().kernel(problem_);

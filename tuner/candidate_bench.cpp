@@ -10,6 +10,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/library.hpp"
+#include "runtime/uploader.hpp"
 
 namespace hone {
 namespace {
@@ -20,9 +21,9 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-DeviceArray uploaded(Backend& backend, const HostArray& array) {
+DeviceArray uploaded(Backend& backend, Uploader& uploader, const HostArray& array) {
     DeviceArray copy(backend, array.bytes());
-    backend.copy(copy.data(), array.data(), array.bytes());
+    uploader.upload(copy.data(), array.data(), array.bytes());
     return copy;
 }
 
@@ -62,13 +63,14 @@ CandidateBench::CandidateBench(Backend& backend, const Family& family, const Pro
     const Workload workload = family.workload(problem, seed);
     const std::vector<ArraySpec> specs = family.arrays(problem);
     tolerance_ = workload.tolerance;
+    Uploader uploader(backend);
     for (std::size_t i = 0; i < specs.size(); ++i) {
         Array& array = arrays_.emplace_back();
         array.name = specs[i].name;
         array.words = workload.arrays[i].words();
         array.working = DeviceArray(backend, workload.arrays[i].bytes());
-        if (specs[i].access != Access::out) array.pristine = uploaded(backend, workload.arrays[i]);
-        if (workload.expected[i].words() != 0) array.expected = uploaded(backend, workload.expected[i]);
+        if (specs[i].access != Access::out) array.pristine = uploaded(backend, uploader, workload.arrays[i]);
+        if (workload.expected[i].words() != 0) array.expected = uploaded(backend, uploader, workload.expected[i]);
         pointers_.push_back(array.working.data());
     }
     backend.synchronise();
