@@ -1,16 +1,21 @@
 // The Poisson solver on tuned kernels beside conjugate gradients on cuSPARSE and cuBLAS: -Laplace u = f on n^3 cells with zeros beyond and random f,
 // to |r| = 1e-8 |f|, from the first iteration to the last synchronisation, in turns. Ours: conjugate gradients with the polynomial preconditioner and
-// without, with a field for the diagonal (12 words per cell and iteration) and with four numbers (10). On the processor ours run alone. A row may
-// take a minute: what is going on is told on standard error.
+// without, with a field for the diagonal (12 words per cell and iteration) and with four numbers (10). On the processor ours run alone. What is going
+// on is told on standard error. --n=N chooses the largest grid, --rounds=N how often each of the shorter rows is repeated; --benchmark_filter takes
+// rows out, as everywhere.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <map>
 #include <span>
 
 #include "benchmarks/cusparse_cg.hpp"
 #include "benchmarks/device_bench.hpp"
 #include "examples/poisson/solver.hpp"
+#include "generator/random_words.hpp"
+#include "runtime/uploader.hpp"
 
 namespace {
 
@@ -20,6 +25,7 @@ using examples::PoissonSystem;
 using examples::Preconditioner;
 
 constexpr int check_every = 20;
+constexpr int grid_unit = 32;  // rows of so many cells need no padding, which the rival would not have
 
 double median(std::vector<double> values) {
     std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
@@ -30,15 +36,11 @@ void tell(const std::string& what) {
     fmt::print(stderr, "{}\n", what);
 }
 
-// Between -1 and 1, from the number of the word alone (splitmix64), which is faster than a generator with a state.
 template <typename Word>
 void fill_randomly(std::span<Word> words) {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        std::uint64_t bits = (i + 1) * 0x9e3779b97f4a7c15U;
-        bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
-        bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
-        words[i] = static_cast<Word>(static_cast<double>((bits ^ (bits >> 31U)) >> 11U) * 0x1p-52 - 1);
-    }
+    const std::int64_t count = std::ssize(words);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < count; ++i) words[static_cast<std::size_t>(i)] = static_cast<Word>(random_word(1, i));
 }
 
 DeviceArray random_field(Backend& backend, Precision precision, int n) {
@@ -48,9 +50,26 @@ DeviceArray random_field(Backend& backend, Precision precision, int n) {
     else
         fill_randomly(words.values<double>());
     DeviceArray field(backend, words.bytes());
-    backend.copy(field.data(), words.data(), words.bytes());
-    backend.synchronise();
+    Uploader(backend).upload(field.data(), words.data(), words.bytes());
     return field;
+}
+
+// -Laplace with cells of width 1 and zeros beyond; the diagonal as one word, so that nothing as large as the grid is made on the host.
+PoissonSystem system_of(const std::string& coefficients, const std::string& precision, int n) {
+    PoissonSystem system{coefficients, "dirichlet", precision, n, n, n, {}, {}, {}, {6}, false};
+    system.cx.assign(coefficients == "scalar" ? 1 : static_cast<std::size_t>(n), -1);
+    system.cy = system.cz = system.cx;
+    return system;
+}
+
+// What a row takes on the device: the right-hand side; seven fields of each of our three solvers, and two more for the diagonal of those that have it
+// as a field; the rival's matrix with seven entries a row, its row starts and four vectors. A sixteenth more for all that is small, and for its
+// buffers.
+std::int64_t device_bytes(Precision precision, int n, bool rival) {
+    const std::int64_t cells = std::int64_t{n} * n * n, word = bytes_per_word(precision);
+    const std::int64_t fields = 1 + 3 * 7 + 2 * 2;
+    const std::int64_t bytes = fields * cells * word + (rival ? cells * (7 * (word + 4) + 4 + 4 * word) : 0);
+    return bytes + bytes / 16;
 }
 
 /// One of ours on a fixed right-hand side.
@@ -62,7 +81,7 @@ class Ours {
           solver_(backend_, DeviceBench::instance().library(), system),
           preconditioner_(preconditioner),
           b_(b) {
-        if (solver_.pitch() != system.nx) throw std::runtime_error("this benchmark takes rows without padding: choose n as a multiple of 32");
+        if (solver_.pitch() != system.nx) throw std::runtime_error("this benchmark takes rows without padding");
     }
 
     const std::string& name() const { return name_; }
@@ -103,15 +122,25 @@ void report_iteration(benchmark::State& state, const std::string& name, const Ti
 void solve(benchmark::State& state, const std::string& precision, int n, double tolerance, int most_iterations, int rounds) {
     Backend& backend = DeviceBench::instance().backend();
     const Precision real = precision == "f32" ? Precision::f32 : Precision::f64;
-    tell(fmt::format("{} n={}: right-hand side, three solvers and the rival", precision, n));
+    const bool cuda = backend.device().fingerprint.target == Target::cuda;
+    const auto gigabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) * 1e-9; };
+    const std::int64_t needed = device_bytes(real, n, cuda);
+    tell(fmt::format("{} n={}: right-hand side, three solvers and the rival, {:.3g} GB", precision, n, gigabytes(needed)));
+    if (needed > backend.device().memory_bytes)
+        return state.SkipWithError(
+            fmt::format("{:.3g} GB are needed, the device has {:.3g}: give --n", gigabytes(needed), gigabytes(backend.device().memory_bytes))
+                .c_str());
+    const auto began = std::chrono::steady_clock::now();
+    const auto since = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(); };
     const DeviceArray b = random_field(backend, real, n);
-    const auto system = [&](const char* coefficients) { return PoissonSystem::laplacian(coefficients, "dirichlet", precision, n, n, n, 1); };
     std::vector<std::unique_ptr<Ours>> ours;
-    ours.push_back(std::make_unique<Ours>("ppcg", system("axis"), Preconditioner::polynomial, b));
-    ours.push_back(std::make_unique<Ours>("cg", system("axis"), Preconditioner::none, b));
-    ours.push_back(std::make_unique<Ours>("ppcg_scalar", system("scalar"), Preconditioner::polynomial, b));
+    ours.push_back(std::make_unique<Ours>("ppcg", system_of("axis", precision, n), Preconditioner::polynomial, b));
+    ours.push_back(std::make_unique<Ours>("cg", system_of("axis", precision, n), Preconditioner::none, b));
+    ours.push_back(std::make_unique<Ours>("ppcg_scalar", system_of("scalar", precision, n), Preconditioner::polynomial, b));
+    tell(fmt::format("  ours set up after {:.3g} s", since()));
     std::string missing;
     const std::unique_ptr<CusparseCg> rival = CusparseCg::make(backend, real, n, missing);
+    if (rival) tell(fmt::format("  rival set up after {:.3g} s", since()));
     std::map<std::string, Timed> timed;
     const auto run_all = [&](bool counts) {
         for (const auto& one : ours) {
@@ -150,23 +179,46 @@ void solve(benchmark::State& state, const std::string& precision, int n, double 
     state.SetLabel(fmt::format("{}; rival: {}", kernels, rival ? rival->names() : missing));
 }
 
-void register_all() {
+struct Settings {
+    int n = 0;  ///< of the largest grid; 0: 512 on a GPU, 128 on a processor
+    int rounds = 3;
+};
+
+void register_all(const Settings& settings) {
     const bool cuda = DeviceBench::instance().backend().device().fingerprint.target == Target::cuda;
     const auto add = [](const std::string& name, auto... arguments) {
         benchmark::RegisterBenchmark(name.c_str(), solve, arguments...)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
     };
-    const int large = cuda ? 512 : 128;
-    add(fmt::format("iteration precision=f32 n={}", large), "f32", large, 0.0, cuda ? 60 : 40, 5);
-    add(fmt::format("to_1e-8 precision=f64 n={}", large / 2), "f64", large / 2, 1e-8, 20000, 3);
+    const int large = settings.n > 0 ? settings.n : cuda ? 512 : 128;
+    add(fmt::format("iteration precision=f32 n={}", large), "f32", large, 0.0, cuda ? 60 : 40, settings.rounds);
+    if (large / 2 % grid_unit == 0) add(fmt::format("to_1e-8 precision=f64 n={}", large / 2), "f64", large / 2, 1e-8, 20000, settings.rounds);
     // Seconds each, so that once is enough.
     add(fmt::format("to_1e-8 precision=f64 n={}", large), "f64", large, 1e-8, 20000, 1);
+}
+
+// Reads "--name=number"; false for anything else.
+bool take(const std::string& argument, const std::string& name, int& number) {
+    const std::string start = "--" + name + "=";
+    if (argument.rfind(start, 0) != 0) return false;
+    const char* const begin = argument.data() + start.size();
+    const char* const end = argument.data() + argument.size();
+    const auto [read, status] = std::from_chars(begin, end, number);
+    return status == std::errc{} && read == end && number > 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    register_all();
+    Settings settings;
+    for (int i = 1; i < argc; ++i) {
+        const std::string argument = argv[i];
+        const bool known = take(argument, "n", settings.n) || take(argument, "rounds", settings.rounds);
+        if (!known || settings.n % grid_unit != 0) {
+            fmt::print(stderr, "{}: --n=N (a multiple of {}) and --rounds=N are taken, beside Google Benchmark's options\n", argument, grid_unit);
+            return 2;
+        }
+    }
+    register_all(settings);
     benchmark::RunSpecifiedBenchmarks();
 }

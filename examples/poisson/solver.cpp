@@ -12,6 +12,7 @@
 
 #include "generator/error.hpp"
 #include "generator/families/poisson7.hpp"
+#include "runtime/uploader.hpp"
 
 namespace hone::examples {
 namespace {
@@ -37,11 +38,22 @@ std::shared_ptr<const Kernel> chosen(const Backend& backend, KernelLibrary& libr
     return library.kernel(problem, built_in_families().of(problem).space(problem, backend.device().limits).parse(found->second));
 }
 
+// Rows of `row` words in `words`, each with zeros behind it up to `pitch`.
 template <typename Real>
-HostArray converted(Precision precision, const std::vector<double>& values) {
-    HostArray array(precision, static_cast<std::int64_t>(values.size()));
-    std::transform(values.begin(), values.end(), array.values<Real>().begin(), [](double value) { return static_cast<Real>(value); });
+HostArray converted(Precision precision, std::span<const double> words, std::int64_t row, std::int64_t pitch) {
+    const std::int64_t rows = std::ssize(words) / row;
+    HostArray array(precision, rows * pitch);
+    Real* const values = array.values<Real>().data();
+#pragma omp parallel for
+    for (std::int64_t n = 0; n < rows; ++n) {
+        std::transform(words.data() + n * row, words.data() + (n + 1) * row, values + n * pitch, [](double word) { return static_cast<Real>(word); });
+        std::fill(values + n * pitch + row, values + (n + 1) * pitch, Real{0});
+    }
     return array;
+}
+
+HostArray converted(Precision precision, std::span<const double> words, std::int64_t row, std::int64_t pitch) {
+    return precision == Precision::f32 ? converted<float>(precision, words, row, pitch) : converted<double>(precision, words, row, pitch);
 }
 
 template <typename Real>
@@ -88,6 +100,7 @@ struct PoissonSolver::State {
     std::shared_ptr<const Kernel> apply, direction, residual;
     std::int64_t pitch = 0;
     std::map<std::string, DeviceArray> arrays;
+    Uploader uploader;
     std::optional<bool> inverse_is_of;  // what Q was last uploaded for
     // Directions and residuals alternate between two arrays: the kernels read neighbours of the old ones.
     std::vector<BoundKernel> directions, residuals;
@@ -98,7 +111,8 @@ struct PoissonSolver::State {
           precision(of.precision == "f32" ? Precision::f32 : Precision::f64),
           apply(chosen(on, library, problem(of, "apply"), configurations)),
           direction(chosen(on, library, problem(of, "direction"), configurations)),
-          residual(chosen(on, library, problem(of, "residual"), configurations)) {
+          residual(chosen(on, library, problem(of, "residual"), configurations)),
+          uploader(on) {
         for (const auto& scalar : direction->source().scalars)
             if (scalar.name == "pitch") pitch = scalar.value;
         for (const char* field : {"x", "w", "z", "p0", "p1", "r0", "r1"}) allocate(field, field_words());
@@ -131,10 +145,31 @@ struct PoissonSolver::State {
         return {kernel, pointers};
     }
 
-    void upload(const std::string& name, const std::vector<double>& words) {
-        const HostArray array = precision == Precision::f32 ? converted<float>(precision, words) : converted<double>(precision, words);
-        backend.copy(data(name), array.data(), array.bytes());
-        backend.synchronise();
+    void upload(const std::string& name, std::span<const double> words) {
+        const HostArray array = converted(precision, words, std::ssize(words), std::ssize(words));
+        uploader.upload(data(name), array.data(), array.bytes());
+    }
+    // Values of cells, into rows with padding.
+    void upload_field(const std::string& name, std::span<const double> cells) {
+        const HostArray array = converted(precision, cells, system.nx, pitch);
+        uploader.upload(data(name), array.data(), array.bytes());
+    }
+    // One word everywhere: the device copies what it has until the field is full.
+    void fill_field(const std::string& name, double word) {
+        const std::vector<double> first(static_cast<std::size_t>(std::min<std::int64_t>(field_words(), 1 << 16)), word);
+        upload(name, first);
+        const std::int64_t bytes = arrays.at(name).bytes();
+        auto* const field = static_cast<char*>(data(name));
+        for (std::int64_t done = std::ssize(first) * bytes_per_word(precision); done < bytes; done *= 2)
+            backend.copy(field + done, field, std::min(done, bytes - done));
+    }
+    // A word for each cell, made of those of the diagonal.
+    template <typename Make>
+    void upload_diagonal(const std::string& name, const Make& make) {
+        if (system.diagonal.size() == 1) return fill_field(name, make(system.diagonal[0]));
+        std::vector<double> words(system.diagonal.size());
+        std::transform(system.diagonal.begin(), system.diagonal.end(), words.begin(), make);
+        upload_field(name, words);
     }
 
     std::vector<double> download(const std::string& name) const {
@@ -153,13 +188,7 @@ struct PoissonSolver::State {
         return {widened(words[0]), widened(words[1])};
     }
 
-    // Values of cells to and from rows with padding.
-    std::vector<double> padded(std::span<const double> cells) const {
-        std::vector<double> words(static_cast<std::size_t>(field_words()));
-        for (std::size_t row = 0; row < rows(); ++row)
-            std::copy_n(cells.begin() + offset(row, system.nx), system.nx, words.begin() + offset(row, pitch));
-        return words;
-    }
+    // Values of cells, from rows with padding.
     void unpadded(const std::vector<double>& words, std::span<double> cells) const {
         for (std::size_t row = 0; row < rows(); ++row)
             std::copy_n(words.begin() + offset(row, pitch), system.nx, cells.begin() + offset(row, system.nx));
@@ -177,29 +206,27 @@ struct PoissonSolver::State {
         const auto line = [&](const char* name, const std::vector<double>& words, int extent) {
             expect_length(name, words.size(), face ? system.cells() : extent);
             allocate(name, face ? field_words() : extent);
-            upload(name, face ? padded(words) : words);
+            face ? upload_field(name, words) : upload(name, words);
         };
         line("cx", system.cx, system.nx);
         line("cy", system.cy, system.ny);
         line("cz", system.cz, system.nz);
-        expect_length("diagonal", system.diagonal.size(), system.cells());
+        if (system.diagonal.size() != 1) expect_length("diagonal", system.diagonal.size(), system.cells());
         allocate("diagonal", field_words());
         allocate("inverse_diagonal", field_words());
-        upload("diagonal", padded(system.diagonal));
+        upload_diagonal("diagonal", [](double diagonal) { return diagonal; });
     }
 
     // Q: the inverse diagonal, or ones for plain conjugate gradients.
     void upload_inverse(bool preconditioned) {
         if (inverse_is_of == preconditioned) return;
         inverse_is_of = preconditioned;
-        const auto inverse = [&](double diagonal) { return diagonal == 0 ? 0 : preconditioned ? 1 / diagonal : 1; };
+        const auto inverse = [&](double diagonal) -> double { return diagonal == 0 ? 0 : preconditioned ? 1 / diagonal : 1; };
         if (system.coefficients == "scalar") {
-            upload("coefficients", {system.diagonal[0], system.cx[0], system.cy[0], system.cz[0], inverse(system.diagonal[0])});
+            upload("coefficients", std::array{system.diagonal[0], system.cx[0], system.cy[0], system.cz[0], inverse(system.diagonal[0])});
             return;
         }
-        std::vector<double> q(system.diagonal.size());
-        std::transform(system.diagonal.begin(), system.diagonal.end(), q.begin(), inverse);
-        upload("inverse_diagonal", padded(q));
+        upload_diagonal("inverse_diagonal", inverse);
     }
 
     std::vector<double> first_scalars(const SolverSettings& settings) const {
@@ -260,8 +287,8 @@ Solve PoissonSolver::solve(std::span<const double> b, std::span<double> x, const
     State& s = *state_;
     expect_length("b", b.size(), s.system.cells());
     expect_length("x", x.size(), s.system.cells());
-    s.upload("r0", s.padded(b));
-    s.upload("x", s.padded(x));
+    s.upload_field("r0", b);
+    s.upload_field("x", x);
     Solve result = solve(settings);
     s.unpadded(s.download("x"), x);
     if (s.system.singular) s.remove_mean(x);
@@ -315,7 +342,7 @@ Solve PoissonSolver::solve(const SolverSettings& settings) {
 double PoissonSolver::true_residual(std::span<const double> b, std::span<const double> x) {
     State& s = *state_;
     s.upload_inverse(true);
-    s.upload("x", s.padded(x));
+    s.upload_field("x", x);
     s.bound(s.apply, {{"p", "x"}}).launch();
     std::vector<double> product(b.size());
     s.unpadded(s.download("w"), product);

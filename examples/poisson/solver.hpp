@@ -18,7 +18,7 @@ struct PoissonSystem {
     int nx = 0, ny = 0, nz = 0;
     /// Couplings along each axis: one word (scalar), one per cell along the axis (axis), or one per cell of the grid (face).
     std::vector<double> cx, cy, cz;
-    /// One word (scalar), or one per cell of the grid; 0 marks a solid cell.
+    /// One word for all cells, or (axis, face) one per cell of the grid; 0 marks a solid cell.
     std::vector<double> diagonal;
     bool singular = false;  ///< constants are in the kernel of M: the mean of b is left out, x has mean 0
 

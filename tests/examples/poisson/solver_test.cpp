@@ -157,6 +157,21 @@ TEST_F(PoissonSolverTest, ResidualsAreThoseOfThePlainIteration) {
     EXPECT_LT(plain.back(), 1e-3);
 }
 
+// The field is then made on the device: of more words here than it is given to begin with.
+TEST_F(PoissonSolverTest, OneWordForTheDiagonalIsTheSameAsOnePerCell) {
+    PoissonSystem system = PoissonSystem::laplacian("axis", "dirichlet", "f64", 45, 37, 47, 1);
+    const std::vector<double> b = random_cells(system);
+    std::vector<double> of_field(b.size(), 0.0), of_word = of_field;
+    PoissonSolver with_field(*backend_, library_, system);
+    const Solve expected = with_field.solve(b, of_field, {.most_iterations = 20});
+    system.diagonal = {6};
+    PoissonSolver with_word(*backend_, library_, system);
+    EXPECT_EQ(with_word.solve(b, of_word, {.most_iterations = 20}).history, expected.history);
+    EXPECT_EQ(of_word, of_field);
+    system.diagonal.assign(2, 6);
+    EXPECT_THROW(PoissonSolver(*backend_, library_, system), Error);
+}
+
 // A third boundary, coefficients of another kind with walls, and single precision: the residual is what counts.
 TEST_F(PoissonSolverTest, SolvesWithWallsInSinglePrecision) {
     PoissonSystem system = PoissonSystem::laplacian("axis", "neumann", "f32", 20, 17, 12, 0.5);
