@@ -111,42 +111,46 @@ std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits,
 }
 
 std::vector<Constraint> march_constraints(const Grid& grid) {
-    return {{"small_blocks",
-             [](const Config& config) {
-                 return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
-             }},
-            {"one_march",
-             [rows = grid.dimension == 2](const Config& config) {
-                 return rejected_when(rows && in_registers(config) && config.integer("block_y") > 1,
-                                      "in 2D a march along y with values in registers has one row of threads: block_y is 1");
-             }},
-            {"bulk_copies",
-             [word = grid.word(), pitch = grid.pitch](const Config& config) -> Reason {
-                 constexpr std::int64_t alignment = 16;
-                 if (in_planes(config)) return {};
-                 if (config.word("staging") != "bulk")
-                     return rejected_when(config.integer("stages") > 2, "nothing comes in stages: there are 2 of them");
-                 if (config.integer("points_per_thread") * word % alignment != 0 || pitch * word % alignment != 0)
-                     return fmt::format("bulk copies are of groups of {} bytes, and so must be a thread's points and the rows", alignment);
-                 return rejected_when(config.integer("ahead") == 1, "bulk copies are ahead already");
-             }},
-            {"rows_of_a_march",
-             [rows = grid.dimension == 2](const Config& config) {
-                 return rejected_when(rows && config.integer("march") != 0 && config.integer("march") < config.integer("block_y"),
-                                      "a block marches over the rows of its threads at least");
-             }},
-            {"rows_read_again",
-             [grid](const Config& config) -> Reason {
-                 // Of every plane a block reads 2 M - 1 rows beside its own; small planes are in the second cache.
-                 constexpr std::int64_t small_plane = 64;
-                 const std::int64_t rows = config.integer("block_y") * rows_of_thread(config), beside = 2 * grid.half - 1;
-                 if (grid.dimension == 2 || grid.ny <= small_plane || beside <= 3 * rows) return {};
-                 return fmt::format("{} rows of every plane are read for {}: block_y is larger", rows + beside, rows);
-             }},
-            {"unrolled_march", [](const Config& config) {
-                 const std::int64_t march = config.integer("march");
-                 return rejected_when(march != 0 && config.integer("unroll") > march, "more layers per trip than the march has");
-             }}};
+    return {
+        {"small_blocks",
+         [](const Config& config) {
+             return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
+         }},
+        {"one_march",
+         [rows = grid.dimension == 2](const Config& config) {
+             return rejected_when(rows && in_registers(config) && config.integer("block_y") > 1,
+                                  "in 2D a march along y with values in registers has one row of threads: block_y is 1");
+         }},
+        {"bulk_copies",
+         [grid](const Config& config) -> Reason {
+             constexpr std::int64_t alignment = 16;
+             if (in_planes(config)) return {};
+             if (config.word("staging") != "bulk") return rejected_when(config.integer("stages") > 2, "nothing comes in stages: there are 2 of them");
+             // Rows, what a block copies of them beside its cells, where its cells begin, and where copies go behind what it exchanges.
+             const std::int64_t points = config.integer("points_per_thread"), beside = divide_up(grid.half, points) * points;
+             const std::int64_t before = exchange_bytes(grid, config) == 0 ? 0 : divide_up(grid.half - 1, points) * points;
+             for (const std::int64_t words : {grid.pitch, beside, before, block_cells(grid, config).x, exchange_bytes(grid, config) / grid.word()})
+                 if (words * grid.word() % alignment != 0)
+                     return fmt::format("bulk copies begin and end at multiples of {} bytes, {} words do not", alignment, words);
+             return rejected_when(config.integer("ahead") == 1, "bulk copies are ahead already");
+         }},
+        {"rows_of_a_march",
+         [rows = grid.dimension == 2](const Config& config) {
+             return rejected_when(rows && config.integer("march") != 0 && config.integer("march") < config.integer("block_y"),
+                                  "a block marches over the rows of its threads at least");
+         }},
+        {"rows_read_again",
+         [grid](const Config& config) -> Reason {
+             // Of every plane a block reads 2 M - 1 rows beside its own; small planes are in the second cache.
+             constexpr std::int64_t small_plane = 64;
+             const std::int64_t rows = config.integer("block_y") * rows_of_thread(config), beside = 2 * grid.half - 1;
+             if (grid.dimension == 2 || grid.ny <= small_plane || beside <= 3 * rows) return {};
+             return fmt::format("{} rows of every plane are read for {}: block_y is larger", rows + beside, rows);
+         }},
+        {"unrolled_march", [](const Config& config) {
+             const std::int64_t march = config.integer("march");
+             return rejected_when(march != 0 && config.integer("unroll") > march, "more layers per trip than the march has");
+         }}};
 }
 
 // Of 3D only.
@@ -224,10 +228,10 @@ SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
         {"block_y", "threads along y", planes ? numbers({1, 2, 4, 8, 16, 32}) : numbers({1, 2, 4, 8, 16})},
         {"march",
          "layers (rows in 2D, planes in 3D) that a block takes one after the other; 0: an equal share for each that the device holds at a time",
-         numbers({0, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024})},
+         planes ? numbers({0, 1, 4, 8, 16, 32, 64, 128, 256, 1024}) : numbers({0, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024})},
         {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4})},
         {"ahead", "layers that are read before they are needed", numbers({0, 1})},
-        {"stages", "layers in shared memory, or on their way there", planes ? numbers({2, 3, 4}) : numbers({2, 3, 4, 6, 8})},
+        {"stages", "layers in shared memory, or on their way there", planes ? numbers({2, 3}) : numbers({2, 3, 4, 6, 8})},
         {"unroll", "layers per trip of the march's loop", numbers(layers_per_trip(grid))},
         {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})}};

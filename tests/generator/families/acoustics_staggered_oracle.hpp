@@ -17,7 +17,7 @@ namespace hone::test {
 using AcousticStep = std::function<void(const Problem&, const std::vector<void*>& arrays)>;
 
 /// A step of a problem in single precision on values in double precision, so that one box serves both.
-inline AcousticStep in_its_precision(AcousticStep step, const std::function<std::vector<ArraySpec>(const Problem&)>& specs) {
+inline AcousticStep in_its_precision(const AcousticStep& step, const std::function<std::vector<ArraySpec>(const Problem&)>& specs) {
     return [=](const Problem& problem, const std::vector<void*>& arrays) {
         if (problem.precision() == Precision::f64) return step(problem, arrays);
         const std::vector<ArraySpec> fields = specs(problem);
