@@ -198,14 +198,17 @@ void Discretisation::assemble_velocity_mass() {
 
 void Discretisation::assemble_energy_mass() {
     const std::size_t n = energies_of_zone();
+    const std::size_t points = points_of_zone();
     energy_mass.assign(zones() * n * n, 0.0);
-    for (std::size_t point = 0; point < points_of_zone(); ++point) {
-        const double* const values = &energy_values[point * n];
-        for (std::size_t zone = 0; zone < zones(); ++zone)
+    const std::size_t count = zones();
+    const bool many = count * points * n * n > 10000;
+#pragma omp parallel for schedule(static) if (many)
+    for (std::size_t zone = 0; zone < count; ++zone)
+        for (std::size_t point = 0; point < points; ++point) {
+            const double* const values = &energy_values[point * n];
             for (std::size_t i = 0; i < n; ++i)
-                for (std::size_t j = 0; j < n; ++j)
-                    energy_mass[(zone * n + i) * n + j] += mass[zone * points_of_zone() + point] * values[i] * values[j];
-    }
+                for (std::size_t j = 0; j < n; ++j) energy_mass[(zone * n + i) * n + j] += mass[zone * points + point] * values[i] * values[j];
+        }
 }
 
 // The polynomial through the energies at Gauss and Legendre's k points, which lie within the zone: a jump between zones stays one.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -29,15 +30,19 @@ std::vector<double> cholesky(std::span<const double> block, int n) {
 
 std::vector<double> all_inverses(int n, std::span<const double> blocks) {
     const std::size_t words = at(n, 0, n);
-    std::vector<double> result;
-    result.reserve(blocks.size());
-    for (std::size_t first = 0; first < blocks.size(); first += words) {
-        const std::vector<double> inverse = inverse_of(blocks.subspan(first, words), n);
+    const std::size_t zones = blocks.size() / words;
+    std::vector<double> result(blocks.size());
+    std::size_t bad = zones;  // the first zone without an inverse
+#pragma omp parallel for schedule(static) reduction(min : bad)
+    for (std::size_t zone = 0; zone < zones; ++zone) {
+        const std::vector<double> inverse = inverse_of(blocks.subspan(zone * words, words), n);
         if (inverse.empty())
-            throw Error("a block-diagonal mass matrix", fmt::format("the block of zone {} is not positive definite", first / words),
-                        "is the zone inside out?");
-        result.insert(result.end(), inverse.begin(), inverse.end());
+            bad = std::min(bad, zone);
+        else
+            std::copy(inverse.begin(), inverse.end(), result.begin() + static_cast<std::ptrdiff_t>(zone * words));
     }
+    if (bad < zones)
+        throw Error("a block-diagonal mass matrix", fmt::format("the block of zone {} is not positive definite", bad), "is the zone inside out?");
     return result;
 }
 

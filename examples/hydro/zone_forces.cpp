@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "generator/error.hpp"
@@ -157,8 +158,8 @@ class ZoneSide {
 std::vector<double> median_of(const std::vector<std::array<double, 3>>& samples) {
     std::vector<double> result;
     for (std::size_t i = 0; i < 3; ++i) {
-        std::vector<double> values;
-        for (const auto& sample : samples) values.push_back(sample.at(i));
+        std::vector<double> values(samples.size());
+        std::transform(samples.begin(), samples.end(), values.begin(), [i](const auto& sample) { return sample.at(i); });
         result.push_back(summarise(values).median);
     }
     return result;
