@@ -241,20 +241,34 @@ Block parts(const Plan& plan, const StageTile& tile, const Pass& pass) {
     return block;
 }
 
-// One word of the fields' arrays; the vectors `total`, ... hold copy_width of them.
+// The loop over the words of the fields' arrays; the vectors `total`, ... hold copy_width of them.
 Block finish(const Plan& plan, const Pass& pass) {
     const bool scaled = pass.surface && plan.shape.materials;
     Block block;
-    const bool one_thread_per_half = immediate(plan.config);
-    const auto load = [&block](const char* name, const std::string& from) {
+    const bool one_thread_per_half = immediate(plan.config) && pass.sums();
+    const std::string ahead = one_thread_per_half ? immediate_ahead(pass) : "";
+    if (ahead.empty()) {
+        block.text("#pragma unroll 2");
+        block.open("for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width)");
+    } else {
+        block.text("#pragma unroll");
+        block.open("for (int trip = 0; trip < copies; ++trip)");
+        block.text("const int i = (threadIdx.x + trip * threads_per_block) * copy_width;");
+        block.text("if (i >= present * words) break;");
+    }
+    const auto load = [&](const char* name, const std::string& array, const std::string& from) {
+        if (!array.empty() && array == ahead) {
+            block.line("real(&{})[copy_width] = ahead[trip];", name);
+            return;
+        }
         block.line("real {}[copy_width];", name);
         block.line("load({}, {});", name, from);
     };
-    if (pass.sums()) load("total", one_thread_per_half ? immediate_result_place() : on_matrix_units(plan.config) ? "out + i" : "here + i");
-    if (pass.from_rhs) load("before", "rhs + base + i");
+    if (pass.sums()) load("total", "", one_thread_per_half ? immediate_result_place() : on_matrix_units(plan.config) ? "out + i" : "here + i");
+    if (pass.from_rhs) load("before", "rhs", "rhs + base + i");
     if (pass.update) {
-        load("residual", "res + base + i");
-        load("field", one_thread_per_half && pass.volume ? immediate_field_place() : "q + base + i");
+        load("residual", "res", "res + base + i");
+        load("field", "", one_thread_per_half && pass.volume ? immediate_field_place() : "q + base + i");
     }
     block.text("#pragma unroll");
     block.open("for (int j = 0; j < copy_width; ++j)");
@@ -277,7 +291,7 @@ Block finish(const Plan& plan, const Pass& pass) {
     } else {
         block.text("store(rhs + base + i, total);");
     }
-    return block;
+    return block.close();
 }
 
 Block load_function() {
@@ -316,10 +330,7 @@ Block entry(const Plan& plan, const Pass& pass, const Block& sums, const std::op
         bounds.text("__launch_bounds__(threads_per_block, blocks_per_multiprocessor)");
     }
     Block block;
-    Block unroll;  // copies in flight together: where few threads are resident, each needs more
-    unroll.line("#pragma unroll {}", immediate(plan.config) && pass.sums() ? 4 : 2);
     block.lines_of(render("dg_stage_entry.cu", {{"bounds", bounds},
-                                                {"unroll", unroll},
                                                 {"own_constants", own_constants},
                                                 {"signature", pass_signature(plan, pass.entry, "__restrict__")},
                                                 {"sums", sums},

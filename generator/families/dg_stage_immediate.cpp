@@ -143,6 +143,15 @@ Block fields_text(const Pass& pass) {
     return block;
 }
 
+Block ahead_text(const Pass& pass) {
+    Block block;
+    const std::string array = immediate_ahead(pass);
+    if (array.empty()) return block;
+    Block load;
+    load.line("load(ahead[trip], {} + size_t(block_first) * words + i);", array);
+    return block.lines_of(render("dg_stage_immediate_ahead.cu", {{"load", load}}));
+}
+
 Block fluxes_text(const Plan& plan, const Pass& pass) {
     const Shape& shape = plan.shape;
     Block block;
@@ -327,7 +336,8 @@ ImmediateLayout::ImmediateLayout(const Shape& shape, const Config& config)
       flux_row(round_up(shape.face_points(), shape.vector_width())),
       result_row(odd_vectors(std::max(shape.words(), shape.fields * flux_row), shape.vector_width())),
       flux_groups(threads() / shape.face_points()),
-      geometry_words(shape.geometry_words()) {
+      geometry_words(shape.geometry_words()),
+      copies((elements_per_block * shape.words() / copy_width + threads() - 1) / threads()) {
 }
 
 std::int64_t ImmediateLayout::shared_words(const Parts& parts) const {
@@ -357,7 +367,7 @@ int immediate_registers(const Shape& shape, const Config& config, const Parts& p
     const int gathered = parts.surface ? layout.in_flight * (shape.fields * (parts.volume ? 1 : 2) + shape.face_words() + (shape.materials ? 2 : 0)) +
                                              2 * shape.fields + 6
                                        : 0;
-    return shape.bytes() / 4 * std::max(most_outputs(shape) * layout.nodes_per_part + operands, gathered) + 36;
+    return shape.bytes() / 4 * std::max(most_outputs(shape) * layout.nodes_per_part + operands + layout.copies * layout.copy_width, gathered) + 36;
 }
 
 std::optional<std::string> immediate_violation(const Shape& shape, const Config& config, const Parts& parts) {
@@ -392,6 +402,7 @@ Block immediate_constants(const Plan& plan) {
                layout.threads(), number(plan.config, "min_blocks"));
     block.line("constexpr int flux_groups = threads_per_block / face_points;  // elements whose points are worked on side by side");
     block.line("constexpr int in_flight = {};  // points whose gathers a thread has under way together", layout.in_flight);
+    block.line("constexpr int copies = {};     // of copy_width words, by each thread, make a block's words", layout.copies);
     block.line("constexpr int flux_row = {}, result_row = {};  // stride between fields, and between elements, in shared memory, padded",
                layout.flux_row, layout.result_row);
     if (plan.any(&Pass::volume)) {
@@ -416,9 +427,14 @@ Block immediate_sums(const Plan& plan, const Pass& pass) {
                                                            {"neighbours", neighbours_text(pass)},
                                                            {"fields", fields_text(pass)},
                                                            {"fluxes", fluxes_text(plan, pass)},
+                                                           {"ahead", ahead_text(pass)},
                                                            {"part", part},
                                                            {"sums", sum},
                                                            {"keep", of_thread(shape, layout, keep)}}));
+}
+
+std::string immediate_ahead(const Pass& pass) {
+    return pass.update ? "res" : pass.from_rhs ? "rhs" : "";
 }
 
 std::string immediate_result_place() {

@@ -29,6 +29,7 @@ struct ImmediateLayout {
     int result_row;      ///< stride between elements' fluxes, which their right-hand sides replace
     int flux_groups;     ///< elements whose points the threads of a block work on side by side
     int geometry_words;  ///< of an element
+    int copies;          ///< of `copy_width` words that a thread makes to write what a block writes to an array
 
     ImmediateLayout(const Shape& shape, const Config& config);
     int threads() const { return 2 * node_parts * elements_per_block; }
@@ -50,6 +51,8 @@ int immediate_surface_pairs(const Shape& shape);
 Block immediate_constants(const Plan& plan);
 /// What makes a pass's right-hand sides.
 Block immediate_sums(const Plan& plan, const Pass& pass);
+/// The array that a pass adds its right-hand sides to, a part of which each thread has in registers, `ahead[trip]`, before it makes them; or "".
+std::string immediate_ahead(const Pass& pass);
 /// Where the loop over the block's words finds word `i` of the right-hand sides, and of the fields that a pass with a volume part has in shared
 /// memory.
 std::string immediate_result_place();

@@ -144,6 +144,7 @@ SearchSpace pass_cuda_space(const Shape& shape, const PassTraits& traits, const 
         safe.push_back({"mapping", "tile"});
     }
     const bool low = shape.low_order();
+    const bool in_the_code = low && immediate_code(shape, {.surface = true}) <= largest_code;
     for (Tunable& tunable : std::vector<Tunable>{
              {"elements_per_block", "elements that a block of threads handles", low ? numbers({4, 8, 16, 32, 64}) : numbers({4, 8, 16, 32})},
              {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates; operator=immediate: parts that an element's nodes are cut into",
@@ -152,7 +153,7 @@ SearchSpace pass_cuda_space(const Shape& shape, const PassTraits& traits, const 
              {"operator",
               "where D and LIFT are held: read-only loads, shared memory, or immediates, where a thread then makes half of an element's right-hand "
               "sides",
-              low ? words({"global", "shared", "immediate"}) : words({"global", "shared"})},
+              in_the_code ? words({"global", "shared", "immediate"}) : words({"global", "shared"})},
              {"unroll", "columns of an operator per trip of the inner loop; immediate: points of faces that a thread gathers at a time",
               numbers({1, 2, 4})},
              {"copy_width", "values per load and store of fields and right-hand sides", numbers({1, 2, 4})},

@@ -175,6 +175,32 @@ TEST_P(GpuDgTf32, ThreeTermsEqualTheReference) {
         expect_verified(*cuda, family(), problem, member(space, fmt::format("mapping=tf32,elements_per_block=8,elements_per_thread=1,{}", form)));
 }
 
+// Operators in the code on the device: few random configurations of the next suite have them. Blocks of several warps and a last one that is not
+// full.
+class GpuDgImmediate : public DgStageKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, GpuDgImmediate, ::testing::Values(1, 2, 3));
+TEST_P(GpuDgImmediate, OperatorsInTheCodeEqualTheReference) {
+    std::unique_ptr<Backend> cuda;
+    try {
+        cuda = make_backend("cuda", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    int verified = 0;
+    for (const char* equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})
+        for (const char* precision : {"f32", "f64"})
+            for (const char* form :
+                 {"fused=whole,traces=shared,nodes_per_thread=1", "fused=whole,traces=shared,nodes_per_thread=2", "fused=surface_update"}) {
+                const Problem problem = parse(fmt::format("equation={} order={} precision={} elements=1371", equation, GetParam(), precision));
+                const SearchSpace space = family().space(problem, cuda->device().limits);
+                const Config config = space.parse(fmt::format("{},operator=immediate,elements_per_block=32,unroll=2,copy_width=1", form));
+                if (space.check(config)) continue;  // some take more registers than a thread has
+                expect_verified(*cuda, family(), problem, config);
+                ++verified;
+            }
+    EXPECT_GE(verified, 12);  // of 18
+}
+
 class GpuDgStage : public DgStageKernels, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(Orders, GpuDgStage, ::testing::Range(1, 11));
 TEST_P(GpuDgStage, RandomConfigurationsEqualTheReference) {
