@@ -10,6 +10,7 @@ constexpr int dimension = 3, face_count = 4, face_nodes = 6, face_points = face_
 constexpr int elements_per_block = 64, threads_per_block = 128, blocks_per_multiprocessor = 1;
 constexpr int flux_groups = threads_per_block / face_points;  // elements whose points are worked on side by side
 constexpr int in_flight = 4;  // points whose gathers a thread has under way together
+constexpr int copies = 8;     // of copy_width words, by each thread, make a block's words
 constexpr int flux_row = 24, result_row = 148;  // stride between fields, and between elements, in shared memory, padded
 constexpr int row = 60;  // stride between elements' fields in shared memory, padded
 constexpr int factors = 10, geometry_words = dimension * dimension;
@@ -210,6 +211,15 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             for (int f = 0; f < fields; ++f) results[e * result_row + f * flux_row + point] = flux[f];
         }
     }
+
+    // What the right-hand sides are added to arrives while they are made.
+    real ahead[copies][copy_width];
+    #pragma unroll
+    for (int trip = 0; trip < copies; ++trip) {
+        const int i = (threadIdx.x + trip * threads_per_block) * copy_width;
+        if (i < present * words)
+            load(ahead[trip], res + size_t(block_first) * words + i);
+    }
     __syncthreads();
 
     // A lane is an element, and a warp makes one half of the right-hand sides of its elements. Lanes beyond the last element repeat it.
@@ -302,12 +312,13 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     __syncthreads();
     const real a = stage[0], b = stage[1], dt = stage[2];
     const size_t base = size_t(block_first) * words;
-    #pragma unroll 4
-    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
+    #pragma unroll
+    for (int trip = 0; trip < copies; ++trip) {
+        const int i = (threadIdx.x + trip * threads_per_block) * copy_width;
+        if (i >= present * words) break;
         real total[copy_width];
         load(total, results + (i + i / words * (result_row - words)));
-        real residual[copy_width];
-        load(residual, res + base + i);
+        real(&residual)[copy_width] = ahead[trip];
         real field[copy_width];
         load(field, here + (i + i / words * (row - words)));
         #pragma unroll

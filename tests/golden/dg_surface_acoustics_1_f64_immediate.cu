@@ -10,6 +10,7 @@ constexpr int dimension = 3, face_count = 4, face_nodes = 3, face_points = face_
 constexpr int elements_per_block = 32, threads_per_block = 128, blocks_per_multiprocessor = 1;
 constexpr int flux_groups = threads_per_block / face_points;  // elements whose points are worked on side by side
 constexpr int in_flight = 2;  // points whose gathers a thread has under way together
+constexpr int copies = 2;     // of copy_width words, by each thread, make a block's words
 constexpr int flux_row = 12, result_row = 50;  // stride between fields, and between elements, in shared memory, padded
 // The operators, column by column: every loop over them is unrolled, so that their coefficients stand in the instructions and zeros cost
 // nothing.
@@ -132,6 +133,15 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
             #pragma unroll
             for (int f = 0; f < fields; ++f) results[e * result_row + f * flux_row + point] = flux[f];
         }
+    }
+
+    // What the right-hand sides are added to arrives while they are made.
+    real ahead[copies][copy_width];
+    #pragma unroll
+    for (int trip = 0; trip < copies; ++trip) {
+        const int i = (threadIdx.x + trip * threads_per_block) * copy_width;
+        if (i < present * words)
+            load(ahead[trip], rhs + size_t(block_first) * words + i);
     }
     __syncthreads();
 
@@ -267,12 +277,13 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
     }
     __syncthreads();
     const size_t base = size_t(block_first) * words;
-    #pragma unroll 4
-    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
+    #pragma unroll
+    for (int trip = 0; trip < copies; ++trip) {
+        const int i = (threadIdx.x + trip * threads_per_block) * copy_width;
+        if (i >= present * words) break;
         real total[copy_width];
         load(total, results + (i + i / words * (result_row - words)));
-        real before[copy_width];
-        load(before, rhs + base + i);
+        real(&before)[copy_width] = ahead[trip];
         #pragma unroll
         for (int j = 0; j < copy_width; ++j) {
             const real scale = materials[3 * size_t(block_first + (i + j) / words) + ((i + j) % words < 4 ? 0 : 1)];
