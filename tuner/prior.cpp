@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+
+#include "tuner/listed_space.hpp"
 
 namespace hone {
 namespace {
@@ -56,6 +59,28 @@ double device_distance(const DeviceFingerprint& a, const DeviceFingerprint& b) {
     return a.architecture == b.architecture ? same_architecture : another_architecture;
 }
 
+// `listed` is the space with its members enumerated, once one is looked for among them.
+Config nearest_member(const SearchSpace& space, std::optional<SearchSpace>& listed, const Config& config) {
+    const Config complete = space.completed(config);
+    std::vector<Assignment> assignments = space.safe().assignments();
+    for (std::size_t i = 0; i < assignments.size(); ++i)
+        if (const Value* wanted = find(complete.assignments(), assignments[i].name))
+            assignments[i].value = nearest_value(space.tunables()[i], *wanted, assignments[i].value);
+    Config wish(std::move(assignments));
+    if (!space.check(wish)) return wish;
+    Config best = space.safe();
+    double least = std::numeric_limits<double>::infinity();
+    if (!listed) listed = listed_space(space);
+    for (const std::int64_t index : listed->members()) {
+        Config member = space.at(index);
+        const double found = difference(member, wish);
+        if (found >= least) continue;
+        least = found;
+        best = std::move(member);
+    }
+    return best;
+}
+
 }  // namespace
 
 std::optional<double> neighbour_distance(const Record& record, const Problem& problem, const DeviceFingerprint& device) {
@@ -78,23 +103,8 @@ std::optional<double> neighbour_distance(const Record& record, const Problem& pr
 }
 
 Config nearest_member(const SearchSpace& space, const Config& config) {
-    const Config complete = space.completed(config);
-    std::vector<Assignment> assignments = space.safe().assignments();
-    for (std::size_t i = 0; i < assignments.size(); ++i)
-        if (const Value* wanted = find(complete.assignments(), assignments[i].name))
-            assignments[i].value = nearest_value(space.tunables()[i], *wanted, assignments[i].value);
-    Config wish(std::move(assignments));
-    if (!space.check(wish)) return wish;
-    Config best = space.safe();
-    double least = std::numeric_limits<double>::infinity();
-    for (const std::int64_t index : space.members()) {
-        Config member = space.at(index);
-        const double found = difference(member, wish);
-        if (found >= least) continue;
-        least = found;
-        best = std::move(member);
-    }
-    return best;
+    std::optional<SearchSpace> listed;
+    return nearest_member(space, listed, config);
 }
 
 std::vector<Promising> promising_members(const Database& database, const Problem& problem, const Device& device, const SearchSpace& space, int most) {
@@ -104,9 +114,10 @@ std::vector<Promising> promising_members(const Database& database, const Problem
     std::stable_sort(neighbours.begin(), neighbours.end(),
                      [](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : stands_before(*a.second, *b.second); });
     std::vector<Promising> members;
+    std::optional<SearchSpace> listed;
     for (const auto& [distance, record] : neighbours) {
         if (static_cast<int>(members.size()) >= most) break;
-        Config config = nearest_member(space, record->config);
+        Config config = nearest_member(space, listed, record->config);
         const bool known = std::any_of(members.begin(), members.end(), [&](const Promising& m) { return m.config == config; });
         if (!known && config != space.safe()) members.push_back({std::move(config), record->problem.key() + " on " + record->device.name, distance});
     }

@@ -12,6 +12,7 @@
 #include "generator/error.hpp"
 #include "runtime/sha256.hpp"
 #include "tuner/journal.hpp"
+#include "tuner/listed_space.hpp"
 #include "tuner/prior.hpp"
 #include "tuner/restriction.hpp"
 #include "tuning_db/file_store.hpp"
@@ -52,7 +53,7 @@ class Run {
           evaluator_(evaluator),
           options_(options),
           hooks_(hooks),
-          space_(family.space(problem, device.limits)),
+          space_(listed_space(family.space(problem, device.limits))),
           file_(journal_path(options.folder, problem, device.fingerprint)),
           description_(describe()),
           objective_(parse_objective(description_.objective)),
