@@ -14,8 +14,8 @@ namespace hone {
 namespace {
 
 std::vector<void*> pointers_to(std::vector<HostArray>& arrays) {
-    std::vector<void*> all;
-    for (auto& array : arrays) all.push_back(array.data());
+    std::vector<void*> all(arrays.size());
+    std::transform(arrays.begin(), arrays.end(), all.begin(), [](HostArray& array) { return array.data(); });
     return all;
 }
 

@@ -38,6 +38,7 @@ class HydroZoneForces : public test::BackendTest {
     }
     KernelLibrary& library() { return *library_one_; }
     Backend& other() { return *two_; }
+    KernelLibrary& other_library() { return *library_two_; }
     const Database& no_records() const { return none_; }
 
   private:
@@ -153,6 +154,10 @@ TEST_P(HydroZoneForces, TwoDevicesFindWhatOneFinds) {
                 if (assembly == Assembly::partial)
                     settings.configurations["partner." + shared_problem(of, scheme, assembly).word("result")] = configuration;
                 expect_near(found_by(backend(), library(), of, settings), alone, rounding);
+                // The processor has the state, and the device helps.
+                settings.configurations.clear();
+                settings.partner = Partner{.backend = &backend(), .library = &library(), .share = share};
+                expect_near(found_by(other(), other_library(), of, settings), alone, rounding);
             }
         }
 }
