@@ -37,6 +37,34 @@ int field_width(const Shape& shape, int copy_width) {
     return std::gcd(shape.nodes, copy_width);
 }
 
+// Values whose absolute values differ by no more than rounding errors get the mean of these; what would change by more stays as it is.
+void even_out(std::vector<double>& values) {
+    constexpr double noise = 1e-14;
+    constexpr double most_change = 8 * 1.1e-16;  // both of the largest value; this one is what bounds on errors do not notice
+    struct Group {
+        double first, sum;
+        int count;
+    };
+    double largest = 0;
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+    std::vector<Group> groups;
+    std::vector<std::size_t> group_of;
+    for (const double value : values) {
+        const double size = std::abs(value) <= noise * largest ? 0 : std::abs(value);
+        const auto same =
+            std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return std::abs(group.first - size) <= noise * largest; });
+        group_of.push_back(static_cast<std::size_t>(same - groups.begin()));
+        if (same == groups.end()) groups.push_back({size, 0, 0});
+        groups[group_of.back()].sum += size;
+        ++groups[group_of.back()].count;
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const Group& group = groups[group_of[i]];
+        const double mean = group.sum / group.count;
+        if (std::abs(mean - std::abs(values[i])) <= most_change * largest) values[i] = mean == 0 ? 0 : std::copysign(mean, values[i]);
+    }
+}
+
 // An operator's coefficients without the rounding errors of their computation: those that a symmetry of the element makes equal are equal, so that a
 // register can hold one of f64 for many instructions, and those that it makes zero are zero.
 class Coefficients {
@@ -45,18 +73,7 @@ class Coefficients {
     Coefficients(int rows, int columns, Entry entry) : columns_(columns) {
         for (int n = 0; n < rows; ++n)
             for (int c = 0; c < columns; ++c) values_.push_back(entry(n, c));
-        double largest = 0;
-        for (const double value : values_) largest = std::max(largest, std::abs(value));
-        constexpr double noise = 1e-14;
-        std::vector<double> known{0};
-        for (double& value : values_) {
-            const auto same =
-                std::find_if(known.begin(), known.end(), [&](double other) { return std::abs(other - std::abs(value)) <= noise * largest; });
-            if (same == known.end())
-                known.push_back(std::abs(value));
-            else
-                value = *same == 0 ? 0 : std::copysign(*same, value);
-        }
+        even_out(values_);
     }
     double operator()(int row, int column) const { return column < columns_ ? values_[static_cast<std::size_t>(row * columns_ + column)] : 0; }
     int nonzeros() const { return static_cast<int>(values_.size()) - static_cast<int>(std::count(values_.begin(), values_.end(), 0.0)); }
@@ -300,7 +317,7 @@ Block of_thread(const Shape& shape, const ImmediateLayout& layout, Text text) {
     Block block;
     for (int part = 0; part < layout.node_parts; ++part) {
         const Nodes nodes = nodes_of(shape, layout, part);
-        const Block own = halves.size() > 1 ? either(text(halves[0], nodes), text(halves[1], nodes)) : text(halves[0], nodes);
+        Block own = halves.size() > 1 ? either(text(halves[0], nodes), text(halves[1], nodes)) : text(halves[0], nodes);
         if (layout.node_parts == 1) return own;
         block.open(fmt::format("if (part == {})", part));
         block.append(own);

@@ -4,13 +4,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
+#include <regex>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "generator/families.hpp"
 #include "generator/families/dg_rk.hpp"
 #include "generator/families/dg_surface.hpp"
 #include "generator/families/dg_volume.hpp"
+#include "generator/reference_element.hpp"
 
 namespace hone {
 namespace {
@@ -126,6 +131,44 @@ TEST(DgStageText, HasALaunchPerUnfusedPart) {
         EXPECT_EQ(source("whole").text.find("rhs"), std::string::npos);
         EXPECT_GT(source("separate").executed_operations, source("whole").executed_operations);  // it adds volume and surface in memory
     }
+}
+
+// The numbers of `name[..][..] = {...};` in a text.
+std::vector<double> numbers_of(const std::string& text, const std::string& name) {
+    const std::size_t begin = text.find("= {", text.find(name + "["));
+    const std::string body = text.substr(begin + 3, text.find("};", begin) - begin - 3);
+    const std::regex number("-?[0-9]+(\\.[0-9]*(e[-+][0-9]+)?)?");
+    std::vector<double> values;
+    for (std::sregex_iterator match(body.begin(), body.end(), number), end; match != end; ++match) values.push_back(std::stod(match->str()));
+    return values;
+}
+
+// Coefficients in the code are those of the element to a few roundings of the largest, and few: symmetries make most of them equal.
+TEST(DgStageText, HasTheOperatorsWithoutTheirNoiseInTheCode) {
+    const Problem problem = parse("dg_stage equation=maxwell_3d order=3 precision=f64 elements=1000");
+    const SearchSpace space = families().find("dg_stage").space(problem, cuda_limits(90));
+    const std::string text = families()
+                                 .find("dg_stage")
+                                 .kernel(problem, space.parse("fused=whole,traces=shared,operator=immediate,elements_per_block=32"), cuda_limits(90))
+                                 .text;
+    const ReferenceElement& element = reference_tetrahedron(3);
+    const auto expect_equal = [&](const std::string& name, int columns, const auto& matrix, std::size_t most_sizes) {
+        const std::vector<double> values = numbers_of(text, name);
+        ASSERT_EQ(values.size(), static_cast<std::size_t>(20 * columns));
+        double largest = 0;
+        for (int c = 0; c < columns; ++c)
+            for (int n = 0; n < 20; ++n) largest = std::max(largest, std::abs(matrix(n, c)));
+        std::set<double> sizes;
+        for (int c = 0; c < columns; ++c)
+            for (int n = 0; n < 20; ++n) {
+                const double value = values[static_cast<std::size_t>(20 * c + n)];
+                EXPECT_NEAR(value, matrix(n, c), 1e-15 * largest) << name << " " << n << " " << c;
+                sizes.insert(std::abs(value));
+            }
+        EXPECT_LE(sizes.size(), most_sizes) << name;
+    };
+    expect_equal("Ds", 20, element.derivative[1], 26);
+    expect_equal("LIFT", 40, element.lift, 40);  // 36, and what would have changed by more
 }
 
 // Launches of one configuration share its tile, but none pays for what another needs: the update streams in full vectors, and shared memory is that
