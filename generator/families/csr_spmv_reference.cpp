@@ -92,18 +92,17 @@ void fill_pattern(const Shape& shape, std::uint64_t seed, int* columns, int* sta
         const auto run = static_cast<std::int64_t>(std::ceil(std::cbrt(static_cast<double>(length))));
         const std::int64_t centre = row * shape.columns / shape.rows + static_cast<std::int64_t>(mixed(seed - static_cast<std::uint64_t>(row)) % 5);
         const bool contiguous = side < run || side * side * run > shape.columns;
-        int* next = columns + starts[row];
-        const int* const end = next + length;
-        const auto add = [&](std::int64_t offset) {
+        const auto wrapped = [&](std::int64_t offset) {
             std::int64_t column = centre + offset;
             while (column >= shape.columns) column -= shape.columns;
-            *next++ = static_cast<int>(column);
+            return static_cast<int>(column);
         };
-        if (contiguous)
-            for (std::int64_t j = 0; j < length; ++j) add(j);
-        for (std::int64_t plane = 0; next < end; ++plane)
-            for (std::int64_t line = 0; line < run && next < end; ++line)
-                for (std::int64_t i = 0; i < run && next < end; ++i) add(i + (line + plane * side) * side);
+        int* const of_row = columns + starts[row];
+        std::int64_t j = 0;
+        for (; contiguous && j < length; ++j) of_row[j] = wrapped(j);
+        for (std::int64_t plane = 0; j < length; ++plane)
+            for (std::int64_t line = 0; line < run && j < length; ++line)
+                for (std::int64_t i = 0; i < run && j < length; ++i, ++j) of_row[j] = wrapped(i + (line + plane * side) * side);
     }
 }
 
