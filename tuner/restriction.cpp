@@ -41,8 +41,8 @@ std::vector<std::int64_t> drawn_members(const SearchSpace& space, const std::fun
     }
     std::sort(lots.begin(), lots.end());
     lots.resize(std::min(lots.size(), static_cast<std::size_t>(count)));
-    std::vector<std::int64_t> drawn;
-    for (const auto& [lot, index] : lots) drawn.push_back(index);
+    std::vector<std::int64_t> drawn(lots.size());
+    std::transform(lots.begin(), lots.end(), drawn.begin(), [](const auto& lot) { return lot.second; });
     std::sort(drawn.begin(), drawn.end());
     return drawn;
 }
