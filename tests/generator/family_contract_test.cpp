@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <cstring>
+#include <ostream>
 #include <random>
 #include <set>
 
@@ -12,6 +13,11 @@
 #include "generator/families.hpp"
 
 namespace hone {
+// For googletest, which would name tests by the bytes of a family.
+void PrintTo(const Family& family, std::ostream* out) {
+    *out << family.name;
+}
+
 namespace {
 
 bool refused(const Family& family, const Problem& problem) {
