@@ -16,6 +16,7 @@
 #include "examples/acoustics/run.hpp"
 #include "examples/acoustics/synthetic_model.hpp"
 #include "examples/acoustics/time_levels.hpp"
+#include "examples/output/check.hpp"
 #include "examples/tuning/tune_first.hpp"
 #include "generator/error.hpp"
 #include "generator/text.hpp"
@@ -141,8 +142,7 @@ bool report_reflection(hone::Backend& backend, hone::KernelLibrary& library, con
         // What layers of the default width keep to, at wavelengths below half of it.
         good = good && reflection.part < (reflection.angle < 40 ? 0.02 : 0.1);
     }
-    fmt::print("check: below 2 % up to 30 degrees and 10 % up to 60: {}\n", good ? "good" : "BAD");
-    return good;
+    return report(good, "below 2 % up to 30 degrees and 10 % up to 60");
 }
 
 // What to tune: of --levels auto all that may turn out to be the fastest.
@@ -215,12 +215,7 @@ int run(Options options) {
     const RunReport report = run_survey(*backend, library, model, options.waves, survey, options.wanted);
     print_speed(report, cells, bytes, hone::measure_ceilings(*backend).copy_bytes_per_second);
     if (!report.files.empty()) fmt::print("{} files in {}\n", report.files.size(), options.wanted.folder.string());
-    bool good = true;
-    for (const Check& check : report.checks) {
-        fmt::print("check: {}: {}\n", check.text, check.good ? "good" : "BAD");
-        good = good && check.good;
-    }
-    return good ? 0 : 1;
+    return hone::examples::report(report.checks) ? 0 : 1;
 }
 
 }  // namespace

@@ -255,12 +255,7 @@ int run(Options& options) {
     fmt::print("{} steps, {} repeated, dt {:.6f}, norm of the energies {:.10e}\n", result.clock.steps, result.clock.rejections, result.clock.dt,
                norm(result.state.energies));
     fmt::print("{:.2f} s, {:.3f} ms a step\n\n", result.seconds, 1e3 * result.seconds / made);
-    bool good = true;
-    for (const Check& check : checks_of(of, options.run, result, options.mesh.empty())) {
-        fmt::print("check: {}: {}\n", check.text, check.good ? "good" : "BAD");
-        good = good && check.good;
-    }
-    return good ? 0 : 1;
+    return report(checks_of(of, options.run, result, options.mesh.empty())) ? 0 : 1;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "examples/mesh/gmsh.hpp"
 #include "examples/mesh/renumber.hpp"
 #include "examples/output/chart.hpp"
+#include "examples/output/check.hpp"
 #include "examples/output/progress.hpp"
 #include "examples/tuning/tune_first.hpp"
 #include "generator/error.hpp"
@@ -212,9 +213,7 @@ bool check_error(const Options& options, const Discretisation& of, const Discret
     for (const KnownError& known : known_errors) {
         if (!box || known.equation != options.equation || known.order != of.element->order || known.cells != options.cells) continue;
         if (std::abs(known.time - result.time()) > 1e-9) continue;
-        const bool good = std::abs(error / known.error - 1) < 0.01;
-        fmt::print("check: known to be {:.3e}, within 1 %: {}\n", known.error, good ? "good" : "BAD");
-        return good;
+        return report(std::abs(error / known.error - 1) < 0.01, fmt::format("known to be {:.3e}, within 1 %", known.error));
     }
     return true;
 }

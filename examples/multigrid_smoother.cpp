@@ -15,6 +15,7 @@
 
 #include "examples/multigrid_smoother/smoother.hpp"
 #include "examples/output/chart.hpp"
+#include "examples/output/check.hpp"
 #include "examples/output/image.hpp"
 #include "examples/output/progress.hpp"
 #include "examples/output/vtk.hpp"
@@ -62,10 +63,7 @@ struct Run {
     hone::Precision precision() const { return options.precision == "f32" ? hone::Precision::f32 : hone::Precision::f64; }
     double unit() const { return options.precision == "f32" ? 0x1p-24 : 0x1p-53; }
 
-    void check(bool holds, const std::string& what) {
-        fmt::print("check: {}: {}\n", what, holds ? "good" : "BAD");
-        good = good && holds;
-    }
+    void check(bool holds, const std::string& what) { good = report(holds, what) && good; }
 };
 
 // Sweeps from u = 0, beside the exact recurrence of the errors.

@@ -17,6 +17,7 @@
 #include <random>
 
 #include "examples/output/chart.hpp"
+#include "examples/output/check.hpp"
 #include "examples/output/image.hpp"
 #include "examples/output/progress.hpp"
 #include "examples/output/vtk.hpp"
@@ -179,9 +180,7 @@ bool check_residual(PoissonSolver& solver, const Case& of, const std::vector<dou
     const double residual = solver.true_residual(of.right_hand_side, x);
     // What is computed in rounded numbers cannot follow the recurrence below unit roundoff times the condition number, about size^2.
     const double allowed = 2 * options.settings.tolerance + 10 * unit * options.size * options.size;
-    const bool good = residual <= allowed;
-    fmt::print("check: |b - M x| / |b| = {:.2e}, allowed {:.2e}: {}\n", residual, allowed, good ? "good" : "BAD");
-    return good;
+    return report(residual <= allowed, fmt::format("|b - M x| / |b| = {:.2e}, allowed {:.2e}", residual, allowed));
 }
 
 // Errors against the known solution here and with cells of twice the width: a quarter, where rounding does not hide it.
@@ -194,9 +193,7 @@ bool check_order(hone::Backend& backend, hone::KernelLibrary& library, const Cas
     settings.progress = {};
     solver.solve(half.right_hand_side, coarse_x, settings);
     const double order = std::log2(largest_error(half, coarse_x) / fine);
-    const bool good = std::abs(order - 2) < 0.3;
-    fmt::print("check: largest error {:.2e}, of order {:.2f} in the cells' width: {}\n", fine, order, good ? "good" : "BAD");
-    return good;
+    return report(std::abs(order - 2) < 0.3, fmt::format("largest error {:.2e}, of order {:.2f} in the cells' width", fine, order));
 }
 
 int run(Options options) {

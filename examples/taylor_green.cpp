@@ -15,6 +15,7 @@
 #include <fstream>
 
 #include "examples/output/chart.hpp"
+#include "examples/output/check.hpp"
 #include "examples/output/image.hpp"
 #include "examples/output/progress.hpp"
 #include "examples/output/vtk.hpp"
@@ -133,11 +134,6 @@ void write_history(const std::filesystem::path& folder, const History& history) 
     csv.close();
     if (!csv) throw hone::Error((folder / "energy.csv").string(), "it cannot be written", "choose another folder for --output");
     write_chart(folder / "energy.svg", chart);
-}
-
-bool report(bool good, const std::string& text) {
-    fmt::print("check: {}: {}\n", text, good ? "good" : "BAD");
-    return good;
 }
 
 bool check_run(const Flow& flow, const History& history, const Options& options, double allowed_divergence) {

@@ -5,14 +5,9 @@
 #include <vector>
 
 #include "examples/acoustics/wave_solver.hpp"
+#include "examples/output/check.hpp"
 
 namespace hone::examples::seismic {
-
-/// One line at the end of a run.
-struct Check {
-    bool good = false;
-    std::string text;  ///< what was found and what is allowed
-};
 
 /// Every number of the recording and of the last pressure is one.
 Check check_finite(const std::vector<std::vector<float>>& recording, const std::vector<float>& pressure);

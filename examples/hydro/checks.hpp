@@ -4,14 +4,9 @@
 #include <vector>
 
 #include "examples/hydro/run.hpp"
+#include "examples/output/check.hpp"
 
 namespace hone::examples::hydro {
-
-/// Something that must hold after a run, and whether it did.
-struct Check {
-    std::string text;
-    bool good;
-};
 
 /// What is known about a run that reached the problem's end or any other time: total energy; a published run of the same kind; Sedov's shock radius;
 /// Sod's exact solution; the density behind Noh's shock. `usual_mesh`: the box of hydro_problem.

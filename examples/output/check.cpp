@@ -1,0 +1,18 @@
+#include "examples/output/check.hpp"
+
+#include <fmt/format.h>
+
+namespace hone::examples {
+
+bool report(bool good, const std::string& text) {
+    fmt::print("check: {}: {}\n", text, good ? "good" : "BAD");
+    return good;
+}
+
+bool report(const std::vector<Check>& checks) {
+    bool all = true;
+    for (const Check& check : checks) all = report(check.good, check.text) && all;
+    return all;
+}
+
+}  // namespace hone::examples

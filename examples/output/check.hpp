@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hone::examples {
+
+/// Something that must hold after a run: what was found and what is allowed, in one line, and whether it holds.
+struct Check {
+    std::string text;
+    bool good = false;
+};
+
+/// Prints "check: <text>: good", or BAD. Returns whether it holds, so that a program can end with another exit code.
+bool report(bool good, const std::string& text);
+/// All of them; returns whether all hold.
+bool report(const std::vector<Check>& checks);
+
+}  // namespace hone::examples
