@@ -154,9 +154,10 @@ Block neighbours_text(const Pass& pass) {
     return block;
 }
 
-Block fields_text(const Pass& pass) {
+// What a pass with a volume part has of the fields; `form` says when.
+Block fields_text(const Pass& pass, const char* form) {
     Block block;
-    if (pass.volume) block.lines_of(render("dg_stage_immediate_fields.cu", {}));
+    if (pass.volume) block.lines_of(render(fmt::format("dg_stage_immediate_{}.cu", form), {}));
     return block;
 }
 
@@ -169,33 +170,35 @@ Block ahead_text(const Pass& pass) {
     return block.lines_of(render("dg_stage_immediate_ahead.cu", {{"load", load}}));
 }
 
+// What is not in shared memory is asked for with the neighbours' values.
+Block gather_text(const Plan& plan, const Pass& pass) {
+    Block block;
+    if (!pass.surface) return block;
+    Block operands;
+    Block load;
+    if (!pass.volume) {
+        operands.text("real own[in_flight][fields];");
+        load.text("#pragma unroll");
+        load.text("for (int f = 0; f < fields; ++f) own[i][f] = q[size_t(k) * words + f * nodes + own_node];");
+    }
+    if (plan.shape.materials) {
+        operands.text("real own_impedance[in_flight], other_impedance[in_flight];");
+        load.text("own_impedance[i] = materials[3 * size_t(k) + 2];");
+        load.text("other_impedance[i] = materials[3 * size_t(at / nodes) + 2];");
+    }
+    return block.lines_of(render("dg_stage_immediate_gather.cu", {{"other_operands", operands}, {"load_other_operands", load}}));
+}
+
 Block fluxes_text(const Plan& plan, const Pass& pass) {
     const Shape& shape = plan.shape;
     Block block;
     if (!pass.surface) return block;
-    // What is not in shared memory is asked for with the neighbours' values.
-    Block other_operands;
-    Block load_other_operands;
     Block own;
+    own.text(pass.volume ? "const real own_value = here[e * row + f * nodes + own_node];" : "const real own_value = own[i][f];");
     Block name_impedances_here;
-    if (pass.volume) {
-        own.text("const real own_value = here[e * row + f * nodes + own_node];");
-    } else {
-        other_operands.text("real own[in_flight][fields];");
-        load_other_operands.text("#pragma unroll");
-        load_other_operands.text("for (int f = 0; f < fields; ++f) own[i][f] = q[size_t(k) * words + f * nodes + own_node];");
-        own.text("const real own_value = own[i][f];");
-    }
-    if (shape.materials) {
-        other_operands.text("real own_impedance[in_flight], other_impedance[in_flight];");
-        load_other_operands.text("own_impedance[i] = materials[3 * size_t(k) + 2];");
-        load_other_operands.text("other_impedance[i] = materials[3 * size_t(at / nodes) + 2];");
-        name_impedances_here.text("const real own_z = own_impedance[i], other_z = other_impedance[i];");
-    }
+    if (shape.materials) name_impedances_here.text("const real own_z = own_impedance[i], other_z = other_impedance[i];");
     const auto numbered = [](const char* name) { return [name](int f) { return fmt::format("{}[{}]", name, f); }; };
-    block.lines_of(render("dg_stage_immediate_fluxes.cu", {{"other_operands", other_operands},
-                                                           {"load_other_operands", load_other_operands},
-                                                           {"own_value", own},
+    block.lines_of(render("dg_stage_immediate_fluxes.cu", {{"own_value", own},
                                                            {"mirrors", mirror_lines(shape)},
                                                            {"normal", name_normal(shape)},
                                                            {"name_impedances", name_impedances_here},
@@ -397,6 +400,8 @@ std::optional<std::string> immediate_violation(const Shape& shape, const Config&
         return what + fmt::format("has nothing for one of {} parts of the nodes", layout.node_parts);
     if (layout.elements_per_block % 32 != 0) return what + "needs whole warps: a multiple of 32 elements per block";
     if (layout.flux_groups == 0) return what + "needs a thread for every point of an element's faces";
+    const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
+    if (layout.in_flight > std::max(points, 4)) return what + fmt::format("has {} points for a thread, not {} at a time", points, layout.in_flight);
     if (chosen(config, "fused", "whole") && !chosen(config, "traces", "shared")) return what + "has the fields in shared memory: traces=shared";
     return too_many(immediate_code(shape, parts), largest_code, "unrolled multiply-adds");
 }
@@ -426,7 +431,9 @@ Block immediate_constants(const Plan& plan) {
         block.line("constexpr int row = {};  // stride between elements' fields in shared memory, padded", layout.row);
         block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", plan.form().factor_count());
     }
-    return block.append(operators(plan, layout));
+    block.append(operators(plan, layout));
+    if (plan.any(&Pass::volume)) block.text("").lines_of(render("dg_stage_immediate_copies.cu", {}));
+    return block;
 }
 
 Block immediate_sums(const Plan& plan, const Pass& pass) {
@@ -442,7 +449,9 @@ Block immediate_sums(const Plan& plan, const Pass& pass) {
     Block block;
     return block.lines_of(render("dg_stage_immediate.cu", {{"shared_places", shared_places(pass)},
                                                            {"neighbours", neighbours_text(pass)},
-                                                           {"fields", fields_text(pass)},
+                                                           {"fields", fields_text(pass, "fields")},
+                                                           {"gather", gather_text(plan, pass)},
+                                                           {"arrived", fields_text(pass, "arrived")},
                                                            {"fluxes", fluxes_text(plan, pass)},
                                                            {"ahead", ahead_text(pass)},
                                                            {"part", part},

@@ -71,6 +71,7 @@ Violation tile_violation(const Shape& shape, const PassTraits& traits, const Con
     const StageTile tile(shape, config);
     if (tile.traces_in_shared && config.word("fused") != "whole") return "traces=shared: only a fused whole has the fields in shared memory";
     if (immediate(config)) return immediate_violation(shape, config, most_parts(traits, config));
+    if (tile.unroll > 4) return fmt::format("{} columns of an operator per trip take too many registers", tile.unroll);
     if (tile.mma) return mma_violation(shape, tile, config);
     if (tile.elements_per_block % tile.elements_per_thread != 0) return "elements_per_thread does not divide elements_per_block";
     if (tile.threads() < 32) return fmt::format("{} threads in a block, fewer than a warp", tile.threads());
@@ -144,7 +145,8 @@ SearchSpace pass_cuda_space(const Shape& shape, const PassTraits& traits, const 
         safe.push_back({"mapping", "tile"});
     }
     const bool low = shape.low_order();
-    const bool in_the_code = low && immediate_code(shape, {.surface = true}) <= largest_code;
+    constexpr int with_async_copies = 80;
+    const bool in_the_code = low && limits.architecture >= with_async_copies && immediate_code(shape, {.surface = true}) <= largest_code;
     for (Tunable& tunable : std::vector<Tunable>{
              {"elements_per_block", "elements that a block of threads handles", low ? numbers({4, 8, 16, 32, 64}) : numbers({4, 8, 16, 32})},
              {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates; operator=immediate: parts that an element's nodes are cut into",
@@ -155,7 +157,7 @@ SearchSpace pass_cuda_space(const Shape& shape, const PassTraits& traits, const 
               "sides",
               in_the_code ? words({"global", "shared", "immediate"}) : words({"global", "shared"})},
              {"unroll", "columns of an operator per trip of the inner loop; immediate: points of faces that a thread gathers at a time",
-              numbers({1, 2, 4})},
+              in_the_code ? numbers({1, 2, 4, 6}) : numbers({1, 2, 4})},
              {"copy_width", "values per load and store of fields and right-hand sides", numbers({1, 2, 4})},
              {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for",
               low && !mma ? numbers({1, 2, 3, 4}) : numbers({1, 2, 3})}})

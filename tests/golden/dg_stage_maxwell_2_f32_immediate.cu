@@ -97,6 +97,19 @@ __device__ const real LIFT[flux_row][nodes] = {
      4.50000000f},
 };
 
+// Copies `count` neighbouring values into shared memory, for which no register waits.
+template <int count>
+__device__ __forceinline__ void copy_past_registers(real* to, const real* from)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "n"(count * sizeof(real))
+                 : "memory");
+}
+
+__device__ __forceinline__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
 template <int count>
 __device__ __forceinline__ void load(real (&to)[count], const real* from) {
@@ -142,30 +155,29 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     // A thread stays at one point of an element's faces and takes elements in turns, `in_flight` of them at a time. It asks for the neighbours of the next
     // ones before it works on these, and for the first ones here.
     const int point = threadIdx.x % face_points, group = threadIdx.x / face_points;
+    constexpr int turn = in_flight * flux_groups;
+    const int turns_end = group < flux_groups ? present : 0;
     const int own_node = face_node[point];
     const auto load_neighbours = [&](int (&to)[in_flight], int start) {
         #pragma unroll
         for (int i = 0; i < in_flight; ++i)
             to[i] = vmapP[size_t(block_first + min(start + i * flux_groups, present - 1)) * face_points + point];
     };
-    int neighbours[in_flight];
+    int neighbours[in_flight], next[in_flight];
     load_neighbours(neighbours, group);
 
     // Fields and geometry of the block's elements.
-    #pragma unroll 4
-    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
-        real value[copy_width];
-        load(value, q + size_t(block_first) * words + i);
-        store(here + (i + i / words * (row - words)), value);
+    #pragma unroll
+    for (int trip = 0; trip < copies; ++trip) {
+        const int i = (threadIdx.x + trip * threads_per_block) * copy_width;
+        if (i < present * words) copy_past_registers<copy_width>(here + (i + i / words * (row - words)), q + size_t(block_first) * words + i);
     }
-    #pragma unroll 4
-    for (int i = threadIdx.x; i < present * geometry_words; i += threads_per_block) gradient[i] = geometry[size_t(block_first) * geometry_words + i];
-    __syncthreads();
+    for (int i = threadIdx.x; i < present * geometry_words; i += threads_per_block)
+        copy_past_registers<1>(gradient + i, geometry + size_t(block_first) * geometry_words + i);
 
-    // Surface: the flux at every point of the faces of the block's elements. A boundary reads the own values once more, so that no load waits for a branch.
-    #pragma unroll 1
-    for (int start = group < flux_groups ? group : present; start < present; start += in_flight * flux_groups) {
-        real beyond[in_flight][fields], faces_met[in_flight][dimension + 1];
+    // What lies beyond a turn's points. A boundary reads the own values once more, so that no load waits for a branch.
+    real beyond[in_flight][fields], faces_met[in_flight][dimension + 1];
+    const auto gather = [&](int start) {
         #pragma unroll
         for (int i = 0; i < in_flight; ++i) {
             const int k = block_first + min(start + i * flux_groups, present - 1);
@@ -175,8 +187,15 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             for (int f = 0; f < fields; ++f) beyond[i][f] = other[f * nodes];
             load(faces_met[i], faces + (size_t(k) * face_count + point / face_nodes) * (dimension + 1));
         }
-        int next[in_flight];
-        load_neighbours(next, start + in_flight * flux_groups);
+        load_neighbours(next, start + turn);
+    };
+    if (group < turns_end) gather(group);
+    wait_for_copies();
+    __syncthreads();
+
+    // Surface: the flux at every point of the faces of the block's elements.
+    #pragma unroll 1
+    for (int start = group; start < turns_end; start += turn) {
         #pragma unroll
         for (int i = 0; i < in_flight; ++i) {
             const int e = start + i * flux_groups, plus = neighbours[i];
@@ -210,6 +229,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
             #pragma unroll
             for (int f = 0; f < fields; ++f) results[e * result_row + f * flux_row + point] = flux[f];
         }
+        if (start + turn < turns_end) gather(start + turn);
     }
 
     // What the right-hand sides are added to arrives while they are made.

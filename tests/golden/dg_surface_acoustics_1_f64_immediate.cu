@@ -72,21 +72,22 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
     // A thread stays at one point of an element's faces and takes elements in turns, `in_flight` of them at a time. It asks for the neighbours of the next
     // ones before it works on these, and for the first ones here.
     const int point = threadIdx.x % face_points, group = threadIdx.x / face_points;
+    constexpr int turn = in_flight * flux_groups;
+    const int turns_end = group < flux_groups ? present : 0;
     const int own_node = face_node[point];
     const auto load_neighbours = [&](int (&to)[in_flight], int start) {
         #pragma unroll
         for (int i = 0; i < in_flight; ++i)
             to[i] = vmapP[size_t(block_first + min(start + i * flux_groups, present - 1)) * face_points + point];
     };
-    int neighbours[in_flight];
+    int neighbours[in_flight], next[in_flight];
     load_neighbours(neighbours, group);
 
-    // Surface: the flux at every point of the faces of the block's elements. A boundary reads the own values once more, so that no load waits for a branch.
-    #pragma unroll 1
-    for (int start = group < flux_groups ? group : present; start < present; start += in_flight * flux_groups) {
-        real beyond[in_flight][fields], faces_met[in_flight][dimension + 1];
-        real own[in_flight][fields];
-        real own_impedance[in_flight], other_impedance[in_flight];
+    // What lies beyond a turn's points. A boundary reads the own values once more, so that no load waits for a branch.
+    real beyond[in_flight][fields], faces_met[in_flight][dimension + 1];
+    real own[in_flight][fields];
+    real own_impedance[in_flight], other_impedance[in_flight];
+    const auto gather = [&](int start) {
         #pragma unroll
         for (int i = 0; i < in_flight; ++i) {
             const int k = block_first + min(start + i * flux_groups, present - 1);
@@ -100,8 +101,13 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
             own_impedance[i] = materials[3 * size_t(k) + 2];
             other_impedance[i] = materials[3 * size_t(at / nodes) + 2];
         }
-        int next[in_flight];
-        load_neighbours(next, start + in_flight * flux_groups);
+        load_neighbours(next, start + turn);
+    };
+    if (group < turns_end) gather(group);
+
+    // Surface: the flux at every point of the faces of the block's elements.
+    #pragma unroll 1
+    for (int start = group; start < turns_end; start += turn) {
         #pragma unroll
         for (int i = 0; i < in_flight; ++i) {
             const int e = start + i * flux_groups, plus = neighbours[i];
@@ -133,6 +139,7 @@ dg_surface(const real* __restrict__ q, const real* __restrict__ faces, const int
             #pragma unroll
             for (int f = 0; f < fields; ++f) results[e * result_row + f * flux_row + point] = flux[f];
         }
+        if (start + turn < turns_end) gather(start + turn);
     }
 
     // What the right-hand sides are added to arrives while they are made.

@@ -80,7 +80,7 @@ const std::string whole_in_the_code = "fused=whole,traces=shared,operator=immedi
 TEST_F(DgStageKernels, OperatorsInTheCodeEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=1 precision=f32 elements=37", whole_in_the_code + ",nodes_per_thread=1,unroll=4,copy_width=4");
     expect_emulated("equation=maxwell_3d order=2 precision=f64 materials=per_element elements=35",
-                    whole_in_the_code + ",nodes_per_thread=2,unroll=2,copy_width=2");
+                    whole_in_the_code + ",nodes_per_thread=2,unroll=6,copy_width=2");
     expect_emulated("equation=acoustics_3d order=2 precision=f32 materials=per_element elements=3",
                     whole_in_the_code + ",nodes_per_thread=1,unroll=2,copy_width=1");
     expect_emulated("equation=maxwell_2d_tm order=2 precision=f32 elements=40", whole_in_the_code + ",nodes_per_thread=1,unroll=4,copy_width=2");
@@ -151,7 +151,7 @@ TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
         {"equation=maxwell_3d order=2 precision=f64",
          "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=2,min_blocks=2"},
         {"equation=maxwell_3d order=3 precision=f32",
-         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=3"},
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=6,copy_width=4,min_blocks=2"},
         {"equation=maxwell_3d order=3 precision=f64",
          "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=2,min_blocks=1"},
         {"equation=acoustics_3d order=3 precision=f64 materials=per_element",
