@@ -20,7 +20,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 // What a problem and a configuration decide, and every block asks.
 struct Plan {
     Grid grid;
-    std::int64_t colours_per_pass, block_x, block_y, block_z, z_block, points_per_thread, min_blocks;
+    std::int64_t colours_per_pass, block_x, block_y, block_z, z_block, points_per_thread, min_blocks, walks;
     bool clamped, split;
     std::string staging, stencil_in;
 
@@ -33,6 +33,7 @@ struct Plan {
           z_block(config.integer("z_block")),
           points_per_thread(config.integer("points_per_thread")),
           min_blocks(config.integer("min_blocks")),
+          walks(walks_per_plane(grid, config)),
           clamped(config.word("edges") == "clamped"),
           split(config.word("layout") == "colour_split"),
           staging(config.word("staging")),
@@ -44,6 +45,11 @@ struct Plan {
     bool hands_over() const { return leaves_partial_sums(staging); }
     /// Both partial sums of the planes of the later colours.
     std::int64_t partial_words() const { return 2 * std::max<std::int64_t>(grid.nz / 2, 1) * grid.plane(); }
+    /// Old rows around the boundaries between parts of a plane, of every plane.
+    std::int64_t kept_words() const {
+        constexpr std::int64_t rows_kept = 5;  // as in the kernel
+        return (grid.nz + 2) * (walks - 1) * rows_kept * grid.pitch;
+    }
     std::int64_t word() const { return bytes_per_word(grid.precision); }
     std::int64_t packed_row() const { return divide_up(divide_up(grid.nx, 2), line_bytes / word()) * (line_bytes / word()); }
     std::int64_t packed_words() const { return 8 * coefficients * divide_up(grid.nz, 2) * divide_up(grid.ny, 2) * packed_row(); }
@@ -57,6 +63,7 @@ Block constants(const Plan& plan) {
     block.line("constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = {};", plan.min_blocks);
     if (!plan.chases()) block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
     if (plan.staging != "shared") block.line("constexpr int points_per_thread = {};  // along x", plan.points_per_thread);
+    if (plan.walks > 1) block.line("constexpr int walks = {};              // of a plane, by blocks that share it", plan.walks);
     if (plan.bulk()) block.line("constexpr int rows_per_stage = {};", staged_rows(plan.staging));
     if (plan.colours_per_pass == 1)
         block.line("constexpr bool clamped_loads = {};  // threads beyond the grid repeat the last point's loads, or have none", plan.clamped);
@@ -275,6 +282,7 @@ Block stencil_of_row(const Plan& plan) {
 
 // The planes that the blocks of a launch walk through: those of one parity, or all, the odd ones behind the even ones.
 Block walk_parameters(const Plan& plan) {
+    if (plan.walks > 1) return parameters(plan, "real* partial_sums, real* kept_rows", "");
     if (plan.hands_over()) return parameters(plan, plan.chases() ? "real* partial_sums, real* tickets" : "real* partial_sums", "");
     return plan.chases() ? parameters(plan, "real* tickets", "") : parameters(plan, "", "z_parity");
 }
@@ -330,15 +338,29 @@ Block scatter() {
     return Block().lines_of(render("gauss_seidel_27_walk_scatter.cu", {}));
 }
 
+// The rows that a block is there for.
+Block part(const Plan& plan) {
+    if (plan.walks == 1) return Block().lines_of(render("gauss_seidel_27_part_all.cu", {}));
+    return Block().lines_of(render("gauss_seidel_27_part_of_rows.cu", {{"parameters", walk_parameters(plan)}}));
+}
+
+// The entries that walk through the planes of two parities, one after the other or in turn.
+Block partial_sums_entries(const Plan& plan) {
+    Holes holes{{"parameters", walk_parameters(plan)}};
+    if (plan.chases()) return Block().lines_of(render("gauss_seidel_27_partial_sums_in_turn.cu", holes));
+    holes.emplace_back("part_of_block", Block().text(plan.walks > 1 ? "const Part part(kept_rows, ny, pitch, z);" : "const Part part(ny);"));
+    return Block().lines_of(render("gauss_seidel_27_partial_sums_by_parity.cu", holes));
+}
+
 std::string walk_text(const Plan& plan, const Block& head) {
     Holes holes{{"banner", head}, {"constants", constants(plan)}, {"turn", turn(plan)}};
     if (plan.hands_over()) {
-        const char* const form = plan.chases() ? "gauss_seidel_27_partial_sums_in_turn.cu" : "gauss_seidel_27_partial_sums_by_parity.cu";
         holes.emplace_back("points", points(plan));
         holes.emplace_back("scatter", scatter());
         const char* const couplings = plan.staging == "partial_sums" ? "gauss_seidel_27_couplings_loaded.cu" : "gauss_seidel_27_couplings_copied.cu";
         holes.emplace_back("couplings", Block().lines_of(render(couplings, {})));
-        holes.emplace_back("entries", Block().lines_of(render(form, {{"parameters", walk_parameters(plan)}})));
+        holes.emplace_back("part", part(plan));
+        holes.emplace_back("entries", partial_sums_entries(plan));
         return render("gauss_seidel_27_walk_partial_sums.cu", holes);
     }
     holes.emplace_back("parameters", walk_parameters(plan));
@@ -367,6 +389,15 @@ Launch begin_of_chase(const Plan& plan) {
     return begin;
 }
 
+// The launch that keeps what blocks which share a plane need of each other's rows.
+Launch keep_rows(const Plan& plan) {
+    Launch keep;
+    keep.entry = "gauss_seidel_27_keep_rows";
+    keep.grid = {divide_up(plan.grid.pitch, copy_threads * plan.points_per_thread), plan.walks - 1, plan.grid.nz + 2};
+    keep.block = {copy_threads, 1, 1};
+    return keep;
+}
+
 void walks(const Plan& plan, const Block& head, KernelSource& source) {
     source.text = walk_text(plan, head);
     Launch walk = launch(plan, "gauss_seidel_27_walk", {1, 1, divide_up(plan.grid.nz, plan.z_block)}, 0);
@@ -382,6 +413,12 @@ void walks(const Plan& plan, const Block& head, KernelSource& source) {
         walk.constants.clear();
         walk.range_axis = -1;  // planes beside the range take part
         source.tables.push_back({"partial_sums", plan.partial_words(), {}, true});
+    }
+    if (plan.walks > 1) {
+        walk.grid[1] = plan.walks;
+        source.tables.push_back({"kept_rows", plan.kept_words(), {}, true});
+        source.step.push_back(keep_rows(plan));
+        source.entries.push_back(source.step.front().entry);
     }
     if (plan.chases()) {
         walk.constants.clear();

@@ -42,6 +42,8 @@ std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, 
 int staged_rows(const std::string& staging);
 /// Whether planes of the earlier colours leave to the others what their new values amount to: staging=partial_sums and partial_sums_async.
 bool leaves_partial_sums(const std::string& staging);
+/// CUDA: blocks that share a plane, each walking through a part of its rows.
+std::int64_t walks_per_plane(const Grid& grid, const Config& config);
 
 /// Parts of the family, each in the file of its name.
 SearchSpace space(const Problem& problem, const Limits& limits);

@@ -41,7 +41,7 @@ std::vector<std::string> stagings(Stencil stencil, const Limits& limits) {
 }
 
 std::vector<Tunable> cuda_tunables(Stencil stencil, const Limits& limits) {
-    return {
+    std::vector<Tunable> tunables{
         {"colours_per_pass",
          "1: points of one colour; 2: whole rows, both colours of x; 4: all colours of a plane, in a walk along y; 8: the same in one launch, odd "
          "planes following the even ones",
@@ -64,6 +64,10 @@ std::vector<Tunable> cuda_tunables(Stencil stencil, const Limits& limits) {
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})},
         {"layout", "of a variable stencil: as it is, or packed colour by colour in a table of the kernel",
          stencil == Stencil::variable ? words({"natural", "colour_split"}) : words({"natural"})}};
+    if (stencil == Stencil::symmetric)
+        tunables.push_back(
+            {"walks", "blocks that share a plane, each of which walks through a part of its rows", numbers({1, 2, 3, 4, 6, 8}), Value(1)});
+    return tunables;
 }
 
 // Whether threads own whole rows, both colours of x.
@@ -224,6 +228,20 @@ std::vector<Constraint> form_constraints(const Grid& grid) {
              }}};
 }
 
+// What blocks that share a plane need.
+Constraint walks_constraint(const Grid& grid) {
+    return {"shared_planes", [grid](const Config& config) -> Reason {
+                constexpr std::int64_t fewest_steps = 2;
+                const std::int64_t sharing = walks_per_plane(grid, config);
+                if (sharing == 1) return {};
+                if (config.integer("colours_per_pass") != 4 || !leaves_partial_sums(config.word("staging")))
+                    return "blocks share a plane with colours_per_pass=4 and staging=partial_sums or partial_sums_async only";
+                const std::int64_t steps = (grid.ny + 1) / 2 + 1;  // of two rows, as in the kernel
+                if (steps / sharing >= fewest_steps) return {};
+                return fmt::format("a walk through {} rows has {} steps, {} blocks need {} each", grid.ny, steps, sharing, fewest_steps);
+            }};
+}
+
 SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
     std::vector<Constraint> constraints = resource_constraints(grid, limits);
     for (auto& constraint : form_constraints(grid)) constraints.push_back(std::move(constraint));
@@ -232,6 +250,10 @@ SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
     std::vector<Assignment> safe{
         {"colours_per_pass", 1},  {"staging", "cache"},       {"block_x", 32},      {"block_y", 4},    {"z_block", 8},
         {"points_per_thread", 1}, {"stencil_in", stencil_in}, {"edges", "guarded"}, {"min_blocks", 1}, {"layout", "natural"}};
+    if (grid.stencil == Stencil::symmetric) {
+        constraints.push_back(walks_constraint(grid));
+        safe.push_back({"walks", 1});
+    }
     return {std::move(tunables), std::move(constraints), std::move(safe)};
 }
 
@@ -272,6 +294,10 @@ int staged_rows(const std::string& staging) {
 
 bool leaves_partial_sums(const std::string& staging) {
     return staging == "partial_sums" || staging == "partial_sums_async";
+}
+
+std::int64_t walks_per_plane(const Grid& grid, const Config& config) {
+    return grid.stencil == Stencil::symmetric ? config.integer("walks") : 1;
 }
 
 std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, std::int64_t points_per_thread) {

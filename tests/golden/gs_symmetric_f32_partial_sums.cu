@@ -1,5 +1,5 @@
 // gauss_seidel_27: symmetric stencil, f32
-// hone emit gauss_seidel_27 stencil=symmetric precision=f32 nx=96 ny=96 nz=96 --target cuda --config colours_per_pass=4,staging=partial_sums,block_x=32,block_y=6,z_block=2,points_per_thread=2,stencil_in=streaming,edges=clamped,min_blocks=2,layout=natural
+// hone emit gauss_seidel_27 stencil=symmetric precision=f32 nx=96 ny=96 nz=96 --target cuda --config colours_per_pass=4,staging=partial_sums,block_x=32,block_y=6,z_block=2,points_per_thread=2,stencil_in=streaming,edges=clamped,min_blocks=2,layout=natural,walks=1
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 68 bytes (compulsory)
 using real = float;
@@ -154,6 +154,19 @@ __device__ __forceinline__ Group updated(const Sums& sums, const Group& old, con
     return result;
 }
 
+// The part of a plane that a block brings up to date: all rows. Steps of two rows are named by the odd one, which comes first; the last one is that in
+// which both neighbours of the last row have had their turn.
+struct Part {
+    int first_step = 1, warm_up = 1, last_step;
+
+    __device__ __forceinline__ explicit Part(int ny) : last_step((ny + 1) / 2 * 2 + 1) {}
+
+    __device__ __forceinline__ bool owns(int) const { return true; }
+
+    // The plane of which row y has the values from before the launch.
+    __device__ __forceinline__ const real* old(const real* u_plane, int) const { return u_plane; }
+};
+
 // A plane of the earlier colours and one beside it share the couplings of their points. The earlier one has all of them at hand when it gets its new
 // values, and so leaves to the later one what these values amount to there: `partial_sums` holds, for each plane of the later colours, less the terms
 // of the plane below, and then less those of the plane above. Every coefficient is read once.
@@ -162,13 +175,15 @@ __device__ __forceinline__ wide partial_sums_of(int z, wide plane)
     return (z / 2 - 1) * 2 * plane;
 }
 
-// Where a thread's groups lie in every row, and which rows there are.
+// Where a thread's groups lie in every row, which rows there are, and which of them are the block's.
 struct Place {
     int x, nx, ny, pitch;
     int x_read;
     bool stores;
+    Part part;
 
-    __device__ __forceinline__ Place(int points, int rows, int pitch_words) : nx(points), ny(rows), pitch(pitch_words)
+    __device__ __forceinline__ Place(int points, int rows, int pitch_words, const Part& rows_of_block)
+        : nx(points), ny(rows), pitch(pitch_words), part(rows_of_block)
     {
         const int lane = threadIdx.x;
         x = int(threadIdx.y) * words_per_warp + (lane - left_halo_lanes) * points_per_thread;
@@ -179,8 +194,8 @@ struct Place {
 
     __device__ __forceinline__ bool inside(int y) const { return y >= 1 && y <= ny; }
 
-    // Whether steps of two rows, each behind an odd one, come to row y before both neighbours of all rows have had their turn.
-    __device__ __forceinline__ bool reaches(int y) const { return y <= (ny + 1) / 2 * 2 + 1; }
+    // Whether the block's steps come to row y.
+    __device__ __forceinline__ bool reaches(int y) const { return y <= part.last_step; }
 
     // The group of row y, or of the last row on that side, in a plane whose words begin at `plane`: the same place for all threads, so that what they
     // have of their own is 32 bits.
@@ -192,7 +207,7 @@ struct Place {
 
     __device__ __forceinline__ void write(real* plane, int y, const Group& group) const
     {
-        if (stores && inside(y)) store(plane + y * wide(pitch), x, nx, group);
+        if (stores && inside(y) && part.owns(y)) store(plane + y * wide(pitch), x, nx, group);
     }
 };
 
@@ -271,13 +286,13 @@ __device__ __forceinline__ void hand_over(Group* for_below, Sums* for_above, con
 }
 
 // The four colours of a plane of the earlier colours, and what they amount to beside it; `updates` is false where the plane itself keeps its values,
-// as the boundary does. A block owns whole rows and walks along y. Warps overlap by the halo lanes, so that neighbours come by shuffles.
+// as the boundary does. A block has whole rows and walks along y. Warps overlap by the halo lanes, so that neighbours come by shuffles.
 //
-// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and nobody else writes plane z.
+// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and nobody else writes its part.
 __device__ __forceinline__ void walk_earlier_plane(real* u, const real* f, const real* stencil, real* partial_sums, int nx, int ny, int nz, int pitch,
-                                                   int z, bool updates, bool below_takes, bool above_takes, const Turn& turn)
+                                                   int z, const Part& part, bool updates, bool below_takes, bool above_takes, const Turn& turn)
 {
-    const Place at(nx, ny, pitch);
+    const Place at(nx, ny, pitch, part);
     const wide plane = wide(ny + 2) * pitch, stride = (nz + 2) * plane;
     real* const u_plane = u + z * plane;
     const real* const f_plane = f + z * plane;
@@ -287,18 +302,20 @@ __device__ __forceinline__ void walk_earlier_plane(real* u, const real* f, const
     real* const sums_below = partial_sums + partial_sums_of(z - 1, plane) + plane;
     real* const sums_above = partial_sums + partial_sums_of(z + 1, plane);
     const auto row_at = [&](int y) { return Row(at, y, f_plane, s_plane, stride); };
+    const auto old_at = [&](int y) { return load(at.read(part.old(u_plane, y), y)); };
 
     // In the loop, odd and even are rows y and y - 1. The arrays are of rows y - 2 to y + 1; the last two are the first two of the next step.
     constexpr int rows = 4;
-    Group old_even = load(at.read(u_plane, 0));
+    const int begin = part.warm_up;
+    Group old_even = old_at(begin - 1);
     Sums even;
-    Group below[rows] = {load(at.read(u_below, -1)), load(at.read(u_below, 0))};
-    Group above[rows] = {load(at.read(u_above, -1)), load(at.read(u_above, 0))};
+    Group below[rows] = {load(at.read(u_below, begin - 2)), load(at.read(u_below, begin - 1))};
+    Group above[rows] = {load(at.read(u_above, begin - 2)), load(at.read(u_above, begin - 1))};
     Group for_below[rows] = {};
     Sums for_above[rows];
-    Couplings odd_couplings(s_plane, stride, plane, at, 0, 1), even_couplings(s_plane, stride, plane, at, 1, 0);
-    for (int y = 1; at.reaches(y); y += 2) {
-        const Group own = load(at.read(u_plane, y)), own_next = load(at.read(u_plane, y + 1));
+    Couplings odd_couplings(s_plane, stride, plane, at, 0, begin), even_couplings(s_plane, stride, plane, at, 1, begin - 1);
+    for (int y = begin; at.reaches(y); y += 2) {
+        const Group own = old_at(y), own_next = old_at(y + 1);
         #pragma unroll
         for (int i = 2; i < rows; ++i) {
             below[i] = load(at.read(u_below, y - 2 + i));
@@ -355,9 +372,9 @@ constexpr int lines_ahead = sizeof(real) == 4 ? 2 : 0;  // in f64 one step's row
 
 // The four colours of a plane of the later colours.
 __device__ __forceinline__ void walk_later_plane(real* u, const real* f, const real* stencil, const real* partial_sums, int nx, int ny, int nz, int pitch,
-                                                 int z, Turn& turn)
+                                                 int z, const Part& part, Turn& turn)
 {
-    const Place at(nx, ny, pitch);
+    const Place at(nx, ny, pitch, part);
     const wide plane = wide(ny + 2) * pitch, stride = (nz + 2) * plane;
     real* const u_plane = u + z * plane;
     const real* const f_plane = f + z * plane;
@@ -367,8 +384,10 @@ __device__ __forceinline__ void walk_later_plane(real* u, const real* f, const r
         Group own, from_below, from_above;
         Row row;
     };
-    const auto line_at = [&](int y) {
-        return Line{load(at.read(u_plane, y)), load(at.read(sums, y)), load(at.read(sums + plane, y)), Row(at, y, f_plane, s_plane, stride)};
+    const auto line_at = [&](int row) {
+        const int y = min(row, part.last_step + 1);  // loads ahead end with the rows that are needed
+        return Line{load(at.read(part.old(u_plane, y), y)), load(at.read(sums, y)), load(at.read(sums + plane, y)),
+                    Row(at, y, f_plane, s_plane, stride)};
     };
     const auto begin = [](Sums& sums_of_row, const Line& line) {
         sums_of_row.begin(line.row.right_side);
@@ -381,9 +400,9 @@ __device__ __forceinline__ void walk_later_plane(real* u, const real* f, const r
     turn.wait_for_row(lines - 1);
     Line line[lines];
     #pragma unroll
-    for (int i = 0; i < lines; ++i) line[i] = line_at(i);
+    for (int i = 0; i < lines; ++i) line[i] = line_at(part.first_step - 1 + i);
     Sums even;
-    for (int y = 1; y <= ny + 1; y += 2) {
+    for (int y = part.first_step; y <= ny + 1 && at.reaches(y); y += 2) {
         const Line &south = line[0], &middle = line[1], &north = line[2];
         Sums odd;
         begin(odd, middle);
@@ -415,7 +434,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
 {
     const int z = 1 + 2 * int(blockIdx.z);
     if (z < first || z > last + 1) return;
-    walk_earlier_plane(u, f, stencil, partial_sums, nx, ny, nz, pitch, z, z > first && z <= last, z - 1 > first, z + 1 <= last, Turn());
+    const Part part(ny);
+    walk_earlier_plane(u, f, stencil, partial_sums, nx, ny, nz, pitch, z, part, z > first && z <= last, z - 1 > first, z + 1 <= last, Turn());
 }
 
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_later_planes(
@@ -425,6 +445,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
 {
     const int z = 2 + 2 * int(blockIdx.z);
     if (z <= first || z > last) return;
+    const Part part(ny);
     Turn turn;
-    walk_later_plane(u, f, stencil, partial_sums, nx, ny, nz, pitch, z, turn);
+    walk_later_plane(u, f, stencil, partial_sums, nx, ny, nz, pitch, z, part, turn);
 }

@@ -60,7 +60,9 @@ constexpr std::array cuda_forms{"staging=cache,edges=guarded,points_per_thread=2
                                 "colours_per_pass=4,staging=partial_sums,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
                                 "colours_per_pass=8,staging=partial_sums,points_per_thread=4,edges=clamped,block_y=4,z_block=2",
                                 "colours_per_pass=4,staging=partial_sums_async,points_per_thread=4,edges=clamped,block_y=4,z_block=2",
-                                "colours_per_pass=8,staging=partial_sums_async,points_per_thread=2,edges=clamped,block_y=16,z_block=2"};
+                                "colours_per_pass=8,staging=partial_sums_async,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
+                                "colours_per_pass=4,staging=partial_sums,points_per_thread=4,edges=clamped,block_y=4,z_block=2,walks=3",
+                                "colours_per_pass=4,staging=partial_sums_async,points_per_thread=2,edges=clamped,block_y=16,z_block=2,walks=2"};
 
 // Those that the space has; with stencils packed by colour where it has only that.
 std::vector<Config> forms_in(const SearchSpace& space) {
@@ -220,6 +222,65 @@ TEST_F(SlowGaussSeidel27Kernels, PartialSumsEqualTheReferenceAtEverySize) {
                                                      all_colours ? 8 : 4, random_() % 2 == 0 ? "partial_sums" : "partial_sums_async"));
         ASSERT_FALSE(family.space(problem, {}).check(config)) << text;
         for (int part = 0; part < 4; ++part) expect_verified(family, problem, config);
+    }
+}
+
+// What a step over the range makes of the workload's u.
+HostArray stepped(Backend& backend, const Family& family, const Problem& problem, const Config& config, const Workload& workload, std::int64_t first,
+                  std::int64_t last) {
+    Match match;
+    match.config = config;
+    const auto kernel = std::make_shared<const Kernel>(backend, family, problem, match, backend.device().limits);
+    HostArray u = workload.arrays[0].copy();
+    const std::array<void*, 3> arrays{u.data(), const_cast<void*>(workload.arrays[1].data()), const_cast<void*>(workload.arrays[2].data())};
+    BoundKernel(kernel, arrays).launch(first, last);
+    return u;
+}
+
+// The family with the parts of a plane in the opposite order, last one first.
+Family last_part_first(const Family& family) {
+    Family result = family;
+    result.kernel = [family](const Problem& problem, const Config& config, const Limits& limits) {
+        KernelSource source = family.kernel(problem, config, limits);
+        const std::string_view part = "const int part = blockIdx.y;";
+        const std::size_t found = source.text.find(part);
+        if (found == std::string::npos) throw Error("gauss_seidel_27", "does not say which part is a block's", "mend the test");
+        source.text.replace(found, part.size(), "const int part = walks - 1 - int(blockIdx.y);");
+        return source;
+    };
+    return result;
+}
+
+// Blocks that share a plane do what one block does, operation for operation. The emulator's blocks run one after the other, so that in one of two
+// orders whatever a part reads of another one has been overwritten before.
+TEST_F(SlowGaussSeidel27Kernels, BlocksThatShareAPlaneGiveTheSameBits) {
+    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
+    const Family reversed = last_part_first(family);
+    for (const auto& [rows, walks, planes] : {std::array{5, 2, 6}, std::array{9, 3, 5}, std::array{14, 4, 3}, std::array{29, 8, 2}}) {
+        const std::uint64_t seed = random_();
+        const Problem problem =
+            parse(fmt::format("stencil=symmetric precision={} nx={} ny={} nz={}", seed % 2 == 0 ? "f32" : "f64", 2 + seed % 70, rows, planes));
+        const SearchSpace space = family.space(problem, {});
+        const std::string form = fmt::format("colours_per_pass=4,staging={},points_per_thread={},edges=clamped,block_y=4,z_block=2,walks=",
+                                             seed / 2 % 2 == 0 ? "partial_sums" : "partial_sums_async", seed % 2 == 0 && seed / 4 % 2 == 0 ? 4 : 2);
+        const Config alone = space.parse(form + "1"), shared = space.parse(form + std::to_string(walks));
+        ASSERT_FALSE(space.check(shared)) << problem.key();
+        const Workload workload = family.workload(problem, seed);
+        // All, all but the first plane, and any: planes beside the range are walked, too.
+        const int begin = static_cast<int>(random_() % static_cast<unsigned>(planes));
+        const int end = begin + 1 + static_cast<int>(random_() % static_cast<unsigned>(planes - begin));
+        for (const auto& [from, to] : {std::pair{0, planes}, std::pair{1, planes}, std::pair{begin, end}}) {
+            const HostArray expected = stepped(*backend_, family, problem, alone, workload, from, to);
+            for (const Family* order : {&family, &reversed}) {
+                const HostArray computed = stepped(*backend_, *order, problem, shared, workload, from, to);
+                EXPECT_EQ(std::memcmp(expected.data(), computed.data(), static_cast<std::size_t>(expected.bytes())), 0)
+                    << problem.key() << ' ' << shared.key() << " range [" << from << ", " << to << "), seed " << seed
+                    << (order == &reversed ? ", last part first" : "");
+            }
+            if (from == 0 && to == planes) {
+                EXPECT_LE(largest_difference(expected, workload.expected[0]), workload.tolerance) << problem.key() << ", seed " << seed;
+            }
+        }
     }
 }
 
@@ -389,6 +450,41 @@ TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
                   workload.tolerance)
             << kind << ' ' << config << ", seed " << seed;
     }
+}
+
+// Ten sweeps with more blocks than a device holds at a time: those that share a plane get no other bits than one block, in whatever order they run.
+TEST_F(GpuGaussSeidel27, BlocksThatShareAPlaneGiveTheSameBits) {
+    const Family& family = families().find("gauss_seidel_27");
+    const Limits& limits = backend_->device().limits;
+    for (const char* precision : {"f32", "f64"})
+        for (const char* staging : {"partial_sums", "partial_sums_async"}) {
+            if (staging == std::string_view("partial_sums_async") && limits.architecture < 80) continue;
+            const std::uint64_t seed = random_();
+            const Problem problem = parse(fmt::format("stencil=symmetric precision={} nx=201 ny={} nz=601", precision, 60 + seed % 2));
+            const SearchSpace space = family.space(problem, limits);
+            const Workload workload = family.workload(problem, seed);
+            HostArray alone;
+            for (const int walks : {1, 2, 3, 8}) {
+                std::vector<DeviceArray> arrays;
+                for (const auto& array : workload.arrays) {
+                    arrays.emplace_back(*backend_, array.bytes());
+                    backend_->copy(arrays.back().data(), array.data(), array.bytes());
+                }
+                Match match;
+                match.config = space.parse(
+                    fmt::format("colours_per_pass=4,staging={},points_per_thread=2,edges=clamped,block_y=6,z_block=2,stencil_in=streaming,walks={}",
+                                staging, walks));
+                const auto kernel = std::make_shared<const Kernel>(*backend_, family, problem, match, limits);
+                const BoundKernel step(kernel, std::array{arrays[0].data(), arrays[1].data(), arrays[2].data()});
+                for (int sweep = 0; sweep < 10; ++sweep) step.launch();
+                HostArray u = workload.arrays[0].copy();
+                backend_->copy(u.data(), arrays[0].data(), u.bytes());
+                backend_->synchronise();
+                if (walks == 1) alone = u.copy();
+                EXPECT_EQ(std::memcmp(alone.data(), u.data(), static_cast<std::size_t>(u.bytes())), 0)
+                    << problem.key() << ' ' << match.config.key() << ", seed " << seed;
+            }
+        }
 }
 
 TEST_F(GpuGaussSeidel27, RandomConfigurationsEqualTheReference) {

@@ -62,7 +62,8 @@ TEST(GaussSeidel27, EveryConstraintRejectsSomethingAndSaysWhy) {
         std::set<std::string> rules;
         std::set<std::string> used;
         for (const auto& p : {problem("variable", "f64", 33, 5, 5),
-                              families().parse_problem("gauss_seidel_27 stencil=constant precision=f32 nx=61 ny=5 nz=5 pitch=63")}) {
+                              families().parse_problem("gauss_seidel_27 stencil=constant precision=f32 nx=61 ny=5 nz=5 pitch=63"),
+                              problem("symmetric", "f32", 33, 5, 5)}) {
             const SearchSpace space = family.space(p, limits);
             for (const auto& constraint : space.constraints()) rules.insert(constraint.name);
             std::int64_t members = 0;
@@ -99,9 +100,12 @@ TEST(GaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
                 const SearchSpace space =
                     with_only(family.space(problem(stencil, precision, 96, 96, 96), cuda_limits(architecture)), {{"block_x", 32}, {"min_blocks", 1}});
                 std::set<std::string> forms;
+                std::set<std::string> shared;
                 for (const auto index : space.members()) {
                     const Config config = space.at(index);
                     forms.insert(fmt::format("{} {} {}", config.integer("colours_per_pass"), config.word("staging"), config.word("layout")));
+                    if (stencil == std::string("symmetric") && config.integer("walks") > 1)
+                        shared.insert(fmt::format("{} {} {}", config.integer("colours_per_pass"), config.word("staging"), config.integer("walks")));
                 }
                 std::set<std::string> expected{"1 cache natural", "1 registers natural", "1 shared natural",
                                                "2 cache natural", "4 registers natural", "8 registers natural"};
@@ -114,7 +118,40 @@ TEST(GaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
                     if (architecture >= 80) expected.insert({"4 partial_sums_async natural", "8 partial_sums_async natural"});
                 }
                 EXPECT_EQ(forms, expected) << stencil << ' ' << precision << " on sm_" << architecture;
+                std::set<std::string> expected_shared;
+                for (const int walks : {2, 3, 4, 6, 8}) {
+                    if (stencil != std::string("symmetric")) continue;
+                    expected_shared.insert(fmt::format("4 partial_sums {}", walks));
+                    if (architecture >= 80) expected_shared.insert(fmt::format("4 partial_sums_async {}", walks));
+                }
+                EXPECT_EQ(shared, expected_shared) << stencil << ' ' << precision << " on sm_" << architecture;
             }
+}
+
+// Each block that shares a plane has two steps of two rows at least, of (ny + 1) / 2 + 1.
+TEST(GaussSeidel27, BlocksShareAPlaneThatHasRowsForAll) {
+    const Family family = gauss_seidel_27();
+    for (const auto& [rows, most] : {std::pair{1, 1}, std::pair{4, 1}, std::pair{5, 2}, std::pair{8, 2}, std::pair{9, 3}, std::pair{13, 4},
+                                     std::pair{28, 6}, std::pair{29, 8}, std::pair{320, 8}}) {
+        const SearchSpace space = family.space(problem("symmetric", "f32", 40, rows, 5), cuda_limits(90));
+        for (const int walks : {1, 2, 3, 4, 6, 8}) {
+            const auto rejection = space.check(
+                space.parse(fmt::format("colours_per_pass=4,staging=partial_sums,points_per_thread=2,edges=clamped,z_block=2,walks={}", walks)));
+            EXPECT_EQ(!rejection, walks <= most) << rows << " rows, " << walks << " blocks";
+            if (rejection) {
+                EXPECT_EQ(rejection->constraint, "shared_planes") << rejection->reason;
+            }
+        }
+    }
+}
+
+// Records and journals from before planes were shared.
+TEST(GaussSeidel27, AConfigurationWithoutWalksIsOneOfABlockPerPlane) {
+    const SearchSpace space = gauss_seidel_27().space(problem("symmetric", "f32", 40, 40, 40), cuda_limits(90));
+    std::vector<Assignment> assignments = space.safe().assignments();
+    ASSERT_EQ(assignments.back().name, "walks");
+    assignments.pop_back();
+    EXPECT_EQ(space.completed(Config(std::move(assignments))), space.safe());
 }
 
 TEST(GaussSeidel27, RowsStartOnALineUnlessThePitchIsGiven) {
