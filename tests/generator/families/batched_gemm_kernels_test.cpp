@@ -120,11 +120,14 @@ TEST_F(SlowBatchedGemmKernels, EveryKindOfThreadMappingEqualsTheReferenceInTheEm
 }
 
 TEST_F(SlowBatchedGemmKernels, EveryKindOfTileMappingEqualsTheReferenceInTheEmulator) {
-    expect_emulated("b=shared m=21 n=9 k=11 batch=3", "matrices_per_block=1");
-    expect_emulated("b=shared update=scale m=7 n=12 k=20 batch=9", "matrices_per_block=4,thread_m=4,thread_n=4,stages=2,exchange=shared");
+    expect_emulated("b=shared m=21 n=9 k=11 batch=3", "mapping=tile,matrices_per_block=1,thread_n=2");
+    expect_emulated("b=shared update=scale m=7 n=12 k=20 batch=9",
+                    "mapping=tile,matrices_per_block=4,thread_m=4,thread_n=4,chunk=8,stages=2,exchange=shared");
     expect_emulated("form=tn precision=f32 m=1 n=3 k=30 batch=9", "matrices_per_block=2,thread_m=1,thread_n=1,chunk=16,exchange=shared");
     expect_emulated("form=nt precision=f32 m=8 n=8 k=8 batch=11", "matrices_per_block=8,thread_m=4,thread_n=4");
-    expect_emulated("b=shared form=tn precision=f32 m=20 n=33 k=30 batch=7", "passes=2,chunk=32,stages=1,exchange=direct");
+    expect_emulated("b=shared form=tn precision=f32 m=20 n=33 k=30 batch=7",
+                    "mapping=tile,matrices_per_block=1,passes=2,chunk=32,stages=1,exchange=direct");
+    expect_emulated("b=shared m=2 n=9 k=3 batch=70", "");
 }
 
 TEST_F(SlowBatchedGemmKernels, EveryKindOfMatrixUnitMappingEqualsTheReferenceInTheEmulator) {
@@ -136,6 +139,7 @@ TEST_F(SlowBatchedGemmKernels, EveryKindOfMatrixUnitMappingEqualsTheReferenceInT
     expect_emulated("form=nt m=40 n=1 k=13 batch=9", "mapping=mma,chunk=16");
     expect_emulated("b=shared update=scale m=3 n=40 k=27 batch=50",
                     "mapping=mma,matrices_per_block=8,block_n=64,passes=4,chunk=32,stages=1,exchange=direct");
+    expect_emulated("b=shared m=3 n=20 k=27 batch=37", "");
 }
 
 // A few of each kind, others at every run: what this leaves out today it finds tomorrow.
@@ -149,11 +153,12 @@ TEST_F(SlowBatchedGemmKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmu
 // What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
 TEST_F(SlowBatchedGemmKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
     constexpr int few_bytes = 160;
-    constexpr std::array<std::array<const char*, 2>, 8> representatives{{
+    constexpr std::array<std::array<const char*, 2>, 9> representatives{{
         {"m=2 n=2 k=2", "matrices_per_block=256,exchange=direct,min_blocks=4"},
         {"m=3 n=3 k=3", "matrices_per_block=128,min_blocks=4"},
         {"b=shared m=81 n=8 k=64", "mapping=mma,block_m=128,thread_m=1,thread_n=1,chunk=64,depth=8,exchange=shared,min_blocks=4"},
         {"b=shared m=3 n=192 k=27", "mapping=mma,matrices_per_block=16,block_n=256,thread_m=1,thread_n=4,chunk=32,exchange=shared"},
+        {"b=shared m=1 n=187 k=36", ""},
         {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=2,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
         {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
         {"m=300 n=411 k=200", "block_m=64,block_n=64,thread_m=2,thread_n=4,chunk=32,stages=2,depth=8,min_blocks=3"},

@@ -141,12 +141,25 @@ TEST(BatchedSpace, LeavesTheMatrixUnitsTheRegistersThatTheyInsistOn) {
     EXPECT_FALSE(space.check(space.parse(text + "min_blocks=1")).has_value());
 }
 
+TEST(BatchedSpace, UntunedThinProductsWithOneBShareABlock) {
+    const auto safe = [](const std::string& rest) {
+        const Problem problem = parse("batched_gemm batch=1000 " + rest);
+        return family_of(problem).space(problem, cuda_limits(90)).safe();
+    };
+    EXPECT_EQ(safe("b=shared m=1 n=49 k=2").integer("matrices_per_block"), 64);
+    EXPECT_EQ(safe("b=shared m=3 n=192 k=27").integer("matrices_per_block"), 4);
+    EXPECT_EQ(safe("b=shared m=3 n=192 k=27").word("mapping"), "mma");
+    EXPECT_EQ(safe("b=shared m=3 n=400 k=27").integer("matrices_per_block"), 1) << "rows that are cut into tiles";
+    EXPECT_EQ(safe("m=3 n=192 k=27").integer("matrices_per_block"), 1);
+}
+
 TEST(BatchedSpace, SafeConfigurationExistsForEveryShape) {
     std::mt19937 random(std::random_device{}());
     const auto any = [&] { return std::to_string(1 + random() % 512); };
     for (int i = 0; i < 200; ++i) {
         const std::string rest = " m=" + any() + " n=" + any() + " batch=7 precision=" + (i % 2 == 0 ? "f32" : "f64");
-        for (const std::string& text : {"batched_gemm k=" + any() + rest, "batched_gemv form=t" + rest, "batched_gemv" + rest})
+        const std::string thin = "batched_gemm b=shared m=" + std::to_string(1 + random() % 40) + " n=" + any() + " k=" + any() + " batch=7";
+        for (const std::string& text : {"batched_gemm k=" + any() + rest, thin, "batched_gemv form=t" + rest, "batched_gemv" + rest})
             for (const int architecture : {70, 80, 90, 100, 120}) {
                 SCOPED_TRACE(text + " sm_" + std::to_string(architecture));
                 const Problem problem = parse(text);
