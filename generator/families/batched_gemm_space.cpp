@@ -121,7 +121,8 @@ std::vector<Assignment> safe_assignments(const Shape& shape, const std::vector<s
             {"stages", values.stages.front()},
             {"depth", values.depth.front()},
             {"exchange", mapping == "thread" && shape.packed() ? "shared" : "direct"},
-            {"min_blocks", std::int64_t{1}}};
+            {"min_blocks", std::int64_t{1}},
+            {"passes", std::int64_t{1}}};
 }
 
 // The first of a list's values that is not below `wanted`, or else the last.
@@ -159,7 +160,8 @@ std::vector<Assignment> many_in_a_block(const Shape& shape, const Values& values
             {"stages", values.stages.front()},
             {"depth", values.depth.front()},
             {"exchange", "direct"},
-            {"min_blocks", std::int64_t{1}}};
+            {"min_blocks", std::int64_t{1}},
+            {"passes", std::int64_t{1}}};
 }
 
 }  // namespace
@@ -196,15 +198,15 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
     const bool stays = shape.shared_b && shape.k <= 128 && shape.k * shape.n >= 512;
     tunables.push_back({"passes", "groups of `matrices_per_block` products that a block computes with a shared B that it has loaded once",
                         stays ? numbers({1, 2, 4, 8, 16}) : numbers({1}), Value(1)});
+    std::vector<Constraint> rules = constraints(shape, limits, tunables);
     std::vector<Assignment> safe = safe_assignments(shape, names, values);
-    safe.push_back({"passes", std::int64_t{1}});
-    const std::vector<Constraint> rules = constraints(shape, limits, tunables);
-    SearchSpace space(tunables, rules, std::move(safe));
     constexpr int few_rows = 32;
-    if (tiny || !shape.shared_b || shape.m > few_rows) return space;
-    std::vector<Assignment> many = many_in_a_block(shape, values, units);
-    many.push_back({"passes", std::int64_t{1}});
-    return space.check(Config(many)) ? space : SearchSpace(std::move(tunables), rules, std::move(many));
+    if (shape.shared_b && shape.m <= few_rows && !tiny) {
+        std::vector<Assignment> many = many_in_a_block(shape, values, units);
+        if (std::none_of(rules.begin(), rules.end(), [config = Config(many)](const Constraint& rule) { return rule.violation(config).has_value(); }))
+            safe = std::move(many);
+    }
+    return SearchSpace(std::move(tunables), std::move(rules), std::move(safe));
 }
 
 }  // namespace hone::gemm

@@ -154,10 +154,15 @@ Block neighbours_text(const Pass& pass) {
     return block;
 }
 
-// What a pass with a volume part has of the fields; `form` says when.
-Block fields_text(const Pass& pass, const char* form) {
+Block fields_text(const Pass& pass) {
     Block block;
-    if (pass.volume) block.lines_of(render(fmt::format("dg_stage_immediate_{}.cu", form), {}));
+    if (pass.volume) block.lines_of(render("dg_stage_immediate_fields.cu", {}));
+    return block;
+}
+
+Block wait_for_fields(const Pass& pass) {
+    Block block;
+    if (pass.volume) block.text("wait_for_copies();").text("__syncthreads();");
     return block;
 }
 
@@ -449,9 +454,9 @@ Block immediate_sums(const Plan& plan, const Pass& pass) {
     Block block;
     return block.lines_of(render("dg_stage_immediate.cu", {{"shared_places", shared_places(pass)},
                                                            {"neighbours", neighbours_text(pass)},
-                                                           {"fields", fields_text(pass, "fields")},
+                                                           {"fields", fields_text(pass)},
                                                            {"gather", gather_text(plan, pass)},
-                                                           {"arrived", fields_text(pass, "arrived")},
+                                                           {"wait_for_fields", wait_for_fields(pass)},
                                                            {"fluxes", fluxes_text(plan, pass)},
                                                            {"ahead", ahead_text(pass)},
                                                            {"part", part},

@@ -151,6 +151,8 @@ TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
         {"equation=maxwell_3d order=2 precision=f64",
          "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=2,min_blocks=2"},
         {"equation=maxwell_3d order=3 precision=f32",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=3"},
+        {"equation=maxwell_3d order=3 precision=f32",
          "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=6,copy_width=4,min_blocks=2"},
         {"equation=maxwell_3d order=3 precision=f64",
          "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=2,min_blocks=1"},
