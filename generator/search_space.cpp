@@ -61,6 +61,17 @@ Config SearchSpace::at(std::int64_t index) const {
     return Config(std::move(assignments));
 }
 
+void SearchSpace::advance(Config& config) const {
+    std::vector<Assignment> assignments = std::move(config).assignments();
+    for (std::size_t i = tunables_.size(); i-- > 0;) {
+        const auto& values = tunables_[i].values;
+        const auto next = std::find(values.begin(), values.end(), assignments[i].value) + 1;
+        assignments[i].value = next == values.end() ? values.front() : *next;
+        if (next != values.end()) break;
+    }
+    config = Config(std::move(assignments));
+}
+
 std::int64_t SearchSpace::index_of(const Config& config) const {
     if (config.assignments().size() != tunables_.size())
         throw Error("configuration " + config.key(), "has another number of values than the space", "give every tunable a value");
@@ -87,9 +98,14 @@ std::optional<Rejection> SearchSpace::check(const Config& config) const {
             return Rejection{"values",
                              fmt::format("{}={} is none of {}", assignments[i].name, to_string(assignments[i].value), list(tunables_[i].values))};
     }
+    if (auto rejection = violation(config)) return rejection;
+    if (listed_ && !std::binary_search(listed_->begin(), listed_->end(), index_of(config))) return Rejection{"listed", "it is not among the members"};
+    return std::nullopt;
+}
+
+std::optional<Rejection> SearchSpace::violation(const Config& config) const {
     for (const auto& constraint : constraints_)
         if (auto reason = constraint.violation(config)) return Rejection{constraint.name, std::move(*reason)};
-    if (listed_ && !std::binary_search(listed_->begin(), listed_->end(), index_of(config))) return Rejection{"listed", "it is not among the members"};
     return std::nullopt;
 }
 
@@ -113,10 +129,14 @@ std::vector<std::int64_t> SearchSpace::members() const {
     const std::int64_t count = product();
     std::vector<char> allowed(static_cast<std::size_t>(count));
     std::exception_ptr failure;  // must not leave the parallel loop
-    constexpr std::int64_t worth_a_team = 4096;
-#pragma omp parallel for schedule(static) if (count >= worth_a_team)
-    for (std::int64_t index = 0; index < count; ++index) try {
-            allowed[static_cast<std::size_t>(index)] = !check(at(index));
+    constexpr std::int64_t piece = 4096;
+#pragma omp parallel for schedule(dynamic) if (count > piece)
+    for (std::int64_t first = 0; first < count; first += piece) try {
+            Config config = at(first);
+            for (std::int64_t index = first; index < std::min(first + piece, count); ++index) {
+                if (index > first) advance(config);
+                allowed[static_cast<std::size_t>(index)] = !violation(config);
+            }
         } catch (...) {
 #pragma omp critical(hone_search_space_members)
             failure = std::current_exception();

@@ -74,6 +74,11 @@ class SearchSpace {
     Config parse(std::string_view text) const;
 
   private:
+    /// The first constraint that is broken by one of the product's assignments.
+    std::optional<Rejection> violation(const Config& config) const;
+    /// From one of the product's assignments to the next.
+    void advance(Config& config) const;
+
     std::vector<Tunable> tunables_;
     std::vector<Constraint> constraints_;
     std::shared_ptr<const std::vector<std::int64_t>> listed_;  ///< all members, where they were given as a list

@@ -11,11 +11,6 @@
 namespace hone {
 namespace {
 
-const Assignment* find(const std::vector<Assignment>& assignments, std::string_view name) {
-    const auto found = std::find_if(assignments.begin(), assignments.end(), [&](const Assignment& a) { return a.name == name; });
-    return found == assignments.end() ? nullptr : &*found;
-}
-
 // Levenshtein distance; the words compared here are short.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
@@ -79,14 +74,12 @@ std::string did_you_mean(std::string_view text, const std::vector<std::string>& 
 }
 
 std::int64_t integer_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where) {
-    if (const auto* found = find(assignments, name))
-        if (const auto* number = std::get_if<std::int64_t>(&found->value)) return *number;
+    if (const auto* const number = value_of<std::int64_t>(assignments, name)) return *number;
     throw Error(std::string(where), fmt::format("there is no whole number \"{}\"", name), "name one of its parameters");
 }
 
 const std::string& word_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where) {
-    if (const auto* found = find(assignments, name))
-        if (const auto* word = std::get_if<std::string>(&found->value)) return *word;
+    if (const auto* const word = value_of<std::string>(assignments, name)) return *word;
     throw Error(std::string(where), fmt::format("there is no word \"{}\"", name), "name one of its parameters");
 }
 

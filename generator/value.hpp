@@ -46,7 +46,15 @@ std::string nearest_word(std::string_view text, const std::vector<std::string>& 
 /// "did you mean gauss_seidel_27? ", or an empty string when no candidate is near: the start of a remedy in an Error.
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& candidates);
 
-/// Values behind a list of assignments. Both throw Error, naming `where`, when `name` is absent or of the other type.
+/// The value of type T, a number's or a word's, that is assigned to `name`, or nothing.
+template <typename T>
+const T* value_of(const std::vector<Assignment>& assignments, std::string_view name) {
+    for (const Assignment& assignment : assignments)
+        if (assignment.name == name) return std::get_if<T>(&assignment.value);
+    return nullptr;
+}
+
+/// The same, where it has to be there. Both throw Error, naming `where`, when `name` is absent or of the other type.
 std::int64_t integer_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where);
 const std::string& word_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where);
 

@@ -29,7 +29,7 @@ void CompilePool::set_problem(const std::string& problem) {
 }
 
 void CompilePool::add(const Config& config) {
-    const std::string& key = config.key();
+    const std::string key = config.key();
     const bool compiling = std::any_of(processes_.begin(), processes_.end(), [&](const Process& p) { return p.config == key; });
     if (compiling || results_.count(key) != 0 || std::find(queue_.begin(), queue_.end(), key) != queue_.end()) return;
     queue_.push_back(key);
