@@ -205,12 +205,19 @@ void stress_of_zone(const Shape& shape, const Data<Real>& data, std::int64_t zon
 void corner_of_zone(const Shape& shape, ZoneAnswer& answer) {
     const int d = shape.dimension;
     const int points = shape.points();
+    const int energies = shape.keeps_corner() ? shape.energies() : 0;
+    std::vector<double> energy_basis;  // [points][energies]
+    for (int q = 0; q < points; ++q)
+        for (int j = 0; j < energies; ++j)
+            energy_basis.push_back(bernstein(shape.element(), index_of(q, shape.points_along), index_of(j, shape.energies_along), d));
     answer.force.assign(at(shape.vector_words()), 0.0);
     if (shape.keeps_corner()) answer.corner.assign(at(shape.corner_words()), 0.0);
+    std::vector<double> row_of_corner(at(energies));
     for (int i = 0; i < shape.nodes(); ++i)
         for (int c = 0; c < d; ++c) {
             const int row = c * shape.nodes() + i;
             double magnitude = 0;
+            std::fill(row_of_corner.begin(), row_of_corner.end(), 0.0);
             for (int q = 0; q < points; ++q) {
                 const Index point = index_of(q, shape.points_along);
                 double force = 0;
@@ -221,11 +228,9 @@ void corner_of_zone(const Shape& shape, ZoneAnswer& answer) {
                     magnitude += std::abs(term);
                 }
                 answer.force[at(row)] += force;
-                if (!shape.keeps_corner()) continue;
-                for (int j = 0; j < shape.energies(); ++j)
-                    answer.corner[at(j * shape.vector_words() + row)] +=
-                        force * bernstein(shape.element(), point, index_of(j, shape.energies_along), d);
+                for (int j = 0; j < energies; ++j) row_of_corner[at(j)] += force * energy_basis[at(q * energies + j)];
             }
+            for (int j = 0; j < energies; ++j) answer.corner[at(j * shape.vector_words() + row)] = row_of_corner[at(j)];
             answer.magnitude = std::max(answer.magnitude, magnitude);
         }
 }
