@@ -7,7 +7,7 @@
 //     done
 //     HONE_DEVICE=cuda HONE_DB=results build/release/bin/corner_force_benchmark
 //
-// Without a record in HONE_DB/<form> a form runs safe values.
+// A form runs the fastest of its configurations that the search in HONE_DB/<form> timed, and safe values without one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,13 +15,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 
 #include "benchmarks/device_bench.hpp"
 #include "generator/error.hpp"
+#include "tuner/journal.hpp"
 #include "tuning_db/database.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace {
 
@@ -50,22 +51,41 @@ std::string problem_of(const Size& size, int share) {
     return fmt::format("corner_force dimension={} order={} precision=f64 zones={}", size.dimension, size.order, std::max(1, size.zones / share));
 }
 
-const Database& results_of(const std::string& form) {
-    static std::map<std::string, Database> loaded;
+std::filesystem::path results_of(const std::string& form) {
     const char* const folder = std::getenv("HONE_DB");
-    const auto path = std::filesystem::path(folder == nullptr ? "tuning_db/records" : folder) / form;
-    auto found = loaded.find(form);
-    if (found == loaded.end())
-        found = loaded.emplace(form, std::filesystem::exists(path) ? Database::load(path, built_in_families()) : Database(built_in_families())).first;
-    return found->second;
+    return std::filesystem::path(folder == nullptr ? "tuning_db/records" : folder) / form;
 }
 
-// The best known values of a form, or the safe ones; nothing where the problem does not have the form.
+// The fastest of a form's configurations that its search timed. The record may be of the safe configuration, which is of another form: that is timed
+// in every search, and kept where the form is slower.
+std::optional<Config> fastest_searched(const Problem& problem, const SearchSpace& space, const std::string& form) {
+    constexpr std::int64_t most_bytes = 1 << 28;
+    const std::filesystem::path file = journal_path(results_of(form), problem, DeviceBench::instance().backend().device().fingerprint);
+    if (!std::filesystem::exists(file)) return std::nullopt;
+    std::optional<Config> fastest;
+    double seconds = 0;
+    for (const JournalEntry& entry : parse_journal(read_file(file, most_bytes), file).entries) {
+        if (entry.kind != JournalEntry::Kind::evaluation || !entry.outcome.measured()) continue;
+        const double median = entry.outcome.step.median;
+        if (fastest && median >= seconds) continue;
+        Config config = space.parse(entry.config);
+        if (config.word("form") != form) continue;
+        fastest = std::move(config);
+        seconds = median;
+    }
+    return fastest;
+}
+
+// The fastest values known of a form, or safe ones; nothing where the problem does not have the form.
 std::optional<Match> match_of(const Problem& problem, const std::string& form) {
     const Device& device = DeviceBench::instance().backend().device();
-    Match match = results_of(form).best(problem, device.fingerprint, device.limits);
-    if (match.config.word("form") == form) return match;
     const SearchSpace space = built_in_families().of(problem).space(problem, device.limits);
+    Match match;
+    if (std::optional<Config> fastest = fastest_searched(problem, space, form)) {
+        match.grade = Grade::exact;
+        match.config = std::move(*fastest);
+        return match;
+    }
     try {
         const bool cuda = device.limits.target == Target::cuda;
         std::string values = "form=" + form;
@@ -74,7 +94,6 @@ std::optional<Match> match_of(const Problem& problem, const std::string& form) {
         for (const Tunable& tunable : space.tunables())
             if (tunable.name == "columns_per_thread" && (form == "paper" || form == "on_the_fly"))
                 values += ",columns_per_thread=" + to_string(tunable.values.back());
-        match = Match{};
         match.config = space.parse(values);
     } catch (const Error&) {
         return std::nullopt;
