@@ -164,6 +164,34 @@ std::vector<Assignment> many_in_a_block(const Shape& shape, const Values& values
             {"passes", std::int64_t{1}}};
 }
 
+// All other products: a block takes as much of C as a tile holds, and as much along k as shared memory leaves to several blocks. In searches on an
+// H200 the matrix units won from 3 values along k and 4 rows and columns on, though most of what they multiply there is padding.
+std::vector<Assignment> tile_of_c(const Shape& shape, const Values& values, bool units) {
+    constexpr int thin = 32, longest_chunk = 64, few_sums = 32;
+    constexpr std::int64_t staged_words = 6144, words = 2048;  // of A and B along a chunk; of all operands in a block
+    const bool mma = units && shape.m >= 4 && shape.n >= 4 && shape.k >= 3;
+    const int widest = mma ? 64 : 32, tallest = mma ? 128 : 64;
+    const std::int64_t block_n = covering(values.block_n, std::min(shape.n, widest));
+    const std::int64_t block_m = covering(values.block_m, std::min(shape.m, block_n < 64 ? tallest : 64));
+    const std::int64_t chunk = covering(values.chunk, shape.k <= longest_chunk ? shape.k : longest_chunk / 2);
+    const bool whole = block_m >= shape.m && block_n >= shape.n;
+    const std::int64_t of_matrix = std::int64_t{shape.m} * (shape.k + shape.n) + (shape.shared_b ? 0 : std::int64_t{shape.k} * shape.n);
+    const std::int64_t least = shape.m * shape.n <= few_sums ? 4 : 1;  // of products, so that there are threads enough
+    const std::int64_t along_n = mma ? block_n / (shape.m <= thin ? 32 : 16) : shape.n <= 4 ? 4 : 2;
+    return {{"mapping", mma ? "mma" : "tile"},
+            {"matrices_per_block", whole ? within(values.matrices_per_block, std::max(words / of_matrix, least)) : std::int64_t{1}},
+            {"block_m", block_m},
+            {"block_n", block_n},
+            {"thread_m", within(values.thread_m, mma && shape.m <= 16 ? 1 : 2)},
+            {"thread_n", within(values.thread_n, along_n)},
+            {"chunk", within(values.chunk, std::min(chunk, staged_words / (std::min<std::int64_t>(shape.m, block_m) + block_n)))},
+            {"stages", values.stages.front()},
+            {"depth", values.depth.front()},
+            {"exchange", "direct"},
+            {"min_blocks", std::int64_t{1}},
+            {"passes", std::int64_t{1}}};
+}
+
 }  // namespace
 
 const std::vector<Mapping>& cuda_mappings() {
@@ -200,11 +228,13 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
                         stays ? numbers({1, 2, 4, 8, 16}) : numbers({1}), Value(1)});
     std::vector<Constraint> rules = constraints(shape, limits, tunables);
     std::vector<Assignment> safe = safe_assignments(shape, names, values);
-    constexpr int few_rows = 32;
-    if (shape.shared_b && shape.m <= few_rows && !tiny) {
-        std::vector<Assignment> many = many_in_a_block(shape, values, units);
-        if (std::none_of(rules.begin(), rules.end(), [config = Config(many)](const Constraint& rule) { return rule.violation(config).has_value(); }))
-            safe = std::move(many);
+    if (!tiny) {
+        constexpr int few_rows = 32;
+        std::vector<Assignment> suited =
+            shape.shared_b && shape.m <= few_rows ? many_in_a_block(shape, values, units) : tile_of_c(shape, values, units);
+        if (std::none_of(rules.begin(), rules.end(),
+                         [config = Config(suited)](const Constraint& rule) { return rule.violation(config).has_value(); }))
+            safe = std::move(suited);
     }
     return SearchSpace(std::move(tunables), std::move(rules), std::move(safe));
 }
