@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "generator/families/gauss_seidel_27_grid.hpp"
 #include "generator/render.hpp"
@@ -47,7 +48,7 @@ struct Plan {
     std::int64_t partial_words() const { return 2 * std::max<std::int64_t>(grid.nz / 2, 1) * grid.plane(); }
     /// Old rows around the boundaries between parts of a plane, of every plane.
     std::int64_t kept_words() const {
-        constexpr std::int64_t rows_kept = 5;  // as in the kernel
+        const std::int64_t rows_kept = hands_over() ? 5 : 3;  // as in the kernel
         return (grid.nz + 2) * (walks - 1) * rows_kept * grid.pitch;
     }
     std::int64_t word() const { return bytes_per_word(grid.precision); }
@@ -280,11 +281,18 @@ Block stencil_of_row(const Plan& plan) {
     return block.close(";");
 }
 
+// The kernel's own arrays.
+std::string tables_of_walk(const Plan& plan) {
+    std::string tables = plan.hands_over() ? "real* partial_sums" : "";
+    const auto add = [&](const char* table) { tables += (tables.empty() ? "" : ", ") + std::string(table); };
+    if (plan.walks > 1) add("real* kept_rows");
+    if (plan.chases()) add("real* tickets");
+    return tables;
+}
+
 // The planes that the blocks of a launch walk through: those of one parity, or all, the odd ones behind the even ones.
 Block walk_parameters(const Plan& plan) {
-    if (plan.walks > 1) return parameters(plan, "real* partial_sums, real* kept_rows", "");
-    if (plan.hands_over()) return parameters(plan, plan.chases() ? "real* partial_sums, real* tickets" : "real* partial_sums", "");
-    return plan.chases() ? parameters(plan, "real* tickets", "") : parameters(plan, "", "z_parity");
+    return parameters(plan, tables_of_walk(plan), plan.hands_over() || plan.chases() ? "" : "z_parity");
 }
 
 Block turn(const Plan& plan) {
@@ -302,6 +310,10 @@ Block turn(const Plan& plan) {
     return Block().lines_of(render("gauss_seidel_27_turn_chase.cu", holes));
 }
 
+Block part_of_block(const Plan& plan) {
+    return Block().text(plan.walks > 1 ? "const Part part(kept_rows, ny, pitch, z);" : "const Part part(ny);");
+}
+
 Block plane_of_block(const Plan& plan) {
     Block block;
     if (plan.chases()) {
@@ -312,6 +324,7 @@ Block plane_of_block(const Plan& plan) {
     block.line("const int block_first = first + blockIdx.z * z_block;");
     block.line("const int z = 1 + block_first + (block_first + z_parity) % 2;");
     block.line("if (z > last) return;");
+    if (plan.walks > 1) block.append(part_of_block(plan));
     return block.line("Turn turn;");
 }
 
@@ -338,17 +351,56 @@ Block scatter() {
     return Block().lines_of(render("gauss_seidel_27_walk_scatter.cu", {}));
 }
 
-// The rows that a block is there for.
+// The rows that a block has of a plane that it shares. What goes on beside them differs between planes that hand over partial sums and others.
+Block part_of_rows(const Plan& plan) {
+    const bool sums = plan.hands_over();
+    Block steps, warm_up;
+    steps.line("int first_step, {}last_step;", sums ? "warm_up, " : "");
+    if (sums) warm_up.line("warm_up = max(first_row - 2, 1);");
+    const char* const boundary = sums ? "gauss_seidel_27_boundary_partial_sums.cu" : "gauss_seidel_27_boundary_variable.cu";
+    return Block().lines_of(render("gauss_seidel_27_part_of_rows.cu", {{"boundary", Block().lines_of(render(boundary, {}))},
+                                                                       {"parameters", parameters(plan, tables_of_walk(plan), "")},
+                                                                       {"steps", steps},
+                                                                       {"warm_up", warm_up}}));
+}
+
+// The rows that a block of planes with partial sums is there for.
 Block part(const Plan& plan) {
-    if (plan.walks == 1) return Block().lines_of(render("gauss_seidel_27_part_all.cu", {}));
-    return Block().lines_of(render("gauss_seidel_27_part_of_rows.cu", {{"parameters", walk_parameters(plan)}}));
+    return plan.walks == 1 ? Block().lines_of(render("gauss_seidel_27_part_all.cu", {})) : part_of_rows(plan);
+}
+
+// What the walk through a plane of a variable stencil says about its rows, by a block that has all of them or a part.
+Holes variable_rows(const Plan& plan) {
+    const bool shared = plan.walks > 1;
+    Block part, why_in_place, row, row_before, steps, stores;
+    if (shared) part.text("").append(part_of_rows(plan));
+    why_in_place.line(
+        "// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, "
+        "and nobody else writes {}.",
+        shared ? "its part" : "plane z");
+    if (shared) row.line("// Behind the last step's row only u is needed: instead of coefficients in vain, that row's come once more.");
+    row.line("const real* const s = stencil + ((z - 1) * wide(ny) + {} - 1) * pitch + x_read;",
+             shared ? "min(row, min(ny, part.last_step))" : "min(row, ny)");
+    row.line("return Row({} + at, f_plane + at, s, nz * wide(ny) * pitch);", shared ? "part.old(u_plane, row)" : "u_plane");
+    if (shared) {
+        row_before.line("const int begin = part.first_step;");
+        row_before.line("Group old_even = load(part.old(u_plane, begin - 1) + (begin - 1) * wide(pitch) + x_read), even_rest = {{}};");
+    } else {
+        row_before.line("Group old_even = load(u_plane + x_read), even_rest = {{}};");
+    }
+    steps.line("Span below_south = below_at({0}), below_own = below_at({1}), above_south = above_at({0}), above_own = above_at({1});",
+               shared ? "begin - 1" : "0", shared ? "begin" : "1");
+    steps.line("for (int y = {}; y <= {}; y += 2) {{", shared ? "begin" : "1", shared ? "min(ny + 1, part.last_step)" : "ny + 1");
+    stores.line("if (stores && y <= ny{}) store(u_plane + y * wide(pitch), x, nx, fresh);", shared ? " && part.owns(y)" : "");
+    stores.line("if (stores && y > {}) store(u_plane + (y - 1) * wide(pitch), x, nx, behind);", shared ? "begin" : "1");
+    return {{"part", part}, {"why_in_place", why_in_place}, {"row", row}, {"row_before", row_before}, {"steps", steps}, {"stores", stores}};
 }
 
 // The entries that walk through the planes of two parities, one after the other or in turn.
 Block partial_sums_entries(const Plan& plan) {
     Holes holes{{"parameters", walk_parameters(plan)}};
     if (plan.chases()) return Block().lines_of(render("gauss_seidel_27_partial_sums_in_turn.cu", holes));
-    holes.emplace_back("part_of_block", Block().text(plan.walks > 1 ? "const Part part(kept_rows, ny, pitch, z);" : "const Part part(ny);"));
+    holes.emplace_back("part_of_block", part_of_block(plan));
     return Block().lines_of(render("gauss_seidel_27_partial_sums_by_parity.cu", holes));
 }
 
@@ -367,7 +419,10 @@ std::string walk_text(const Plan& plan, const Block& head) {
     holes.emplace_back("plane_of_block", plane_of_block(plan));
     if (plan.per_point()) {
         holes.emplace_back("points", points(plan));
-        if (plan.grid.stencil == Stencil::variable) return render("gauss_seidel_27_walk_variable.cu", holes);
+        if (plan.grid.stencil == Stencil::variable) {
+            for (auto& hole : variable_rows(plan)) holes.push_back(std::move(hole));
+            return render("gauss_seidel_27_walk_variable.cu", holes);
+        }
         holes.emplace_back("scatter", scatter());
         return render("gauss_seidel_27_walk_symmetric.cu", holes);
     }
@@ -432,7 +487,7 @@ void walks(const Plan& plan, const Block& head, KernelSource& source) {
         walk.shared_bytes = 0;
         add("gauss_seidel_27_later_planes", std::max<std::int64_t>(plan.grid.nz / 2, 1));
     } else {
-        source.entries = {walk.entry};
+        source.entries.push_back(walk.entry);
         for (int z_parity = 0; z_parity < 2; ++z_parity) {
             walk.constants = {z_parity};
             source.step.push_back(walk);

@@ -64,7 +64,7 @@ std::vector<Tunable> cuda_tunables(Stencil stencil, const Limits& limits) {
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})},
         {"layout", "of a variable stencil: as it is, or packed colour by colour in a table of the kernel",
          stencil == Stencil::variable ? words({"natural", "colour_split"}) : words({"natural"})}};
-    if (stencil == Stencil::symmetric)
+    if (stencil == Stencil::variable || stencil == Stencil::symmetric)
         tunables.push_back(
             {"walks", "blocks that share a plane, each of which walks through a part of its rows", numbers({1, 2, 3, 4, 6, 8}), Value(1)});
     return tunables;
@@ -234,8 +234,9 @@ Constraint walks_constraint(const Grid& grid) {
                 constexpr std::int64_t fewest_steps = 2;
                 const std::int64_t sharing = walks_per_plane(grid, config);
                 if (sharing == 1) return {};
-                if (config.integer("colours_per_pass") != 4 || !leaves_partial_sums(config.word("staging")))
-                    return "blocks share a plane with colours_per_pass=4 and staging=partial_sums or partial_sums_async only";
+                if (config.integer("colours_per_pass") != 4) return "blocks share a plane with colours_per_pass=4 only";
+                if (grid.stencil == Stencil::symmetric && !leaves_partial_sums(config.word("staging")))
+                    return "blocks share a plane of a symmetric stencil with staging=partial_sums or partial_sums_async only";
                 const std::int64_t steps = (grid.ny + 1) / 2 + 1;  // of two rows, as in the kernel
                 if (steps / sharing >= fewest_steps) return {};
                 return fmt::format("a walk through {} rows has {} steps, {} blocks need {} each", grid.ny, steps, sharing, fewest_steps);
@@ -243,17 +244,16 @@ Constraint walks_constraint(const Grid& grid) {
 }
 
 SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
-    std::vector<Constraint> constraints = resource_constraints(grid, limits);
+    std::vector<Constraint> constraints;
+    if (grid.stencil_per_point()) constraints.push_back(walks_constraint(grid));  // first: it rejects most, so that members are found sooner
+    for (auto& constraint : resource_constraints(grid, limits)) constraints.push_back(std::move(constraint));
     for (auto& constraint : form_constraints(grid)) constraints.push_back(std::move(constraint));
     std::vector<Tunable> tunables = cuda_tunables(grid.stencil, limits);
     const Value stencil_in = stencil_places(grid.stencil).front();
     std::vector<Assignment> safe{
         {"colours_per_pass", 1},  {"staging", "cache"},       {"block_x", 32},      {"block_y", 4},    {"z_block", 8},
         {"points_per_thread", 1}, {"stencil_in", stencil_in}, {"edges", "guarded"}, {"min_blocks", 1}, {"layout", "natural"}};
-    if (grid.stencil == Stencil::symmetric) {
-        constraints.push_back(walks_constraint(grid));
-        safe.push_back({"walks", 1});
-    }
+    if (grid.stencil_per_point()) safe.push_back({"walks", 1});
     return {std::move(tunables), std::move(constraints), std::move(safe)};
 }
 
@@ -297,7 +297,7 @@ bool leaves_partial_sums(const std::string& staging) {
 }
 
 std::int64_t walks_per_plane(const Grid& grid, const Config& config) {
-    return grid.stencil == Stencil::symmetric ? config.integer("walks") : 1;
+    return grid.stencil_per_point() ? config.integer("walks") : 1;
 }
 
 std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, std::int64_t points_per_thread) {

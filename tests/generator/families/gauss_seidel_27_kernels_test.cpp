@@ -5,12 +5,14 @@
 #include <omp.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <list>
 #include <memory>
 #include <new>
 #include <random>
+#include <tuple>
 
 #include "generator/error.hpp"
 #include "generator/families.hpp"
@@ -62,7 +64,9 @@ constexpr std::array cuda_forms{"staging=cache,edges=guarded,points_per_thread=2
                                 "colours_per_pass=4,staging=partial_sums_async,points_per_thread=4,edges=clamped,block_y=4,z_block=2",
                                 "colours_per_pass=8,staging=partial_sums_async,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
                                 "colours_per_pass=4,staging=partial_sums,points_per_thread=4,edges=clamped,block_y=4,z_block=2,walks=3",
-                                "colours_per_pass=4,staging=partial_sums_async,points_per_thread=2,edges=clamped,block_y=16,z_block=2,walks=2"};
+                                "colours_per_pass=4,staging=partial_sums_async,points_per_thread=2,edges=clamped,block_y=16,z_block=2,walks=2",
+                                "colours_per_pass=4,staging=registers,points_per_thread=2,edges=clamped,block_y=8,z_block=2,walks=3",
+                                "colours_per_pass=4,staging=registers,points_per_thread=4,edges=clamped,block_y=4,z_block=2,walks=2"};
 
 // Those that the space has; with stencils packed by colour where it has only that.
 std::vector<Config> forms_in(const SearchSpace& space) {
@@ -253,34 +257,57 @@ Family last_part_first(const Family& family) {
 
 // Blocks that share a plane do what one block does, operation for operation. The emulator's blocks run one after the other, so that in one of two
 // orders whatever a part reads of another one has been overwritten before.
-TEST_F(SlowGaussSeidel27Kernels, BlocksThatShareAPlaneGiveTheSameBits) {
+void expect_the_same_bits(Backend& backend, const Problem& problem, const std::string& form, int walks, std::uint64_t seed) {
     const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
     const Family reversed = last_part_first(family);
+    const SearchSpace space = family.space(problem, {});
+    const Config alone = space.parse(form + ",walks=1"), shared = space.parse(fmt::format("{},walks={}", form, walks));
+    ASSERT_FALSE(space.check(shared)) << problem.key();
+    const Workload workload = family.workload(problem, seed);
+    // All, all but the first plane, and any: planes beside the range are walked, too, where they hand over partial sums.
+    const std::int64_t planes = family.range(problem);
+    std::mt19937_64 random(seed);
+    const std::int64_t begin = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(planes));
+    const std::int64_t end = begin + 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(planes - begin));
+    for (const auto& [from, to] : {std::pair<std::int64_t, std::int64_t>{0, planes}, {std::min<std::int64_t>(1, planes - 1), planes}, {begin, end}}) {
+        const HostArray expected = stepped(backend, family, problem, alone, workload, from, to);
+        for (const Family* order : {&family, &reversed}) {
+            const HostArray computed = stepped(backend, *order, problem, shared, workload, from, to);
+            EXPECT_EQ(std::memcmp(expected.data(), computed.data(), static_cast<std::size_t>(expected.bytes())), 0)
+                << problem.key() << ' ' << shared.key() << " range [" << from << ", " << to << "), seed " << seed
+                << (order == &reversed ? ", last part first" : "");
+        }
+        if (from == 0 && to == planes) {
+            EXPECT_LE(largest_difference(expected, workload.expected[0]), workload.tolerance) << problem.key() << ", seed " << seed;
+        }
+    }
+}
+
+TEST_F(SlowGaussSeidel27Kernels, BlocksThatShareAPlaneGiveTheSameBits) {
     for (const auto& [rows, walks, planes] : {std::array{5, 2, 6}, std::array{9, 3, 5}, std::array{14, 4, 3}, std::array{29, 8, 2}}) {
         const std::uint64_t seed = random_();
         const Problem problem =
             parse(fmt::format("stencil=symmetric precision={} nx={} ny={} nz={}", seed % 2 == 0 ? "f32" : "f64", 2 + seed % 70, rows, planes));
-        const SearchSpace space = family.space(problem, {});
-        const std::string form = fmt::format("colours_per_pass=4,staging={},points_per_thread={},edges=clamped,block_y=4,z_block=2,walks=",
+        const std::string form = fmt::format("colours_per_pass=4,staging={},points_per_thread={},edges=clamped,block_y=4,z_block=2",
                                              seed / 2 % 2 == 0 ? "partial_sums" : "partial_sums_async", seed % 2 == 0 && seed / 4 % 2 == 0 ? 4 : 2);
-        const Config alone = space.parse(form + "1"), shared = space.parse(form + std::to_string(walks));
-        ASSERT_FALSE(space.check(shared)) << problem.key();
-        const Workload workload = family.workload(problem, seed);
-        // All, all but the first plane, and any: planes beside the range are walked, too.
-        const int begin = static_cast<int>(random_() % static_cast<unsigned>(planes));
-        const int end = begin + 1 + static_cast<int>(random_() % static_cast<unsigned>(planes - begin));
-        for (const auto& [from, to] : {std::pair{0, planes}, std::pair{1, planes}, std::pair{begin, end}}) {
-            const HostArray expected = stepped(*backend_, family, problem, alone, workload, from, to);
-            for (const Family* order : {&family, &reversed}) {
-                const HostArray computed = stepped(*backend_, *order, problem, shared, workload, from, to);
-                EXPECT_EQ(std::memcmp(expected.data(), computed.data(), static_cast<std::size_t>(expected.bytes())), 0)
-                    << problem.key() << ' ' << shared.key() << " range [" << from << ", " << to << "), seed " << seed
-                    << (order == &reversed ? ", last part first" : "");
-            }
-            if (from == 0 && to == planes) {
-                EXPECT_LE(largest_difference(expected, workload.expected[0]), workload.tolerance) << problem.key() << ", seed " << seed;
-            }
-        }
+        expect_the_same_bits(*backend_, problem, form, walks, seed);
+    }
+}
+
+// Even and odd numbers of rows with the fewest that so many blocks share, a point a row, a plane alone, and rows of two warps.
+TEST_F(SlowGaussSeidel27Kernels, BlocksThatShareAPlaneOfAVariableStencilGiveTheSameBits) {
+    struct Case {
+        int points, rows, planes, walks;
+    };
+    bool is_double = random_() % 2 == 0;
+    for (const Case& size : {Case{1, 5, 1, 2}, Case{61, 6, 4, 2}, Case{2, 9, 5, 3}, Case{130, 14, 3, 4}, Case{33, 21, 2, 6}, Case{7, 29, 2, 8}}) {
+        is_double = !is_double;
+        const std::uint64_t seed = random_();
+        const Problem problem = parse(fmt::format("stencil=variable precision={} nx={} ny={} nz={}", is_double ? "f64" : "f32", size.points,
+                                                  size.rows + static_cast<int>(seed % 2), size.planes));
+        const std::string form = fmt::format("colours_per_pass=4,staging=registers,points_per_thread={},edges=clamped,block_y=4,z_block=2",
+                                             !is_double && seed / 2 % 2 == 0 ? 4 : 2);
+        expect_the_same_bits(*backend_, problem, form, size.walks, seed);
     }
 }
 
@@ -457,10 +484,11 @@ TEST_F(GpuGaussSeidel27, BlocksThatShareAPlaneGiveTheSameBits) {
     const Family& family = families().find("gauss_seidel_27");
     const Limits& limits = backend_->device().limits;
     for (const char* precision : {"f32", "f64"})
-        for (const char* staging : {"partial_sums", "partial_sums_async"}) {
+        for (const auto& [kind, staging, planes] : {std::tuple{"symmetric", "partial_sums", 601}, std::tuple{"symmetric", "partial_sums_async", 601},
+                                                    std::tuple{"variable", "registers", 301}}) {
             if (staging == std::string_view("partial_sums_async") && limits.architecture < 80) continue;
             const std::uint64_t seed = random_();
-            const Problem problem = parse(fmt::format("stencil=symmetric precision={} nx=201 ny={} nz=601", precision, 60 + seed % 2));
+            const Problem problem = parse(fmt::format("stencil={} precision={} nx=201 ny={} nz={}", kind, precision, 60 + seed % 2, planes));
             const SearchSpace space = family.space(problem, limits);
             const Workload workload = family.workload(problem, seed);
             HostArray alone;

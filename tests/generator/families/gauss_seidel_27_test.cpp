@@ -92,6 +92,10 @@ SearchSpace with_only(const SearchSpace& space, const std::map<std::string, std:
     return {std::move(tunables), space.constraints(), space.safe().assignments()};
 }
 
+bool has_walks(const std::string& stencil) {
+    return stencil == "variable" || stencil == "symmetric";
+}
+
 TEST(GaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
     const Family family = gauss_seidel_27();
     for (const char* stencil : kinds)
@@ -104,7 +108,7 @@ TEST(GaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
                 for (const auto index : space.members()) {
                     const Config config = space.at(index);
                     forms.insert(fmt::format("{} {} {}", config.integer("colours_per_pass"), config.word("staging"), config.word("layout")));
-                    if (stencil == std::string("symmetric") && config.integer("walks") > 1)
+                    if (has_walks(stencil) && config.integer("walks") > 1)
                         shared.insert(fmt::format("{} {} {}", config.integer("colours_per_pass"), config.word("staging"), config.integer("walks")));
                 }
                 std::set<std::string> expected{"1 cache natural", "1 registers natural", "1 shared natural",
@@ -120,6 +124,7 @@ TEST(GaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
                 EXPECT_EQ(forms, expected) << stencil << ' ' << precision << " on sm_" << architecture;
                 std::set<std::string> expected_shared;
                 for (const int walks : {2, 3, 4, 6, 8}) {
+                    if (stencil == std::string("variable")) expected_shared.insert(fmt::format("4 registers {}", walks));
                     if (stencil != std::string("symmetric")) continue;
                     expected_shared.insert(fmt::format("4 partial_sums {}", walks));
                     if (architecture >= 80) expected_shared.insert(fmt::format("4 partial_sums_async {}", walks));
@@ -133,25 +138,44 @@ TEST(GaussSeidel27, BlocksShareAPlaneThatHasRowsForAll) {
     const Family family = gauss_seidel_27();
     for (const auto& [rows, most] : {std::pair{1, 1}, std::pair{4, 1}, std::pair{5, 2}, std::pair{8, 2}, std::pair{9, 3}, std::pair{13, 4},
                                      std::pair{28, 6}, std::pair{29, 8}, std::pair{320, 8}}) {
-        const SearchSpace space = family.space(problem("symmetric", "f32", 40, rows, 5), cuda_limits(90));
-        for (const int walks : {1, 2, 3, 4, 6, 8}) {
-            const auto rejection = space.check(
-                space.parse(fmt::format("colours_per_pass=4,staging=partial_sums,points_per_thread=2,edges=clamped,z_block=2,walks={}", walks)));
-            EXPECT_EQ(!rejection, walks <= most) << rows << " rows, " << walks << " blocks";
-            if (rejection) {
-                EXPECT_EQ(rejection->constraint, "shared_planes") << rejection->reason;
+        for (const auto& [kind, staging] : {std::pair{"symmetric", "partial_sums"}, std::pair{"variable", "registers"}}) {
+            const SearchSpace space = family.space(problem(kind, "f32", 40, rows, 5), cuda_limits(90));
+            for (const int walks : {1, 2, 3, 4, 6, 8}) {
+                const auto rejection = space.check(
+                    space.parse(fmt::format("colours_per_pass=4,staging={},points_per_thread=2,edges=clamped,z_block=2,walks={}", staging, walks)));
+                EXPECT_EQ(!rejection, walks <= most) << kind << ", " << rows << " rows, " << walks << " blocks";
+                if (rejection) {
+                    EXPECT_EQ(rejection->constraint, "shared_planes") << rejection->reason;
+                }
             }
         }
     }
 }
 
+// Planes that follow others are a block's each, and a symmetric stencil's without partial sums as well.
+TEST(GaussSeidel27, OtherWalksHaveABlockPerPlane) {
+    const Family family = gauss_seidel_27();
+    for (const auto& [kind, form] :
+         {std::pair{"variable", "colours_per_pass=8,staging=registers"}, std::pair{"symmetric", "colours_per_pass=8,staging=partial_sums"},
+          std::pair{"symmetric", "colours_per_pass=4,staging=registers"}}) {
+        const SearchSpace space = family.space(problem(kind, "f32", 40, 40, 5), cuda_limits(90));
+        const std::string rest = ",points_per_thread=2,edges=clamped,z_block=2,walks=";
+        EXPECT_FALSE(space.check(space.parse(std::string(form) + rest + "1"))) << kind << ' ' << form;
+        const auto rejection = space.check(space.parse(std::string(form) + rest + "2"));
+        ASSERT_TRUE(rejection) << kind << ' ' << form;
+        EXPECT_EQ(rejection->constraint, "shared_planes") << rejection->reason;
+    }
+}
+
 // Records and journals from before planes were shared.
 TEST(GaussSeidel27, AConfigurationWithoutWalksIsOneOfABlockPerPlane) {
-    const SearchSpace space = gauss_seidel_27().space(problem("symmetric", "f32", 40, 40, 40), cuda_limits(90));
-    std::vector<Assignment> assignments = space.safe().assignments();
-    ASSERT_EQ(assignments.back().name, "walks");
-    assignments.pop_back();
-    EXPECT_EQ(space.completed(Config(std::move(assignments))), space.safe());
+    for (const char* stencil : {"variable", "symmetric"}) {
+        const SearchSpace space = gauss_seidel_27().space(problem(stencil, "f32", 40, 40, 40), cuda_limits(90));
+        std::vector<Assignment> assignments = space.safe().assignments();
+        ASSERT_EQ(assignments.back().name, "walks");
+        assignments.pop_back();
+        EXPECT_EQ(space.completed(Config(std::move(assignments))), space.safe());
+    }
 }
 
 TEST(GaussSeidel27, RowsStartOnALineUnlessThePitchIsGiven) {
