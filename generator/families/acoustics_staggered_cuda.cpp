@@ -57,7 +57,7 @@ Block constants(const Plan& plan, const Config& config) {
                    divide_up(grid.half, plan.points));
     } else if (plan.exchanged)
         block.line("constexpr int groups_left = {}, groups_right = {};  // beside a thread's own, that hold what its cells need",
-                   divide_up(grid.half - 1, plan.points), divide_up(grid.half, plan.points));
+                   groups_beside(grid, config, grid.half - 1), groups_beside(grid, config, grid.half));
     if (plan.planes) {
         const std::int64_t side = words_beside(grid, config, grid.half);
         block.line("constexpr int rows = {};  // of a plane, one below the other, that a thread takes", config.integer("rows_per_thread"));
@@ -71,8 +71,8 @@ Block constants(const Plan& plan, const Config& config) {
     }
     if (plan.bulk) {
         block.line("constexpr int stages = {};  // layers on their way through shared memory", config.integer("stages"));
-        block.line("constexpr int side_groups = {}, arriving = {}, exchange_words = {};", divide_up(grid.half, plan.points), 3 + arriving_media(grid),
-                   exchange_bytes(grid, config) / grid.word());
+        block.line("constexpr int side_groups = {}, arriving = {}, exchange_words = {};", groups_beside(grid, config, grid.half),
+                   3 + arriving_media(grid), exchange_bytes(grid, config) / grid.word());
     }
     block.line("constexpr int layers_per_trip = {};", config.integer("unroll"));
     block.line("constexpr bool in_registers = {};  // what is needed of the layers around stays in registers", plan.in_registers);
@@ -125,13 +125,27 @@ Block place(const Plan& plan) {
         block.line("const int y_read = min(y, ny - 1{});", plan.exchanged ? " + half" : "");
     }
     if (plan.exchanged) {
-        block.line("constexpr int inner_x = block_x - groups_left - groups_right;  // threads that have cells");
+        if (plan.bulk) {
+            block.line("constexpr int sector = 32 / sizeof(real);  // words that memory moves at a time: blocks' copies begin and end there");
+            block.line("const int share = (nx + int(gridDim.x) - 1) / int(gridDim.x);  // of the row, the same for every block");
+            block.line("const int inner_x = (share + sector - 1) / sector * sector / points;  // threads that have cells");
+        } else {
+            block.line("constexpr int inner_x = block_x - groups_left - groups_right;  // threads that have cells");
+        }
         block.line("const int x_first = (int(blockIdx.x) * inner_x - groups_left) * points;  // of the block");
         block.line("const int x = x_first + int(threadIdx.x) * points;");
-        block.line("const int x_read = min(x, (nx - 1 + half) / points * points);  // threads beyond the row read its last faces again");
-        block.line("const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < block_x - groups_right{};", rows ? "" : " && y < ny");
+        if (plan.bulk) {
+            block.line("const int taken_words = (groups_left + inner_x + groups_right) * points;  // of a row, by the block");
+            block.line("const int x_last = min((nx - 1 + half) / points * points, x_first + taken_words - points);");
+            block.line("const int x_read = min(x, x_last);  // threads beyond read the last faces again");
+        } else {
+            block.line("constexpr int taken_words = block_x * points;  // of a row, by the block");
+            block.line("const int x_read = min(x, (nx - 1 + half) / points * points);  // threads beyond the row read its last faces again");
+        }
+        block.line("const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < groups_left + inner_x{};", rows ? "" : " && y < ny");
     } else {
         block.line("const int x_first = blockIdx.x * block_x * points;  // of the block");
+        block.line("constexpr int taken_words = block_x * points;  // of a row, by the block");
         block.line("const int x = x_first + int(threadIdx.x) * points;");
         block.line("const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again");
         if (!rows) block.line("const bool has_cells = y < ny;");

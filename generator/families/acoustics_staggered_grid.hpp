@@ -95,6 +95,10 @@ struct BlockCells {
 };
 BlockCells block_cells(const Grid& grid, const Config& config);
 
+/// Groups of a thread that a block needs beside its cells in a row, for values up to `reach` cells away. Bulk copies of them begin and end at whole
+/// sectors of memory.
+std::int64_t groups_beside(const Grid& grid, const Config& config, std::int64_t reach);
+
 /// Layers that a block of a CUDA kernel takes one after the other: what the configuration says, or an equal share if that is 0.
 std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limits& limits);
 

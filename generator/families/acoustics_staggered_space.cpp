@@ -11,6 +11,8 @@ namespace {
 
 using Reason = std::optional<std::string>;
 
+constexpr std::int64_t sector = 32;  // bytes that memory moves at a time
+
 Reason rejected_when(bool condition, const char* reason) {
     return condition ? Reason(reason) : Reason();
 }
@@ -111,46 +113,44 @@ std::vector<Constraint> cuda_constraints(const Grid& grid, const Limits& limits,
 }
 
 std::vector<Constraint> march_constraints(const Grid& grid) {
-    return {
-        {"small_blocks",
-         [](const Config& config) {
-             return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
-         }},
-        {"one_march",
-         [rows = grid.dimension == 2](const Config& config) {
-             return rejected_when(rows && in_registers(config) && config.integer("block_y") > 1,
-                                  "in 2D a march along y with values in registers has one row of threads: block_y is 1");
-         }},
-        {"bulk_copies",
-         [grid](const Config& config) -> Reason {
-             constexpr std::int64_t alignment = 16;
-             if (in_planes(config)) return {};
-             if (config.word("staging") != "bulk") return rejected_when(config.integer("stages") > 2, "nothing comes in stages: there are 2 of them");
-             // Rows, what a block copies of them beside its cells, where its cells begin, and where copies go behind what it exchanges.
-             const std::int64_t points = config.integer("points_per_thread"), beside = divide_up(grid.half, points) * points;
-             const std::int64_t before = exchange_bytes(grid, config) == 0 ? 0 : divide_up(grid.half - 1, points) * points;
-             for (const std::int64_t words : {grid.pitch, beside, before, block_cells(grid, config).x, exchange_bytes(grid, config) / grid.word()})
-                 if (words * grid.word() % alignment != 0)
-                     return fmt::format("bulk copies begin and end at multiples of {} bytes, {} words do not", alignment, words);
-             return rejected_when(config.integer("ahead") == 1, "bulk copies are ahead already");
-         }},
-        {"rows_of_a_march",
-         [rows = grid.dimension == 2](const Config& config) {
-             return rejected_when(rows && config.integer("march") != 0 && config.integer("march") < config.integer("block_y"),
-                                  "a block marches over the rows of its threads at least");
-         }},
-        {"rows_read_again",
-         [grid](const Config& config) -> Reason {
-             // Of every plane a block reads 2 M - 1 rows beside its own; small planes are in the second cache.
-             constexpr std::int64_t small_plane = 64;
-             const std::int64_t rows = config.integer("block_y") * rows_of_thread(config), beside = 2 * grid.half - 1;
-             if (grid.dimension == 2 || grid.ny <= small_plane || beside <= 3 * rows) return {};
-             return fmt::format("{} rows of every plane are read for {}: block_y is larger", rows + beside, rows);
-         }},
-        {"unrolled_march", [](const Config& config) {
-             const std::int64_t march = config.integer("march");
-             return rejected_when(march != 0 && config.integer("unroll") > march, "more layers per trip than the march has");
-         }}};
+    return {{"small_blocks",
+             [](const Config& config) {
+                 return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
+             }},
+            {"one_march",
+             [rows = grid.dimension == 2](const Config& config) {
+                 return rejected_when(rows && in_registers(config) && config.integer("block_y") > 1,
+                                      "in 2D a march along y with values in registers has one row of threads: block_y is 1");
+             }},
+            {"bulk_copies",
+             [grid](const Config& config) -> Reason {
+                 constexpr std::int64_t alignment = 16;
+                 if (in_planes(config)) return {};
+                 if (config.word("staging") != "bulk")
+                     return rejected_when(config.integer("stages") > 2, "nothing comes in stages: there are 2 of them");
+                 // Rows, where a block's cells begin, and where copies go behind what it exchanges.
+                 for (const std::int64_t words : {grid.pitch, block_cells(grid, config).x, exchange_bytes(grid, config) / grid.word()})
+                     if (words * grid.word() % alignment != 0)
+                         return fmt::format("bulk copies begin and end at multiples of {} bytes, {} words do not", alignment, words);
+                 return rejected_when(config.integer("ahead") == 1, "bulk copies are ahead already");
+             }},
+            {"rows_of_a_march",
+             [rows = grid.dimension == 2](const Config& config) {
+                 return rejected_when(rows && config.integer("march") != 0 && config.integer("march") < config.integer("block_y"),
+                                      "a block marches over the rows of its threads at least");
+             }},
+            {"rows_read_again",
+             [grid](const Config& config) -> Reason {
+                 // Of every plane a block reads 2 M - 1 rows beside its own; small planes are in the second cache.
+                 constexpr std::int64_t small_plane = 64;
+                 const std::int64_t rows = config.integer("block_y") * rows_of_thread(config), beside = 2 * grid.half - 1;
+                 if (grid.dimension == 2 || grid.ny <= small_plane || beside <= 3 * rows) return {};
+                 return fmt::format("{} rows of every plane are read for {}: block_y is larger", rows + beside, rows);
+             }},
+            {"unrolled_march", [](const Config& config) {
+                 const std::int64_t march = config.integer("march");
+                 return rejected_when(march != 0 && config.integer("unroll") > march, "more layers per trip than the march has");
+             }}};
 }
 
 // Of 3D only.
@@ -224,7 +224,7 @@ SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
          "how values around reach a thread: cached loads; layers in registers along a march; in a step also new velocities through shared memory; "
          "all that and, in 2D, rows by bulk copies; sums along a march, and in 3D planes in shared memory by asynchronous copies",
          std::move(staging)},
-        {"block_x", "threads along x", planes ? numbers({16, 32, 64, 128, 256}) : numbers({32, 64, 128, 256})},
+        {"block_x", "threads along x", planes ? numbers({16, 32, 64, 128, 256}) : numbers({32, 64, 128, 192, 256})},
         {"block_y", "threads along y", planes ? numbers({1, 2, 4, 8, 16, 32}) : numbers({1, 2, 4, 8, 16})},
         {"march",
          "layers (rows in 2D, planes in 3D) that a block takes one after the other; 0: an equal share for each that the device holds at a time",
@@ -301,9 +301,20 @@ BlockCells block_cells(const Grid& grid, const Config& config) {
         const std::int64_t tile = config.word("staging") == "shuffle" ? 32 : block_x, margin = divide_up(grid.levels * grid.reach(), points);
         return {block_x / tile * (tile - 2 * margin) * points, rows};
     }
-    const bool exchanged = config.word("staging") == "shared" || (grid.kind == Kind::step && config.word("staging") == "bulk");
-    const std::int64_t others = exchanged ? divide_up(grid.half - 1, points) + divide_up(grid.half, points) : 0;
-    return {(block_x - others) * points, rows};
+    const bool bulk = config.word("staging") == "bulk", exchanged = config.word("staging") == "shared" || (grid.kind == Kind::step && bulk);
+    const std::int64_t others = exchanged ? groups_beside(grid, config, grid.half - 1) + groups_beside(grid, config, grid.half) : 0;
+    const std::int64_t most = (block_x - others) * points;
+    if (!bulk || !exchanged) return {most, rows};
+    // An equal share of the row, in whole sectors.
+    const std::int64_t words = sector / grid.word(), columns = divide_up(grid.nx, most);
+    return {divide_up(divide_up(grid.nx, columns), words) * words, rows};
+}
+
+std::int64_t groups_beside(const Grid& grid, const Config& config, std::int64_t reach) {
+    const std::int64_t points = config.integer("points_per_thread");
+    if (config.word("staging") != "bulk") return divide_up(reach, points);
+    const std::int64_t words = std::max(sector / grid.word(), points);
+    return divide_up(reach, words) * words / points;
 }
 
 std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limits& limits) {
@@ -341,7 +352,8 @@ std::int64_t exchange_bytes(const Grid& grid, const Config& config) {
     const std::int64_t block_x = config.integer("block_x"), block_y = config.integer("block_y"), points = config.integer("points_per_thread");
     if (grid.levels > 1)  // two exchanges for each, whatever is beside a row
         return 2 * grid.levels * (block_x + 2 * divide_up(grid.half, points)) * points * grid.word();
-    const std::int64_t rows = block_y * span(points, grid.half - 1, grid.half) + block_y * (block_x - 1) * points;
+    const std::int64_t beside = groups_beside(grid, config, grid.half - 1) + groups_beside(grid, config, grid.half);
+    const std::int64_t rows = block_y * (block_x + beside) * points;
     const std::int64_t side_rows = grid.dimension == 3 ? (block_y + 2 * grid.half - 1) * block_x * points : 0;
     return 2 * (rows + side_rows) * grid.word();  // two layers in turns
 }
@@ -357,7 +369,7 @@ std::int64_t shared_bytes(const Grid& grid, const Config& config) {
     if (config.word("staging") != "bulk") return exchange_bytes(grid, config);
     constexpr std::int64_t barrier = 8;
     const std::int64_t points = config.integer("points_per_thread"), cells = config.integer("block_x") * points;
-    const std::int64_t words = (3 + arriving_media(grid)) * cells + 2 * divide_up(grid.half, points) * points;
+    const std::int64_t words = (3 + arriving_media(grid)) * cells + 2 * groups_beside(grid, config, grid.half) * points;
     return exchange_bytes(grid, config) + config.integer("stages") * (words * grid.word() + barrier);
 }
 

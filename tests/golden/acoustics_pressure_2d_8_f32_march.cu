@@ -210,7 +210,7 @@ struct Rows {
     __device__ __forceinline__ Layer layer(int, wide at) const { return {*this, at}; }
     __device__ __forceinline__ void finish_reads() const {}
     __device__ __forceinline__ void release(int, bool) const {}
-    __device__ __forceinline__ void begin(wide, int, int, int, int) const {}
+    __device__ __forceinline__ void begin(wide, int, int, int, int, int) const {}
 };
 
 // What a thread reads for one of its layers.
@@ -240,6 +240,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
 {
     constexpr int y_read = 0;  // the march is along y
     const int x_first = blockIdx.x * block_x * points;  // of the block
+    constexpr int taken_words = block_x * points;  // of a row, by the block
     const int x = x_first + int(threadIdx.x) * points;
     const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again
     const int count = nx - x;  // cells of the thread in its row, if there are less
@@ -252,7 +253,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const real* __restrict__ const along = v;  // velocity along the march
     const Damping damping;
     Rows<4> rows{{u, along, p, kappa}, {0, in_registers ? -half * wide(layer_stride) : 0, 0, 0}};
-    rows.begin(at, x_read - x_first, pitch - left - x_first, layer_last - layer_first, layer_stride);
+    rows.begin(at, x_read - x_first, taken_words, pitch - left - x_first, layer_last - layer_first, layer_stride);
     Window window;
     if (in_registers) {
         #pragma unroll

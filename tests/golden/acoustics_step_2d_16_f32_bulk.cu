@@ -273,9 +273,10 @@ struct Rows {
     static constexpr int side = side_groups * points, block_words = block_x * points, stage_words = used * block_words + 2 * side;
     const real* from[count];
     wide behind[count];
-    int stride = 0, layers = 0;         // of the march
-    int own_offset = 0, row_words = 0;  // from the block's first word of a row on: to the thread's own, and to the row's end
-    wide start = 0;                     // of the block's first word in the first layer
+    int stride = 0, layers = 0;               // of the march
+    int own_offset = 0;                       // from the block's first word of a row to the thread's own
+    unsigned own_bytes = 0, first_bytes = 0;  // of a layer: of every array, and of the first one
+    wide start = 0;                           // of the block's first word in the first layer
 
     __device__ __forceinline__ static real* ring()
     {
@@ -290,10 +291,12 @@ struct Rows {
     {
         return ring() + number % stages * stage_words + array * block_words + (array > 0 ? 2 * side : 0);
     }
-    // Before a march of `layer_count` layers, the first of which has the thread's words at `at`.
-    __device__ __forceinline__ void begin(wide at, int offset, int words_left, int layer_count, int layer_stride)
+    // Before a march of `layer_count` layers, the first of which has the thread's words at `at`. Of a row the block needs `words`; `words_left` are
+    // there.
+    __device__ __forceinline__ void begin(wide at, int offset, int words, int words_left, int layer_count, int layer_stride)
     {
-        start = at - offset, own_offset = offset, row_words = words_left, layers = layer_count, stride = layer_stride;
+        start = at - offset, own_offset = offset, layers = layer_count, stride = layer_stride;
+        own_bytes = min(words, words_left) * sizeof(real), first_bytes = min(words + 2 * side, words_left + side) * sizeof(real);
         if (threadIdx.x == 0) prepare_barriers(full(0));
         __syncthreads();
         for (int number = 0; number < stages; ++number) fill(number);
@@ -304,14 +307,13 @@ struct Rows {
     {
         constexpr int warps = block_x / 32;
         if (number >= layers || threadIdx.x % 32 != 0) return;
-        const unsigned own = min(block_words, row_words) * sizeof(real), first = min(block_words + 2 * side, row_words + side) * sizeof(real);
-        if (threadIdx.x == 0) expect_bytes(full(number), first + (used - 1) * own);
+        if (threadIdx.x == 0) expect_bytes(full(number), first_bytes + (used - 1) * own_bytes);
         const wide at = start + number * wide(stride);
         #pragma unroll
         for (int array = 0; array < used; ++array) {
             if (array % warps != threadIdx.x / 32) continue;
             const real* const row = from[array] + (at - behind[array]);
-            copy_rows(place(number, array), array == 0 ? row - side : row, array == 0 ? first : own, full(number));
+            copy_rows(place(number, array), array == 0 ? row - side : row, array == 0 ? first_bytes : own_bytes, full(number));
         }
     }
 
@@ -425,11 +427,15 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
 )
 {
     constexpr int y_read = 0;  // the march is along y
-    constexpr int inner_x = block_x - groups_left - groups_right;  // threads that have cells
+    constexpr int sector = 32 / sizeof(real);  // words that memory moves at a time: blocks' copies begin and end there
+    const int share = (nx + int(gridDim.x) - 1) / int(gridDim.x);  // of the row, the same for every block
+    const int inner_x = (share + sector - 1) / sector * sector / points;  // threads that have cells
     const int x_first = (int(blockIdx.x) * inner_x - groups_left) * points;  // of the block
     const int x = x_first + int(threadIdx.x) * points;
-    const int x_read = min(x, (nx - 1 + half) / points * points);  // threads beyond the row read its last faces again
-    const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < block_x - groups_right;
+    const int taken_words = (groups_left + inner_x + groups_right) * points;  // of a row, by the block
+    const int x_last = min((nx - 1 + half) / points * points, x_first + taken_words - points);
+    const int x_read = min(x, x_last);  // threads beyond read the last faces again
+    const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < groups_left + inner_x;
     const int count = has_cells ? nx - x : 0;  // cells of the thread in its row, if there are less
     const int layer_stride = pitch;
     const int march = (last - first + int(gridDim.y) - 1) / int(gridDim.y);  // layers that a block takes one after the other
@@ -451,7 +457,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const int arrivals_last = layer_last + cells_behind;
     const wide to_faces = faces_behind * wide(layer_stride), to_cells = cells_behind * wide(layer_stride);
     Rows<6> rows{{p, u, along, b_x, b_along, kappa}, {0, 0, to_faces, 0, to_faces, to_cells}};
-    rows.begin(at, x_read - x_first, pitch - left - x_first, arrivals_last - layer_first, layer_stride);
+    rows.begin(at, x_read - x_first, taken_words, pitch - left - x_first, arrivals_last - layer_first, layer_stride);
     const auto read = [&](Arrival& arrival, int layer, wide there) {
         const Rows<6>::Layer from = rows.layer(layer - layer_first, there);
         if (layer < layer_last)

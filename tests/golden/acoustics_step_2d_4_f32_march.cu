@@ -230,7 +230,7 @@ struct Rows {
     __device__ __forceinline__ Layer layer(int, wide at) const { return {*this, at}; }
     __device__ __forceinline__ void finish_reads() const {}
     __device__ __forceinline__ void release(int, bool) const {}
-    __device__ __forceinline__ void begin(wide, int, int, int, int) const {}
+    __device__ __forceinline__ void begin(wide, int, int, int, int, int) const {}
 };
 
 // The new velocities along x from M - 1 before a group to M behind it.
@@ -309,6 +309,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
 {
     constexpr int y_read = 0;  // the march is along y
     const int x_first = blockIdx.x * block_x * points;  // of the block
+    constexpr int taken_words = block_x * points;  // of a row, by the block
     const int x = x_first + int(threadIdx.x) * points;
     const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again
     const int count = nx - x;  // cells of the thread in its row, if there are less
@@ -332,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const int arrivals_last = layer_last + cells_behind;
     const wide to_faces = faces_behind * wide(layer_stride), to_cells = cells_behind * wide(layer_stride);
     Rows<6> rows{{p, u, along, b_x, b_along, kappa}, {0, 0, to_faces, 0, to_faces, to_cells}};
-    rows.begin(at, x_read - x_first, pitch - left - x_first, arrivals_last - layer_first, layer_stride);
+    rows.begin(at, x_read - x_first, taken_words, pitch - left - x_first, arrivals_last - layer_first, layer_stride);
     const auto read = [&](Arrival& arrival, int layer, wide there) {
         const Rows<6>::Layer from = rows.layer(layer - layer_first, there);
         if (layer < layer_last)

@@ -233,7 +233,7 @@ struct Rows {
     __device__ __forceinline__ Layer layer(int, wide at) const { return {*this, at}; }
     __device__ __forceinline__ void finish_reads() const {}
     __device__ __forceinline__ void release(int, bool) const {}
-    __device__ __forceinline__ void begin(wide, int, int, int, int) const {}
+    __device__ __forceinline__ void begin(wide, int, int, int, int, int) const {}
 };
 
 // What a thread reads of its row in a layer: enough for the new velocities at its own faces.
@@ -333,8 +333,9 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     constexpr int inner_x = block_x - groups_left - groups_right;  // threads that have cells
     const int x_first = (int(blockIdx.x) * inner_x - groups_left) * points;  // of the block
     const int x = x_first + int(threadIdx.x) * points;
+    constexpr int taken_words = block_x * points;  // of a row, by the block
     const int x_read = min(x, (nx - 1 + half) / points * points);  // threads beyond the row read its last faces again
-    const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < block_x - groups_right && y < ny;
+    const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < groups_left + inner_x && y < ny;
     const int count = has_cells ? nx - x : 0;  // cells of the thread in its row, if there are less
     const int layer_stride = (ny + 2 * ghost) * pitch;
     const int march = (last - first + int(gridDim.z) - 1) / int(gridDim.z);  // layers that a block takes one after the other
@@ -355,7 +356,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const int arrivals_last = layer_last + cells_behind;
     const wide to_faces = faces_behind * wide(layer_stride), to_cells = cells_behind * wide(layer_stride);
     Rows<6> rows{{p, u, along, b_x, b_along, kappa}, {0, 0, to_faces, 0, to_faces, to_cells}};
-    rows.begin(at, x_read - x_first, pitch - left - x_first, arrivals_last - layer_first, layer_stride);
+    rows.begin(at, x_read - x_first, taken_words, pitch - left - x_first, arrivals_last - layer_first, layer_stride);
     const auto read = [&](Arrival& arrival, int layer, wide there) {
         const Rows<6>::Layer from = rows.layer(layer - layer_first, there);
         if (layer < layer_last)

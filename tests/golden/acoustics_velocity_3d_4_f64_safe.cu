@@ -208,7 +208,7 @@ struct Rows {
     __device__ __forceinline__ Layer layer(int, wide at) const { return {*this, at}; }
     __device__ __forceinline__ void finish_reads() const {}
     __device__ __forceinline__ void release(int, bool) const {}
-    __device__ __forceinline__ void begin(wide, int, int, int, int) const {}
+    __device__ __forceinline__ void begin(wide, int, int, int, int, int) const {}
 };
 
 // What a thread reads when it comes to a layer.
@@ -233,6 +233,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const int y = blockIdx.y * block_y + threadIdx.y;
     const int y_read = min(y, ny - 1);
     const int x_first = blockIdx.x * block_x * points;  // of the block
+    constexpr int taken_words = block_x * points;  // of a row, by the block
     const int x = x_first + int(threadIdx.x) * points;
     const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again
     const bool has_cells = y < ny;
@@ -248,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
     const real* b_y = b;
     constexpr int lag = in_registers ? half - 1 : 0;
     Rows<5> rows{{p, u, along, b_x, b_along}, {0, 0, lag * wide(layer_stride), 0, lag * wide(layer_stride)}};
-    rows.begin(at, x_read - x_first, pitch - left - x_first, max(layer_last - layer_first, 0) + lag, layer_stride);
+    rows.begin(at, x_read - x_first, taken_words, pitch - left - x_first, max(layer_last - layer_first, 0) + lag, layer_stride);
     Window window;
     if (in_registers) {
         #pragma unroll
