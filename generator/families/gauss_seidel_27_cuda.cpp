@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "generator/families/gauss_seidel_27_grid.hpp"
 #include "generator/render.hpp"
@@ -324,7 +323,6 @@ Block plane_of_block(const Plan& plan) {
     block.line("const int block_first = first + blockIdx.z * z_block;");
     block.line("const int z = 1 + block_first + (block_first + z_parity) % 2;");
     block.line("if (z > last) return;");
-    if (plan.walks > 1) block.append(part_of_block(plan));
     return block.line("Turn turn;");
 }
 
@@ -351,49 +349,12 @@ Block scatter() {
     return Block().lines_of(render("gauss_seidel_27_walk_scatter.cu", {}));
 }
 
-// The rows that a block has of a plane that it shares. What goes on beside them differs between planes that hand over partial sums and others.
-Block part_of_rows(const Plan& plan) {
-    const bool sums = plan.hands_over();
-    Block steps, warm_up;
-    steps.line("int first_step, {}last_step;", sums ? "warm_up, " : "");
-    if (sums) warm_up.line("warm_up = max(first_row - 2, 1);");
-    const char* const boundary = sums ? "gauss_seidel_27_boundary_partial_sums.cu" : "gauss_seidel_27_boundary_variable.cu";
-    return Block().lines_of(render("gauss_seidel_27_part_of_rows.cu", {{"boundary", Block().lines_of(render(boundary, {}))},
-                                                                       {"parameters", parameters(plan, tables_of_walk(plan), "")},
-                                                                       {"steps", steps},
-                                                                       {"warm_up", warm_up}}));
-}
-
-// The rows that a block of planes with partial sums is there for.
+// The rows that a block is there for: all, or a part of a plane that it shares.
 Block part(const Plan& plan) {
-    return plan.walks == 1 ? Block().lines_of(render("gauss_seidel_27_part_all.cu", {})) : part_of_rows(plan);
-}
-
-// What the walk through a plane of a variable stencil says about its rows, by a block that has all of them or a part.
-Holes variable_rows(const Plan& plan) {
-    const bool shared = plan.walks > 1;
-    Block part, why_in_place, row, row_before, steps, stores;
-    if (shared) part.text("").append(part_of_rows(plan));
-    why_in_place.line(
-        "// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, "
-        "and nobody else writes {}.",
-        shared ? "its part" : "plane z");
-    if (shared) row.line("// Behind the last step's row only u is needed: instead of coefficients in vain, that row's come once more.");
-    row.line("const real* const s = stencil + ((z - 1) * wide(ny) + {} - 1) * pitch + x_read;",
-             shared ? "min(row, min(ny, part.last_step))" : "min(row, ny)");
-    row.line("return Row({} + at, f_plane + at, s, nz * wide(ny) * pitch);", shared ? "part.old(u_plane, row)" : "u_plane");
-    if (shared) {
-        row_before.line("const int begin = part.first_step;");
-        row_before.line("Group old_even = load(part.old(u_plane, begin - 1) + (begin - 1) * wide(pitch) + x_read), even_rest = {{}};");
-    } else {
-        row_before.line("Group old_even = load(u_plane + x_read), even_rest = {{}};");
-    }
-    steps.line("Span below_south = below_at({0}), below_own = below_at({1}), above_south = above_at({0}), above_own = above_at({1});",
-               shared ? "begin - 1" : "0", shared ? "begin" : "1");
-    steps.line("for (int y = {}; y <= {}; y += 2) {{", shared ? "begin" : "1", shared ? "min(ny + 1, part.last_step)" : "ny + 1");
-    stores.line("if (stores && y <= ny{}) store(u_plane + y * wide(pitch), x, nx, fresh);", shared ? " && part.owns(y)" : "");
-    stores.line("if (stores && y > {}) store(u_plane + (y - 1) * wide(pitch), x, nx, behind);", shared ? "begin" : "1");
-    return {{"part", part}, {"why_in_place", why_in_place}, {"row", row}, {"row_before", row_before}, {"steps", steps}, {"stores", stores}};
+    if (plan.walks == 1) return Block().lines_of(render("gauss_seidel_27_part_all.cu", {}));
+    const char* const boundary = plan.hands_over() ? "gauss_seidel_27_boundary_partial_sums.cu" : "gauss_seidel_27_boundary_variable.cu";
+    return Block().lines_of(render("gauss_seidel_27_part_of_rows.cu", {{"boundary", Block().lines_of(render(boundary, {}))},
+                                                                       {"parameters", parameters(plan, tables_of_walk(plan), "")}}));
 }
 
 // The entries that walk through the planes of two parities, one after the other or in turn.
@@ -420,7 +381,8 @@ std::string walk_text(const Plan& plan, const Block& head) {
     if (plan.per_point()) {
         holes.emplace_back("points", points(plan));
         if (plan.grid.stencil == Stencil::variable) {
-            for (auto& hole : variable_rows(plan)) holes.push_back(std::move(hole));
+            holes.emplace_back("part", part(plan));
+            holes.emplace_back("part_of_block", part_of_block(plan));
             return render("gauss_seidel_27_walk_variable.cu", holes);
         }
         holes.emplace_back("scatter", scatter());

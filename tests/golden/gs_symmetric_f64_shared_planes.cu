@@ -164,7 +164,7 @@ __device__ __forceinline__ Group updated(const Sums& sums, const Group& old, con
 // Both do the same operations as one block would. The old values that they need of each other may be overwritten meanwhile, so that a launch of its
 // own keeps rows b - 3 to b + 1 in a table before anybody writes. Nobody waits. Planes of the later colours need neither the warm-up nor rows b - 3 and
 // b - 2.
-constexpr int rows_before = 3, rows_kept = 5;
+constexpr int rows_before = 3, rows_kept = 5, warm_up_rows = 2;
 
 // Of a part, counted from 0: equal numbers of steps.
 __device__ __forceinline__ int first_row_of_part(int part, int ny)
@@ -209,7 +209,7 @@ struct Part {
         const bool is_first = part == 0, is_last = part == walks - 1;
         first_row = is_first ? 0 : first_row_of_part(part, ny);
         first_step = max(first_row, 1);
-        warm_up = max(first_row - 2, 1);
+        warm_up = max(first_row - warm_up_rows, 1);
         last_step = is_last ? (ny + 1) / 2 * 2 + 1 : first_row_of_part(part + 1, ny);
         last_row = is_last ? last_step + 1 : last_step - 1;
         kept_before = kept_rows + kept_plane(max(part, 1), ny, pitch, z);

@@ -91,7 +91,7 @@ struct Turn {
 //
 // Both do the same operations as one block would. The old values that they need of each other may be overwritten meanwhile, so that a launch of its
 // own keeps rows b - 1 to b + 1 in a table before anybody writes. Nobody waits.
-constexpr int rows_before = 1, rows_kept = 3;
+constexpr int rows_before = 1, rows_kept = 3, warm_up_rows = 0;
 
 // Of a part, counted from 0: equal numbers of steps.
 __device__ __forceinline__ int first_row_of_part(int part, int ny)
@@ -127,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(128) gauss_seidel_27_keep_rows(
 // The part of a plane that a block brings up to date.
 struct Part {
     int first_row, last_row;  // what lies beyond the grid belongs to the first and the last part
-    int first_step, last_step;
+    int first_step, warm_up, last_step;
     const real *kept_before, *kept_behind;
 
     __device__ __forceinline__ Part(const real* kept_rows, int ny, int pitch, int z)
@@ -136,6 +136,7 @@ struct Part {
         const bool is_first = part == 0, is_last = part == walks - 1;
         first_row = is_first ? 0 : first_row_of_part(part, ny);
         first_step = max(first_row, 1);
+        warm_up = max(first_row - warm_up_rows, 1);
         last_step = is_last ? (ny + 1) / 2 * 2 + 1 : first_row_of_part(part + 1, ny);
         last_row = is_last ? last_step + 1 : last_step - 1;
         kept_before = kept_rows + kept_plane(max(part, 1), ny, pitch, z);
@@ -213,8 +214,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const int block_first = first + blockIdx.z * z_block;
     const int z = 1 + block_first + (block_first + z_parity) % 2;
     if (z > last) return;
-    const Part part(kept_rows, ny, pitch, z);
     Turn turn;
+    const Part part(kept_rows, ny, pitch, z);
     const int lane = threadIdx.x;
     const int x = int(threadIdx.y) * words_per_warp + (lane - halo_lanes) * points_per_thread;
     const int x_last = (nx + 1) / points_per_thread * points_per_thread;  // the row's last group; lanes beyond it read it again
@@ -223,9 +224,9 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     real* const u_plane = u + z * plane;
     const real* const f_plane = f + z * plane;
     const auto row_at = [&](int y) {
-        const int row = min(y, ny + 1);  // the stencil has no boundary
+        const int row = min(y, ny + 1);
         const wide at = row * wide(pitch) + x_read;
-        // Behind the last step's row only u is needed: instead of coefficients in vain, that row's come once more.
+        // The stencil has no boundary. Behind the last step's row only u is needed: instead of coefficients in vain, that row's come once more.
         const real* const s = stencil + ((z - 1) * wide(ny) + min(row, min(ny, part.last_step)) - 1) * pitch + x_read;
         return Row(part.old(u_plane, row) + at, f_plane + at, s, nz * wide(ny) * pitch);
     };
@@ -233,7 +234,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const auto above_at = [&](int y) { return Span(load(u_plane + plane + min(y, ny + 1) * wide(pitch) + x_read)); };
 
     // Row 0 is the boundary. In the loop, the even row is y - 1: what it lacks are the new values of row y.
-    const int begin = part.first_step;
+    const int begin = part.warm_up;
     Group old_even = load(part.old(u_plane, begin - 1) + (begin - 1) * wide(pitch) + x_read), even_rest = {};
     Three even_own = {}, even_north = {};
     turn.wait_for_row(1);

@@ -84,6 +84,19 @@ struct Turn {
     __device__ __forceinline__ void finished_last_row() const {}
 };
 
+// The part of a plane that a block brings up to date: all rows. Steps of two rows are named by the odd one, which comes first; the last one is that in
+// which both neighbours of the last row have had their turn.
+struct Part {
+    int first_step = 1, warm_up = 1, last_step;
+
+    __device__ __forceinline__ explicit Part(int ny) : last_step((ny + 1) / 2 * 2 + 1) {}
+
+    __device__ __forceinline__ bool owns(int) const { return true; }
+
+    // The plane of which row y has the values from before the launch.
+    __device__ __forceinline__ const real* old(const real* u_plane, int) const { return u_plane; }
+};
+
 // A thread's group of a row, with its right-hand side and coefficients: s[4] are those of the row itself.
 struct Row {
     Group own, right_side;
@@ -136,7 +149,7 @@ __device__ __forceinline__ Group updated(const Group& rest, const Group& old, co
 // All four colours of a plane. A block owns whole rows of it and walks along y, so that every row of the three planes, of f and of the stencil is
 // read once; what a row leaves to later ones stays in registers. Warps overlap by `halo_lanes` at each end, so that neighbours come by shuffles.
 //
-// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and nobody else writes plane z.
+// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and nobody else writes its part.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_walk(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil,
     int nx, int ny, int nz, int pitch, int first, int last, int z_parity
@@ -147,6 +160,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const int z = 1 + block_first + (block_first + z_parity) % 2;
     if (z > last) return;
     Turn turn;
+    const Part part(ny);
     const int lane = threadIdx.x;
     const int x = int(threadIdx.y) * words_per_warp + (lane - halo_lanes) * points_per_thread;
     const int x_last = (nx + 1) / points_per_thread * points_per_thread;  // the row's last group; lanes beyond it read it again
@@ -155,20 +169,22 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     real* const u_plane = u + z * plane;
     const real* const f_plane = f + z * plane;
     const auto row_at = [&](int y) {
-        const int row = min(y, ny + 1);  // the stencil has no boundary
+        const int row = min(y, ny + 1);
         const wide at = row * wide(pitch) + x_read;
-        const real* const s = stencil + ((z - 1) * wide(ny) + min(row, ny) - 1) * pitch + x_read;
-        return Row(u_plane + at, f_plane + at, s, nz * wide(ny) * pitch);
+        // The stencil has no boundary. Behind the last step's row only u is needed: instead of coefficients in vain, that row's come once more.
+        const real* const s = stencil + ((z - 1) * wide(ny) + min(row, min(ny, part.last_step)) - 1) * pitch + x_read;
+        return Row(part.old(u_plane, row) + at, f_plane + at, s, nz * wide(ny) * pitch);
     };
     const auto below_at = [&](int y) { return Span(load(u_plane - plane + min(y, ny + 1) * wide(pitch) + x_read)); };
     const auto above_at = [&](int y) { return Span(load(u_plane + plane + min(y, ny + 1) * wide(pitch) + x_read)); };
 
     // Row 0 is the boundary. In the loop, the even row is y - 1: what it lacks are the new values of row y.
-    Group old_even = load(u_plane + x_read), even_rest = {};
+    const int begin = part.warm_up;
+    Group old_even = load(part.old(u_plane, begin - 1) + (begin - 1) * wide(pitch) + x_read), even_rest = {};
     Three even_own = {}, even_north = {};
     turn.wait_for_row(1);
-    Span below_south = below_at(0), below_own = below_at(1), above_south = above_at(0), above_own = above_at(1);
-    for (int y = 1; y <= ny + 1; y += 2) {
+    Span below_south = below_at(begin - 1), below_own = below_at(begin), above_south = above_at(begin - 1), above_own = above_at(begin);
+    for (int y = begin; y <= min(ny + 1, part.last_step); y += 2) {
         turn.wait_for_row(y + 2);
         const Row row = row_at(y), next = row_at(y + 1);
         const Span below_next = below_at(y + 1), below_after = below_at(y + 2), above_next = above_at(y + 1), above_after = above_at(y + 2);
@@ -183,8 +199,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
         const Span fresh_span(fresh);
         gather(even_rest, fresh_span, even_north);
         const Group behind = updated(even_rest, old_even, even_own, x, nx);
-        if (stores && y <= ny) store(u_plane + y * wide(pitch), x, nx, fresh);
-        if (stores && y > 1) store(u_plane + (y - 1) * wide(pitch), x, nx, behind);
+        if (stores && y <= ny && part.owns(y)) store(u_plane + y * wide(pitch), x, nx, fresh);
+        if (stores && y > begin) store(u_plane + (y - 1) * wide(pitch), x, nx, behind);
 
         even_rest = rest_of(next, {below_own, below_next, below_after}, {above_own, above_next, above_after});
         gather(even_rest, fresh_span, next.s[3]);
