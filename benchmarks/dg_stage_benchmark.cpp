@@ -56,7 +56,7 @@ void dg_stage(benchmark::State& state, const std::string& problem, const std::st
                                                   [&] { volume.step(); }, [&] { surface.step(); }, [&] { update.step(); }};
 #ifdef HONE_HAVE_CUBLAS
     std::unique_ptr<CublasRoute> cublas;
-    if (backend.device().fingerprint.target == Target::cuda && stage.problem().word("equation") == "maxwell_3d") {
+    if (backend.device().fingerprint.target == Target::cuda) {
         cublas = std::make_unique<CublasRoute>(backend, stage);
         contenders.push_back([&] {
             cublas->step();
