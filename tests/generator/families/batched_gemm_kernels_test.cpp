@@ -104,7 +104,7 @@ TEST_F(BatchedGemmKernels, ThreadMappingEqualsTheReferenceInTheEmulator) {
 }
 
 TEST_F(BatchedGemmKernels, TileMappingEqualsTheReferenceInTheEmulator) {
-    expect_emulated("form=tt precision=f32 m=40 n=36 k=36 batch=2", "block_m=32,block_n=16,thread_m=4,thread_n=2,stages=3");
+    expect_emulated("form=tt precision=f32 m=40 n=36 k=36 batch=2", "block_m=32,block_n=16,thread_m=4,thread_n=2,chunk=8,stages=3");
 }
 
 TEST_F(BatchedGemmKernels, MatrixUnitMappingEqualsTheReferenceInTheEmulator) {
