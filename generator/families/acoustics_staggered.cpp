@@ -127,7 +127,8 @@ Grid::Grid(const Problem& problem)
     if (levels * half > most_rows)
         throw Error(where, fmt::format("levels is {}", levels), fmt::format("with order={} use {} at most", 2 * half, most_rows / half));
     const std::int64_t line = words_per_line(precision), least = nx + 2 * left();
-    if (pitch == 0) pitch = (least + line - 1) / line * line;
+    // An odd number of lines: rows and planes that lie multiples of a larger power of two apart keep some channels of the memory busier than others.
+    if (pitch == 0) pitch = (divide_up(least, line) | 1) * line;
     if (pitch < least) throw Error(where, fmt::format("pitch is {}", pitch), fmt::format("a row has {} words: use at least that, or 0", least));
     if (layer_stride() >= largest_plane)
         throw Error(where, fmt::format("a plane has {} words", plane()), fmt::format("stay below {}", largest_plane));
@@ -265,17 +266,18 @@ Family acoustics_staggered() {
     family.summary = "acoustic waves on a staggered grid: pressure, velocities, or a whole time step in one pass";
     family.source = "I. Terentyev, Explicit Finite Difference Simulations with Graphics Processing Units, TRIP annual meeting, Rice University 2009";
     family.example = "acoustics_staggered kernel=step dimension=2 order=8 media=array precision=f32 nx=512 ny=512";
-    family.parameters = {{"kernel", "what is advanced: pressure, velocities, or both in one pass", {"pressure", "velocity", "step"}, 0, 0, false, ""},
-                         {"dimension", "of space", {"2", "3"}, 0, 0, false, ""},
-                         {"order", "of accuracy in space; it is 2 in time", {"4", "8", "16"}, 0, 0, false, ""},
-                         {"media", "one bulk modulus and density, or arrays of them", {"scalar", "array"}, 0, 0, false, "array"},
-                         {"absorbing", "sponge: factors along every axis damp what they multiply", {"none", "sponge"}, 0, 0, false, "none"},
-                         {"levels", "time steps of one pass (kernel=step in 2D)", {}, 1, 4, false, "1"},
-                         {"precision", "of fields and media", {"f32", "f64"}, 0, 0, false, ""},
-                         extent("nx", "cells along x", ""),
-                         extent("ny", "cells along y", ""),
-                         extent("nz", "cells along z, in 3D", "1"),
-                         {"pitch", "words from one row to the next; 0: the least, rounded up to 128 bytes", {}, 0, 2 * largest_extent, true, "0"}};
+    family.parameters = {
+        {"kernel", "what is advanced: pressure, velocities, or both in one pass", {"pressure", "velocity", "step"}, 0, 0, false, ""},
+        {"dimension", "of space", {"2", "3"}, 0, 0, false, ""},
+        {"order", "of accuracy in space; it is 2 in time", {"4", "8", "16"}, 0, 0, false, ""},
+        {"media", "one bulk modulus and density, or arrays of them", {"scalar", "array"}, 0, 0, false, "array"},
+        {"absorbing", "sponge: factors along every axis damp what they multiply", {"none", "sponge"}, 0, 0, false, "none"},
+        {"levels", "time steps of one pass (kernel=step in 2D)", {}, 1, 4, false, "1"},
+        {"precision", "of fields and media", {"f32", "f64"}, 0, 0, false, ""},
+        extent("nx", "cells along x", ""),
+        extent("ny", "cells along y", ""),
+        extent("nz", "cells along z, in 3D", "1"),
+        {"pitch", "words from one row to the next; 0: the least odd number of 128-byte lines", {}, 0, 2 * largest_extent, true, "0"}};
     family.range_unit = "rows or planes";
     family.range = [](const Problem& problem) { return Grid(problem).layers(); };
     family.partition = partition;

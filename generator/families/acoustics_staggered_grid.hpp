@@ -103,7 +103,7 @@ std::int64_t groups_beside(const Grid& grid, const Config& config, std::int64_t 
 std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limits& limits);
 
 /// Words beside a tile's rows in shared memory, for values around faces and cells that are up to `reach` cells away: whole groups of a thread, and
-/// whole copies.
+/// whole sectors of memory.
 std::int64_t words_beside(const Grid& grid, const Config& config, std::int64_t reach);
 /// The same for the pressures of a step, around the faces there.
 std::int64_t pressures_beside(const Grid& grid, const Config& config);

@@ -174,7 +174,7 @@ std::vector<Constraint> plane_constraints(const Grid& grid) {
                  const BlockCells cells = block_cells(grid, config);
                  const std::int64_t arrays = 4 + (grid.kind == Kind::velocity ? 3 : grid.kind == Kind::step ? 4 : 1) * (grid.array_media ? 1 : 0);
                  const std::int64_t words = plane_words(grid, config), own = arrays * cells.x * cells.y;
-                 if (2 * words <= (grid.half < 8 ? 3 : 4) * own) return {};
+                 if (8 * words <= (grid.half < 8 ? 13 : 16) * own) return {};
                  return fmt::format("{} words are read of every plane for {}: too many are around the tile", words, own);
              }}};
 }
@@ -326,9 +326,8 @@ std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limi
 }
 
 std::int64_t words_beside(const Grid& grid, const Config& config, std::int64_t reach) {
-    constexpr std::int64_t piece = 16;  // bytes
-    const std::int64_t group = std::max(config.integer("points_per_thread"), piece / grid.word());
-    return divide_up(reach, group) * group;
+    const std::int64_t words = std::max(sector / grid.word(), config.integer("points_per_thread"));
+    return divide_up(reach, words) * words;
 }
 
 std::int64_t pressures_beside(const Grid& grid, const Config& config) {

@@ -11,8 +11,8 @@ constexpr bool array_media = true, absorbing = false;
 constexpr int block_x = 16, block_y = 32, threads_per_block = block_x * block_y, min_blocks = 1;
 constexpr int points = 4, group_alignment = 16;  // cells of a row that a thread takes at a time
 constexpr int rows = 1;  // of a plane, one below the other, that a thread takes
-constexpr int stages = 2, stage_words = 19424;  // planes in shared memory or on their way, and all words of each
-constexpr int side = 4, pressure_side = 8;  // words beside a tile's rows, of velocities and of pressures
+constexpr int stages = 2, stage_words = 19936;  // planes in shared memory or on their way, and all words of each
+constexpr int side = 8, pressure_side = 8;  // words beside a tile's rows, of velocities and of pressures
 constexpr int layers_per_trip = 1;
 constexpr bool in_registers = true;  // what is needed of the layers around stays in registers
 constexpr bool ahead = false;         // a layer is read while the one before is computed
