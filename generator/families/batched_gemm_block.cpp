@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "generator/families/batched_gemm_mappings.hpp"
 
@@ -32,23 +33,28 @@ struct Tile {
           thread_n(number(config, "thread_n")),
           stages(number(config, "stages")),
           passes(number(config, "passes")),
+          cut_rows(config.word("cut") == "rows"),
+          ahead(number(config, "ahead") == 1),
           step(mma ? number(config, "depth") : shape.vector_width()),
           through_shared(config.word("exchange") == "shared") {
         row_grain = (mma ? 16 : 1) * thread_m;
         column_grain = (mma ? 8 : 1) * thread_n;
-        const int tile_m = pieces(shape.m, pieces(shape.m, number(config, "block_m")));
-        stacked = shape.shared_b && matrices_per_block > 1 && tile_m == shape.m;
-        rows_wanted = stacked ? matrices_per_block * shape.m : tile_m;
+        const int block_m = number(config, "block_m");
+        const int tile_m = cut_rows ? block_m : pieces(shape.m, pieces(shape.m, block_m));
+        stacked = cut_rows || (shape.shared_b && matrices_per_block > 1 && tile_m == shape.m);
+        rows_wanted = stacked && !cut_rows ? matrices_per_block * shape.m : tile_m;
         columns_wanted = pieces(shape.n, pieces(shape.n, number(config, "block_n")));
         rows = round_up(rows_wanted, row_grain);
         columns = round_up(columns_wanted, column_grain);
+        // The fewest matrices whose rows fill tiles.
+        if (cut_rows) matrices_per_block = rows / std::gcd(rows, shape.m);
         groups = stacked ? 1 : matrices_per_block;
-        tiles_along_rows = stacked ? 1 : pieces(shape.m, rows);
+        tiles_along_rows = cut_rows ? matrices_per_block * shape.m / rows : stacked ? 1 : pieces(shape.m, rows);
         tiles_along_columns = pieces(shape.n, columns);
         chunk = round_up(pieces(shape.k, pieces(shape.k, number(config, "chunk"))), step);
         chunks = pieces(shape.k, chunk);
         // Columns of A shorter than a warp's copies leave the lines of the caches half used: then a matrix is copied as it lies.
-        flat_a = stacked && !shape.transposed_a && chunks == 1 && shape.m < 32;
+        flat_a = stacked && !cut_rows && !shape.transposed_a && chunks == 1 && shape.m < 32;
         a = stage_of(shape, !shape.transposed_a, rows, shape.m, shape.stride_a(), stacked && !shape.transposed_a ? shape.m : rows);
         b = stage_of(shape, shape.transposed_b, columns, shape.n, shape.stride_b(), columns);
         // The matrix units' sums go into different banks where columns are 2 or 6 words apart modulo 8: a lane holds every second column.
@@ -84,10 +90,12 @@ struct Tile {
     }
 
     bool mma;
-    int matrices_per_block, thread_m, thread_n, stages, passes, step;
+    int matrices_per_block, thread_m, thread_n, stages, passes;
+    bool cut_rows, ahead;
+    int step;
     bool through_shared;
     int row_grain, column_grain;
-    bool stacked;
+    bool stacked;  // rows of several matrices with one B are rows of one tile
     int rows_wanted, columns_wanted, rows, columns, groups;
     int tiles_along_rows, tiles_along_columns;
     int chunk, chunks;
@@ -97,13 +105,19 @@ struct Tile {
 };
 
 std::string conflict(const Shape& of, const Config& config) {
-    const Tile tile(read_along_k(of), config);
-    if (tile.matrices_per_block > 1 && tile.tiles() > 1) return "a block has one matrix where that is cut into several tiles";
+    const Shape shape = read_along_k(of);
+    const Tile tile(shape, config);
+    if (tile.cut_rows && number(config, "matrices_per_block") > 1) return "tiles are cut from the rows of all matrices, whatever number a block has";
+    if (tile.cut_rows && shape.m % tile.rows == 0) return "tiles of rows end where matrices do";
+    if (tile.cut_rows && tile.passes > 1) return "a B that stays in shared memory is for whole matrices";
+    if (!tile.cut_rows && tile.matrices_per_block > 1 && tile.tiles() > 1) return "a block has one matrix where that is cut into several tiles";
     if (tile.thread_m > 1 && 2 * tile.rows_wanted <= tile.row_grain) return "half of the rows that a thread or warp accumulates would be padding";
     if (tile.thread_n > 1 && 2 * tile.columns_wanted <= tile.column_grain)
         return "half of the columns that a thread or warp accumulates would be padding";
     if (tile.passes > 1 && (tile.chunks > 1 || tile.stages > 1)) return "a B that stays in shared memory is one chunk";
     if (tile.passes > 1 && tile.through_shared) return "C would overwrite the B that stays in shared memory";
+    if (tile.ahead && tile.stages == 1) return "operands of a chunk that has not been asked for cannot be loaded ahead";
+    if (tile.ahead && tile.chunk / tile.step % 2 != 0) return "operands alternate between two sets of registers, which takes an even number of steps";
     if (tile.stages > std::max(1, tile.chunks)) return fmt::format("{} stages for {} chunks", tile.stages, tile.chunks);
     return "";
 }
@@ -116,7 +130,8 @@ Resources resources(const Shape& of, const Config& config) {
     result.shared_bytes = tile.shared_words(shape) * shape.bytes();
     const int sums = tile.thread_m * tile.thread_n * (tile.mma ? 4 : 1);
     const int operands = tile.mma ? tile.thread_m * tile.step / 2 + tile.thread_n * tile.step / 4 : 2 * (tile.thread_m + tile.thread_n);
-    result.registers = shape.bytes() / 4 * (sums + operands) + 32;  // addresses, indices and loop counters
+    const int others = tile.ahead ? 24 : 32;  // addresses, indices and loop counters, as compilers were found to need them
+    result.registers = shape.bytes() / 4 * (sums + operands * (tile.ahead ? 2 : 1)) + others;
     if (tile.mma) result.registers = std::max(result.registers, f64_matrix_unit_registers);
     result.code = std::int64_t{tile.thread_m} * tile.thread_n * tile.step;
     return result;
@@ -156,10 +171,13 @@ Block constants(const Shape& shape, const Tile& tile, const Config& config) {
     block.line("constexpr int matrices_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};", tile.matrices_per_block,
                tile.threads(), number(config, "min_blocks"));
     block.line("constexpr int passes = {};  // of a block over so many matrices, one after the other", tile.passes);
-    block.line("constexpr bool stacked = {};  // the rows of all matrices of a block are one tile", tile.stacked);
+    block.line(
+        "constexpr bool stacked = {};  // {}", tile.stacked,
+        tile.cut_rows ? "tiles are cut from the rows of so many matrices as if they were one" : "the rows of all matrices of a block are one tile");
     block.line("constexpr int rows = {}, columns = {}, groups = {};  // of a tile, and how many of them a block has", tile.rows, tile.columns,
                tile.groups);
-    block.line("constexpr int tiles_along_columns = {}, tiles = {};  // of a matrix", tile.tiles_along_columns, tile.tiles());
+    block.line("constexpr int tiles_along_columns = {}, tiles = {};  // of {}", tile.tiles_along_columns, tile.tiles(),
+               tile.cut_rows ? "so many matrices" : "a matrix");
     block.line("constexpr int chunk = {}, stages = {};  // values along k that are staged at a time, and how many chunks are on their way",
                tile.chunk, tile.stages);
     block.append(operand_constants(shape, tile, 'a'));
@@ -169,7 +187,8 @@ Block constants(const Shape& shape, const Tile& tile, const Config& config) {
     return block;
 }
 
-// Asynchronous copies into shared memory, where the device has them.
+}  // namespace
+
 Block copy_functions(const Limits& limits) {
     Block block;
     block.text("// Copies `width` neighbouring words, or writes zeros.");
@@ -204,24 +223,24 @@ Block copy_functions(const Limits& limits) {
     return block;
 }
 
-// The operands of one multiply-add of a warp, spread as PTX prescribes for mma.m16n8k4, k8 and k16 with .f64: with g = lane / 4 and t = lane % 4,
+// The operands of one multiply-add of a warp are spread as PTX prescribes for mma.m16n8k4, k8 and k16 with .f64: with g = lane / 4 and t = lane % 4,
 // word i of a is (row g + 8 (i % 2), column t + 4 (i / 2)), word i of b (row t + 4 i, column g), word i of c (row g + 8 (i / 2), column 2 t + i % 2).
 // A warp reads half of its lanes at a time: 4 rows in each of 4 columns, which lie in 16 different banks where columns are 4 or 12 words apart
 // modulo 16.
-Block mma_function(const Tile& tile) {
+Block mma_function(int depth) {
     const auto list = [](int count, int first, const char* form) {
         std::string text;
         for (int i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + fmt::format(fmt::runtime(form), i + first);
         return text;
     };
-    const int a = tile.step / 2;
-    const int b = tile.step / 4;
+    const int a = depth / 2;
+    const int b = depth / 4;
     Block block;
     block.line("// c += a b on the matrix units: a holds 16 rows x {0} values along k, b {0} values along k x 8 columns, spread over the warp as PTX",
-               tile.step);
-    block.line("// prescribes for m16n8k{}.", tile.step);
+               depth);
+    block.line("// prescribes for m16n8k{}.", depth);
     block.line("__device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[{}], const real (&b)[{}]) {{", a, b);
-    block.line("    asm(\"mma.sync.aligned.m16n8k{}.row.col.f64.f64.f64.f64 {{%0, %1, %2, %3}}, {{{}}}, {{{}}}, {{%0, %1, %2, %3}};\"", tile.step,
+    block.line("    asm(\"mma.sync.aligned.m16n8k{}.row.col.f64.f64.f64.f64 {{%0, %1, %2, %3}}, {{{}}}, {{{}}}, {{%0, %1, %2, %3}};\"", depth,
                list(a, 4, "%{}"), list(b, 4 + a, "%{}"));
     block.text("        : \"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3])");
     block.line("        : {}, {});", list(a, 0, "\"d\"(a[{}])"), list(b, 0, "\"d\"(b[{}])"));
@@ -229,6 +248,8 @@ Block mma_function(const Tile& tile) {
     block.text("");
     return block;
 }
+
+namespace {
 
 Block load_function(const Shape& shape) {
     Block block;
@@ -261,15 +282,28 @@ struct Names {
     char extent;       // how many a matrix has
 };
 
+// How the rows of a tile (columns of one of B) belong to matrices.
+struct Rows {
+    int groups;         // tiles side by side, each of a matrix of its own
+    bool stacked, cut;  // see Tile: rows of several matrices; tiles that begin and end at any of them
+    bool equally_far;   // neighbours in memory, also where one matrix ends and the next begins
+
+    // Which matrix row `s` of a tile belongs to, and which of its rows it is.
+    std::string matrix_of(const char* s) const { return cut ? fmt::format("(tile_row + {}) / m", s) : fmt::format("{} / m", s); }
+    std::string row_of(const char* s) const { return cut ? fmt::format("(tile_row + {}) % m", s) : fmt::format("{} % m", s); }
+};
+
 // Copies of one part of a thread's lines. Where lines are equally far apart, a copy differs from the first one by constants alone.
-Block copies(const Names& of, bool rows_fast, bool stacked, int groups) {
+Block copies(const Names& of, bool rows_fast, const Rows& rows) {
     const auto with_names = [&](const char* form) {
         return fmt::format(fmt::runtime(form), fmt::arg("x", of.name), fmt::arg("row", of.row), fmt::arg("rows", of.rows), fmt::arg("m", of.extent));
     };
     Block block;
-    const bool equal_distances = groups == 1 && (rows_fast || !stacked);
+    const bool stacked = rows.stacked;
+    const bool equal_distances = rows.groups == 1 && (rows_fast || !stacked || rows.equally_far);
     if (equal_distances && rows_fast) {
-        block.text(stacked ? "const int matrix = place / m, row = place % m;" : with_names("const int {row} = tile_{row} + place;"));
+        block.text(stacked ? fmt::format("const int matrix = {}, row = {};", rows.matrix_of("place"), rows.row_of("place"))
+                           : with_names("const int {row} = tile_{row} + place;"));
         block.text(stacked ? "const bool within = matrix < present;" : with_names("const bool within = {m} % {rows} == 0 || {row} < {m};"));
         block.text(with_names("const real* const from = {x}") + (stacked ? " + matrix * stride_a" : "") +
                    with_names(" + {row} * {x}_{row} + (long long)(start + first_line) * {x}_inner;"));
@@ -286,12 +320,14 @@ Block copies(const Names& of, bool rows_fast, bool stacked, int groups) {
     if (equal_distances) {
         const char* const apart = rows_fast ? "inner" : of.row;
         block.text(rows_fast ? "const bool there = within && (k % chunk == 0 || start + line < k);"
+                   : stacked ? "const bool there = within && tile_row + line < present * m;"
                              : with_names("const bool there = within && ({m} % {rows} == 0 || tile_{row} + line < {m});"));
         block.line("copy<{0}_width>(target + i * ({0}_lines * {0}_here_{1}), from + i * ({0}_lines * {0}_{1}), there);", of.name, apart);
     } else {
         block.text(rows_fast ? "const int s = place, l = line % chunk, group = line / chunk;"
                              : with_names("const int l = place, s = line % {rows}, group = line / {rows};"));
-        block.text(stacked ? "const int matrix = s / m, row = s % m;" : with_names("const int matrix = group, {row} = tile_{row} + s;"));
+        block.text(stacked ? fmt::format("const int matrix = {}, row = {};", rows.matrix_of("s"), rows.row_of("s"))
+                           : with_names("const int matrix = group, {row} = tile_{row} + s;"));
         block.text(with_names("const bool there = matrix < present && {row} < {m} && (k % chunk == 0 || start + l < k);"));
         block.text(with_names("copy<{x}_width>(to + group * {x}_group + s * {x}_here_{row} + l * {x}_here_inner,"));
         block.text(with_names("                {x} + matrix * stride_{x} + {row} * {x}_{row} + (start + l) * {x}_inner, there);"));
@@ -372,6 +408,28 @@ Block operand(const char* name, int count, bool rows_fast, const char* from, con
     return block;
 }
 
+// A warp's operands of one step, from column `l` of a chunk on.
+Block mma_operands(const Tile& tile, const char* x, const char* y, const char* a, const char* b) {
+    Block block;
+    block.text("#pragma unroll");
+    block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
+    block.text("    #pragma unroll");
+    block.text("    for (int j = 0; j < step / 2; ++j)");
+    block.line("        {}[i][j] = {}[(i * 16 + j % 2 * 8) * a_here_row + (l + j / 2 * 4) * a_here_inner];", x, a);
+    block.text("#pragma unroll");
+    block.line("for (int i = 0; i < {}; ++i)", tile.thread_n);
+    block.text("    #pragma unroll");
+    return block.line("    for (int j = 0; j < step / 4; ++j) {}[i][j] = {}[i * 8 * b_here_column + (l + j * 4) * b_here_inner];", y, b);
+}
+
+Block mma_sums(const Tile& tile, const char* x, const char* y) {
+    Block block;
+    block.text("#pragma unroll");
+    block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
+    block.text("    #pragma unroll");
+    return block.line("    for (int j = 0; j < {}; ++j) multiply_add(sum[i][j], {}[i], {}[j]);", tile.thread_n, x, y);
+}
+
 // The products of one chunk, `a_now` and `b_now` being its operands.
 Block multiply(const Shape& shape, const Tile& tile) {
     Block block;
@@ -380,19 +438,8 @@ Block multiply(const Shape& shape, const Tile& tile) {
     block.open("for (int l = 0; l < chunk; l += step)");
     if (tile.mma) {
         block.line("real x[{}][step / 2], y[{}][step / 4];", tile.thread_m, tile.thread_n);
-        block.text("#pragma unroll");
-        block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
-        block.text("    #pragma unroll");
-        block.text("    for (int j = 0; j < step / 2; ++j)");
-        block.text("        x[i][j] = a_now[(i * 16 + j % 2 * 8) * a_here_row + (l + j / 2 * 4) * a_here_inner];");
-        block.text("#pragma unroll");
-        block.line("for (int i = 0; i < {}; ++i)", tile.thread_n);
-        block.text("    #pragma unroll");
-        block.text("    for (int j = 0; j < step / 4; ++j) y[i][j] = b_now[i * 8 * b_here_column + (l + j * 4) * b_here_inner];");
-        block.text("#pragma unroll");
-        block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
-        block.text("    #pragma unroll");
-        block.line("    for (int j = 0; j < {}; ++j) multiply_add(sum[i][j], x[i], y[j]);", tile.thread_n);
+        block.append(mma_operands(tile, "x", "y", "a_now", "b_now"));
+        block.append(mma_sums(tile, "x", "y"));
     } else {
         block.line("real x[{}][step], y[{}][step];", tile.thread_m, tile.thread_n);
         block.append(operand("x", tile.thread_m, !shape.transposed_a, "a_now", shape.transposed_a ? "a_here_row" : "a_here_inner", "row_step"));
@@ -415,6 +462,24 @@ Block chunk_copies(const char* to, const char* start) {
     return block;
 }
 
+Block first_chunks() {
+    Block block;
+    block.text("// The next chunks arrive while this one is used; one barrier per chunk.");
+    block.open("for (int next = 0; next < stages - 1; ++next)");
+    block.append(chunk_copies("stage + next * stage_words", "next * chunk"));
+    block.text("end_chunk();");
+    return block.close();
+}
+
+Block next_chunk() {
+    Block block;
+    block.text("const int next = now + stages - 1;");
+    block.open("if (next < chunks)");
+    block.append(chunk_copies("stage + next % stages * stage_words", "next * chunk"));
+    block.close();
+    return block.text("end_chunk();");
+}
+
 // First words of the thread's operands in the chunk that lies `here`.
 Block operands_now(const Shape& shape, const Tile& tile, const char* here) {
     Block block;
@@ -424,7 +489,45 @@ Block operands_now(const Shape& shape, const Tile& tile, const char* here) {
     return block;
 }
 
+// All chunks, with the operands of every step loaded while the one before is multiplied. Those of a chunk's first step come before the last step of
+// the chunk before it, so that the matrix units have work while the warps meet and the first words are on their way from shared memory.
+Block chunk_loop_ahead(const Shape& shape, const Tile& tile) {
+    Block block;
+    block.line("constexpr int step = {};  // values along k at a time", tile.step);
+    block.line("real x[2][{}][step / 2], y[2][{}][step / 4];  // operands of this step, and of the next", tile.thread_m, tile.thread_n);
+    block.open("const auto load = [&](int which, const real* here, int l)");
+    block.append(operands_now(shape, tile, "here"));
+    block.append(mma_operands(tile, "x[which]", "y[which]", "a_now", "b_now"));
+    block.close(";");
+    block.append(first_chunks());
+    block.text("wait_for_chunks<stages - 2>();");
+    block.text("__syncthreads();");
+    block.text("load(0, stage, 0);");
+    block.line("constexpr int chunks = {};", tile.chunks);
+    block.text("#pragma unroll 1");
+    block.open("for (int now = 0; now < chunks; ++now)");
+    block.text("#pragma unroll");
+    block.open("for (int l = 0; l < chunk; l += step)");
+    block.text("const int which = l / step % 2;");
+    block.text("if (l + step < chunk) {");
+    block.text("    load(1 - which, stage + now % stages * stage_words, l + step);");
+    block.text("} else {");
+    block.text("    wait_for_chunks<stages - 2>();");
+    block.text("    __syncthreads();");
+    block.text("    load(1 - which, stage + (now + 1) % stages * stage_words, 0);  // after the last chunk unused, whatever lies there");
+    block.text("}");
+    block.open("if (l == 0)");
+    block.append(next_chunk());
+    block.close();
+    block.append(mma_sums(tile, "x[which]", "y[which]"));
+    block.close();
+    block.close();
+    if (tile.through_shared) block.text("__syncthreads();");
+    return block;
+}
+
 Block chunk_loop(const Shape& shape, const Tile& tile) {
+    if (tile.ahead) return chunk_loop_ahead(shape, tile);
     Block block;
     if (tile.stages == 1) {
         const bool loop = tile.chunks > 1;
@@ -442,21 +545,13 @@ Block chunk_loop(const Shape& shape, const Tile& tile) {
         if (loop) block.close();
         return block;
     }
-    block.text("// The next chunks arrive while this one is used; one barrier per chunk.");
-    block.open("for (int next = 0; next < stages - 1; ++next)");
-    block.append(chunk_copies("stage + next * stage_words", "next * chunk"));
-    block.text("end_chunk();");
-    block.close();
+    block.append(first_chunks());
     block.line("constexpr int chunks = {};", tile.chunks);
     block.text("#pragma unroll 1");
     block.open("for (int now = 0; now < chunks; ++now)");
     block.text("wait_for_chunks<stages - 2>();");
     block.text("__syncthreads();");
-    block.text("const int next = now + stages - 1;");
-    block.open("if (next < chunks)");
-    block.append(chunk_copies("stage + next % stages * stage_words", "next * chunk"));
-    block.close();
-    block.text("end_chunk();");
+    block.append(next_chunk());
     block.text("const real* const here = stage + now % stages * stage_words;");
     block.append(operands_now(shape, tile, "here"));
     block.append(multiply(shape, tile));
@@ -494,8 +589,12 @@ Block store(const Shape& shape, const Tile& tile) {
     Block block;
     if (!tile.through_shared) {
         Block body;
-        body.text("const int matrix = stacked ? s / m : group;");
-        body.text("const int i_row = stacked ? s % m : tile_row + s;");
+        if (tile.cut_rows) {
+            body.text("const int matrix = (tile_row + s) / m, i_row = (tile_row + s) % m;");
+        } else {
+            body.text("const int matrix = stacked ? s / m : group;");
+            body.text("const int i_row = stacked ? s % m : tile_row + s;");
+        }
         body.text("if (matrix < present && i_row < m && tile_column + t < n)");
         body.line("    put(c + matrix * stride_c + (tile_column + t) * m + i_row, value{});", factors);
         return block.append(for_every_sum(tile, body));
@@ -505,6 +604,13 @@ Block store(const Shape& shape, const Tile& tile) {
     block.append(for_every_sum(tile, body));
     block.text("__syncthreads();");
     block.text("// Neighbouring threads write neighbouring words.");
+    if (tile.cut_rows) {
+        block.open("for (int index = threadIdx.x; index < columns * rows; index += threads_per_block)");
+        block.text("const int s = index % rows, t = index / rows, matrix = (tile_row + s) / m, i_row = (tile_row + s) % m;");
+        block.text("if (matrix < present && tile_column + t < n)");
+        block.line("    put(c + matrix * stride_c + (tile_column + t) * m + i_row, stage[t * c_here_column + s]{});", factors);
+        return block.close();
+    }
     block.text("constexpr int height = stacked ? m : rows;");
     block.open("for (int index = threadIdx.x; index < matrices_per_block * columns * height; index += threads_per_block)");
     block.text("const int s = index % height, t = index / height % columns, matrix = index / (height * columns);");
@@ -532,37 +638,49 @@ Block products(const Shape& shape, const Tile& tile) {
     return block.close();
 }
 
+// How many of its matrices a block has: fewer at the end of the range.
+Block present(const Tile& tile) {
+    Block block;
+    if (tile.passes > 1) return block;
+    block.text("const int present = min(matrices_per_block, last - block_first);");
+    if (tile.cut_rows) block.text("if (tile_row >= present * m) return;");
+    return block;
+}
+
 KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
     const Shape shape = read_along_k(Shape(problem));
     const Tile tile(shape, config);
     const double executed = 2.0 * tile.rows * tile.columns * tile.chunk * tile.chunks * tile.groups * tile.tiles() / tile.matrices_per_block *
                             static_cast<double>(shape.batch);
+    const Rows rows_of_a{tile.groups, tile.stacked, tile.cut_rows, tile.cut_rows && shape.gap_a == 0};
     constexpr Names of_a{'a', "row", "rows", 'm'};
     constexpr Names of_b{'b', "column", "columns", 'n'};
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
                       {"constants", constants(shape, tile, config)},
                       {"copy", copy_functions(limits)},
-                      {"multiply_add", tile.mma ? mma_function(tile) : load_function(shape)},
+                      {"multiply_add", tile.mma ? mma_function(tile.step) : load_function(shape)},
                       {"put", put_function(shape, "__device__ __forceinline__ ")},
                       {"copy_a_how", Block().text(tile.flat_a ? "// Neighbouring threads copy neighbouring words of a matrix."
                                                               : "// A thread keeps its place within lines, and takes every a_lines-th of them.")},
-                      {"copy_a", tile.flat_a ? copies_as_they_lie(tile, shape)
-                                             : copies_by_lines(of_a, copies(of_a, !shape.transposed_a, tile.stacked, tile.groups))},
-                      {"copy_b", copies_by_lines(of_b, copies(of_b, shape.transposed_b, false, tile.b_groups(shape)))},
+                      {"copy_a", tile.flat_a ? copies_as_they_lie(tile, shape) : copies_by_lines(of_a, copies(of_a, !shape.transposed_a, rows_of_a))},
+                      {"copy_b", copies_by_lines(of_b, copies(of_b, shape.transposed_b, Rows{tile.b_groups(shape), false, false, false}))},
                       {"entry", parameters(shape, Target::cuda)},
                       {"factors", read_factors(shape)},
                       {"place", place(shape, tile)},
-                      {"present", tile.passes == 1 ? Block().text("const int present = min(matrices_per_block, last - block_first);") : Block()},
+                      {"present", present(tile)},
                       {"products", products(shape, tile)}};
     KernelSource source = make_source(problem, Target::cuda, render("batched_gemm_block.cu", holes), executed);
     source.step.push_back(block_launch(shape, std::int64_t{tile.matrices_per_block} * tile.passes, tile.tiles(), resources(shape, config)));
     return source;
 }
 
-// m16n8k4 and its like came with sm_90; the older m8n8k4 is no faster than multiply-adds.
+}  // namespace
+
 bool has_matrix_units(const Shape& shape, const Limits& limits) {
     return shape.precision == Precision::f64 && limits.architecture >= 90;
 }
+
+namespace {
 
 // Where tiles fill the matrix units, these have twice the rate, and half the loads from shared memory.
 bool worth_multiply_adds(const Shape& shape, const Limits& limits) {

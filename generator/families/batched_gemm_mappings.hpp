@@ -32,6 +32,8 @@ Mapping thread_mapping();
 Mapping tile_mapping();
 /// The same with a warp per tile of the FP64 matrix units.
 Mapping mma_mapping();
+/// A warp keeps columns of a shared B in registers, as the matrix units take them, while thin products pass by.
+Mapping stream_mapping();
 
 SearchSpace cuda_space(const Problem& problem, const Limits& limits);
 SearchSpace cpu_space(const Problem& problem, const Limits& limits);
@@ -56,6 +58,12 @@ Block parameters(const Shape& shape, Target target);
 Block read_factors(const Shape& shape);
 /// The body of `put(to, sum, factors...)`, the one place that decides whether C is read.
 Block put_function(const Shape& shape, std::string_view qualifier);
+/// Asynchronous copies into shared memory, where the device has them.
+Block copy_functions(const Limits& limits);
+/// m16n8k4 and its like came with sm_90; the older m8n8k4 is no faster than multiply-adds.
+bool has_matrix_units(const Shape& shape, const Limits& limits);
+/// `multiply_add`, `depth` values along k on the FP64 matrix units.
+Block mma_function(int depth);
 /// A source with everything but launches filled in.
 KernelSource make_source(const Problem& problem, Target target, std::string text, double executed_operations);
 /// One launch over blocks of `matrices_per_block`, with `tiles` blocks for each.

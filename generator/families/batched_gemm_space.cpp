@@ -21,8 +21,9 @@ using Violation = std::optional<std::string>;
 
 // Which tunables a mapping does not look at; they keep their lists' first values.
 std::vector<std::string> ignored_by(const std::string& mapping) {
-    if (mapping == "thread") return {"block_m", "block_n", "thread_m", "thread_n", "chunk", "stages", "depth", "passes"};
-    if (mapping == "tile") return {"depth"};
+    if (mapping == "thread") return {"block_m", "block_n", "thread_m", "thread_n", "chunk", "stages", "depth", "passes", "cut", "ahead"};
+    if (mapping == "tile") return {"depth", "ahead"};
+    if (mapping == "stream") return {"matrices_per_block", "block_m", "thread_m", "chunk", "depth", "exchange", "cut", "ahead"};
     return {};
 }
 
@@ -31,8 +32,10 @@ Constraint ignored_constraint(const std::vector<Tunable>& tunables) {
                 const std::string& mapping = config.word("mapping");
                 for (const std::string& name : ignored_by(mapping)) {
                     const auto tunable = std::find_if(tunables.begin(), tunables.end(), [&](const Tunable& t) { return t.name == name; });
-                    if (Value(config.integer(name)) != tunable->values.front())
-                        return fmt::format("mapping={} does not look at {}: {}={}", mapping, name, name, to_string(tunable->values.front()));
+                    const Value& first = tunable->values.front();
+                    if (std::holds_alternative<std::string>(first) ? config.word(name) != std::get<std::string>(first)
+                                                                   : config.integer(name) != std::get<std::int64_t>(first))
+                        return fmt::format("mapping={} does not look at {}: {}={}", mapping, name, name, to_string(first));
                 }
                 return std::nullopt;
             }};
@@ -80,7 +83,7 @@ std::vector<Value> per_block(const Shape& shape, bool tiny) {
 
 // Lists of values: shapes that are large all over do without what only small ones gain from.
 struct Values {
-    Values(const Shape& shape, const Limits& limits, bool tiny, bool units) {
+    Values(const Shape& shape, const Limits& limits, bool tiny, bool units, bool thin) {
         const bool large = shape.m >= 64 && shape.n >= 64 && shape.k >= 64;
         matrices_per_block = per_block(shape, tiny);
         block_m = shape.m > 128
@@ -92,7 +95,10 @@ struct Values {
         thread_m = shape.m >= 64 ? (units ? numbers({1, 2, 3, 4}) : numbers({2, 4, 8})) : cuts(shape.m, {1, 2, 4, 8});
         thread_n = shape.n >= 64 ? numbers({2, 4, 8}) : cuts(shape.n, {1, 2, 4, 8});
         chunk = large ? numbers({8, 16, 32}) : cuts(shape.k, {8, 16, 32, 64, 128});
-        stages = limits.architecture < 80 ? numbers({1}) : large ? numbers({2, 3, 4}) : cuts(pieces(shape.k, 8), {1, 2, 3, 4});
+        stages = limits.architecture < 80 ? numbers({1})
+                 : thin                   ? numbers({1, 2, 3, 4})
+                 : large                  ? numbers({2, 3, 4})
+                                          : cuts(pieces(shape.k, 8), {1, 2, 3, 4});
         depth = !units ? numbers({4}) : shape.k < 64 ? numbers({4, 8, 16}) : shape.m < 64 ? numbers({8, 16}) : numbers({8, 16, 4});
     }
     std::vector<Value> matrices_per_block, block_m, block_n, thread_m, thread_n, chunk, stages, depth;
@@ -122,7 +128,9 @@ std::vector<Assignment> safe_assignments(const Shape& shape, const std::vector<s
             {"depth", values.depth.front()},
             {"exchange", mapping == "thread" && shape.packed() ? "shared" : "direct"},
             {"min_blocks", std::int64_t{1}},
-            {"passes", std::int64_t{1}}};
+            {"passes", std::int64_t{1}},
+            {"cut", "matrices"},
+            {"ahead", std::int64_t{0}}};
 }
 
 // The first of a list's values that is not below `wanted`, or else the last.
@@ -161,7 +169,9 @@ std::vector<Assignment> many_in_a_block(const Shape& shape, const Values& values
             {"depth", values.depth.front()},
             {"exchange", "direct"},
             {"min_blocks", std::int64_t{1}},
-            {"passes", std::int64_t{1}}};
+            {"passes", std::int64_t{1}},
+            {"cut", "matrices"},
+            {"ahead", std::int64_t{0}}};
 }
 
 // All other products: a block takes as much of C as a tile holds, and as much along k as shared memory leaves to several blocks. In searches on an
@@ -189,13 +199,15 @@ std::vector<Assignment> tile_of_c(const Shape& shape, const Values& values, bool
             {"depth", values.depth.front()},
             {"exchange", "direct"},
             {"min_blocks", std::int64_t{1}},
-            {"passes", std::int64_t{1}}};
+            {"passes", std::int64_t{1}},
+            {"cut", "matrices"},
+            {"ahead", std::int64_t{0}}};
 }
 
 }  // namespace
 
 const std::vector<Mapping>& cuda_mappings() {
-    static const std::vector<Mapping> mappings{tile_mapping(), mma_mapping(), thread_mapping()};
+    static const std::vector<Mapping> mappings{tile_mapping(), mma_mapping(), stream_mapping(), thread_mapping()};
     return mappings;
 }
 
@@ -206,16 +218,20 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
         if (mapping.applies(shape, limits)) names.push_back(mapping.name);
     const bool tiny = thread_mapping().applies(shape, limits);
     const bool units = mma_mapping().applies(shape, limits);
-    const Values values(shape, limits, tiny, units);
+    const bool thin = stream_mapping().applies(shape, limits);
+    const Values values(shape, limits, tiny, units, thin);
     std::vector<Tunable> tunables{
-        {"mapping", "thread: a thread per matrix; tile: a thread per tile of C; mma: a warp per tile of the matrix units", words(names)},
+        {"mapping",
+         "thread: a thread per matrix; tile: a thread per tile of C; mma: a warp per tile of the matrix units; stream: a warp holds columns of B in "
+         "registers, and takes 8 products at a time",
+         words(names)},
         {"matrices_per_block", "products that a block of threads computes", values.matrices_per_block},
         {"block_m", "rows of C that a block computes, at most", values.block_m},
         {"block_n", "columns of C that a block computes, at most", values.block_n},
         {"thread_m", "rows that a thread accumulates; mma: groups of 16 rows per warp", values.thread_m},
-        {"thread_n", "columns that a thread accumulates; mma: groups of 8 columns per warp", values.thread_n},
+        {"thread_n", "columns that a thread accumulates; mma: groups of 8 columns per warp; stream: groups of 16", values.thread_n},
         {"chunk", "values along k that are staged in shared memory at a time, at most", values.chunk},
-        {"stages", "chunks in shared memory: one is used while the others arrive", values.stages},
+        {"stages", "chunks (stream: groups of 8 products) in shared memory: one is used while the others arrive", values.stages},
         {"depth", "mma: values along k of one instruction", values.depth},
         {"exchange",
          "shared: words that threads hold go to memory through shared memory, in order (thread: come from there, too); direct: as they are",
@@ -224,8 +240,14 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
     };
     // B stays in shared memory: for that it must be shared by all products, and fit at once.
     const bool stays = shape.shared_b && shape.k <= 128 && shape.k * shape.n >= 512;
-    tunables.push_back({"passes", "groups of `matrices_per_block` products that a block computes with a shared B that it has loaded once",
-                        stays ? numbers({1, 2, 4, 8, 16}) : numbers({1}), Value(1)});
+    tunables.push_back({"passes", "groups of `matrices_per_block` (stream: 8) products that a block computes with a shared B that it has loaded once",
+                        stays || thin ? numbers({1, 2, 4, 8, 16}) : numbers({1}), Value(1)});
+    tunables.push_back({"cut", "matrices: tiles are cut from every matrix; rows: from the rows of all matrices with one B, as if they were one",
+                        shape.shared_b ? words({"matrices", "rows"}) : words({"matrices"}), Value("matrices")});
+    // Two chunks at least, of two steps each.
+    const bool long_sums = units && limits.architecture >= 80 && shape.k >= 32;
+    tunables.push_back({"ahead", "mma: steps whose operands a warp loads from shared memory before it multiplies",
+                        long_sums ? numbers({0, 1}) : numbers({0}), Value(0)});
     std::vector<Constraint> rules = constraints(shape, limits, tunables);
     std::vector<Assignment> safe = safe_assignments(shape, names, values);
     if (!tiny) {

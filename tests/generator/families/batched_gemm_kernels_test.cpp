@@ -111,6 +111,17 @@ TEST_F(BatchedGemmKernels, MatrixUnitMappingEqualsTheReferenceInTheEmulator) {
     expect_emulated("b=shared update=scale m=3 n=11 k=27 batch=21", "mapping=mma,matrices_per_block=8,thread_n=2,chunk=32,depth=4,exchange=shared");
 }
 
+TEST_F(BatchedGemmKernels, StreamMappingEqualsTheReferenceInTheEmulator) {
+    expect_emulated("b=shared m=3 n=40 k=7 batch=45",
+                    "mapping=stream,matrices_per_block=1,block_m=32,block_n=64,thread_m=1,thread_n=2,chunk=8,"
+                    "stages=3,depth=4,exchange=direct,passes=2");
+}
+
+TEST_F(BatchedGemmKernels, TilesOfTheRowsOfAllMatricesEqualTheReferenceInTheEmulator) {
+    expect_emulated("b=shared m=27 n=17 k=40 batch=9",
+                    "mapping=mma,matrices_per_block=1,block_m=32,block_n=32,thread_m=2,thread_n=2,chunk=16,stages=2,depth=4,cut=rows,ahead=1");
+}
+
 using SlowBatchedGemmKernels = BatchedGemmKernels;
 
 TEST_F(SlowBatchedGemmKernels, EveryKindOfThreadMappingEqualsTheReferenceInTheEmulator) {
@@ -142,6 +153,27 @@ TEST_F(SlowBatchedGemmKernels, EveryKindOfMatrixUnitMappingEqualsTheReferenceInT
     expect_emulated("b=shared m=3 n=20 k=27 batch=37", "");
 }
 
+TEST_F(SlowBatchedGemmKernels, EveryKindOfStreamMappingEqualsTheReferenceInTheEmulator) {
+    const std::string others = "mapping=stream,block_m=32,thread_m=1,chunk=8,depth=4,exchange=direct,";
+    expect_emulated("form=tt b=shared update=scale m=2 n=70 k=9 batch=37 gap_a=1 gap_c=2",
+                    others + "matrices_per_block=1,block_n=32,thread_n=2,stages=2,passes=1");
+    expect_emulated("form=tn b=shared m=1 n=16 k=36 batch=70", others + "matrices_per_block=1,block_n=16,thread_n=1,stages=4,passes=4");
+    expect_emulated("form=nt b=shared m=8 n=130 k=4 batch=21 gap_a=2 gap_c=4",
+                    others + "matrices_per_block=1,block_n=64,thread_n=2,stages=3,passes=2");
+}
+
+TEST_F(SlowBatchedGemmKernels, EveryKindOfTilesOfTheRowsOfAllMatricesEqualsTheReferenceInTheEmulator) {
+    expect_emulated(
+        "b=shared form=tn update=scale m=37 n=20 k=40 batch=7",
+        "mapping=mma,matrices_per_block=1,block_m=64,block_n=32,thread_m=2,thread_n=1,chunk=16,stages=3,depth=8,cut=rows,ahead=1,exchange=shared");
+    expect_emulated("b=shared form=tt m=70 n=9 k=33 batch=3 gap_a=3 gap_c=1",
+                    "mapping=mma,matrices_per_block=1,block_m=32,thread_m=1,thread_n=1,chunk=8,stages=3,depth=8,cut=rows");
+    expect_emulated("b=shared m=5 n=30 k=12 batch=40", "mapping=mma,matrices_per_block=1,block_m=32,thread_m=1,thread_n=2,depth=4,cut=rows");
+    expect_emulated("b=shared form=nt precision=f32 m=40 n=36 k=36 batch=5",
+                    "block_m=32,block_n=16,thread_m=4,thread_n=2,chunk=8,stages=3,cut=rows,exchange=shared");
+    expect_emulated("update=scale m=37 n=20 k=40 batch=2", "block_m=32,thread_m=2,thread_n=2,chunk=16,stages=3,depth=8,ahead=1");
+}
+
 // A few of each kind, others at every run: what this leaves out today it finds tomorrow.
 TEST_F(SlowBatchedGemmKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
     for (const int largest : {4, 8, 24, 24, 40, 70}) {
@@ -153,7 +185,7 @@ TEST_F(SlowBatchedGemmKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmu
 // What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
 TEST_F(SlowBatchedGemmKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
     constexpr int few_bytes = 160;
-    constexpr std::array<std::array<const char*, 2>, 9> representatives{{
+    constexpr std::array<std::array<const char*, 2>, 13> representatives{{
         {"m=2 n=2 k=2", "matrices_per_block=256,exchange=direct,min_blocks=4"},
         {"m=3 n=3 k=3", "matrices_per_block=128,min_blocks=4"},
         {"b=shared m=81 n=8 k=64", "mapping=mma,block_m=128,thread_m=1,thread_n=1,chunk=64,depth=8,exchange=shared,min_blocks=4"},
@@ -161,6 +193,13 @@ TEST_F(SlowBatchedGemmKernels, RepresentativeCudaKernelsCompileWithoutSpilling) 
         {"b=shared m=1 n=187 k=36", ""},
         {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=2,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
         {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2"},
+        {"b=shared m=375 n=64 k=512", "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=8,stages=4,depth=4,min_blocks=2,cut=rows,ahead=1"},
+        {"form=tn b=shared m=114 n=502 k=452",
+         "block_m=128,block_n=64,thread_m=4,thread_n=4,chunk=16,stages=3,depth=8,min_blocks=2,cut=rows,ahead=1"},
+        {"form=tn b=shared m=114 n=502 k=452", "block_m=64,block_n=64,thread_m=3,thread_n=4,chunk=16,stages=2,depth=4,min_blocks=3,cut=rows,ahead=1"},
+        {"b=shared m=3 n=192 k=27",
+         "mapping=stream,matrices_per_block=1,block_m=32,block_n=256,thread_m=1,thread_n=2,chunk=8,stages=4,depth=4,exchange=direct,min_blocks=2,"
+         "passes=8"},
         {"m=300 n=411 k=200", "block_m=64,block_n=64,thread_m=2,thread_n=4,chunk=32,stages=2,depth=8,min_blocks=3"},
         {"precision=f32 m=128 n=128 k=128", "block_m=128,block_n=128,thread_m=8,thread_n=8,chunk=16,stages=3,min_blocks=2"},
     }};

@@ -126,6 +126,8 @@ TEST(BatchedSpace, OffersWhatSuitsTheShape) {
     EXPECT_EQ(mappings("batched_gemm m=3 n=3 k=3 batch=9", 90), (std::set<std::string>{"tile", "mma", "thread"}));
     EXPECT_EQ(mappings("batched_gemm m=81 n=8 k=64 batch=9", 90), (std::set<std::string>{"tile", "mma"}));
     EXPECT_EQ(mappings("batched_gemm m=200 n=200 k=200 batch=9", 90), std::set<std::string>{"mma"});
+    EXPECT_EQ(mappings("batched_gemm b=shared m=3 n=192 k=27 batch=9", 90), (std::set<std::string>{"tile", "mma", "stream"}));
+    EXPECT_EQ(mappings("batched_gemm m=3 n=192 k=27 batch=9", 90), (std::set<std::string>{"tile", "mma"}));
     EXPECT_EQ(mappings("batched_gemm m=200 n=200 k=200 batch=9", 80), std::set<std::string>{"tile"});
     EXPECT_EQ(mappings("batched_gemm m=200 n=200 k=200 precision=f32 batch=9", 90), std::set<std::string>{"tile"});
 }
@@ -139,6 +141,18 @@ TEST(BatchedSpace, LeavesTheMatrixUnitsTheRegistersThatTheyInsistOn) {
     ASSERT_TRUE(rejection.has_value()) << "576 threads, twice";
     EXPECT_EQ(rejection->constraint, "registers");
     EXPECT_FALSE(space.check(space.parse(text + "min_blocks=1")).has_value());
+}
+
+TEST(BatchedSpace, CutsRowsOfAllMatricesOnlyWhereTilesReachAcrossThem) {
+    const Problem problem = parse("batched_gemm b=shared m=128 n=48 k=64 batch=9");
+    const SearchSpace space = family_of(problem).space(problem, cuda_limits(90));
+    const auto rejected = [&](const std::string& text) { return space.check(space.parse("mapping=mma,depth=8,block_m=64," + text)).has_value(); };
+    EXPECT_TRUE(rejected("chunk=16,stages=2,thread_m=2,cut=rows"));
+    EXPECT_FALSE(rejected("chunk=16,stages=2,thread_m=3,cut=rows")) << "tiles of 96 rows";
+    EXPECT_TRUE(rejected("chunk=16,stages=2,thread_m=3,cut=rows,matrices_per_block=2"));
+    EXPECT_FALSE(rejected("chunk=16,stages=2,thread_m=2,ahead=1"));
+    EXPECT_TRUE(rejected("chunk=16,stages=1,thread_m=2,ahead=1"));
+    EXPECT_TRUE(rejected("chunk=8,stages=2,thread_m=2,ahead=1")) << "one step per chunk";
 }
 
 TEST(BatchedSpace, UntunedThinProductsWithOneBShareABlock) {
