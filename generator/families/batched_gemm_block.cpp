@@ -116,6 +116,8 @@ std::string conflict(const Shape& of, const Config& config) {
         return "half of the columns that a thread or warp accumulates would be padding";
     if (tile.passes > 1 && (tile.chunks > 1 || tile.stages > 1)) return "a B that stays in shared memory is one chunk";
     if (tile.passes > 1 && tile.through_shared) return "C would overwrite the B that stays in shared memory";
+    // ptxas 13.0 lets the first multiply-add of a trip begin before the last one's sum is there, where a warp has a single sum.
+    if (tile.ahead && tile.thread_m * tile.thread_n == 1) return "a warp with one tile of sums has nothing to multiply while operands arrive";
     if (tile.ahead && tile.stages == 1) return "operands of a chunk that has not been asked for cannot be loaded ahead";
     if (tile.ahead && tile.chunk / tile.step % 2 != 0) return "operands alternate between two sets of registers, which takes an even number of steps";
     if (tile.stages > std::max(1, tile.chunks)) return fmt::format("{} stages for {} chunks", tile.stages, tile.chunks);

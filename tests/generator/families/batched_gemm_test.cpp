@@ -151,6 +151,7 @@ TEST(BatchedSpace, CutsRowsOfAllMatricesOnlyWhereTilesReachAcrossThem) {
     EXPECT_FALSE(rejected("chunk=16,stages=2,thread_m=3,cut=rows")) << "tiles of 96 rows";
     EXPECT_TRUE(rejected("chunk=16,stages=2,thread_m=3,cut=rows,matrices_per_block=2"));
     EXPECT_FALSE(rejected("chunk=16,stages=2,thread_m=2,ahead=1"));
+    EXPECT_TRUE(rejected("chunk=16,stages=2,thread_m=1,thread_n=1,ahead=1")) << "one tile of sums";
     EXPECT_TRUE(rejected("chunk=16,stages=1,thread_m=2,ahead=1"));
     EXPECT_TRUE(rejected("chunk=8,stages=2,thread_m=2,ahead=1")) << "one step per chunk";
 }
