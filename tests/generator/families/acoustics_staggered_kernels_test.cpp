@@ -225,7 +225,7 @@ TEST_F(SlowAcousticsStaggeredKernels, RandomCudaConfigurationsEqualTheReferenceI
 
 // What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
 TEST_F(SlowAcousticsStaggeredKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
-    constexpr int few_bytes = 128;
+    constexpr int few_bytes = 64;
     const Family& family = families().find("acoustics_staggered");
     std::unique_ptr<Compiler> compiler;
     try {
