@@ -74,12 +74,12 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     if (grid.absorbing) values += points + (grid.kind == Kind::step && grid.dimension == 2 && !exchanged ? span(points, m - 1, m) : 0);
     if (config.integer("ahead") == 1) values += row;
     if (in_registers(config)) values += (grid.kind == Kind::step ? 4 : 2) * m * points;
-    // Faces along the march, which compilers compute side by side; of long rows the values that two of them need as well.
-    if (grid.kind == Kind::step && !in_registers(config)) values += (grid.dimension == 2 && m > 4 ? 3 : 2) * m * points;
+    // Faces along the march, which compilers compute side by side; of order 16 in 2D those of the thread's next points wait with them.
+    if (grid.kind == Kind::step && !in_registers(config)) values += 2 * m * points;
+    if (grid.kind == Kind::step && !in_registers(config) && grid.dimension == 2 && m > 4) values += 2 * m * (points - 1) * grid.word() / 4;
     if (grid.kind == Kind::step && grid.dimension == 3 && !exchanged) values += 3 * m * points;  // the neighbours' velocities along y
-    // And their media or factors, beside what waits along the march.
-    if (grid.kind == Kind::step && grid.dimension == 3 && config.word("staging") == "registers" && (grid.array_media || grid.absorbing))
-        values += 2 * m * points;
+    // And their media, beside what waits along the march.
+    if (grid.kind == Kind::step && grid.dimension == 3 && config.word("staging") == "registers" && grid.array_media) values += 2 * m * points;
     return addresses + values * grid.word() / 4;
 }
 
