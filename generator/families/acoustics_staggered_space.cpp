@@ -75,8 +75,10 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     if (config.integer("ahead") == 1) values += row;
     if (in_registers(config)) values += (grid.kind == Kind::step ? 4 : 2) * m * points;
     // Faces along the march, which compilers compute side by side; of order 16 in 2D those of the thread's next points wait with them.
-    if (grid.kind == Kind::step && !in_registers(config)) values += 2 * m * points;
-    if (grid.kind == Kind::step && !in_registers(config) && grid.dimension == 2 && m > 4) values += 2 * m * (points - 1) * grid.word() / 4;
+    if (grid.kind == Kind::step && !in_registers(config)) {
+        values += 2 * m * points;
+        if (grid.dimension == 2 && m > 4) values += 2 * m * (points - 1) * grid.word() / 4;
+    }
     if (grid.kind == Kind::step && grid.dimension == 3 && !exchanged) values += 3 * m * points;  // the neighbours' velocities along y
     // And their media, beside what waits along the march.
     if (grid.kind == Kind::step && grid.dimension == 3 && config.word("staging") == "registers" && grid.array_media) values += 2 * m * points;

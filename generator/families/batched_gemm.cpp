@@ -100,6 +100,66 @@ Block put_function(const Shape& shape, std::string_view qualifier) {
     return block;
 }
 
+Block copy_functions(const Limits& limits) {
+    Block block;
+    block.text("// Copies `width` neighbouring words, or writes zeros.");
+    block.text("template <int width>");
+    block.open("__device__ __forceinline__ void copy(real* to, const real* from, bool there)");
+    if (limits.architecture >= 80) {
+        block.text("constexpr int bytes = width * sizeof(real);");
+        block.text("const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));");
+        block.text("if constexpr (bytes == 16)");
+        block.text(
+            "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\"r\"(target), \"l\"(from), \"r\"(there ? 16 : 0) : \"memory\");");
+        block.text("else");
+        block.text(
+            "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], %2, %3;\" ::\"r\"(target), \"l\"(from), \"n\"(bytes), \"r\"(there ? bytes : 0) "
+            ": \"memory\");");
+    } else {
+        block.text("for (int i = 0; i < width; ++i) to[i] = there ? from[i] : real(0);");
+    }
+    block.close();
+    block.text("");
+    block.text("// What was copied since the last call is one chunk.");
+    block.open("__device__ __forceinline__ void end_chunk()");
+    if (limits.architecture >= 80) block.text("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");");
+    block.close();
+    block.text("");
+    block.text("// Waits until at most `chunks` chunks of this thread's copies are on their way.");
+    block.text("template <int chunks>");
+    block.open("__device__ __forceinline__ void wait_for_chunks()");
+    if (limits.architecture >= 80) block.text("asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(chunks) : \"memory\");");
+    block.close();
+    block.text("");
+    return block;
+}
+
+// The operands of one multiply-add of a warp are spread as PTX prescribes for mma.m16n8k4, k8 and k16 with .f64: with g = lane / 4 and t = lane % 4,
+// word i of a is (row g + 8 (i % 2), column t + 4 (i / 2)), word i of b (row t + 4 i, column g), word i of c (row g + 8 (i / 2), column 2 t + i % 2).
+// A warp reads half of its lanes at a time: 4 rows in each of 4 columns, which lie in 16 different banks where columns are 4 or 12 words apart
+// modulo 16.
+Block mma_function(int depth) {
+    const auto list = [](int count, int first, const char* form) {
+        std::string text;
+        for (int i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + fmt::format(fmt::runtime(form), i + first);
+        return text;
+    };
+    const int a = depth / 2;
+    const int b = depth / 4;
+    Block block;
+    block.line("// c += a b on the matrix units: a holds 16 rows x {0} values along k, b {0} values along k x 8 columns, spread over the warp as PTX",
+               depth);
+    block.line("// prescribes for m16n8k{}.", depth);
+    block.line("__device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[{}], const real (&b)[{}]) {{", a, b);
+    block.line("    asm(\"mma.sync.aligned.m16n8k{}.row.col.f64.f64.f64.f64 {{%0, %1, %2, %3}}, {{{}}}, {{{}}}, {{%0, %1, %2, %3}};\"", depth,
+               list(a, 4, "%{}"), list(b, 4 + a, "%{}"));
+    block.text("        : \"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3])");
+    block.line("        : {}, {});", list(a, 0, "\"d\"(a[{}])"), list(b, 0, "\"d\"(b[{}])"));
+    block.text("}");
+    block.text("");
+    return block;
+}
+
 KernelSource make_source(const Problem& problem, Target target, std::string text, double executed) {
     KernelSource source;
     source.text = std::move(text);
