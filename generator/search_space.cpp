@@ -124,27 +124,54 @@ Config SearchSpace::completed(const Config& config) const {
     return used == given.size() ? Config(std::move(assignments)) : config;
 }
 
+std::int64_t SearchSpace::sharing(std::int64_t index, std::size_t values) const {
+    std::int64_t count = 1;
+    for (std::size_t i = values; i < tunables_.size(); ++i) count *= static_cast<std::int64_t>(tunables_[i].values.size());
+    return count - index % count;
+}
+
+void SearchSpace::walk(std::int64_t first, std::int64_t last, const std::function<void(const Run&)>& visit) const {
+    LookupNotes notes;
+    Config config = at(first);
+    for (std::int64_t index = first; index < last;) {
+        std::int64_t count = 1;
+        std::optional<Rejection> rejection;
+        for (const auto& constraint : constraints_) {
+            notes.clear();
+            auto reason = constraint.violation(config);
+            if (!reason) continue;
+            count = std::min(sharing(index, notes.values()), last - index);
+            rejection = {constraint.name, std::move(*reason)};
+            break;
+        }
+        visit({index, count, config, std::move(rejection)});
+        index += count;
+        if (index == last) break;
+        if (count == 1)
+            advance(config);
+        else
+            config = at(index);
+    }
+}
+
 std::vector<std::int64_t> SearchSpace::members() const {
     if (listed_) return *listed_;
     const std::int64_t count = product();
-    std::vector<char> allowed(static_cast<std::size_t>(count));
+    constexpr std::int64_t piece = 65536;
+    std::vector<std::vector<std::int64_t>> of_pieces(static_cast<std::size_t>((count + piece - 1) / piece));
     std::exception_ptr failure;  // must not leave the parallel loop
-    constexpr std::int64_t piece = 4096;
 #pragma omp parallel for schedule(dynamic) if (count > piece)
     for (std::int64_t first = 0; first < count; first += piece) try {
-            Config config = at(first);
-            for (std::int64_t index = first; index < std::min(first + piece, count); ++index) {
-                if (index > first) advance(config);
-                allowed[static_cast<std::size_t>(index)] = !violation(config);
-            }
+            walk(first, std::min(first + piece, count), [&](const Run& run) {
+                if (!run.rejection) of_pieces[static_cast<std::size_t>(first / piece)].push_back(run.first);
+            });
         } catch (...) {
 #pragma omp critical(hone_search_space_members)
             failure = std::current_exception();
         }
     if (failure) std::rethrow_exception(failure);
     std::vector<std::int64_t> indices;
-    for (std::int64_t index = 0; index < count; ++index)
-        if (allowed[static_cast<std::size_t>(index)] != 0) indices.push_back(index);
+    for (const auto& of_piece : of_pieces) indices.insert(indices.end(), of_piece.begin(), of_piece.end());
     return indices;
 }
 

@@ -69,6 +69,17 @@ class SearchSpace {
     /// Indices of all members, ascending.
     std::vector<std::int64_t> members() const;
 
+    /// Assignments `first` to `first + count` of the product: one member, or as many as break the same constraint for the same reason (some may break
+    /// others, too). `config` is the first of them.
+    struct Run {
+        std::int64_t first, count;
+        const Config& config;
+        std::optional<Rejection> rejection;
+    };
+    /// Visits the product's assignments from `first` to `last` in runs. A constraint that looked at the first few values only is asked once for all
+    /// assignments that share them, so that spaces of millions take a moment.
+    void walk(std::int64_t first, std::int64_t last, const std::function<void(const Run&)>& visit) const;
+
     /// Reads "block_x=32,z_block=16"; what is left out is taken from `safe()`. Throws Error for an unknown name or value, naming the
     /// nearest; does not apply the constraints.
     Config parse(std::string_view text) const;
@@ -76,6 +87,8 @@ class SearchSpace {
   private:
     /// The first constraint that is broken by one of the product's assignments.
     std::optional<Rejection> violation(const Config& config) const;
+    /// How many assignments share the first so many values with the one at `index`, from there on.
+    std::int64_t sharing(std::int64_t index, std::size_t values) const;
     /// From one of the product's assignments to the next.
     void advance(Config& config) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generator/families/acoustics_staggered_grid.hpp"
+#include "generator/families/bulk_copies.hpp"
 #include "generator/render.hpp"
 
 namespace hone::acoustics {
@@ -18,6 +19,8 @@ struct Plan {
     bool by_warps;                 // of several time steps: a warp is a tile of its own
     bool bulk;                     // rows come by bulk copies
     bool planes;                   // planes are in shared memory
+    bool kept_reads = false;       // the second cache gives up what is copied last
+    std::int64_t lead = 0;         // of a block over its neighbours
 
     Plan(const Problem& problem, const Config& config)
         : grid(problem),
@@ -28,7 +31,11 @@ struct Plan {
           exchanged(config.word("staging") == "shared" || (grid.kind == Kind::step && config.word("staging") == "bulk")),
           by_warps(config.word("staging") == "shuffle"),
           bulk(config.word("staging") == "bulk"),
-          planes(config.word("staging") == "planes") {}
+          planes(config.word("staging") == "planes") {
+        if (grid.levels > 1) return;
+        kept_reads = config.word("reads") == "kept";
+        lead = config.integer("lead");
+    }
 
     // Of several time steps: threads of a row that exchange values, and those at each end whose cells only serve the others.
     std::int64_t tile_threads() const { return by_warps ? 32 : block_x; }
@@ -74,6 +81,7 @@ Block constants(const Plan& plan, const Config& config) {
         block.line("constexpr int side_groups = {}, arriving = {}, exchange_words = {};", groups_beside(grid, config, grid.half),
                    3 + arriving_media(grid), exchange_bytes(grid, config) / grid.word());
     }
+    if (plan.lead > 0) block.line("constexpr int lead = {};  // layers that a block may be ahead of its neighbours", plan.lead);
     block.line("constexpr int layers_per_trip = {};", config.integer("unroll"));
     block.line("constexpr bool in_registers = {};  // what is needed of the layers around stays in registers", plan.in_registers);
     block.line("constexpr bool ahead = {};         // a layer is read while the one before is computed", config.integer("ahead") == 1);
@@ -206,6 +214,15 @@ Block place_of_planes(const Plan& plan) {
                       grid.array_media ? "bz" : "b");
 }
 
+Block pace(const Plan& plan) {
+    return Block().lines_of(render(plan.lead > 0 ? "pace.cu" : "no_pace.cu", {}));
+}
+
+Block copy_piece(const Plan& plan) {
+    if (!plan.kept_reads) return Block().lines_of(render("acoustics_staggered_copy_piece.cu", {}));
+    return Block().lines_of(render("acoustics_staggered_copy_piece_kept.cu", {{"kept_reads", Block().lines_of(render("kept_reads.cu", {}))}}));
+}
+
 Block kernel_text(const Problem& problem, const Plan& plan) {
     const auto part = [](const std::string& name) { return Block().lines_of(render("acoustics_staggered_" + name + ".cu", {})); };
     Holes holes{{"parameters", parameters(problem)}};
@@ -217,12 +234,12 @@ Block kernel_text(const Problem& problem, const Plan& plan) {
     if (plan.planes) {
         holes.emplace_back("place", place_of_planes(plan));
         const Block kernel = Block().lines_of(render("acoustics_staggered_planes_" + problem.word("kernel") + ".cu", holes));
-        return Block().lines_of(render("acoustics_staggered_planes.cu", {{"kernel", kernel}}));
+        return Block().lines_of(
+            render("acoustics_staggered_planes.cu", {{"copy_piece", copy_piece(plan)}, {"pace", pace(plan)}, {"kernel", kernel}}));
     }
     holes.emplace_back("place", place(plan));
-    const Block bulk_copies = Block().lines_of(render("bulk_copies.cu", {}));
-    holes.emplace_back(
-        "rows", !plan.bulk ? part("rows_loads") : Block().lines_of(render("acoustics_staggered_rows_bulk.cu", {{"bulk_copies", bulk_copies}})));
+    const Holes of_bulk_rows{{"bulk_copies", bulk_copies(plan.kept_reads)}, {"pace", pace(plan)}};
+    holes.emplace_back("rows", !plan.bulk ? part("rows_loads") : Block().lines_of(render("acoustics_staggered_rows_bulk.cu", of_bulk_rows)));
     if (plan.grid.kind == Kind::step) holes.emplace_back("row", part(plan.exchanged ? "step_exchange" : "step_own"));
     return Block().lines_of(render("acoustics_staggered_" + problem.word("kernel") + ".cu", holes));
 }

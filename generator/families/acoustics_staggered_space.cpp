@@ -153,9 +153,25 @@ std::vector<Constraint> march_constraints(const Grid& grid) {
                  if (grid.dimension == 2 || grid.ny <= small_plane || beside <= 3 * rows) return {};
                  return fmt::format("{} rows of every plane are read for {}: block_y is larger", rows + beside, rows);
              }},
-            {"unrolled_march", [](const Config& config) {
+            {"unrolled_march",
+             [](const Config& config) {
                  const std::int64_t march = config.integer("march");
                  return rejected_when(march != 0 && config.integer("unroll") > march, "more layers per trip than the march has");
+             }},
+            {"kept_reads",
+             [](const Config& config) -> Reason {
+                 if (config.word("reads") == "plain") return {};
+                 const bool copies = in_planes(config) || config.word("staging") == "bulk";
+                 if (!copies) return "only copies into shared memory are kept: of planes, or in bulk";
+                 // ptxas 13.0 gives a copy that has its place in shared memory from a uniform register a broken descriptor (ADR 0036).
+                 return rejected_when(in_planes(config) && config.integer("unroll") % config.integer("stages") == 0,
+                                      "kept copies into places that the compiler knows are compiled wrongly: other stages, or another unroll");
+             }},
+            {"lead_of_a_block", [step = grid.kind == Kind::step](const Config& config) {
+                 const bool long_march = in_planes(config) || (step && config.word("staging") == "bulk");
+                 return rejected_when(config.integer("lead") > 0 && (!long_march || config.integer("march") != 0),
+                                      "only blocks that march through an equal share of the layers keep to their neighbours' pace: planes in shared "
+                                      "memory, or rows of a step by bulk copies, with march=0");
              }}};
 }
 
@@ -240,9 +256,13 @@ SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
         {"stages", "layers in shared memory, or on their way there", planes ? numbers({2, 3}) : numbers({2, 3, 4, 6, 8})},
         {"unroll", "layers per trip of the march's loop", numbers(layers_per_trip(grid))},
         {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
-        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})}};
-    std::vector<Assignment> safe{{"staging", "cache"}, {"block_x", 32}, {"block_y", 8}, {"march", 8},        {"points_per_thread", 1},
-                                 {"ahead", 0},         {"stages", 2},   {"unroll", 1},  {"stores", "plain"}, {"min_blocks", 1}};
+        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})},
+        {"reads", "kept: the second cache gives up what is copied into shared memory last", words({"plain", "kept"}), Value("plain")},
+        {"lead", "layers that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
+         planes ? numbers({0, 1, 2}) : numbers({0, 6, 8}), Value(0)}};
+    std::vector<Assignment> safe{{"staging", "cache"},     {"block_x", 32},   {"block_y", 8},     {"march", 8},
+                                 {"points_per_thread", 1}, {"ahead", 0},      {"stages", 2},      {"unroll", 1},
+                                 {"stores", "plain"},      {"min_blocks", 1}, {"reads", "plain"}, {"lead", 0}};
     std::vector<Constraint> rules = march_constraints(grid);
     if (planes) {
         tunables.push_back({"rows_per_thread", "rows of a plane that a thread takes, of planes in shared memory", numbers({1, 2}), Value(1)});

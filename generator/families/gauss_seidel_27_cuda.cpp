@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "generator/families/bulk_copies.hpp"
 #include "generator/families/gauss_seidel_27_grid.hpp"
 #include "generator/render.hpp"
 
@@ -261,7 +262,7 @@ void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
 // Rows as they come: `rows` declares how, `take_rows` makes the object.
 Block rows(const Plan& plan) {
     if (!plan.bulk()) return Block().lines_of(render("gauss_seidel_27_walk_loads.cu", {}));
-    return Block().lines_of(render("gauss_seidel_27_walk_bulk.cu", {{"bulk_copies", Block().lines_of(render("bulk_copies.cu", {}))}}));
+    return Block().lines_of(render("gauss_seidel_27_walk_bulk.cu", {{"bulk_copies", bulk_copies()}}));
 }
 
 Block take_rows(const Plan& plan) {

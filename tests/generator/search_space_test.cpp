@@ -1,7 +1,12 @@
 #include "generator/search_space.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
 
 #include "generator/error.hpp"
 
@@ -43,6 +48,71 @@ TEST(SearchSpace, MembersAreExactlyWhatTheConstraintsAllow) {
         EXPECT_EQ(std::binary_search(members.begin(), members.end(), index), fits) << config.key();
         EXPECT_EQ(space.check(config).has_value(), !fits) << config.key();
     }
+}
+
+// Rules that look at some of the values, in any order, or at all of them at once: whatever a walk skips, each assignment has the verdict it would
+// have if it were asked about alone.
+TEST(SearchSpace, AWalkFindsWhatAskingForEachAssignmentDoes) {
+    std::mt19937 random(std::random_device{}());
+    for (int round = 0; round < 20; ++round) {
+        std::vector<Tunable> tunables;
+        std::vector<Assignment> safe;
+        for (const char* name : {"a", "b", "c", "d", "e"}) {
+            std::vector<std::int64_t> values;
+            for (std::int64_t value = 0; value < 1 + static_cast<std::int64_t>(random() % 4); ++value) values.push_back(value);
+            tunables.push_back({name, "", numbers(values)});
+            safe.push_back({name, std::int64_t{0}});
+        }
+        std::vector<Constraint> constraints;
+        for (int rule = 0; rule < 3; ++rule) {
+            const std::string first = tunables[random() % 5].name, second = tunables[random() % 5].name;
+            const std::int64_t most = random() % 5;
+            constraints.push_back({fmt::format("rule {}", rule), [=](const Config& config) -> std::optional<std::string> {
+                                       if (config.integer(first) + config.integer(second) <= most) return std::nullopt;
+                                       return fmt::format("{} + {} > {}", first, second, most);
+                                   }});
+        }
+        constraints.push_back({"whole", [](const Config& config) -> std::optional<std::string> {
+                                   if (config.key() != "a=0,b=0,c=1,d=0,e=0") return std::nullopt;
+                                   return "this one";
+                               }});
+        const SearchSpace space(tunables, constraints, safe);
+        const std::int64_t first = static_cast<std::int64_t>(random()) % space.product();
+        std::int64_t next = first;
+        space.walk(first, space.product(), [&](const SearchSpace::Run& run) {
+            EXPECT_EQ(run.first, next);
+            next += run.count;
+            EXPECT_EQ(run.config, space.at(run.first));
+            if (!run.rejection) {
+                EXPECT_EQ(run.count, 1);
+            }
+            for (std::int64_t index = run.first; index < next; ++index) {
+                const auto rejection = space.check(space.at(index));
+                ASSERT_EQ(rejection.has_value(), run.rejection.has_value()) << space.at(index).key();
+                if (!rejection) continue;
+                const auto broken = [&](const Constraint& rule) { return rule.name == run.rejection->constraint; };
+                const auto rule = std::find_if(constraints.begin(), constraints.end(), broken);
+                EXPECT_EQ(rule->violation(space.at(index)), run.rejection->reason) << space.at(index).key();
+            }
+        });
+        EXPECT_EQ(next, space.product());
+    }
+}
+
+// Four values of the first tunable, of which one is left: what is rejected is asked about once for each value, not for each of 1000 assignments.
+TEST(SearchSpace, AWalkAsksOnceForAllThatARuleDoesNotTellApart) {
+    std::int64_t asked = 0;
+    const Constraint rule{"first", [&](const Config& config) -> std::optional<std::string> {
+                              ++asked;
+                              return config.integer("first") == 0 ? std::nullopt : std::optional<std::string>("too many");
+                          }};
+    std::vector<std::int64_t> many(1000);
+    std::iota(many.begin(), many.end(), 0);
+    const SearchSpace space({{"first", "", numbers({0, 1, 2, 3})}, {"second", "", numbers(many)}}, {rule},
+                            {{"first", std::int64_t{0}}, {"second", std::int64_t{0}}});
+    asked = 0;
+    EXPECT_EQ(space.members().size(), 1000U);
+    EXPECT_EQ(asked, 1003);
 }
 
 TEST(SearchSpace, ARejectionHasTheRuleAndTheReason) {

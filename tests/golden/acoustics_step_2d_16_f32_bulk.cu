@@ -1,5 +1,5 @@
 // acoustics_staggered: step in 2D, order 2-16, array media, f32
-// hone emit acoustics_staggered kernel=step dimension=2 order=16 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=bulk,block_x=128,block_y=1,march=256,points_per_thread=4,ahead=0,stages=4,unroll=4,stores=plain,min_blocks=1
+// hone emit acoustics_staggered kernel=step dimension=2 order=16 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=bulk,block_x=128,block_y=1,march=256,points_per_thread=4,ahead=0,stages=4,unroll=4,stores=plain,min_blocks=1,reads=plain,lead=0
 // The same text serves every size and pitch.
 // per point: 99 operations, 36 bytes (compulsory)
 using real = float;
@@ -265,6 +265,11 @@ __device__ __forceinline__ void wait_for_bytes(Barrier* full, unsigned phase)
                  : "memory");
 }
 
+// Blocks march at the pace at which their cells arrive.
+struct Pace {
+    __device__ __forceinline__ void keep(int) {}
+};
+
 // The arrays of which something arrives with every layer: of each the layer so many behind it. The rows of the whole block come through shared memory
 // by bulk copies, `stages` layers ahead, so that no register waits for them. Of the first array there are the neighbours of the block's words, too.
 template <int count>
@@ -277,6 +282,7 @@ struct Rows {
     int own_offset = 0;                       // from the block's first word of a row to the thread's own
     unsigned own_bytes = 0, first_bytes = 0;  // of a layer: of every array, and of the first one
     wide start = 0;                           // of the block's first word in the first layer
+    Pace pace;
 
     __device__ __forceinline__ static real* ring()
     {
@@ -323,8 +329,9 @@ struct Rows {
 
         __device__ __forceinline__ const real* operator()(int array) const { return place(number, array) + (array == 0 ? side : 0) + offset; }
     };
-    __device__ __forceinline__ Layer layer(int number, wide) const
+    __device__ __forceinline__ Layer layer(int number, wide)
     {
+        pace.keep(number);
         wait_for_bytes(full(number), number / stages % 2);
         return {number, own_offset};
     }

@@ -1,5 +1,5 @@
 // acoustics_staggered: step in 2D, order 2-4, array media, f32
-// hone emit acoustics_staggered kernel=step dimension=2 order=4 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=registers,block_x=64,block_y=1,march=128,points_per_thread=4,ahead=1,stages=2,unroll=1,stores=plain,min_blocks=1
+// hone emit acoustics_staggered kernel=step dimension=2 order=4 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 --target cuda --config staging=registers,block_x=64,block_y=1,march=128,points_per_thread=4,ahead=1,stages=2,unroll=1,stores=plain,min_blocks=1,reads=plain,lead=0
 // The same text serves every size and pitch.
 // per point: 27 operations, 36 bytes (compulsory)
 using real = float;

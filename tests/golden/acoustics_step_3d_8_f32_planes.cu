@@ -1,5 +1,5 @@
 // acoustics_staggered: step in 3D, order 2-8, array media, f32
-// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 nz=512 --target cuda --config staging=planes,block_x=16,block_y=32,march=0,points_per_thread=4,ahead=0,stages=2,unroll=1,stores=plain,min_blocks=1,rows_per_thread=1
+// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 nz=512 --target cuda --config staging=planes,block_x=16,block_y=32,march=0,points_per_thread=4,ahead=0,stages=2,unroll=1,stores=plain,min_blocks=1,reads=plain,lead=0,rows_per_thread=1
 // The same text serves every size and pitch.
 // per point: 76 operations, 48 bytes (compulsory)
 using real = float;
@@ -221,6 +221,11 @@ __device__ __forceinline__ void wait_for_copies()
     asm volatile("cp.async.wait_group %0;" ::"n"(count) : "memory");
 }
 
+// Blocks march at the pace at which their cells arrive.
+struct Pace {
+    __device__ __forceinline__ void keep(int) {}
+};
+
 // The block's cells in every plane.
 struct Tile {
     int x, y;                  // the first one's
@@ -281,8 +286,9 @@ __device__ __forceinline__ void begin_planes(const Fill& fill)
 
 // Plane `number`, as soon as it is there. All threads have finished with the one before, and another one takes its place.
 template <typename Fill>
-__device__ __forceinline__ real* next_plane(int number, const Fill& fill)
+__device__ __forceinline__ real* next_plane(int number, const Fill& fill, Pace& pace)
 {
+    pace.keep(number);
     wait_for_copies<stages - 2>();
     __syncthreads();
     fill(number + stages - 1);
@@ -416,11 +422,12 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         if (array_media && in_march(number - 2 * warm_up)) StiffnessPane::fill(to, kappa + plane_at(warm_up), tile);
     };
     begin_planes(fill);
+    Pace pace;
     Window window[rows];  // pressures of the last 2 M planes
     Sums sums[rows];
     #pragma unroll (layers_per_trip)
     for (int number = 0; number < arrivals; ++number, at += plane) {
-        real* const stage = next_plane(number, fill);
+        real* const stage = next_plane(number, fill, pace);
         const int layer = layer_first + number - warm_up;
         Group completed[rows];
         #pragma unroll

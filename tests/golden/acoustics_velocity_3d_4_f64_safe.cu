@@ -1,5 +1,5 @@
 // acoustics_staggered: velocity in 3D, order 2-4, scalar media, f64
-// hone emit acoustics_staggered kernel=velocity dimension=3 order=4 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 nz=512 --target cuda --config staging=cache,block_x=32,block_y=8,march=8,points_per_thread=1,ahead=0,stages=2,unroll=1,stores=plain,min_blocks=1,rows_per_thread=1
+// hone emit acoustics_staggered kernel=velocity dimension=3 order=4 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 nz=512 --target cuda --config staging=cache,block_x=32,block_y=8,march=8,points_per_thread=1,ahead=0,stages=2,unroll=1,stores=plain,min_blocks=1,reads=plain,lead=0,rows_per_thread=1
 // The same text serves every size and pitch.
 // per point: 21 operations, 56 bytes (compulsory)
 using real = double;

@@ -36,22 +36,19 @@ struct Census {
     std::vector<Rejected> rejected;
 };
 
-// Each configuration is counted under the first constraint that it breaks.
+// Each configuration is counted under one constraint that it breaks.
 Census take_census(const SearchSpace& space) {
     Census census;
-    const std::int64_t count = space.product();
-    for (std::int64_t index = 0; index < count; ++index) {
-        const Config config = space.at(index);
-        const auto rejection = space.check(config);
-        if (!rejection) {
-            census.members.push_back(index);
-            continue;
+    space.walk(0, space.product(), [&](const SearchSpace::Run& run) {
+        if (!run.rejection) {
+            census.members.push_back(run.first);
+            return;
         }
-        const auto same = [&](const Rejected& row) { return row.constraint == rejection->constraint; };
+        const auto same = [&](const Rejected& row) { return row.constraint == run.rejection->constraint; };
         auto row = std::find_if(census.rejected.begin(), census.rejected.end(), same);
-        if (row == census.rejected.end()) row = census.rejected.insert(row, {rejection->constraint, 0, config, rejection->reason});
-        ++row->count;
-    }
+        if (row == census.rejected.end()) row = census.rejected.insert(row, {run.rejection->constraint, 0, run.config, run.rejection->reason});
+        row->count += run.count;
+    });
     return census;
 }
 

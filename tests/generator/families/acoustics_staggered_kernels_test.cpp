@@ -184,6 +184,8 @@ constexpr std::array forms{Form{"pressure", 2, "staging=registers,block_x=64,blo
                            Form{"velocity", 3, "staging=planes,block_x=16,block_y=8,march=64,rows_per_thread=2", 4},
                            Form{"step", 3, "staging=planes,block_x=16,block_y=8,march=0", 4},
                            Form{"step", 3, "staging=planes,block_x=32,block_y=4,march=0,rows_per_thread=2,unroll=2", 2},
+                           Form{"step", 2, "staging=bulk,block_x=64,block_y=1,march=0,stages=4,reads=kept,lead=6", 4},
+                           Form{"velocity", 3, "staging=planes,block_x=16,block_y=4,march=0,reads=kept,lead=1", 4},
                            Form{"step", 2, "staging=shuffle,block_x=64,march=64", 4, 2},
                            Form{"step", 2, "staging=shuffle,block_x=32,march=64,ahead=1", 4, 4},
                            Form{"step", 2, "staging=shared,block_x=128,march=0,ahead=1", 1, 2},
