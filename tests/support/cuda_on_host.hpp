@@ -4,11 +4,11 @@
 // order that is neither the launch's nor its reverse, and fibers in an order that changes from block to block and from barrier to barrier, so that
 // what depends on an order that CUDA does not promise gives another answer than the reference.
 //
-// It is compiled with every emulated kernel, hundreds of times in a run of the tests: containers and algorithms of the standard library would take
-// more of the compiler's time than the kernel.
+// It is compiled with every emulated kernel, hundreds of times in a run of the tests: containers, algorithms and <cmath> of the standard library would
+// take more of the compiler's time than the kernel.
+#include <setjmp.h>
 #include <ucontext.h>
 
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -89,7 +89,7 @@ class Buffer {
 enum class State { runnable, at_block_barrier, at_warp_barrier, finished };
 
 struct Fiber {
-    ucontext_t context;
+    jmp_buf place;  // where it goes on
     uint3 thread;
     int lane;
     int warp;
@@ -101,21 +101,43 @@ inline uint3 block_index, block_size, grid_size;
 inline Buffer<Fiber> fibers;
 inline Buffer<char> stacks;
 inline Fiber* current = nullptr;
-inline ucontext_t scheduler;
+inline jmp_buf scheduler;  // where it goes on
 inline void (*body)() = nullptr;  // the kernel with its arguments
 inline Buffer<unsigned char> dynamic_shared;
 inline unsigned char exchange[warp_size][warp_size][widest_value];  // [warp][lane]: what a lane offers to the others
 
+// From a fiber to the scheduler, which comes back here. Kernels switch millions of times: swapcontext would make two system calls each time.
 inline void wait(State state, unsigned mask = 0) {
     current->state = state;
     current->mask = mask;
-    swapcontext(&current->context, &scheduler);
+    if (_setjmp(current->place) == 0) _longjmp(scheduler, 1);
 }
 
-inline void run_body() {
-    body();
-    current->state = State::finished;
-    swapcontext(&current->context, &scheduler);
+// From the scheduler to a fiber, which comes back here.
+inline void resume(Fiber& fiber) {
+    current = &fiber;
+    if (_setjmp(scheduler) == 0) _longjmp(fiber.place, 1);
+}
+
+// What a fiber does in its whole life: its thread of one block after another.
+inline void run_blocks() {
+    wait(State::finished);
+    while (true) {
+        body();
+        wait(State::finished);
+    }
+}
+
+// A stack of the fiber's own, on which it waits for the first block.
+inline void start(Fiber& fiber, char* stack) {
+    ucontext_t context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = stack;
+    context.uc_stack.ss_size = stack_bytes;
+    context.uc_link = nullptr;
+    makecontext(&context, run_blocks, 0);
+    current = &fiber;
+    if (_setjmp(scheduler) == 0) setcontext(&context);
 }
 
 inline void stop(const char* reason) {
@@ -171,21 +193,11 @@ void in_some_order(std::size_t count, unsigned round, const Function& function) 
 }
 
 inline void run_block(unsigned round) {
-    for (std::size_t i = 0; i < fibers.size(); ++i) {
-        Fiber& fiber = fibers[i];
-        fiber.state = State::runnable;
-        getcontext(&fiber.context);
-        fiber.context.uc_stack.ss_sp = &stacks[i * stack_bytes];
-        fiber.context.uc_stack.ss_size = stack_bytes;
-        fiber.context.uc_link = nullptr;
-        makecontext(&fiber.context, run_body, 0);
-    }
+    for (auto& fiber : fibers) fiber.state = State::runnable;
     std::memset(dynamic_shared.begin(), 0xff, dynamic_shared.size());  // NaN: shared memory starts undefined
     do {
         in_some_order(fibers.size(), round++, [](std::size_t i) {
-            if (fibers[i].state != State::runnable) return;
-            current = &fibers[i];
-            swapcontext(&scheduler, &fibers[i].context);
+            if (fibers[i].state == State::runnable) resume(fibers[i]);
         });
     } while (release_warps() || release_block());
     for (const auto& fiber : fibers)
@@ -202,6 +214,7 @@ inline void make_fibers(uint3 block) {
         fibers[i].thread = {number % block.x, number / block.x % block.y, number / block.x / block.y};
         fibers[i].lane = static_cast<int>(i % warp_size);
         fibers[i].warp = static_cast<int>(i / warp_size);
+        start(fibers[i], &stacks[i * stack_bytes]);
     }
 }
 
@@ -322,11 +335,23 @@ T __shfl_xor_sync(unsigned mask, T value, int bits, int width = warpSize) {
     return cuda_on_host::shuffle(mask, value, lane / width * width + ((lane ^ bits) & (width - 1)));
 }
 
+extern "C" double fabs(double) noexcept;
+extern "C" double fma(double, double, double) noexcept;
+extern "C" double sqrt(double) noexcept;
+inline float fabs(float value) {
+    return __builtin_fabsf(value);
+}
+inline float fma(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+inline float sqrt(float value) {
+    return __builtin_sqrtf(value);
+}
 inline double rsqrt(double value) {
-    return 1 / std::sqrt(value);
+    return 1 / sqrt(value);
 }
 inline float rsqrt(float value) {
-    return 1 / std::sqrt(value);
+    return 1 / sqrt(value);
 }
 
 inline unsigned __float_as_uint(float value) {
@@ -378,12 +403,11 @@ template <typename A, typename B>
 auto max(A a, B b) {
     return a < b ? b : a;
 }
-using std::fma;
 template <typename Word>
 Word fma(const cuda_on_host::Checked<Word>& a, const std::type_identity_t<Word>& b, const std::type_identity_t<Word>& c) {
-    return std::fma(a.read(), b, c);
+    return fma(a.read(), b, c);
 }
 template <typename Word>
 Word fma(const Word& a, const cuda_on_host::Checked<Word>& b, const std::type_identity_t<Word>& c) {
-    return std::fma(a, b.read(), c);
+    return fma(a, b.read(), c);
 }

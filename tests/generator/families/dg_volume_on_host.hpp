@@ -38,7 +38,7 @@ inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_ter
     }
     for (int i = 0; i < 4; ++i) {
         const float nearest = static_cast<float>(sum[i]);
-        c[i] = std::abs(static_cast<double>(nearest)) > std::abs(sum[i]) ? std::nextafter(nearest, 0.0f) : nearest;
+        c[i] = fabs(static_cast<double>(nearest)) > fabs(sum[i]) ? __builtin_nextafterf(nearest, 0.0f) : nearest;
     }
 )");
             if (tf32 == Tf32::one_term) replace_body(source.text, "void multiply_add(", "    multiply_add_term(c, a[0], b.high);\n");
@@ -62,7 +62,7 @@ inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_ter
         replace_body(source.text, "void wait_for_chunk(", "");
         // These arrive when they are waited for: what is read before is no number.
         replace_body(source.text, "void copy_past_registers(", R"(    for (int i = 0; i < count; ++i) {
-        to[i] = NAN;
+        to[i] = __builtin_nanf("");
         own_copies[threadIdx.x].to[own_copies[threadIdx.x].count] = to + i;
         own_copies[threadIdx.x].from[own_copies[threadIdx.x].count++] = from + i;
     }
