@@ -4,8 +4,10 @@
 // order that is neither the launch's nor its reverse, and fibers in an order that changes from block to block and from barrier to barrier, so that
 // what depends on an order that CUDA does not promise gives another answer than the reference.
 //
-// It is compiled with every emulated kernel, hundreds of times in a run of the tests: containers, algorithms and <cmath> of the standard library would
-// take more of the compiler's time than the kernel.
+// It is compiled with every emulated kernel, hundreds of times in a run of the tests, and these run over a few blocks: containers, algorithms and
+// <cmath> of the standard library would take more of the compiler's time than the kernel, and more optimisation more time than it saves.
+#pragma GCC optimize("O1")
+
 #include <setjmp.h>
 #include <ucontext.h>
 
@@ -101,7 +103,7 @@ inline uint3 block_index, block_size, grid_size;
 inline Buffer<Fiber> fibers;
 inline Buffer<char> stacks;
 inline Fiber* current = nullptr;
-inline jmp_buf scheduler;  // where it goes on
+inline jmp_buf scheduler;         // where it goes on
 inline void (*body)() = nullptr;  // the kernel with its arguments
 inline Buffer<unsigned char> dynamic_shared;
 inline unsigned char exchange[warp_size][warp_size][widest_value];  // [warp][lane]: what a lane offers to the others
