@@ -14,4 +14,6 @@ foreach(source IN LISTS example_sources)
     add_executable(example_${name} ${source})
     set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name})
     target_link_libraries(example_${name} PRIVATE example_parts CLI11::CLI11 hone_options)
+    # Little is computed outside the parts and the kernels, and a command line takes the compiler long.
+    target_compile_options(example_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endforeach()

@@ -1,9 +1,12 @@
 # Compiles several sources of a target at once, where that cannot be told from compiling them one by one. Included last, it is for all targets.
 #
-# Most of a source's compile time goes into the headers that all of them include. Presets that compile everything once more (sanitizers, clang-tidy) put
-# the sources of a target into groups and compile each as one (CMake's unity builds). What stands in an anonymous namespace, in a macro or behind a
+# Most of a source's compile time goes into the headers that all of them include. Presets that check what is here put the sources
+# of a target into groups and compile each as one (CMake's unity builds). What stands in an anonymous namespace, in a macro or behind a
 # using-declaration of one file is seen by those that follow it in its group; so a file joins a group only where none of these names occurs, as a word, in
-# any file that comes after. Nobody has to choose names for it. That every file includes what it needs is shown by the presets that do not do this.
+# any file that comes after. Nobody has to choose names for it.
+#
+# That every file includes what it needs is shown where it compiles by itself: tools, examples and benchmarks with HONE_UNITY=libraries (preset ci), the
+# libraries without HONE_UNITY (preset tsan).
 set(HONE_UNITY_SIZE 10 CACHE STRING "Sources per group at most: fewer leave more to compile side by side")
 
 # Sets `words` to the words of a file without its comments, each between blanks, and `names` to the names that a file after it would see.
@@ -84,6 +87,8 @@ function(hone_unite target)
         set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP group_${group})
     endforeach()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    # GCC takes a type with a member from an anonymous namespace for a header's mistake wherever it stands in an included file.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 get_property(folders DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY SUBDIRECTORIES)
@@ -91,6 +96,9 @@ foreach(folder IN ITEMS ${PROJECT_SOURCE_DIR} ${folders})
     get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
     foreach(target IN LISTS targets)
         get_target_property(type ${target} TYPE)
+        if(HONE_UNITY STREQUAL "libraries" AND folder STREQUAL PROJECT_SOURCE_DIR AND NOT target IN_LIST hone_libraries)
+            continue()
+        endif()
         if(type MATCHES "^(STATIC_LIBRARY|OBJECT_LIBRARY|EXECUTABLE)$")
             hone_unite(${target})
         endif()
