@@ -101,9 +101,12 @@ INSTANTIATE_TEST_SUITE_P(Cpu, HydroKernels, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, HydroKernels, testing::Values("cuda"));
 INSTANTIATE_TEST_SUITE_P(Cpu, SlowHydroKernels, testing::Values("cpu"));
 
-// Not the blast in space, the longest by far: of it, the short runs have the published norms.
 TEST_P(SlowHydroKernels, Sedov2D) {
     expect_published("sedov", 2);
+}
+
+TEST_P(SlowHydroKernels, Sedov3D) {
+    expect_published("sedov", 3);
 }
 
 TEST_P(SlowHydroKernels, TriplePoint) {
