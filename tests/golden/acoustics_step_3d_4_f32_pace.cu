@@ -240,7 +240,7 @@ __device__ __forceinline__ void put_layer(int* to, int layer)
     asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "r"(layer) : "memory");
 }
 
-// By an atomic operation that changes nothing: loads, of whatever kind, come behind the copies that are under way.
+// By an atomic operation that changes nothing: where blocks look by loads, of whatever kind, they are slower than where they do not look at all.
 __device__ __forceinline__ int layer_at(int* from)
 {
     int layer;

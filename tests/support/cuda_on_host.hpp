@@ -337,14 +337,23 @@ T __shfl_xor_sync(unsigned mask, T value, int bits, int width = warpSize) {
     return cuda_on_host::shuffle(mask, value, lane / width * width + ((lane ^ bits) & (width - 1)));
 }
 
+// Of CUDA's functions those that kernels call.
+extern "C" double cos(double) noexcept;
 extern "C" double fabs(double) noexcept;
 extern "C" double fma(double, double, double) noexcept;
+extern "C" double sin(double) noexcept;
 extern "C" double sqrt(double) noexcept;
+inline float cos(float value) {
+    return __builtin_cosf(value);
+}
 inline float fabs(float value) {
     return __builtin_fabsf(value);
 }
 inline float fma(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);
+}
+inline float sin(float value) {
+    return __builtin_sinf(value);
 }
 inline float sqrt(float value) {
     return __builtin_sqrtf(value);
