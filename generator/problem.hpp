@@ -24,9 +24,10 @@ struct ProblemParameter {
 
 /// What to compute: a family and a value for each of its parameters. An immutable, hashable, ordered value.
 ///
-///     const auto problem = hone::parse_problem("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96");
+///     const auto problem = built_in_families().parse_problem("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96");
 ///
-/// Construct through `make_problem` or `parse_problem` (generator/families.hpp), which check every value against the family's declaration.
+/// Construct through `Families::make_problem` or `Families::parse_problem` (generator/families.hpp), which check every value against the family's
+/// declaration.
 class Problem {
   public:
     Problem() = default;

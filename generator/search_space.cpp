@@ -154,7 +154,7 @@ void SearchSpace::walk(std::int64_t first, std::int64_t last, const std::functio
     }
 }
 
-std::vector<std::int64_t> SearchSpace::members() const {
+std::vector<std::int64_t> SearchSpace::members(const std::function<bool()>& stop) const {
     if (listed_) return *listed_;
     const std::int64_t count = product();
     constexpr std::int64_t piece = 65536;
@@ -162,6 +162,7 @@ std::vector<std::int64_t> SearchSpace::members() const {
     std::exception_ptr failure;  // must not leave the parallel loop
 #pragma omp parallel for schedule(dynamic) if (count > piece)
     for (std::int64_t first = 0; first < count; first += piece) try {
+            if (stop && stop()) continue;
             walk(first, std::min(first + piece, count), [&](const Run& run) {
                 if (!run.rejection) of_pieces[static_cast<std::size_t>(first / piece)].push_back(run.first);
             });

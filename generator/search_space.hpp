@@ -66,8 +66,8 @@ class SearchSpace {
     /// The result may still be no member; any other configuration comes back as it is.
     Config completed(const Config& config) const;
 
-    /// Indices of all members, ascending.
-    std::vector<std::int64_t> members() const;
+    /// Indices of all members, ascending. Once `stop` says so (it is asked by several threads) it returns some of them.
+    std::vector<std::int64_t> members(const std::function<bool()>& stop = {}) const;
 
     /// Assignments `first` to `first + count` of the product: one member, or as many as break the same constraint for the same reason (some may break
     /// others, too). `config` is the first of them.

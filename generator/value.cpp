@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <numeric>
 
@@ -25,6 +27,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
         }
     }
     return row.back();
+}
+
+// What other programs call a precision: no number of changed letters leads from double to f64.
+std::string precision_named(std::string_view text) {
+    constexpr std::array f32{"single", "float", "real", "float32", "fp32", "real32", "real4", "r4"};
+    constexpr std::array f64{"double", "float64", "fp64", "real64", "real8", "r8"};
+    std::string lower(text);
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (std::find(f32.begin(), f32.end(), lower) != f32.end()) return "f32";
+    if (std::find(f64.begin(), f64.end(), lower) != f64.end()) return "f64";
+    return "";
 }
 
 }  // namespace
@@ -56,6 +69,8 @@ Target parse_target(std::string_view text) {
 }
 
 std::string nearest_word(std::string_view text, const std::vector<std::string>& candidates) {
+    std::string precision = precision_named(text);
+    if (std::find(candidates.begin(), candidates.end(), precision) != candidates.end()) return precision;
     std::string best;
     std::size_t best_distance = std::max<std::size_t>(2, text.size() / 3) + 1;
     for (const auto& candidate : candidates) {

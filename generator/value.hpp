@@ -40,7 +40,7 @@ constexpr int bytes_per_word(Precision precision) {
     return precision == Precision::f32 ? 4 : 8;
 }
 
-/// The candidate nearest to `text` by edit distance, or an empty string when none is near.
+/// The candidate nearest to `text` by edit distance, or of the same meaning (double: f64), or an empty string when none is near.
 std::string nearest_word(std::string_view text, const std::vector<std::string>& candidates);
 
 /// "did you mean gauss_seidel_27? ", or an empty string when no candidate is near: the start of a remedy in an Error.

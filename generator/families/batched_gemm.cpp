@@ -42,8 +42,13 @@ Counts counts(const Problem& problem) {
     const double n = shape.n;
     const double k = shape.k;
     const auto batch = static_cast<double>(shape.batch);
-    const double words = batch * (m * k + (shape.scaled ? 2 : 1) * m * n) + (shape.shared_b ? 1 : batch) * k * n;
+    const double words = batch * static_cast<double>(shape.words_of_each()) + static_cast<double>(shape.words_of_all());
     return {batch, "products", 2 * m * n * k * batch, words * shape.bytes()};
+}
+
+std::string bytes_per_product(const Shape& shape) {
+    return fmt::format("{} bytes{}", shape.words_of_each() * shape.bytes(),
+                       shape.shared_b ? fmt::format(" and {} for all together", shape.words_of_all() * shape.bytes()) : "");
 }
 
 Block banner(const Problem& problem, const Config& config, Target target, double executed) {
@@ -56,8 +61,8 @@ Block banner(const Problem& problem, const Config& config, Target target, double
     const std::string gaps = shape.packed() ? "" : fmt::format(" gap_a={} gap_b={} gap_c={}", shape.gap_a, shape.gap_b, shape.gap_c);
     block.line("// hone emit {} batch=100000{} --target {} --config {}", problem.class_key(), gaps, to_string(target), config.key());
     block.text("// The same text serves any number of matrices.");
-    block.line("// per product: {:.0f} operations, {:.0f} bytes (compulsory); this form executes {:.0f} operations", work.operations / work.updates,
-               work.bytes / work.updates, executed / work.updates);
+    block.line("// per product: {:.0f} operations, {} (compulsory); this form executes {:.0f} operations", work.operations / work.updates,
+               bytes_per_product(shape), executed / work.updates);
     return block;
 }
 

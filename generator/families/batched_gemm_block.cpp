@@ -71,7 +71,7 @@ struct Tile {
                 result.width = width;
         const int vector = shape.vector_width();
         result.length = round_up(rows_fast ? extent : chunk, 4);
-        if (mma && result.length % 8 == 0) result.length += 4;                               // see operands_of_mma
+        if (mma && result.length % 8 == 0) result.length += 4;                               // see mma_operands
         if (!mma && !rows_fast && result.length / vector % 2 == 0) result.length += vector;  // an odd number of 16-byte vectors
         result.group = result.length * (rows_fast ? chunk : extent);
         return result;

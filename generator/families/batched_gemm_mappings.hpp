@@ -48,6 +48,8 @@ constexpr int pieces(int value, int size) {
 }
 int number(const Config& config, std::string_view name);
 std::vector<ArraySpec> arrays(const Problem& problem);
+/// Compulsory bytes as a banner says them: a shared factor is counted apart, because its part in a product depends on their number.
+std::string bytes_per_product(const Shape& shape);
 /// Opening comment: problem, command that emits this text, counts.
 Block banner(const Problem& problem, const Config& config, Target target, double executed_operations);
 /// m, n, k, strides, positions within a matrix.

@@ -34,6 +34,9 @@ struct Shape {
     std::int64_t stride_a() const { return std::int64_t{m} * k + gap_a; }
     std::int64_t stride_b() const { return shared_b ? 0 : std::int64_t{k} * n + gap_b; }
     std::int64_t stride_c() const { return std::int64_t{m} * n + gap_c; }
+    // Compulsory traffic: words of every product, and words that all products share.
+    std::int64_t words_of_each() const { return std::int64_t{m} * k + (scaled ? 2 : 1) * std::int64_t{m} * n + (shared_b ? 0 : std::int64_t{k} * n); }
+    std::int64_t words_of_all() const { return shared_b ? std::int64_t{k} * n : 0; }
     bool packed() const { return gap_a == 0 && gap_b == 0 && gap_c == 0; }
 
     // Where op(A)(row, l) and op(B)(l, column) lie: row * a_row() + l * a_inner(), l * b_inner() + column * b_column().

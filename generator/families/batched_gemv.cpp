@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "generator/families/batched_gemm_mappings.hpp"
 #include "generator/families/batched_gemm_reference.hpp"
 #include "generator/families/batched_gemv_mappings.hpp"
 
@@ -33,7 +34,7 @@ Counts counts(const Problem& problem) {
     const auto batch = static_cast<double>(of.batch);
     const double m = of.m;
     const double k = of.k;
-    const double words = batch * (m * k + (of.scaled ? 2 : 1) * m) + (of.shared_b ? 1 : batch) * k;
+    const double words = batch * static_cast<double>(of.words_of_each()) + static_cast<double>(of.words_of_all());
     return {batch, "products", 2 * m * k * batch, words * of.bytes()};
 }
 
@@ -48,7 +49,7 @@ Block banner(const Problem& problem, const Config& config, Target target) {
     const std::string gaps = of.packed() ? "" : fmt::format(" gap_a={} gap_x={} gap_y={}", of.gap_a, of.gap_b, of.gap_c);
     block.line("// hone emit {} batch=100000{} --target {} --config {}", problem.class_key(), gaps, to_string(target), config.key());
     block.text("// The same text serves any number of matrices.");
-    block.line("// per product: {:.0f} operations, {:.0f} bytes (compulsory)", work.operations / work.updates, work.bytes / work.updates);
+    block.line("// per product: {:.0f} operations, {} (compulsory)", work.operations / work.updates, gemm::bytes_per_product(of));
     return block;
 }
 

@@ -266,13 +266,17 @@ double executed_operations(const Plan& plan) {
 Block banner(const Plan& plan, double executed_operations_of_all) {
     const Problem& problem = plan.problem;
     const Counts work = counts(problem);
+    std::int64_t shared = 0;  // words that all zones read: their part in a zone would depend on the number of zones
+    for (const ArraySpec& array : arrays(problem))
+        if (array.name == "settings") shared += array.words;
+    const auto shared_bytes = static_cast<double>(shared * plan.shape.bytes());
     Block block;
     block.line("// corner_force: {}, Q{}-Q{} in {}D, {}", problem.word("result"), plan.shape.order, plan.shape.order - 1, plan.shape.dimension,
                problem.word("precision"));
     block.line("// hone emit {} zones=10000 --target {} --config {}", problem.class_key(), to_string(plan.target), plan.config.key());
     block.text("// The same text serves any number of zones.");
     block.line("// per zone: {:.0f} operations sum-factorised, {:.0f} bytes (compulsory); this form executes {:.0f} operations",
-               work.operations / work.updates, work.bytes / work.updates, executed_operations_of_all / work.updates);
+               work.operations / work.updates, (work.bytes - shared_bytes) / work.updates, executed_operations_of_all / work.updates);
     return block;
 }
 

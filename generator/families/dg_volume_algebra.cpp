@@ -154,7 +154,8 @@ const Algebra& algebra(const std::string& equation, const std::string& form) {
 }
 
 const Algebra& one_curl(const std::string& form) {
-    static const std::array curls{first_curl(algebra("maxwell_3d", "cartesian")), first_curl(algebra("maxwell_3d", "covariant"))};
+    // Never destroyed: a thread of online tuning may be the first to ask, while the program exits.
+    static const auto& curls = *new std::array{first_curl(algebra("maxwell_3d", "cartesian")), first_curl(algebra("maxwell_3d", "covariant"))};
     return curls[form == "covariant" ? 1 : 0];
 }
 
