@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "generator/error.hpp"
 #include "tuning_db/database_file.hpp"
@@ -55,43 +57,68 @@ std::string to_string(Grade grade) {
 struct Database::Candidate {
     Grade grade = Grade::none;
     double distance = 0;
+    bool disturbed = false;
+    std::size_t place = 0;  // position of its folder
     bool other_model = false;
     double units = 0;
     double lost = 0;                // part of the ceiling's rate that was not reached
     double seconds_per_update = 0;  // where no ceiling was measured
+    std::size_t index = 0;          // of the record
     const Record* record = nullptr;
 
     bool operator<(const Candidate& other) const {
         const auto rank = [](const Candidate& c) {
-            return std::tie(c.grade, c.distance, c.other_model, c.units, c.lost, c.seconds_per_update, c.record->problem.key());
+            return std::tie(c.grade, c.distance, c.other_model, c.units, c.disturbed, c.place, c.lost, c.seconds_per_update, c.record->problem.key());
         };
         return rank(*this) < rank(other);
     }
 };
 
-MergeCounts Database::Table::add(const Record& record) {
-    const auto [place, is_new] = by_subject.try_emplace(subject(record), records.size());
+MergeCounts Database::Table::add(Record record, std::size_t place) {
+    if (by_subject.size() <= place) by_subject.resize(place + 1);
+    const auto [position, is_new] = by_subject[place].try_emplace(subject(record), records.size());
     if (!is_new) {
-        Record& present = records[place->second];
+        Record& present = records[position->second];
         if (!better(record, present)) return {.kept = 1};
-        present = record;
+        present = std::move(record);
         return {.replaced = 1};
     }
     by_class[record.problem.class_key()].push_back(records.size());
     devices.push_back(device_key(record.device));
-    records.push_back(record);
+    places.push_back(place);
+    records.push_back(std::move(record));
     return {.added = 1};
 }
 
-MergeCounts Database::insert(const Record& record) {
-    return (knows(*families_, record.problem.family()) ? known_ : foreign_).add(record);
+MergeCounts Database::insert(Record record, std::size_t place) {
+    Table& table = knows(*families_, record.problem.family()) ? known_ : foreign_;
+    return table.add(std::move(record), place);
 }
 
 Database Database::load(const fs::path& folder, const Families& families) {
+    return load(std::vector<fs::path>{folder}, families);
+}
+
+Database Database::load(const std::vector<fs::path>& folders, const Families& families) {
     Database database(families);
-    for (const auto& path : database_files(folder))
-        for (const auto& record : read_database_file(path, families).records) database.insert(record);
+    database.folders_ = folders;
+    for (std::size_t place = 0; place < folders.size(); ++place)
+        for (const auto& path : database_files(folders[place]))
+            for (Record& record : read_database_file(path, families).records) database.insert(std::move(record), place);
     return database;
+}
+
+std::vector<Record> Database::first_records() const {
+    std::vector<Record> first;
+    std::unordered_map<std::string, std::size_t> positions;
+    for (const auto& record : known_.records) {
+        const auto [position, is_new] = positions.try_emplace(subject(record), first.size());
+        if (is_new)
+            first.push_back(record);
+        else if (record.disturbed.empty() && !first[position->second].disturbed.empty())
+            first[position->second] = record;
+    }
+    return first;
 }
 
 void Database::add(const Record& record) {
@@ -119,23 +146,33 @@ std::vector<Database::Candidate> Database::candidates(const Problem& problem, co
             candidate.grade = record.problem == problem ? Grade::exact : Grade::nearest_size;
         else
             candidate.grade = Grade::same_architecture;
+        candidate.disturbed = !record.disturbed.empty();
+        candidate.place = known_.places[index];
         candidate.other_model = record.device.name != device.name;
         candidate.units = same_device ? 0 : units_distance(record.device, device);
         candidate.lost = 1 - record.ceiling_fraction;
         candidate.seconds_per_update = record.step.median / std::max(record.counts.updates, 1.0);
+        candidate.index = index;
         candidate.record = &record;
         found.push_back(candidate);
     }
     return found;
 }
 
+Match Database::match(Grade grade, Config config, std::size_t index) const {
+    const std::size_t place = known_.places[index];
+    return {grade, std::move(config), known_.records[index], place < folders_.size() ? folders_[place] : fs::path()};
+}
+
 Match Database::best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const {
     const SearchSpace space = families_->of(problem).space(problem, limits);
     // The common case needs no list of candidates.
-    if (const auto own = known_.by_subject.find(subject(problem, device, "")); own != known_.by_subject.end()) {
-        const Record& record = known_.records[own->second];
-        const Config config = space.completed(record.config);
-        if (may_answer(record, device) && !space.check(config)) return {Grade::exact, config, record};
+    const std::string about = subject(problem, device, "");
+    for (const auto& by_subject : known_.by_subject) {
+        const auto own = by_subject.find(about);
+        if (own == by_subject.end() || !may_answer(known_.records[own->second], device) || !known_.records[own->second].disturbed.empty()) continue;
+        Config config = space.completed(known_.records[own->second].config);
+        if (!space.check(config)) return match(Grade::exact, std::move(config), own->second);
     }
     std::vector<Candidate> queue = candidates(problem, device);
     // A heap, because the first few decide, however many there are.
@@ -143,12 +180,12 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
     std::make_heap(queue.begin(), queue.end(), later);
     while (!queue.empty()) {
         const Candidate& candidate = queue.front();
-        const Config config = space.completed(candidate.record->config);
-        if (!space.check(config)) return {candidate.grade, config, *candidate.record};
+        Config config = space.completed(candidate.record->config);
+        if (!space.check(config)) return match(candidate.grade, std::move(config), candidate.index);
         std::pop_heap(queue.begin(), queue.end(), later);
         queue.pop_back();
     }
-    return {Grade::none, space.safe(), std::nullopt};
+    return {Grade::none, space.safe(), std::nullopt, {}};
 }
 
 Share Database::best_share(const Problem& problem, const DeviceSide& device, const DeviceSide& partner) const {
@@ -163,7 +200,8 @@ Share Database::best_share(const Problem& problem, const DeviceSide& device, con
                this->best(problem, partner.fingerprint, partner.limits).config,
                std::nullopt,
                std::nullopt};
-    double best_distance = 0;
+    // Distance, whether disturbed, folder: smaller is better.
+    std::tuple<double, bool, std::size_t> best_rank;
     const auto of_class = known_.by_class.find(problem.class_key());
     if (of_class == known_.by_class.end()) return best;
     for (const std::size_t index : of_class->second) {
@@ -172,49 +210,67 @@ Share Database::best_share(const Problem& problem, const DeviceSide& device, con
         const std::string other = device_key(record.hybrid->partner);
         const bool forwards = known_.devices[index] == key && other == partner_key;
         if (!forwards && !(known_.devices[index] == partner_key && other == key)) continue;
-        const double distance = rounded_distance(extent_distance(problem, record.problem));
-        if (best.record && std::tie(best_distance, best.record->step.high) <= std::tie(distance, record.step.high)) continue;
+        const std::tuple rank{rounded_distance(extent_distance(problem, record.problem)), !record.disturbed.empty(), known_.places[index]};
+        if (best.record && std::tie(best_rank, best.record->step.high) <= std::tie(rank, record.step.high)) continue;
         const Hybrid known = forwards ? *record.hybrid : turned(record);
         const Config config = space.completed(forwards ? record.config : record.hybrid->partner_config);
         const Config partner_config = partner_space.completed(known.partner_config);
         const Share share{record.problem == problem ? Grade::exact : Grade::nearest_size, known.share, config, partner_config, record, known};
         if (space.check(share.config) || partner_space.check(share.partner_config)) continue;
         best = share;
-        best_distance = distance;
+        best_rank = rank;
     }
     return best;
 }
 
-MergeCounts Database::merge_into(const fs::path& folder) const {
-    std::error_code status;
-    fs::create_directories(folder, status);
-    if (status) throw Error(folder.string(), "it cannot be made: " + status.message(), "name a folder that can be written");
+MergeCounts Database::merge_into(const fs::path& folder, std::chrono::milliseconds patience) const {
+    make_folders(folder);
     std::map<fs::path, std::vector<const Record*>> of_file;
     for (const Table* table : {&known_, &foreign_})
         for (std::size_t i = 0; i < table->records.size(); ++i) of_file[folder / (table->devices[i] + ".json")].push_back(&table->records[i]);
 
-    const FolderLock lock(folder);
+    const FolderLock lock(folder, patience);
     MergeCounts counts;
-    std::map<fs::path, std::string> changed;
+    std::vector<FileContents> changed;
     for (const auto& [path, news] : of_file) {
         Database merged(*families_);
         std::string present;
+        std::error_code status;
         if (fs::symlink_status(path, status).type() != fs::file_type::not_found) {
             DatabaseFile file = read_database_file(path, *families_);
-            for (const auto& record : file.records) merged.insert(record);
+            for (Record& record : file.records) merged.insert(std::move(record));
             present = std::move(file.text);
         }
         for (const Record* record : news) {
             const MergeCounts one = merged.insert(*record);
             counts = {counts.added + one.added, counts.replaced + one.replaced, counts.kept + one.kept};
         }
-        std::vector<Record> all = merged.records();
-        all.insert(all.end(), merged.foreign_records().begin(), merged.foreign_records().end());
-        std::string text = database_file_text(path.stem().string(), std::move(all));
-        if (text != present) changed.emplace(path, std::move(text));
+        std::vector<Record> all = std::move(merged.known_.records);
+        std::move(merged.foreign_.records.begin(), merged.foreign_.records.end(), std::back_inserter(all));
+        std::string text = database_file_text(path.stem().string(), all);
+        if (text != present) changed.push_back({path, std::move(text)});
     }
-    for (const auto& [path, text] : changed) replace_file(path, text);
+    replace_files(changed);
     return counts;
+}
+
+std::vector<Record> Database::remove_from(const fs::path& folder, const Families& families, const std::function<bool(const Record&)>& chosen,
+                                          std::chrono::milliseconds patience) {
+    std::vector<Record> removed;
+    if (database_files(folder).empty()) return removed;
+    const FolderLock lock(folder, patience);
+    std::vector<FileContents> changed;
+    for (const auto& path : database_files(folder)) {
+        DatabaseFile file = read_database_file(path, families);
+        std::vector<Record> rest;
+        const std::size_t before = removed.size();
+        for (auto& record : file.records) (chosen(record) ? removed : rest).push_back(std::move(record));
+        if (removed.size() == before) continue;
+        changed.push_back({path.string() + ".previous", std::move(file.text)});
+        changed.push_back({path, database_file_text(file.device, rest)});
+    }
+    replace_files(changed);
+    return removed;
 }
 
 }  // namespace hone

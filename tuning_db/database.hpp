@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -22,6 +24,7 @@ struct Match {
     Grade grade = Grade::none;
     Config config;
     std::optional<Record> record;  ///< what it was taken from
+    std::filesystem::path folder;  ///< that this was read from; empty for one that was added
 };
 
 /// How two devices should share every step of a problem.
@@ -63,9 +66,15 @@ class Database {
 
     /// All files of a folder; an absent folder is an empty database. Older schema versions are migrated in memory.
     static Database load(const std::filesystem::path& folder, const Families& families);
+    /// The same of several folders. Their records stand side by side, also where they are about the same subject: a look-up takes the nearest answer
+    /// that fits, and among equally near ones (the same grade and distance) one that is not disturbed, then that of the folder that was named first.
+    /// So a shipped record never displaces what was measured on this machine in quiet, whatever times it promises, and answers where that is stale.
+    static Database load(const std::vector<std::filesystem::path>& folders, const Families& families);
 
-    /// The records of known families, in the order of their arrival.
+    /// The records of known families, in the order of their arrival: the first folder's first.
     const std::vector<Record>& records() const { return known_.records; }
+    /// Those of them that are the first about their subject; one that is disturbed gives way to one that is not.
+    std::vector<Record> first_records() const;
     /// The records of other families.
     const std::vector<Record>& foreign_records() const { return foreign_.records; }
 
@@ -76,36 +85,47 @@ class Database {
     void add(const Database& other);
 
     /// Best configuration for a problem: the exact problem on this device, the nearest size (extent_distance in generator/problem.hpp) on this
-    /// device, the nearest size on another device of the same target and architecture, else safe. Among equally near sizes the result that loses
-    /// least time relative to its ceiling goes first. A candidate that is not verified, or that the space at this problem's own extents and
-    /// `limits` rejects, is passed over.
+    /// device, the nearest size on another device of the same target and architecture, else safe. Among equally near sizes a result that is not
+    /// disturbed goes first, then the folder that was named first, then the result that loses least time relative to its ceiling. A candidate that is
+    /// not verified, or that the space at this problem's own extents and `limits` rejects, is passed over.
     Match best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const;
 
     /// Best share of a problem between two devices, whichever of them the record names first: of the exact problem, else of the nearest size; among
-    /// several pairs of configurations the fastest verified one whose members both spaces have. With Grade::none the share is 1 and both
-    /// configurations are those of `best`.
+    /// several pairs of configurations one that is not disturbed, then that of the first folder, then the fastest verified one whose members both
+    /// spaces have. With Grade::none the share is 1 and both configurations are those of `best`.
     Share best_share(const Problem& problem, const DeviceSide& device, const DeviceSide& partner) const;
 
     /// Merges this database's records into the folder's files, making the folder when absent: under the folder's lock all files are read again,
-    /// merged, and those that change are replaced atomically. Several processes may do so at once. Throws Error before anything is
-    /// written when one of the files to be merged into cannot be read.
-    MergeCounts merge_into(const std::filesystem::path& folder) const;
+    /// merged, and those that change are replaced atomically, all or none (replace_files). Several processes may do so at once: they queue. Throws
+    /// Error, with the folder's files as they were, when one of them cannot be read or replaced, or when one holder keeps the lock for longer
+    /// than `patience`.
+    MergeCounts merge_into(const std::filesystem::path& folder, std::chrono::milliseconds patience = std::chrono::seconds(60)) const;
+
+    /// Takes the records that `chosen` picks out of the folder's files, also those of families that are not known here, and returns them in the order
+    /// of the files. Under the folder's lock, all files or none; each that changes is kept beside as `<name>.json.previous`, in place of the one
+    /// before. An absent folder has none. Throws as `merge_into` does.
+    static std::vector<Record> remove_from(const std::filesystem::path& folder, const Families& families,
+                                           const std::function<bool(const Record&)>& chosen,
+                                           std::chrono::milliseconds patience = std::chrono::seconds(60));
 
   private:
-    // Records with one per subject, found by a key.
+    // Records with one per subject and folder, found by a key.
     struct Table {
         std::vector<Record> records;
-        std::vector<std::string> devices;  // device_key of each
-        std::unordered_map<std::string, std::size_t> by_subject;
-        std::unordered_map<std::string, std::vector<std::size_t>> by_class;  // Problem::class_key
+        std::vector<std::string> devices;                                      // device_key of each
+        std::vector<std::size_t> places;                                       // of each: position of its folder
+        std::vector<std::unordered_map<std::string, std::size_t>> by_subject;  // by position of the folder
+        std::unordered_map<std::string, std::vector<std::size_t>> by_class;    // Problem::class_key
 
-        MergeCounts add(const Record& record);
+        MergeCounts add(Record record, std::size_t place);
     };
     struct Candidate;
     std::vector<Candidate> candidates(const Problem& problem, const DeviceFingerprint& device) const;
-    MergeCounts insert(const Record& record);
+    MergeCounts insert(Record record, std::size_t place = 0);
+    Match match(Grade grade, Config config, std::size_t index) const;
 
     const Families* families_;
+    std::vector<std::filesystem::path> folders_;
     Table known_;
     Table foreign_;
 };

@@ -73,16 +73,19 @@ std::vector<std::filesystem::path> database_files(const std::filesystem::path& f
     return files;
 }
 
-std::string database_file_text(const std::string& device, std::vector<Record> records) {
+std::string database_file_text(const std::string& device, const std::vector<Record>& records) {
     if (records.size() > most_records)
         throw Error(device + ".json", fmt::format("it would hold {} records", records.size()), "keep fewer sizes of each problem");
-    std::sort(records.begin(), records.end(), stands_before);
+    std::vector<const Record*> sorted;
+    sorted.reserve(records.size());
+    for (const Record& record : records) sorted.push_back(&record);
+    std::sort(sorted.begin(), sorted.end(), [](const Record* a, const Record* b) { return stands_before(*a, *b); });
     std::string text = fmt::format("{{\n  \"schema_version\": {},\n  \"device\": {},\n  \"records\": [", schema_version, json_string(device));
     const char* between_records = "\n";
-    for (const auto& record : records) {
+    for (const Record* record : sorted) {
         text += fmt::format("{}    {{", between_records);
         const char* between_fields = "\n";
-        for (const auto& [name, value] : record_fields(record)) {
+        for (const auto& [name, value] : record_fields(*record)) {
             text += fmt::format("{}      {}: {}", between_fields, json_string(name), value);
             between_fields = ",\n";
         }

@@ -34,6 +34,6 @@ std::vector<std::filesystem::path> database_files(const std::filesystem::path& f
 
 /// Text of a file of the newest version: records sorted, one field per line, so that a difference shows what changed. Throws Error beyond 20000
 /// records, which could not be read back.
-std::string database_file_text(const std::string& device, std::vector<Record> records);
+std::string database_file_text(const std::string& device, const std::vector<Record>& records);
 
 }  // namespace hone

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <regex>
 
 #include "generator/error.hpp"
 #include "tuning_db/json_parts.hpp"
@@ -19,8 +18,9 @@ using namespace json_bounds;
 // Rates are written with six digits.
 constexpr double rate_rounding = 1e-5;
 
-constexpr std::array known_fields{"problem",      "configuration", "purpose", "found",  "device", "step_seconds", "counts", "rates",
-                                  "verification", "safe_seconds",  "ceiling", "energy", "hybrid", "search",       "date",   "versions"};
+constexpr std::array known_fields{"problem", "configuration", "purpose",      "found",        "device",  "step_seconds",
+                                  "counts",  "rates",         "verification", "safe_seconds", "ceiling", "disturbed",
+                                  "energy",  "hybrid",        "search",       "date",         "versions"};
 
 std::string rates_json(const Record& record) {
     const auto rounded = [](double rate) { return std::isfinite(rate) ? fmt::format("{:.6g}", rate) : json_number(rate); };
@@ -67,10 +67,27 @@ void read_ceiling(const JsonPlace& place, Record& record) {
         place["binding"].fail("is " + json_string(record.ceiling), "use memory or arithmetic");
 }
 
-const std::string& matching(const JsonPlace& place, const std::regex& pattern, const std::string& remedy) {
-    const std::string& text = place.string(longest_name);
-    if (!std::regex_match(text, pattern)) place.fail("is " + json_string(text), remedy);
-    return text;
+// Whether a text has the form of another one: a digit of the form stands for one up to it, anything else for itself.
+bool has_form(std::string_view text, std::string_view form) {
+    const auto fits = [](char c, char most) { return most >= '0' && most <= '9' ? c >= '0' && c <= most : c == most; };
+    return text.size() == form.size() && std::equal(text.begin(), text.end(), form.begin(), fits);
+}
+
+bool is_hash(std::string_view text) {
+    constexpr std::size_t digits = 64;
+    return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+const std::string& read_date(const JsonPlace& place) {
+    const std::string& date = place.string(longest_name);
+    if (!has_form(date, "9999-19-39T29:59:69Z")) place.fail("is " + json_string(date), "write the date as 2026-11-21T14:05:00Z");
+    return date;
+}
+
+const std::string& read_hash(const JsonPlace& place) {
+    const std::string& hash = place.string(longest_name);
+    if (!hash.empty() && !is_hash(hash)) place.fail("is " + json_string(hash), "64 hexadecimal digits belong here, or nothing");
+    return hash;
 }
 
 void read_origin(const JsonPlace& place, Record& record) {
@@ -82,13 +99,11 @@ void read_origin(const JsonPlace& place, Record& record) {
     search.only({"strategy", "evaluations"});
     record.strategy = search["strategy"].string(longest_name);
     record.evaluations = static_cast<int>(search["evaluations"].integer(0, most_samples));
-    static const std::regex date("[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]Z");
-    static const std::regex hash("([0-9a-f]{64})?");
-    record.date = matching(place["date"], date, "write the date as 2026-11-21T14:05:00Z");
+    record.date = read_date(place["date"]);
     const JsonPlace versions = place["versions"];
     versions.only({"hone", "source_hash"});
     record.versions.hone = versions["hone"].string(longest_name);
-    record.versions.source_hash = matching(versions["source_hash"], hash, "64 hexadecimal digits belong here, or nothing");
+    record.versions.source_hash = read_hash(versions["source_hash"]);
 }
 
 void read_hybrid_of(const JsonPlace& place, Record& record) {
@@ -118,6 +133,7 @@ std::vector<std::pair<std::string, std::string>> record_fields(const Record& rec
     if (record.ceiling_fraction != 0)
         fields.emplace_back("ceiling",
                             fmt::format(R"({{"fraction": {}, "binding": {}}})", json_number(record.ceiling_fraction), json_string(record.ceiling)));
+    if (!record.disturbed.empty()) fields.emplace_back("disturbed", json_string(record.disturbed));
     if (record.energy) fields.emplace_back("energy", to_json(*record.energy));
     if (record.hybrid) fields.emplace_back("hybrid", to_json(*record.hybrid));
     fields.emplace_back("search", fmt::format(R"({{"strategy": {}, "evaluations": {}}})", json_string(record.strategy), record.evaluations));
@@ -151,6 +167,10 @@ Record read_record(const JsonPlace& place, const Families& families) {
     if (const auto purpose = place.find("purpose")) record.purpose = plain_word(*purpose, purpose->string(longest_name));
     if (const auto safe = place.find("safe_seconds")) record.safe_seconds = safe->number(shortest_step, longest_step);
     if (const auto ceiling = place.find("ceiling")) read_ceiling(*ceiling, record);
+    if (const auto disturbed = place.find("disturbed")) {
+        record.disturbed = disturbed->string(longest_text);
+        if (record.disturbed.empty()) disturbed->fail("gives no reason", "say why, or leave it out");
+    }
     if (const auto energy = place.find("energy")) record.energy = read_energy(*energy);
     read_hybrid_of(place, record);
     read_origin(place, record);

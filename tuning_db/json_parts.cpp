@@ -146,6 +146,9 @@ Hybrid read_hybrid(const JsonPlace& place) {
 }
 
 std::string json_string(std::string_view text) {
+    // Nearly all texts stand for themselves.
+    const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+    if (std::all_of(text.begin(), text.end(), plain)) return fmt::format("\"{}\"", text);
     return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -35,13 +35,28 @@ std::string_view reason_of(std::string_view message) {
     return message;
 }
 
-// Where the parser is. The newest character may be one that it only looked at, so a newline counts when the next character is taken.
-struct Position {
-    int line = 1;
-    bool after_newline = false;
+// Where the parser is. The newest character that it took may be one that it only looked at, so a newline counts when the next one is taken.
+class Position {
+  public:
+    Position(const char* begin, int line) : taken_(begin), counted_(begin), line_(line) {}
+
+    void take(const char* up_to) { taken_ = up_to; }
+    int line() {
+        if (taken_ == counted_) return line_;
+        const char* const newest = taken_ - 1;
+        line_ += static_cast<int>(std::count(counted_, newest, '\n'));
+        counted_ = newest;
+        return line_;
+    }
+
+  private:
+    const char* taken_;
+    const char* counted_;  // newlines before it are in `line_`
+    int line_;
 };
 
-class CountingIterator {
+// Characters that tell when they are taken.
+class TellingIterator {
   public:
     using iterator_category = std::input_iterator_tag;
     using value_type = char;
@@ -49,21 +64,19 @@ class CountingIterator {
     using pointer = const char*;
     using reference = const char&;
 
-    CountingIterator(const char* at, Position* position) : at_(at), position_(position) {}
+    TellingIterator(const char* at, Position* position) : at_(at), position_(position) {}
     reference operator*() const { return *at_; }
-    CountingIterator& operator++() {
-        if (position_->after_newline) ++position_->line;
-        position_->after_newline = *at_ == '\n';
-        ++at_;
+    TellingIterator& operator++() {
+        position_->take(++at_);
         return *this;
     }
-    CountingIterator operator++(int) {
-        CountingIterator before = *this;
+    TellingIterator operator++(int) {
+        TellingIterator before = *this;
         ++*this;
         return before;
     }
-    bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
-    bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
+    bool operator==(const TellingIterator& other) const { return at_ == other.at_; }
+    bool operator!=(const TellingIterator& other) const { return at_ != other.at_; }
 
   private:
     const char* at_;
@@ -73,7 +86,7 @@ class CountingIterator {
 // Builds the tree from the parser's events.
 class TreeBuilder : public nlohmann::json_sax<Json> {
   public:
-    TreeBuilder(const Position& position, const std::string& file) : position_(&position), file_(&file) {}
+    TreeBuilder(Position& position, const std::string& file) : position_(&position), file_(&file) {}
 
     JsonNode take() { return std::move(root_); }
 
@@ -111,14 +124,14 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
 
   private:
     [[noreturn]] void fail(const std::string& found, const std::string& remedy) const {
-        throw Error(fmt::format("{}:{}", *file_, position_->line), found, remedy);
+        throw Error(fmt::format("{}:{}", *file_, position_->line()), found, remedy);
     }
 
     JsonNode& add(JsonNode::Kind kind, std::string text) {
         if (++values_ > most_values) fail(fmt::format("over {} values", most_values), "check that it is a database of hone");
         JsonNode& node = open_.empty() ? root_ : open_.back()->children.emplace_back();
         node.kind = kind;
-        node.line = position_->line;
+        node.line = position_->line();
         node.text = std::move(text);
         node.name = std::move(name_);
         name_.clear();
@@ -132,7 +145,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
         return true;
     }
 
-    const Position* position_;
+    Position* position_;
     const std::string* file_;
     JsonNode root_;
     std::vector<JsonNode*> open_;
@@ -164,6 +177,22 @@ void require(const JsonPlace& place, JsonNode::Kind kind) {
     if (place.node().kind != kind) place.fail(fmt::format("is {}", kind_name(place.node().kind)), fmt::format("{} belongs here", kind_name(kind)));
 }
 
+// Extends the path of `from` to that of `wanted`, where it lies there. Only who has to complain asks for it, and then once.
+bool find_path(const JsonNode& from, const JsonNode& wanted, std::string& path) {
+    if (&from == &wanted) return true;
+    const std::size_t length = path.size();
+    for (std::size_t i = 0; i < from.children.size(); ++i) {
+        const JsonNode& child = from.children[i];
+        if (from.kind == JsonNode::Kind::array)
+            path += fmt::format("[{}]", i);
+        else
+            path += path.empty() ? child.name : "." + child.name;
+        if (find_path(child, wanted, path)) return true;
+        path.resize(length);
+    }
+    return false;
+}
+
 }  // namespace
 
 const JsonNode* JsonNode::find(std::string_view member) const {
@@ -177,10 +206,10 @@ JsonNode* JsonNode::find(std::string_view member) {
 }
 
 JsonNode parse_json(std::string_view text, const std::string& file, int first_line) {
-    Position position{first_line};
+    Position position(text.data(), first_line);
     TreeBuilder builder(position, file);
-    const CountingIterator begin(text.data(), &position);
-    const CountingIterator end(text.data() + text.size(), &position);
+    const TellingIterator begin(text.data(), &position);
+    const TellingIterator end(text.data() + text.size(), &position);
     if (!Json::sax_parse(begin, end, &builder)) throw Error(file, "it is no JSON", mend);
     return builder.take();
 }
@@ -198,20 +227,20 @@ std::string write_json(const JsonNode& node) {
     return text + (object ? "}" : "]");
 }
 
-JsonPlace JsonPlace::operator[](const std::string& member) const {
+JsonPlace JsonPlace::operator[](std::string_view member) const {
     if (auto place = find(member)) return *std::move(place);
     fail(fmt::format("has no \"{}\"", member), mend);
 }
 
 JsonPlace JsonPlace::operator[](std::size_t element) const {
-    return {node_->children.at(element), file_, fmt::format("{}[{}]", path_, element)};
+    return {node_->children.at(element), whole_};
 }
 
-std::optional<JsonPlace> JsonPlace::find(const std::string& member) const {
+std::optional<JsonPlace> JsonPlace::find(std::string_view member) const {
     require(*this, JsonNode::Kind::object);
     const JsonNode* child = node_->find(member);
     if (child == nullptr) return std::nullopt;
-    return JsonPlace(*child, file_, path_.empty() ? member : path_ + "." + member);
+    return JsonPlace(*child, whole_);
 }
 
 std::size_t JsonPlace::elements() const {
@@ -252,7 +281,9 @@ void JsonPlace::only(std::initializer_list<std::string_view> names) const {
 }
 
 std::string JsonPlace::where() const {
-    return fmt::format("{}:{}: {}", *file_, node_->line, path_.empty() ? "the whole" : path_);
+    std::string path;
+    find_path(*whole_->root, *node_, path);
+    return fmt::format("{}:{}: {}", whole_->file, node_->line, path.empty() ? "the whole" : path);
 }
 
 void JsonPlace::fail(const std::string& found, const std::string& remedy) const {

@@ -41,11 +41,11 @@ std::string write_json(const JsonNode& node);
 /// The tree must outlive it. Every member throws Error when the value is absent or of another kind.
 class JsonPlace {
   public:
-    JsonPlace(const JsonNode& node, std::string file) : node_(&node), file_(std::make_shared<const std::string>(std::move(file))) {}
+    JsonPlace(const JsonNode& root, std::string file) : node_(&root), whole_(std::make_shared<const Whole>(Whole{&root, std::move(file)})) {}
 
-    JsonPlace operator[](const std::string& member) const;
+    JsonPlace operator[](std::string_view member) const;
     JsonPlace operator[](std::size_t element) const;
-    std::optional<JsonPlace> find(const std::string& member) const;
+    std::optional<JsonPlace> find(std::string_view member) const;
 
     std::size_t elements() const;                  ///< of an array
     const std::vector<JsonNode>& members() const;  ///< of an object
@@ -62,11 +62,14 @@ class JsonPlace {
     [[noreturn]] void fail(const std::string& found, const std::string& remedy) const;
 
   private:
-    JsonPlace(const JsonNode& node, std::shared_ptr<const std::string> file, std::string path)
-        : node_(&node), file_(std::move(file)), path_(std::move(path)) {}
+    struct Whole {
+        const JsonNode* root;
+        std::string file;
+    };
+    JsonPlace(const JsonNode& node, std::shared_ptr<const Whole> whole) : node_(&node), whole_(std::move(whole)) {}
+
     const JsonNode* node_;
-    std::shared_ptr<const std::string> file_;  // shared with every place below
-    std::string path_;
+    std::shared_ptr<const Whole> whole_;  // shared with every place below
 };
 
 }  // namespace hone

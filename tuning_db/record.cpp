@@ -1,5 +1,7 @@
 #include "tuning_db/record.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -65,6 +67,16 @@ bool parameters_before(const Problem& a, const Problem& b) {
 
 }  // namespace
 
+double gain(const Record& record) {
+    return record.safe_seconds > 0 && record.step.median > 0 ? record.safe_seconds / record.step.median : 0;
+}
+
+std::string implausible_gain(const Record& record) {
+    const double most = record.device.target == Target::cpu ? 20 : 100;
+    const double times = gain(record);
+    return times > most ? fmt::format("a gain of {:.0f}x over the safe configuration is beyond {:.0f}x", times, most) : "";
+}
+
 std::string subject(const Problem& problem, const DeviceFingerprint& device, const std::string& purpose) {
     return device_key(device) + "\n" + problem.key() + "\n" + purpose;
 }
@@ -85,6 +97,7 @@ bool stands_before(const Record& a, const Record& b) {
 
 bool better(const Record& a, const Record& b) {
     if (a.verified() != b.verified()) return a.verified();
+    if (a.disturbed.empty() != b.disturbed.empty()) return a.disturbed.empty();
     const auto a_version = version_numbers(a.versions.hone);
     const auto b_version = version_numbers(b.versions.hone);
     if (a_version != b_version) return a_version > b_version;

@@ -93,6 +93,9 @@ struct Record {
     std::string purpose;
     /// How it was found: "offline" by `hone tune` and the like, "online" inside a running application; empty: not said.
     std::string found;
+    /// Why its figures cannot be right, in words; empty: nothing speaks against them. Such a record gives way to any verified one about the same
+    /// subject that has no such reason, and answers look-ups where there is none.
+    std::string disturbed;
     std::optional<Energy> energy;  ///< of `config`, whatever was tuned for
     std::optional<Hybrid> hybrid;  ///< of purpose "hybrid", and no other
     /// Fields that this program does not know, by name, as JSON text: kept as they are, so that nothing a newer program added is lost in a merge.
@@ -106,6 +109,14 @@ struct Record {
     double gigaupdates_per_second() const { return counts.updates / step.median * 1e-9; }
 };
 
+/// Time of the safe configuration over time of the winner; 0 when it was not measured.
+double gain(const Record& record);
+
+/// What is wrong with a record's gain over the safe configuration, or an empty string. Beyond 20x on a processor it comes from a busy machine far
+/// more often than from the search: who lends cores to others is slowed down by other factors from one minute to the next. A GPU is not lent in that
+/// way, and 56x was measured there more than once (batched_gemm of 1 x 49 x 2, before its safe configurations depended on the shape): 100x.
+std::string implausible_gain(const Record& record);
+
 /// What a record is about: device model, problem with its extents, purpose. A database keeps one record of each. A shared step is also about its
 /// two configurations and its partner, because the share that suits one pair of kernels says little about another.
 std::string subject(const Problem& problem, const DeviceFingerprint& device, const std::string& purpose);
@@ -117,12 +128,13 @@ bool stands_before(const Record& a, const Record& b);
 /// True when `a` should replace `b`, both about the same subject. A strict total order, so that merging in any order and grouping gives the same:
 ///
 /// 1. verified within its tolerance before not verified;
-/// 2. measured with the newer version of hone, because an older one's source may be gone;
-/// 3. faster beyond the noise (of purpose "energy": less energy; "energy_delay": less energy times time): the upper bounds of the medians' confidence
+/// 2. undisturbed before disturbed;
+/// 3. measured with the newer version of hone, because an older one's source may be gone;
+/// 4. faster beyond the noise (of purpose "energy": less energy; "energy_delay": less energy times time): the upper bounds of the medians' confidence
 /// intervals on a
 ///    logarithmic grid of 1 %, so that a noisy measurement does not beat a precise one. (Overlap of intervals would not be transitive: then a merge's
 ///    result would depend on its order.)
-/// 4. a tie keeps the older, so that files change little; equal dates are decided by median, configuration and the remaining contents.
+/// 5. a tie keeps the older, so that files change little; equal dates are decided by median, configuration and the remaining contents.
 bool better(const Record& a, const Record& b);
 
 }  // namespace hone
