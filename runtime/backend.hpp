@@ -125,7 +125,17 @@ struct BackendEntry {
 /// cuda first, then cpu.
 std::span<const BackendEntry> backends();
 
-/// `name` is "cpu", "cuda", "cuda:1" or "best" (the first usable of the table). Throws Error saying what is missing.
+/// What a device's name means.
+struct DeviceName {
+    Target target = Target::cpu;
+    int index = 0;
+};
+
+/// "cpu", "cuda" (its first device) or "cuda:1"; "gpu" is another word for "cuda". Throws Error for anything else, with the nearest name unless a
+/// name of the other target is as near. Whether there is such a device here is another question.
+DeviceName parse_device_name(const std::string& name);
+
+/// `name` is a device's, or "best" (the first usable of the table). Throws Error saying what is missing.
 std::unique_ptr<Backend> make_backend(const std::string& name, DiskCache& cache);
 
 }  // namespace hone

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "generator/error.hpp"
+#include "generator/value.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/cuda/cuda_backend.hpp"
@@ -17,15 +19,16 @@ constexpr std::array table{
     BackendEntry{Target::cpu, cpu_devices, make_cpu_backend},
 };
 
-// "cuda:1" is device 1 of cuda, "cuda" device 0.
-int index_of(const std::string& name, std::size_t target_length) {
-    if (name.size() == target_length) return 0;
-    int index = -1;
-    const char* end = name.data() + name.size();
-    const auto [stop, error] = std::from_chars(name.data() + target_length + 1, end, index);
-    if (error != std::errc() || stop != end || index < 0)
-        throw Error("device \"" + name + "\"", "what follows the colon is not a number", "write cpu, cuda, cuda:1 or best");
-    return index;
+constexpr const char* device_names = "use cpu, cuda, cuda:1 or best; gpu is another word for cuda";
+
+// The nearest name. A GPU is never suggested to who may have meant the processor, nor the other way round: then nothing is.
+std::string suggestion(const std::string& word) {
+    const std::vector<std::string> gpus{"cuda", "gpu"};
+    const std::string nearest = nearest_word(word, {"cuda", "gpu", "cpu", "best"});
+    const std::string reversed = nearest_word(word, {"best", "cpu", "gpu", "cuda"});
+    const auto is_gpu = [&](const std::string& name) { return std::find(gpus.begin(), gpus.end(), name) != gpus.end(); };
+    if (nearest.empty() || is_gpu(nearest) != is_gpu(reversed)) return "";
+    return fmt::format("did you mean {}? ", nearest);
 }
 
 std::unique_ptr<Backend> make_best(DiskCache& cache) {
@@ -43,14 +46,27 @@ std::span<const BackendEntry> backends() {
     return table;
 }
 
+DeviceName parse_device_name(const std::string& name) {
+    const std::string word = name.substr(0, name.find(':'));
+    int index = 0;
+    if (word != name) {
+        const char* const end = name.data() + name.size();
+        const auto [stop, error] = std::from_chars(name.data() + word.size() + 1, end, index);
+        if (error != std::errc() || stop != end || index < 0)
+            throw Error("device \"" + name + "\"", "what follows the colon is not a number", device_names);
+    }
+    if (word == "gpu") return {Target::cuda, index};
+    for (const auto& entry : table)
+        if (to_string(entry.target) == word) return {entry.target, index};
+    throw Error("device \"" + name + "\"", "it is no device", suggestion(word) + device_names);
+}
+
 std::unique_ptr<Backend> make_backend(const std::string& name, DiskCache& cache) {
     if (name == "best") return make_best(cache);
-    const std::size_t target_length = std::min(name.find(':'), name.size());
-    for (const auto& entry : table) {
-        if (to_string(entry.target) == name.substr(0, target_length)) return entry.make(index_of(name, target_length), cache);
-    }
-    throw Error("device \"" + name + "\"", "there is no such target",
-                did_you_mean(name, {"cpu", "cuda", "best"}) + "write cpu, cuda, cuda:1 or best");
+    const auto [target, index] = parse_device_name(name);
+    for (const auto& entry : table)
+        if (entry.target == target) return entry.make(index, cache);
+    throw Error("device \"" + name + "\"", "this build of hone has no such backend", "see 'hone doctor'");
 }
 
 }  // namespace hone

@@ -1,5 +1,6 @@
 #include "runtime/disk_cache.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <system_error>
@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "generator/error.hpp"
+#include "tuning_db/environment.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone {
 namespace {
@@ -29,33 +31,8 @@ constexpr std::size_t trailer_bytes = magic.size() + digest_digits + length_digi
 constexpr std::string_view entry_ending = ".entry";
 constexpr std::string_view temporary_ending = ".new";
 
-class File {
-  public:
-    explicit File(int descriptor) : descriptor_(descriptor) {}
-    ~File() {
-        if (descriptor_ >= 0) ::close(descriptor_);
-    }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-    bool open() const { return descriptor_ >= 0; }
-    int get() const { return descriptor_; }
-
-  private:
-    int descriptor_;
-};
-
 std::string trailer(std::string_view contents) {
     return fmt::format("{}{}{:016x}", magic, sha256(contents), contents.size());
-}
-
-bool write_all(int descriptor, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
 }
 
 std::optional<std::string> read_all(int descriptor, std::size_t bytes) {
@@ -78,17 +55,26 @@ std::optional<std::string> verified(std::string entry) {
     return entry;
 }
 
-void require_private(const fs::path& folder) {
+// The folder itself, open: whatever takes its name later is not used.
+Descriptor private_folder(const fs::path& folder) {
     const std::string where = fmt::format("cache folder {}", folder.string());
     const std::string remedy = "set HONE_CACHE to a folder of your own";
     struct stat status {};
-    if (::stat(folder.c_str(), &status) != 0) throw Error(where, std::strerror(errno), remedy);
+    if (::lstat(folder.c_str(), &status) != 0) throw Error(where, system_message(errno), remedy);
+    if (S_ISLNK(status.st_mode)) throw Error(where, "it is a link", "set HONE_CACHE to the folder that it leads to, if that is yours");
     if (!S_ISDIR(status.st_mode)) throw Error(where, "it is not a folder", remedy);
+    Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!opened.valid() || ::fstat(opened.get(), &status) != 0) throw Error(where, system_message(errno), remedy);
     if (status.st_uid != ::geteuid())
         throw Error(where, fmt::format("it belongs to user {}, this process runs as user {}", status.st_uid, ::geteuid()), remedy);
     if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         throw Error(where, "others may write to it, and what lies in it is loaded as code",
                     fmt::format("chmod 700 {}, or {}", folder.string(), remedy));
+    return opened;
+}
+
+std::string entry_name(const std::string& key) {
+    return sha256(key) + std::string(entry_ending);
 }
 
 // Unique among processes and threads.
@@ -98,24 +84,42 @@ std::string temporary_name(const std::string& entry) {
 }
 
 struct Entry {
-    fs::path path;
+    std::string name;
     std::int64_t bytes = 0;
     struct timespec used {};
 };
 
+bool ends_with(std::string_view name, std::string_view ending) {
+    return name.size() >= ending.size() && name.substr(name.size() - ending.size()) == ending;
+}
+
+// The names in a folder; none where it cannot be listed.
+std::vector<std::string> names_in(int folder) {
+    std::vector<std::string> names;
+    // An open folder has one place where it is read, which threads would share.
+    const int own = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR* listing = own < 0 ? nullptr : ::fdopendir(own);
+    if (listing == nullptr) {
+        if (own >= 0) ::close(own);
+        return names;
+    }
+    while (const dirent* item = ::readdir(listing)) names.emplace_back(item->d_name);  // NOLINT(concurrency-mt-unsafe): the listing is ours
+    ::closedir(listing);
+    return names;
+}
+
 // All entries, oldest use first. Temporary files that nobody renames any more (their writer was killed) are removed.
-std::vector<Entry> entries_by_age(const fs::path& folder) {
+std::vector<Entry> entries_by_age(int folder) {
     constexpr time_t abandoned_seconds = 3600;
     std::vector<Entry> entries;
-    std::error_code error;
-    for (fs::directory_iterator item(folder, error), end; !error && item != end; item.increment(error)) {
-        const std::string extension = item->path().extension().string();
+    for (const std::string& name : names_in(folder)) {
+        const bool entry = ends_with(name, entry_ending);
         struct stat status {};
-        if ((extension != entry_ending && extension != temporary_ending) || ::lstat(item->path().c_str(), &status) != 0) continue;
-        if (extension == entry_ending)
-            entries.push_back({item->path(), status.st_size, status.st_mtim});
+        if ((!entry && !ends_with(name, temporary_ending)) || ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (entry)
+            entries.push_back({name, status.st_size, status.st_mtim});
         else if (status.st_mtim.tv_sec + abandoned_seconds < std::time(nullptr))
-            ::unlink(item->path().c_str());
+            ::unlinkat(folder, name.c_str(), 0);
     }
     std::sort(entries.begin(), entries.end(),
               [](const Entry& a, const Entry& b) { return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec); });
@@ -125,55 +129,55 @@ std::vector<Entry> entries_by_age(const fs::path& folder) {
 }  // namespace
 
 DiskCache::DiskCache(fs::path folder, std::int64_t most_bytes) : folder_(std::move(folder)), most_bytes_(most_bytes) {
+    fill_standard_descriptors();
     std::error_code error;
     if (folder_.has_parent_path()) fs::create_directories(folder_.parent_path(), error);
     if (::mkdir(folder_.c_str(), S_IRWXU) != 0 && errno != EEXIST)
-        throw Error(fmt::format("cache folder {}", folder_.string()), fmt::format("it cannot be made: {}", std::strerror(errno)),
+        throw Error(fmt::format("cache folder {}", folder_.string()), fmt::format("it cannot be made: {}", system_message(errno)),
                     "set HONE_CACHE to a folder of your own");
-    require_private(folder_);
+    opened_ = private_folder(folder_);
 }
 
 fs::path DiskCache::default_folder() {
-    const auto variable = [](const char* name) {
-        const char* text = std::getenv(name);
-        return fs::path(text == nullptr ? "" : text);
-    };
-    if (fs::path own = variable("HONE_CACHE"); !own.empty()) return own;
-    // The XDG base directory specification: a relative path is to be ignored.
-    if (const fs::path caches = variable("XDG_CACHE_HOME"); caches.is_absolute()) return caches / "hone";
-    if (const fs::path home = variable("HOME"); home.is_absolute()) return home / ".cache" / "hone";
+    if (fs::path own = environment_variable("HONE_CACHE"); !own.empty()) return own;
+    if (fs::path own = users_folder("XDG_CACHE_HOME", ".cache"); !own.empty()) return own;
     return fs::temp_directory_path() / fmt::format("hone-{}", ::geteuid());
 }
 
 fs::path DiskCache::path(const std::string& key) const {
-    return folder_ / (sha256(key) + std::string(entry_ending));
+    // By the open folder, where the system shows it.
+    const fs::path open_folder = fmt::format("/proc/self/fd/{}", opened_.get());
+    struct stat status {};
+    return (::stat(open_folder.c_str(), &status) == 0 ? open_folder : folder_) / entry_name(key);
 }
 
 std::optional<std::string> DiskCache::read(const std::string& key) const {
-    const fs::path entry = path(key);
-    const File file(::open(entry.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    const std::string entry = entry_name(key);
+    // A pipe without a writer would be waited for.
+    const Descriptor file(::openat(opened_.get(), entry.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status {};
-    if (!file.open() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return std::nullopt;
+    if (!file.valid() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return std::nullopt;
     auto text = read_all(file.get(), static_cast<std::size_t>(status.st_size));
     auto contents = text ? verified(std::move(*text)) : std::nullopt;
     if (contents)
         ::futimens(file.get(), nullptr);  // used now
     else
-        ::unlink(entry.c_str());
+        ::unlinkat(opened_.get(), entry.c_str(), 0);
     return contents;
 }
 
 bool DiskCache::write(const std::string& key, std::string_view contents) const {
-    const fs::path entry = path(key);
-    const fs::path temporary = temporary_name(entry.string());
+    const std::string entry = entry_name(key);
+    const std::string temporary = temporary_name(entry);
+    const int folder = opened_.get();
     bool written = false;
     {
-        const File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
-        if (!file.open()) return false;
+        const Descriptor file(::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+        if (!file.valid()) return false;
         written = write_all(file.get(), contents) && write_all(file.get(), trailer(contents)) && ::fsync(file.get()) == 0;
     }
-    if (!written || ::rename(temporary.c_str(), entry.c_str()) != 0) {
-        ::unlink(temporary.c_str());
+    if (!written || ::renameat(folder, temporary.c_str(), folder, entry.c_str()) != 0) {
+        ::unlinkat(folder, temporary.c_str(), 0);
         return false;
     }
     const auto bytes = static_cast<std::int64_t>(contents.size() + trailer_bytes);
@@ -185,14 +189,14 @@ bool DiskCache::write(const std::string& key, std::string_view contents) const {
 // seven other processes may use theirs meanwhile.
 void DiskCache::keep_bound() const {
     constexpr std::int64_t processes = 8;
-    const auto entries = entries_by_age(folder_);
+    const auto entries = entries_by_age(opened_.get());
     std::int64_t total = 0;
     for (const auto& entry : entries) total += entry.bytes;
     // Down to seven eighths, so that a full cache is not measured at every write.
     const std::int64_t wanted = total > most_bytes_ ? most_bytes_ - most_bytes_ / 8 : most_bytes_;
     for (const auto& entry : entries) {
         if (total <= wanted) break;
-        ::unlink(entry.path.c_str());
+        ::unlinkat(opened_.get(), entry.name.c_str(), 0);
         total -= entry.bytes;
     }
     room_.store((most_bytes_ - total) / processes);

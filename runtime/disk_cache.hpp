@@ -8,14 +8,15 @@
 #include <string_view>
 
 #include "runtime/sha256.hpp"
+#include "tuning_db/descriptor.hpp"
 
 namespace hone {
 
 /// A content-addressed cache of compiled code on disk, shared by processes and threads.
 ///
-/// Entries are private to the user (0700 folders, 0600 files; a folder that is another user's or that others may write to is refused), written to a
-/// temporary file and renamed, and carry the SHA-256 of their contents: a truncated or corrupted entry counts as absent and is deleted. The oldest
-/// used go first when the cache outgrows its bound.
+/// Entries are private to the user (0700 folders, 0600 files; a folder that is a link, another user's or one that others may write to is refused, and
+/// the one that was looked at stays in use whatever takes its name), written to a temporary file and renamed, and carry the SHA-256 of their
+/// contents: a truncated or corrupted entry counts as absent and is deleted. The oldest used go first when the cache outgrows its bound.
 ///
 ///     DiskCache cache(DiskCache::default_folder());
 ///     cache.write("nvrtc 13.0 sm_90\n" + source, cubin);
@@ -35,7 +36,7 @@ class DiskCache {
     /// False when the disk refuses, e.g. because it is full: a cache that cannot keep is no error.
     bool write(const std::string& key, std::string_view contents) const;
     /// Where the contents of `key` lie once written. The file begins with the contents, so that a shared object can be loaded from there; what proves
-    /// it whole stands behind them. `read` before, which verifies.
+    /// it whole stands behind them. `read` before, which verifies. A path for this process, while the cache lives.
     std::filesystem::path path(const std::string& key) const;
 
   private:
@@ -43,6 +44,7 @@ class DiskCache {
 
     std::filesystem::path folder_;
     std::int64_t most_bytes_;
+    Descriptor opened_;  // the folder
     /// Bytes that may be written before the folder is measured again.
     mutable std::atomic<std::int64_t> room_{0};
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_compiler.hpp"
@@ -10,6 +12,7 @@
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/power.hpp"
+#include "runtime/processors.hpp"
 
 namespace hone {
 namespace {
@@ -65,11 +68,23 @@ Finding power_finding(Target target, const std::string& what, const std::string&
     return {what, source.has_value(), source ? source->detail : missing, source ? "" : remedy, "energy can be tuned for and shown"};
 }
 
-Finding compiler_finding() {
+// The compiler that is taken, after those that are passed over for it. Tried now: what a cache remembers may have gone since.
+std::vector<Finding> compiler_findings() {
+    const char* const install = "install GCC 12 or newer (Debian, Ubuntu: apt install g++), or set HONE_CXX to a C++20 compiler";
+    const char* const purpose = "CPU kernels are compiled; without it the plain loops run";
     const HostCompiler compiler = find_host_compiler(nullptr);
-    const bool found = compiler.missing.empty();
-    return {"C++ compiler", found, found ? fmt::format("{} ({})", compiler.path, compiler.version) : compiler.missing,
-            found ? "" : "install g++ (Debian, Ubuntu: apt install g++)", "CPU kernels are compiled; without it the plain loops run"};
+    if (compiler.path.empty()) return {{compiler_finding_name, false, compiler.missing, install, purpose}};
+    std::vector<Finding> findings;
+    for (const auto& passed_over : compiler.passed_over)
+        findings.push_back({"C++ compiler passed over", false, passed_over, install, "it is taken before the one that was found"});
+    findings.push_back(
+        {compiler_finding_name, true, fmt::format("{} ({}), compiled and ran a kernel", compiler.path, compiler.version), "", purpose});
+    return findings;
+}
+
+std::string processors_text(const Processors& found) {
+    const std::string limits = found.limits.empty() ? "" : fmt::format("; limited by: {}", fmt::join(found.limits, "; "));
+    return fmt::format("{}, {} thread{}{}", processor_list(found.numbers), found.threads, found.threads == 1 ? "" : "s", limits);
 }
 
 }  // namespace
@@ -83,12 +98,13 @@ std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates) {
     findings.push_back(power_finding(Target::cuda, "power of the GPU", "a GPU that NVML knows", places));
     findings.push_back(power_finding(Target::cpu, "power of the processor",
                                      "on a real machine, let this user read /sys/class/powercap/intel-rapl*/energy_uj (chmod a+r, as root)", places));
-    findings.push_back(compiler_finding());
+    for (auto& finding : compiler_findings()) findings.push_back(std::move(finding));
     const Device cpu = cpu_device("");
     findings.push_back({"processor", true,
                         fmt::format("{}, {}, {} OpenMP threads, {:.1f} GiB", cpu.fingerprint.name, cpu.fingerprint.architecture,
                                     cpu.fingerprint.units, static_cast<double>(cpu.memory_bytes) / (1 << 30)),
                         "", "CPU kernels run"});
+    findings.push_back({"processors", true, processors_text(processors()), "", "CPU kernels, compilers and plain loops run on them"});
     return findings;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <omp.h>
+
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -16,7 +18,7 @@ namespace hone {
 ///     thread.end();
 class HybridThread {
   public:
-    HybridThread() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
+    HybridThread() : thread_([this, threads = omp_get_max_threads()](const std::stop_token& stop) { run(stop, threads); }) {}
 
     /// Requires that no work is under way.
     void begin(std::function<void()> work) {
@@ -36,7 +38,8 @@ class HybridThread {
     }
 
   private:
-    void run(const std::stop_token& stop) {
+    void run(const std::stop_token& stop, int threads) {
+        omp_set_num_threads(threads);  // a new thread of ours has forgotten what the application asked for
         std::unique_lock lock(mutex_);
         while (changed_.wait(lock, stop, [this] { return static_cast<bool>(work_); })) {
             lock.unlock();

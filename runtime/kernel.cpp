@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <limits>
 
 #include "generator/error.hpp"
@@ -113,6 +114,21 @@ struct Kernel::State {
         throw Error("launch of " + problem.key(), fmt::format("{} arrays", count), fmt::format("give {}: {}", source.arrays.size(), names));
     }
 
+    // Requires as many as there should be.
+    void check_pointers(std::span<void* const> arrays) const {
+        const auto word = static_cast<std::uintptr_t>(bytes_per_word(source.precision));
+        for (std::size_t i = 0; i < arrays.size(); ++i) {
+            const ArraySpec& spec = source.arrays[i];
+            if (spec.words == 0) continue;
+            const std::string where = fmt::format("array {} ({}) of {}", i, spec.name, problem.key());
+            const std::string remedy =
+                fmt::format("give the address of {} values of {}, shaped {}", spec.words, to_string(source.precision), spec.shape);
+            if (arrays[i] == nullptr) throw Error(where, "it is null", remedy);
+            if (reinterpret_cast<std::uintptr_t>(arrays[i]) % word != 0)
+                throw Error(where, fmt::format("its address {} is no multiple of {} bytes", fmt::ptr(arrays[i]), word), remedy);
+        }
+    }
+
     void check_range(std::int64_t first, std::int64_t last) const {
         if (0 <= first && first <= last && last <= range) return;
         throw Error("launch of " + problem.key(), fmt::format("range [{}, {})", first, last), fmt::format("stay within [0, {})", range));
@@ -212,6 +228,7 @@ struct BoundKernel::State {
 BoundKernel::BoundKernel(std::shared_ptr<const Kernel> kernel, std::span<void* const> arrays, Stream stream) : state_(std::make_unique<State>()) {
     const Kernel::State& of = *kernel->state_;
     of.check_arrays(arrays.size());
+    of.check_pointers(arrays);
     state_->arrays.assign(arrays.begin(), arrays.end());
     state_->tables = of.tables;
     for (std::size_t i = 0; i < of.tables.size(); ++i) {

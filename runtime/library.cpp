@@ -78,6 +78,10 @@ KernelLibrary::KernelLibrary(Backend& backend, Database database, const Families
 
 KernelLibrary::~KernelLibrary() = default;
 
+const Database& KernelLibrary::database() const {
+    return state_->database;
+}
+
 std::shared_ptr<const Kernel> KernelLibrary::kernel(const Problem& problem) {
     return state_->tuned.get(problem, [&] { return state_->best(problem); });
 }

@@ -55,7 +55,8 @@ class Kernel {
 ///     for (int i = 0; i < 100; ++i) step.launch();
 class BoundKernel {
   public:
-    /// Allocates the tables and does `prepare`. Keeps the pointers, not the span. Throws Error as Kernel::launch does.
+    /// Allocates the tables and does `prepare`. Keeps the pointers, not the span. Throws Error as Kernel::launch does, and, naming the array, for one
+    /// that is null or does not begin at a whole word.
     BoundKernel(std::shared_ptr<const Kernel> kernel, std::span<void* const> arrays, Stream stream = {});
     ~BoundKernel();
     BoundKernel(BoundKernel&&) noexcept;
@@ -73,12 +74,11 @@ class BoundKernel {
     std::unique_ptr<State> state_;
 };
 
-/// The application's one door: problem in, kernel out.
+/// The application's one door: problem in, kernel out. hone::Session (runtime/session.hpp) makes it with everything that it needs; by hand it is
 ///
 ///     hone::DiskCache cache(hone::DiskCache::default_folder());
 ///     auto backend = hone::make_backend("best", cache);
-///     const auto database = hone::Database::load("tuning_db/records", hone::built_in_families());
-///     hone::KernelLibrary library(*backend, database, hone::built_in_families());
+///     hone::KernelLibrary library(*backend, hone::known_records(hone::built_in_families()), hone::built_in_families());
 ///     auto kernel = library.kernel(hone::built_in_families().parse_problem("dg_volume equation=maxwell_3d order=5 precision=f32 elements=100000"));
 ///     kernel->launch(std::array<void*, 3>{q, geometry, rhs});
 ///
@@ -99,6 +99,9 @@ class KernelLibrary {
     /// The same with a configuration of the caller's own, which does not give way to another. Throws Error when it is not a member of the problem's
     /// space.
     std::shared_ptr<const Kernel> kernel(const Problem& problem, const Config& config);
+
+    /// What it looks kernels up in.
+    const Database& database() const;
 
   private:
     struct State;

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,9 @@
 #include <sstream>
 #include <string_view>
 #include <thread>
+
+#include "runtime/processors.hpp"
+#include "tuning_db/file_store.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves its declaration to the program
 
@@ -56,30 +60,42 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return result;
 }
 
-// Reads until every writer has closed its end; false when time runs out first.
-bool collect(int input, Clock::time_point begin, double timeout_seconds, std::string& output) {
+// The child has ended; it is left to be reaped, so that its number, and its group's, stay taken.
+bool has_ended(pid_t child) {
+    siginfo_t info{};
+    const int error = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+    return error == 0 ? info.si_pid == child : errno != EINTR;  // a caller that ignores SIGCHLD has no child any more
+}
+
+// Reads until every writer has closed its end, or until the child has ended and what it wrote is read: others may hold the output open for long.
+// False when time runs out first.
+bool collect(pid_t child, int input, Clock::time_point begin, double timeout_seconds, std::string& output) {
+    constexpr double tick = 0.02;  // seconds between two looks whether the child has ended
     std::array<char, 1 << 14> buffer{};
+    std::size_t read_since = 0;  // the child's end
     while (true) {
         const double left = timeout_seconds - seconds_since(begin);
-        if (left <= 0) return false;
+        const bool ended = has_ended(child);  // before the look into the pipe
+        if (left <= 0) return ended;
         pollfd waiting{input, POLLIN, 0};
-        const int ready = ::poll(&waiting, 1, static_cast<int>(std::min(left * 1000 + 1, 1e6)));
+        const int ready = ::poll(&waiting, 1, ended ? 0 : static_cast<int>(std::min(left, tick) * 1000 + 1));
+        if (ended && (ready == 0 || read_since > most_output)) return true;
         if (ready <= 0) continue;
         const ssize_t got = ::read(input, buffer.data(), buffer.size());
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got <= 0) return true;
+        if (ended) read_since += static_cast<std::size_t>(got);
         output.append(buffer.data(), std::min(static_cast<std::size_t>(got), most_output - std::min(most_output, output.size())));
     }
 }
 
 // Waits for the child's end; false when time runs out first.
-bool reap(pid_t child, Clock::time_point begin, double timeout_seconds, int& status) {
-    while (true) {
-        const pid_t ended = ::waitpid(child, &status, WNOHANG);
-        if (ended == child || (ended < 0 && errno != EINTR)) return true;
+bool await_end(pid_t child, Clock::time_point begin, double timeout_seconds) {
+    while (!has_ended(child)) {
         if (seconds_since(begin) >= timeout_seconds) return false;
         std::this_thread::sleep_for(std::chrono::microseconds(200));  // its output is closed, so it is about to end
     }
+    return true;
 }
 
 /// What /proc says of a process: its parent and itself.
@@ -104,29 +120,61 @@ std::vector<Kinship> all_processes() {
     return processes;
 }
 
-/// Kills a process and its descendants. Each is stopped before its children are looked for, so that it starts no further ones.
-int kill_tree(pid_t root) {
-    ::kill(root, SIGSTOP);
-    for (const Kinship& one : all_processes())
-        if (one.parent == root) kill_tree(one.process);
-    return ::kill(root, SIGKILL);
+int reap(pid_t child) {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
 }
 
 void die_with_group(int /*signal*/) {
     ::kill(0, SIGKILL);
 }
 
+pid_t parent_at_first = 0;
+
+void die_with_parent(int /*signal*/) {
+    if (::getppid() != parent_at_first) ::kill(0, SIGKILL);
+}
+
 Group programs_join = Group::own;  // set once, by a worker, before it starts any
 
+// Ends what the programs of a worker left running.
+void end_orphans() {
+    bool found = true;
+    while (found && ::waitpid(-1, nullptr, WNOHANG) >= 0) {
+        found = false;
+        for (const Kinship& one : all_processes()) {
+            if (one.parent != ::getpid()) continue;
+            kill_tree(one.process);
+            reap(one.process);
+            found = true;
+        }
+    }
+}
+
 }  // namespace
+
+// Each is stopped before its children are looked for, so that it starts no further ones.
+void kill_tree(pid_t root) {
+    ::kill(root, SIGSTOP);
+    for (const Kinship& one : all_processes())
+        if (one.parent == root) kill_tree(one.process);
+    ::kill(-root, SIGKILL);
+    ::kill(root, SIGKILL);
+}
 
 void live_and_die_as_a_group() {
     const bool leads = ::getpgrp() == ::getpid();  // else the group has others in it, who started this by hand
     if (leads) {
         programs_join = Group::parents;
+        parent_at_first = ::getppid();
         std::signal(SIGTERM, die_with_group);
+        std::signal(SIGCONT, die_with_parent);
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
     }
-    prctl(PR_SET_PDEATHSIG, leads ? SIGTERM : SIGKILL);
+    // SIGCONT is the only signal that a stopped process handles.
+    prctl(PR_SET_PDEATHSIG, leads ? SIGCONT : SIGKILL);
 }
 
 int start_process(std::vector<std::string> arguments, const StandardStreams& streams, pid_t& child, Group group,
@@ -152,6 +200,7 @@ int start_process(std::vector<std::string> arguments, const StandardStreams& str
     posix_spawnattr_setpgroup(&attributes, 0);
     const int set_group = group == Group::own ? POSIX_SPAWN_SETPGROUP : 0;
     posix_spawnattr_setflags(&attributes, static_cast<short>(set_group | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK));
+    const OnAllProcessors inherited;  // the calling thread may be one that OpenMP has bound
     const int error = posix_spawn(&child, arguments.front().c_str(), &actions, &attributes, pointers(arguments).data(), pointers(variables).data());
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -165,10 +214,22 @@ std::string ProcessResult::failure() const {
     return fmt::format("ended with exit code {}", exit_code);
 }
 
+void limit_further_memory(std::int64_t bytes) {
+    // Pages: size, resident, shared, text, libraries, data with stacks, dirty.
+    std::array<std::int64_t, 6> pages{};
+    std::ifstream file("/proc/self/statm");
+    for (std::int64_t& number : pages) file >> number;
+    rlimit limit{};
+    if (!file || getrlimit(RLIMIT_DATA, &limit) != 0) return;
+    limit.rlim_cur = std::min(limit.rlim_max, static_cast<rlim_t>(pages.back() * sysconf(_SC_PAGESIZE) + bytes));
+    setrlimit(RLIMIT_DATA, &limit);
+}
+
 ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds,
                           const std::vector<std::pair<std::string, std::string>>& environment) {
     ProcessResult result;
     const auto begin = Clock::now();
+    fill_standard_descriptors();
     std::array<int, 2> pipe{};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
         result.output = fmt::format("no pipe: {}", std::strerror(errno));
@@ -183,14 +244,14 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
         return result;
     }
     result.started = true;
-    int status = 0;
-    result.timed_out = !collect(pipe[0], begin, timeout_seconds, result.output) || !reap(child, begin, timeout_seconds, status);
+    result.timed_out = !collect(child, pipe[0], begin, timeout_seconds, result.output) || !await_end(child, begin, timeout_seconds);
     ::close(pipe[0]);
-    if (result.timed_out) {
-        programs_join == Group::own ? ::kill(-child, SIGKILL) : kill_tree(child);
-        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        }
-    }
+    if (result.timed_out)
+        kill_tree(child);
+    else
+        ::kill(-child, SIGKILL);  // what is left of its group
+    const int status = reap(child);
+    if (programs_join == Group::parents) end_orphans();
     result.seconds = seconds_since(begin);
     if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);

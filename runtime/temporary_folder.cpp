@@ -12,10 +12,14 @@ namespace hone {
 
 namespace fs = std::filesystem;
 
-TemporaryFolder::TemporaryFolder() {
+fs::path temporary_place() {
     std::error_code error;
-    const fs::path parent = fs::temp_directory_path(error);
-    std::string pattern = (error ? fs::path("/tmp") : parent) / "hone-XXXXXX";
+    const fs::path place = fs::temp_directory_path(error);
+    return error ? fs::path("/tmp") : place;
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& beginning) {
+    std::string pattern = temporary_place() / (beginning + "XXXXXX");
     if (::mkdtemp(pattern.data()) == nullptr)
         throw Error("temporary folder " + pattern, std::strerror(errno), "set TMPDIR to a folder that can be written to");
     path_ = pattern;

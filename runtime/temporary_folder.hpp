@@ -1,14 +1,18 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace hone {
+
+/// TMPDIR, or /tmp.
+std::filesystem::path temporary_place();
 
 /// A private folder in TMPDIR (or /tmp) that removes itself with all that is in it.
 class TemporaryFolder {
   public:
-    /// Throws Error when none can be made.
-    TemporaryFolder();
+    /// Named `<beginning>XXXXXX`, the end being random. Throws Error when none can be made.
+    explicit TemporaryFolder(const std::string& beginning = "hone-");
     ~TemporaryFolder();
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;

@@ -1,18 +1,22 @@
 #include "runtime/cpu/cpu_backend.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "generator/error.hpp"
 #include "generator/host_memory.hpp"
 #include "generator/workload.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_compiler.hpp"
+#include "runtime/cpu/host_object.hpp"
+#include "runtime/processors.hpp"
 
 namespace hone {
 namespace {
@@ -33,33 +37,22 @@ void in_shares(std::int64_t bytes, const Work& work) {
     for (std::int64_t i = 0; i < shares; ++i) work(i * share, std::min(share, bytes - i * share));
 }
 
-// A loaded shared object and its table of entry points.
 class CpuModule : public Module {
   public:
-    explicit CpuModule(void* library) : library_(library), entries_(static_cast<const HostEntry*>(dlsym(library, "hone_entries"))) {
-        if (entries_ == nullptr) {
-            dlclose(library_);
-            throw Error("compiled kernel", "it has no table of entry points", "empty the cache folder");
-        }
-        // The OpenMP library that came with it keeps threads of its own, so it must outlive the object.
-        for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"})
-            if (void* openmp = dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE); openmp != nullptr) dlclose(openmp);
-    }
-    ~CpuModule() override { dlclose(library_); }
-    CpuModule(const CpuModule&) = delete;
-    CpuModule& operator=(const CpuModule&) = delete;
+    explicit CpuModule(HostObject object) : object_(std::move(object)) {}
 
     int entry(const std::string& name) const override {
-        for (int i = 0; entries_[i].name != nullptr; ++i)
-            if (name == entries_[i].name) return i;
+        for (int i = 0; object_.entries()[i].name != nullptr; ++i)
+            if (name == object_.entries()[i].name) return i;
         throw Error("compiled kernel", fmt::format("there is no entry point \"{}\"", name), "mend the family's launch plan");
     }
 
-    void launch(int entry, const Dim3&, const Dim3&, std::int64_t, Stream, void** arguments) const override { entries_[entry].launch(arguments); }
+    void launch(int entry, const Dim3&, const Dim3&, std::int64_t, Stream, void** arguments) const override {
+        object_.entries()[entry].launch(arguments);
+    }
 
   private:
-    void* library_;
-    const HostEntry* entries_;
+    HostObject object_;
 };
 
 class CpuStopWatch : public StopWatch {
@@ -83,21 +76,21 @@ class CpuBackend : public Backend {
 
     std::unique_ptr<Module> load(const CompiledCode& code) override {
         if (code.target != Target::cpu) throw Error("loading a kernel", "it was compiled for " + to_string(code.target), "compile it for cpu");
+        // It may bring another OpenMP library than ours, which takes what this thread may use for all that there is.
+        const OnAllProcessors inherited;
         // The entry may have left the cache since it was read; and code that came another way never was in it.
-        void* library = code.file.empty() ? nullptr : dlopen(code.file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (library == nullptr) {
+        std::string reason;
+        HostObject object;
+        if (!code.file.empty()) object = HostObject(code.file.string(), reason);
+        if (!object) {
             const std::string key = "loaded object " + sha256(code.binary);
             if (!cache_->read(key) && !cache_->write(key, code.binary))
                 throw Error("cache folder " + cache_->folder().string(), fmt::format("it does not take {} bytes", code.binary.size()),
                             "make room, or set HONE_CACHE to another folder");
-            library = dlopen(cache_->path(key).c_str(), RTLD_NOW | RTLD_LOCAL);
+            object = HostObject(cache_->path(key).string(), reason);
         }
-        if (library == nullptr) {
-            const char* reason = dlerror();
-            throw Error("loading a compiled kernel", reason == nullptr ? "the loader gives no reason" : reason,
-                        "set HONE_CACHE to a folder on a file system that allows execution");
-        }
-        return std::make_unique<CpuModule>(library);
+        if (!object) throw Error("loading a compiled kernel", reason, "set HONE_CACHE to a folder on a file system that allows execution");
+        return std::make_unique<CpuModule>(std::move(object));
     }
 
     void* allocate(std::int64_t bytes) override { return allocate_host_memory(bytes, "memory on the cpu"); }
@@ -135,7 +128,14 @@ class CpuBackend : public Backend {
 }  // namespace
 
 std::vector<Device> cpu_devices(std::string&) {
-    const HostCompiler compiler = find_host_compiler(nullptr);
+    // A cache knows which compiler worked; without one every listing compiles the probe. Listing makes no folder.
+    std::optional<DiskCache> cache;
+    try {
+        if (const auto folder = DiskCache::default_folder(); std::filesystem::exists(folder)) cache.emplace(folder);
+    } catch (const std::exception&) {
+        cache.reset();  // a folder that cannot be used is told by whoever needs one
+    }
+    const HostCompiler compiler = find_host_compiler(cache ? &*cache : nullptr);
     return {cpu_device(compiler.path.empty() ? "none" : compiler.version)};
 }
 

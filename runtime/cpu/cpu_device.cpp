@@ -91,8 +91,8 @@ CpuInfo read_cpuinfo() {
 
 Device cpu_device(const std::string& compiler) {
     const CpuInfo info = read_cpuinfo();
-    // Kernels use OpenMP's default team: what OMP_NUM_THREADS and the process's affinity leave.
-    const int threads = omp_get_max_threads();
+    // Kernels use OpenMP's team of the thread that launches them: what the application, OMP_NUM_THREADS and OMP_THREAD_LIMIT leave.
+    const int threads = std::min(omp_get_max_threads(), omp_get_thread_limit());
     Device device;
     device.fingerprint.target = Target::cpu;
     device.fingerprint.name = info.name;
@@ -104,7 +104,7 @@ Device cpu_device(const std::string& compiler) {
     device.limits.threads_per_core = count_processors(read_text("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list"));
     device.limits.vector_bytes = info.vector_bytes;
     if (const int bytes = cache_bytes(read_text("/sys/devices/system/cpu/cpu0/cache/index2/size")); bytes > 0) device.limits.cache_bytes = bytes;
-    device.memory_bytes = physical_memory();
+    device.memory_bytes = usable_memory();
     return device;
 }
 

@@ -1,21 +1,25 @@
 #include "runtime/cpu/host_compiler.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <string_view>
 
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_device.hpp"
+#include "runtime/cpu/host_object.hpp"
 #include "runtime/process.hpp"
-#include "runtime/temporary_folder.hpp"
+#include "runtime/run_folder.hpp"
+#include "tuning_db/environment.hpp"
 
 namespace hone {
 namespace {
@@ -48,20 +52,155 @@ std::string reason(const ProcessResult& result, const std::string& log) {
     return first_line(std::string_view(log).substr(begin == std::string::npos ? 0 : begin + 1));
 }
 
-std::string version_of(const std::string& path, const DiskCache* cache) {
+// Runs the compiler at `path` on the text, once. The outcome's code lies in memory only.
+CompileOutcome compile_once(const std::string& path, const std::vector<std::string>& options, const std::string& text, double timeout_seconds) {
+    const RunFolder folder;
+    const fs::path input = folder.path() / "kernel.cpp";
+    const fs::path output = folder.path() / "kernel.so";
+    CompileOutcome outcome;
+    std::ofstream file(input, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) {
+        outcome.failure = fmt::format("the source could not be written to {}", input.string());
+        return outcome;
+    }
+    std::vector<std::string> arguments{path};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), {input.string(), "-o", output.string()});
+    // TMPDIR: what a killed compiler leaves behind goes with the folder. LC_ALL: its messages are part of records, so in one language.
+    const ProcessResult result = run_process(arguments, timeout_seconds, {{"LC_ALL", "C"}, {"TMPDIR", folder.path().string()}});
+    outcome.code.seconds = result.seconds;
+    outcome.code.log = without(result.output, folder.path().string() + "/");
+    std::optional<std::string> binary = result.ok() ? read_file(output) : std::nullopt;
+    outcome.ok = binary && !binary->empty();
+    if (outcome.ok)
+        outcome.code.binary = std::move(*binary);
+    else
+        outcome.failure = reason(result, outcome.code.log);
+    return outcome;
+}
+
+// What -march=native means here.
+std::string machine_text() {
+    const CpuInfo cpu = read_cpuinfo();
+    return cpu.name + "\n" + cpu.flags;
+}
+
+// A file in memory: a temporary folder may be on a file system that allows no execution.
+class MemoryFile {
+  public:
+    explicit MemoryFile(const std::string& contents) : descriptor_(memfd_create("hone", MFD_CLOEXEC)) {
+        std::ofstream(path(), std::ios::binary) << contents;
+    }
+    ~MemoryFile() { close(descriptor_); }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+    std::string path() const { return fmt::format("/proc/self/fd/{}", descriptor_); }
+
+  private:
+    int descriptor_;
+};
+
+// y = 2 x + 1 with what kernels use: C++20, the standard library's headers, OpenMP's threads and vectors.
+constexpr std::string_view probe_text = R"(
+#include <type_traits>
+#include <vector>
+template <typename real>
+concept word = std::is_floating_point_v<real>;
+extern "C" void hone_probe(const double* x, double* y, int first, int last) {
+    const auto step = []<word real>(real value) { return 2 * value + 1; };
+    const std::vector<double> values(x + first, x + last);
+#pragma omp parallel for simd
+    for (int i = first; i < last; ++i) y[i] = step(values[i - first]);
+}
+)";
+
+KernelSource probe() {
+    KernelSource source;
+    source.text = probe_text;
+    source.precision = Precision::f64;
+    source.entries = {"hone_probe"};
+    source.arrays = {{"x", Access::in, 0, "", ""}, {"y", Access::out, 0, "", ""}};
+    source.step.resize(1);
+    source.step[0].entry = source.entries[0];
+    return source;
+}
+
+// Why the compiler at `path` cannot make kernels, in one line; empty when it can.
+std::string failed_probe(const std::string& path) {
+    constexpr double patience_seconds = 20;  // a fifth of a second where nothing else runs
+    const CompileOutcome outcome = compile_once(path, host_compiler_options(), with_entry_table(probe()), patience_seconds);
+    if (!outcome.ok) return outcome.failure;
+    const MemoryFile file(outcome.code.binary);
+    std::string reason;
+    const HostObject object(file.path(), reason);
+    if (!object) return "what it compiles cannot be loaded: " + reason;
+    constexpr int count = 1000;  // more than any number of lanes; all threads have some
+    std::vector<double> x(count);
+    std::vector<double> y(count);
+    for (int i = 0; i < count; ++i) x[static_cast<std::size_t>(i)] = i;
+    const double* x_pointer = x.data();
+    double* y_pointer = y.data();
+    int first = 0;
+    int last = count;
+    std::array<void*, 4> arguments{&x_pointer, &y_pointer, &first, &last};
+    object.entries()[0].launch(arguments.data());
+    for (std::size_t i = 0; i < x.size(); ++i)
+        if (y[i] != 2 * x[i] + 1) return fmt::format("what it compiles computes wrong values: {} in place of {}", y[i], 2 * x[i] + 1);
+    return {};
+}
+
+// What is known of a compiler after it was tried.
+struct Trial {
+    std::string version;  // when it serves
+    std::string failure;  // else
+};
+
+// Compilers that failed, by what they are: one that hangs is waited for once, however many backends a process makes.
+class FailedCompilers {
+  public:
+    std::optional<std::string> find(const std::string& compiler) {
+        const std::lock_guard lock(mutex_);
+        const auto failure = failures_.find(compiler);
+        return failure == failures_.end() ? std::nullopt : std::optional(failure->second);
+    }
+    void add(const std::string& compiler, const std::string& failure) {
+        const std::lock_guard lock(mutex_);
+        failures_.emplace(compiler, failure);
+    }
+
+  private:
+    std::mutex mutex_;
+    std::map<std::string, std::string> failures_;
+};
+
+Trial try_compiler(const std::string& path, const DiskCache* cache) {
     std::error_code error;
     const fs::path program = fs::canonical(path, error);
     const auto size = fs::file_size(program, error);
     const auto changed = fs::last_write_time(program, error).time_since_epoch().count();
-    const std::string key = fmt::format("version of the host compiler {} {} {} {}", path, program.string(), size, changed);
-    if (auto kept = cache != nullptr ? cache->read(key) : std::nullopt) return *kept;
+    const std::string key = fmt::format("host compiler that serves\n{} {} {} {}\n{}\n{}\n{}", path, program.string(), size, changed, machine_text(),
+                                        fmt::join(host_compiler_options(), " "), probe_text);
+    if (auto kept = cache != nullptr ? cache->read(key) : std::nullopt) return {std::move(*kept), ""};
+    static FailedCompilers failed;
+    if (auto known = failed.find(key)) return {"", std::move(*known)};
     constexpr double patience_seconds = 20;
     const ProcessResult result = run_process({path, "--version"}, patience_seconds, {{"LC_ALL", "C"}});
-    if (!result.ok()) return {};
-    std::string version = first_line(result.output);
-    if (cache != nullptr) cache->write(key, version);
-    return version;
+    Trial trial{first_line(result.output), ""};
+    if (!result.ok() || trial.version.empty()) {
+        trial.failure = "it does not tell its version: " + (result.ok() ? "it says nothing" : result.failure());
+    } else if (const std::string failure = failed_probe(path); !failure.empty()) {
+        trial.failure = fmt::format("{}: {}", trial.version, failure);
+    }
+    if (!trial.failure.empty())
+        failed.add(key, trial.failure);
+    else if (cache != nullptr)
+        cache->write(key, trial.version);
+    return trial;
 }
+
+constexpr const char* oldest = "GCC 12, clang 14 or newer";
 
 // Cached contents: the shared object (so that the entry's file can be loaded), the log, and a tail with the log's length and the microseconds.
 constexpr std::size_t tail_bytes = 32;
@@ -83,11 +222,11 @@ CompiledCode unpacked(const std::string& contents) {
 class HostCompilerRunner : public Compiler {
   public:
     HostCompilerRunner(DiskCache& cache, double timeout_seconds)
-        : cache_(&cache), timeout_seconds_(timeout_seconds), host_(find_host_compiler(&cache)), options_(host_compiler_options()) {
-        const CpuInfo cpu = read_cpuinfo();
-        // What -march=native means here.
-        machine_ = cpu.name + "\n" + cpu.flags;
-    }
+        : cache_(&cache),
+          timeout_seconds_(timeout_seconds),
+          host_(find_host_compiler(&cache)),
+          options_(host_compiler_options()),
+          machine_(machine_text()) {}
 
     std::string version() const override { return host_.path.empty() ? "none" : host_.version; }
     std::string missing() const override { return host_.missing; }
@@ -110,38 +249,10 @@ class HostCompilerRunner : public Compiler {
             outcome.code = unpacked(*kept);
             outcome.code.from_cache = true;
         } else {
-            outcome = run(text);
+            outcome = compile_once(host_.path, options_, text, timeout_seconds_);
             if (!outcome.ok || !cache_->write(key, packed(outcome.code))) return outcome;
         }
         outcome.code.file = cache_->path(key);
-        return outcome;
-    }
-
-    CompileOutcome run(const std::string& text) const {
-        const TemporaryFolder folder;
-        const fs::path input = folder.path() / "kernel.cpp";
-        const fs::path output = folder.path() / "kernel.so";
-        CompileOutcome outcome;
-        std::ofstream file(input, std::ios::binary);
-        file << text;
-        file.close();
-        if (!file) {
-            outcome.failure = fmt::format("the source could not be written to {}", input.string());
-            return outcome;
-        }
-        std::vector<std::string> arguments{host_.path};
-        arguments.insert(arguments.end(), options_.begin(), options_.end());
-        arguments.insert(arguments.end(), {input.string(), "-o", output.string()});
-        // TMPDIR: what a killed compiler leaves behind goes with the folder. LC_ALL: its messages are part of records, so in one language.
-        const ProcessResult result = run_process(arguments, timeout_seconds_, {{"LC_ALL", "C"}, {"TMPDIR", folder.path().string()}});
-        outcome.code.seconds = result.seconds;
-        outcome.code.log = without(result.output, folder.path().string() + "/");
-        std::optional<std::string> binary = result.ok() ? read_file(output) : std::nullopt;
-        outcome.ok = binary && !binary->empty();
-        if (outcome.ok)
-            outcome.code.binary = std::move(*binary);
-        else
-            outcome.failure = reason(result, outcome.code.log);
         return outcome;
     }
 
@@ -185,20 +296,47 @@ const hone_launch::Entry hone_entries[] = {
 
 }  // namespace
 
-HostCompiler find_host_compiler(const DiskCache* cache) {
-    const char* own = std::getenv("HONE_CXX");
-    const bool chosen = own != nullptr && *own != '\0';
-    const std::vector<std::string> names = chosen ? std::vector<std::string>{own} : std::vector<std::string>{"c++", "g++", "clang++"};
+std::string building_compiler() {
+    return HONE_BUILDING_COMPILER;
+}
+
+HostCompiler find_host_compiler(const DiskCache* cache, const std::string& builder) {
     HostCompiler compiler;
-    for (const auto& name : names) {
-        compiler.path = find_program(name);
-        if (compiler.path.empty()) continue;
-        compiler.version = version_of(compiler.path, cache);
-        if (!compiler.version.empty()) return compiler;
+    const auto serves = [&](const std::string& name, std::string& failure) {
+        const std::string path = find_program(name);
+        Trial trial;
+        if (path.empty())
+            trial.failure = "there is no such program";
+        else
+            trial = try_compiler(path, cache);
+        failure = std::move(trial.failure);
+        if (!failure.empty()) return false;
+        compiler.path = path;
+        compiler.version = std::move(trial.version);
+        return true;
+    };
+    std::string failure;
+    if (const std::string chosen = environment_variable("HONE_CXX"); !chosen.empty()) {
+        if (!serves(chosen, failure))
+            compiler.missing =
+                fmt::format("HONE_CXX is \"{}\", which compiles no kernels: {}; set it to a C++ compiler ({}), or unset it", chosen, failure, oldest);
+        return compiler;
     }
-    compiler.path.clear();
-    compiler.missing = chosen ? fmt::format("HONE_CXX is \"{}\", which is no C++ compiler that can be started; set it to one, or unset it", own)
-                              : "no C++ compiler (c++, g++, clang++) on the PATH; install g++, or set HONE_CXX";
+    const std::string preferred = environment_variable("CXX");
+    std::vector<std::string> tried;
+    for (const std::string& name : {preferred, builder, std::string("c++"), std::string("g++"), std::string("clang++")}) {
+        const std::string path = find_program(name);
+        // One that nobody asked for may be absent.
+        if (path.empty() && (name.empty() || name != preferred)) continue;
+        if (std::find(tried.begin(), tried.end(), path) != tried.end()) continue;
+        tried.push_back(path);
+        if (serves(name, failure)) return compiler;
+        compiler.passed_over.push_back(fmt::format("{}{}: {}", name == preferred ? "CXX=" : "", path.empty() ? name : path, failure));
+    }
+    compiler.missing = compiler.passed_over.empty()
+                           ? "no C++ compiler (c++, g++, clang++) on the PATH"
+                           : fmt::format("no C++ compiler that compiles kernels ({})", fmt::join(compiler.passed_over, "; "));
+    compiler.missing += fmt::format("; install g++ ({}), or set HONE_CXX", oldest);
     return compiler;
 }
 

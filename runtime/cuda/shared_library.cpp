@@ -4,8 +4,9 @@
 #include <link.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
+
+#include "tuning_db/environment.hpp"
 
 namespace hone::cuda {
 namespace {
@@ -17,16 +18,11 @@ const std::vector<std::string> nvrtc_names{"libnvrtc.so.13", "libnvrtc.so.12", "
 const std::vector<std::string> driver_names{"libcuda.so.1"};
 const std::vector<std::string> nvml_names{"libnvidia-ml.so.1"};
 
-std::string variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? std::string() : value;
-}
-
 // Toolkits of one machine, in the order of preference.
 std::vector<fs::path> toolkit_folders() {
     std::vector<fs::path> folders;
     for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
-        if (const std::string value = variable(name); !value.empty()) folders.emplace_back(value);
+        if (const std::string value = environment_variable(name); !value.empty()) folders.emplace_back(value);
     folders.emplace_back("/usr/local/cuda");
     std::vector<fs::path> versions;
     std::error_code ignored;
@@ -66,7 +62,7 @@ void* SharedLibrary::symbol(const char* name) const {
 }
 
 LibraryCandidates library_candidates() {
-    if (const std::string only = variable("HONE_CUDA_LIBRARIES"); !only.empty())
+    if (const std::string only = environment_variable("HONE_CUDA_LIBRARIES"); !only.empty())
         return {in_folder(only, driver_names), in_folder(only, nvrtc_names), in_folder(only, nvml_names)};
     LibraryCandidates candidates{driver_names, nvrtc_names, nvml_names};
     for (const auto& toolkit : toolkit_folders())

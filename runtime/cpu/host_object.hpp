@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+namespace hone {
+
+/// One row of the table `hone_entries` of a compiled kernel (see with_entry_table), which ends with a null name.
+struct HostEntry {
+    const char* name;
+    void (*launch)(void** arguments);
+};
+
+/// A shared object of CPU kernels, loaded into this process for as long as this lives. Immutable.
+class HostObject {
+  public:
+    HostObject() = default;
+    /// The object in this file. One that cannot be loaded is null, with `reason`.
+    HostObject(const std::string& path, std::string& reason);
+    ~HostObject();
+    HostObject(HostObject&& other) noexcept;
+    HostObject& operator=(HostObject&& other) noexcept;
+
+    explicit operator bool() const { return library_ != nullptr; }
+    /// The table of entry points.
+    const HostEntry* entries() const { return entries_; }
+
+  private:
+    void* library_ = nullptr;
+    const HostEntry* entries_ = nullptr;
+};
+
+}  // namespace hone

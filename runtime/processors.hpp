@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hone {
+
+/// What is known of the processors of a process before anything is decided.
+struct ProcessorFacts {
+    std::vector<int> allowed;            ///< the system's numbers, ascending
+    int of_machine = 1;                  ///< that are switched on
+    double quota = 0;                    ///< of its control groups: time of so many processors; 0: none
+    std::string num_threads;             ///< OMP_NUM_THREADS as it stands; empty: not set
+    int thread_limit = 0;                ///< what OpenMP made of OMP_THREAD_LIMIT; 0: none
+    std::vector<std::string> placement;  ///< what was given to OpenMP about places, as `name=value`
+};
+
+/// The processors of this process, and what limits them.
+struct Processors {
+    std::vector<int> numbers;         ///< the system's, ascending; at least one
+    int usable = 1;                   ///< that can be busy at once: all, or what a quota leaves; so many compilers run side by side
+    int threads = 1;                  ///< of a kernel: one on each usable processor, or fewer by OpenMP's variables
+    std::vector<std::string> limits;  ///< why these are fewer than the machine has: "OMP_NUM_THREADS=1", "cgroup quota 1.5 processors"
+};
+
+Processors decide_processors(const ProcessorFacts& facts);
+
+/// Those of this process, found once. Neither a binding of OpenMP (OMP_PROC_BIND), which leaves the initial thread one processor, nor what a thread
+/// was bound to later changes them: where OpenMP has places, they are the processors of all its places. Call it early in a program of your own.
+///
+///     fmt::print("{} on processors {}\n", processors().threads, processor_list(processors().numbers));
+const Processors& processors();
+
+/// "0-3,8".
+std::string processor_list(const std::vector<int>& numbers);
+
+/// Gives the calling thread's kernels `processors().threads` threads. For programs of hone's own; an application decides by itself.
+void take_usable_threads();
+
+/// As long as it lives, the calling thread may run on every processor of the process, and so may processes and threads that it starts: they
+/// inherit what it has. Then the thread gets back what it had.
+class OnAllProcessors {
+  public:
+    OnAllProcessors();
+    ~OnAllProcessors();
+    OnAllProcessors(const OnAllProcessors&) = delete;
+    OnAllProcessors& operator=(const OnAllProcessors&) = delete;
+
+  private:
+    std::vector<int> before_;  // empty: nothing to give back
+};
+
+}  // namespace hone
