@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <set>
 
 #include "generator/error.hpp"
+#include "runtime/processors.hpp"
 #include "runtime/sha256.hpp"
 #include "tuner/process_tree.hpp"
 #include "tuner/vetting_problem.hpp"
@@ -33,33 +35,82 @@ std::string refused(const KernelSource& source) {
     return {};
 }
 
+/// All vetters of this program. exit() leaves the objects of the functions it was called from alone: then their threads are ended here, before static
+/// objects that were there before the first vetter (a backend, say) are destroyed.
+class Vetters {
+  public:
+    ~Vetters() {
+        const std::lock_guard lock(mutex_);
+        for (BackgroundVetter* vetter : living_) vetter->end();
+        gone_ = true;
+    }
+    void add(BackgroundVetter* vetter) {
+        if (gone_) return;
+        const std::lock_guard lock(mutex_);
+        living_.insert(vetter);
+    }
+    void remove(BackgroundVetter* vetter) {
+        if (gone_) return;
+        const std::lock_guard lock(mutex_);
+        living_.erase(vetter);
+    }
+
+  private:
+    std::mutex mutex_;
+    std::set<BackgroundVetter*> living_;
+    static inline std::atomic<bool> gone_{false};  // outlives the object
+};
+
+Vetters& all_vetters() {
+    static Vetters vetters;
+    return vetters;
+}
+
 }  // namespace
 
 BackgroundVetter::BackgroundVetter(Backend& backend, const Families& families, const Problem& problem, VetterSettings settings)
     : backend_(backend), families_(families), family_(families.of(problem)), problem_(problem), settings_(std::move(settings)) {
     settings_.worker.source = [this](const Config& config) { return sha256(family_.kernel(problem_, config, backend_.device().limits).text); };
+    process_ = getpid();
+    const OnAllProcessors inherited;  // beside the application, not on the processor of its bound thread
     thread_ = std::thread([this] { run(); });
+    all_vetters().add(this);
 }
 
 BackgroundVetter::~BackgroundVetter() {
-    stopping_ = true;
-    pause(false);
-    {
-        const std::lock_guard lock(mutex_);
-        changed_.notify_all();
-    }
-    thread_.join();
+    all_vetters().remove(this);
+    end();
 }
 
 void BackgroundVetter::post(std::function<void()> task) {
-    const std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(task));
-    changed_.notify_all();
+    {
+        const std::lock_guard lock(mutex_);
+        if (!over_) {
+            tasks_.push_back(std::move(task));
+            changed_.notify_all();
+            return;
+        }
+    }
+    task();
 }
 
-void BackgroundVetter::wait_for_tasks() {
+void BackgroundVetter::end() {
+    if (!thread_.joinable()) return;
+    // A fork has a copy of this, but not the thread; and the thread itself may be what calls exit().
+    if (getpid() != process_ || std::this_thread::get_id() == thread_.get_id()) return thread_.detach();
+    stopping_ = true;
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return tasks_.empty() && !running_task_; });
+    changed_.notify_all();
+    // Again and again, because the thread may be just starting one.
+    while (!over_) {
+        lock.unlock();
+        kill_children_of_thread(thread_id_);
+        lock.lock();
+        changed_.wait_for(lock, tick, [this] { return over_; });
+    }
+    lock.unlock();
+    thread_.join();
+    thread_id_ = 0;
 }
 
 void BackgroundVetter::want(std::vector<Candidate> candidates) {
@@ -97,6 +148,7 @@ std::optional<Vetted> BackgroundVetter::take() {
 }
 
 std::string BackgroundVetter::broken() const {
+    if (stopping_) return {};  // its processes were killed
     const std::lock_guard lock(mutex_);
     return broken_;
 }
@@ -131,21 +183,23 @@ void BackgroundVetter::run() {
         else if (tasks_.empty() && !stopping_)
             changed_.wait(lock);
     }
+    // Until the evaluator has reaped them, its processes are killed from the other side.
     lock.unlock();
     evaluator_.reset();
+    lock.lock();
+    run_tasks(lock);
+    over_ = true;
+    changed_.notify_all();
 }
 
 void BackgroundVetter::run_tasks(std::unique_lock<std::mutex>& lock) {
     while (!tasks_.empty()) {
         auto task = std::move(tasks_.front());
         tasks_.pop_front();
-        running_task_ = true;
         lock.unlock();
         task();
         task = nullptr;
         lock.lock();
-        running_task_ = false;
-        changed_.notify_all();
     }
 }
 
@@ -207,7 +261,7 @@ Vetted BackgroundVetter::vet(const Candidate& candidate) {
     Vetted result{candidate, {}, nullptr};
     const auto known = passed_.find(candidate.index);
     result.outcome = known != passed_.end() ? known->second : evaluate(candidate);
-    if (!result.outcome.measured()) return result;
+    if (!result.outcome.measured() || stopping_) return result;
     try {
         result.kernel = load(candidate.config);
         const std::string reason = refused(result.kernel->source());

@@ -35,7 +35,7 @@ struct Vetted {
 
 /// A thread beside a running application that compiles, verifies and loads candidates. Only what a worker process found right on random data of its
 /// own is ever handed out, and then its code lies in the disk cache and is loaded already. The thread and its processes run with low
-/// priority; all functions but the destructor return at once, and `busy` never takes a lock.
+/// priority. All functions but `end` and the destructor return at once; `job_waits`, `working` and `ending` take no lock.
 ///
 /// A job is what may slow the application's steps: verifying and loading a candidate; on the CPU, whose cores the application uses, also compiling
 /// it. One job runs for one `permit`.
@@ -43,15 +43,18 @@ class BackgroundVetter {
   public:
     /// Backend and families must outlive it.
     BackgroundVetter(Backend& backend, const Families& families, const Problem& problem, VetterSettings settings);
-    /// Kills what is under way, after the tasks posted so far.
+    /// Ends.
     ~BackgroundVetter();
     BackgroundVetter(const BackgroundVetter&) = delete;
     BackgroundVetter& operator=(const BackgroundVetter&) = delete;
 
-    /// Runs a short task of the caller's before anything else: writing files, giving memory back. It must not throw.
+    /// Runs a short task of the caller's before anything else: writing files, giving memory back. It must not throw, and if it is not short it asks
+    /// `ending`. After `end` it runs at once, in the caller's thread.
     void post(std::function<void()> task);
-    /// All tasks posted so far have run.
-    void wait_for_tasks();
+    /// Drops the job under way and kills its processes, which may be paused, then runs the tasks posted so far. It waits for nothing that can be
+    /// paused, so it takes a moment in every state. A program that calls exit() ends all vetters that are left, before what they use is gone.
+    void end();
+    bool ending() const { return stopping_; }
     void want(std::vector<Candidate> candidates);
     /// Drops what was wanted and is not needed any more.
     void drop(const std::function<bool(std::int64_t)>& needed);
@@ -91,7 +94,7 @@ class BackgroundVetter {
     std::deque<Vetted> finished_;
     std::string broken_;
     bool permitted_ = false;
-    bool running_task_ = false;
+    bool over_ = false;  ///< the thread does nothing more
     std::atomic<bool> stopping_{false};
     std::atomic<bool> job_waits_{false};
     std::atomic<bool> working_{false};
@@ -103,6 +106,7 @@ class BackgroundVetter {
     Problem small_;
     std::map<std::int64_t, Outcome> passed_;
     std::thread thread_;
+    int process_ = 0;  ///< whose thread it is
 };
 
 }  // namespace hone

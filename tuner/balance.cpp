@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "runtime/sha256.hpp"
+#include "tuner/memory_need.hpp"
 #include "tuner/statistics.hpp"
 
 namespace hone {
@@ -40,7 +41,7 @@ class Run {
         : settings_(settings),
           problem_(first.kernel->problem()),
           specs_(family.arrays(problem_)),
-          workload_(family.workload(problem_, settings.seed)),
+          workload_(make_workload(family, first, second)),
           hybrid_(family, first, second, pointers(), first.kernel->range()) {}
 
     HybridKernel& hybrid() { return hybrid_; }
@@ -104,6 +105,12 @@ class Run {
     }
 
   private:
+    Workload make_workload(const Family& family, const HybridSide& first, const HybridSide& second) const {
+        for (const HybridSide* side : {&first, &second})
+            require_memory(problem_, balance_memory(specs_, problem_.precision()), memory_for(side->backend->device()));
+        return family.workload(problem_, settings_.seed);
+    }
+
     std::vector<void*> pointers() {
         std::vector<void*> all;
         for (std::size_t i = 0; i < specs_.size(); ++i) {

@@ -5,17 +5,34 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <utility>
 
 #include "generator/error.hpp"
+#include "generator/random_words.hpp"
 #include "runtime/library.hpp"
 #include "runtime/uploader.hpp"
+#include "tuner/memory_need.hpp"
 
 namespace hone {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// Of each guard. A few rows: a kernel that goes wrong by one of them is found.
+constexpr std::int64_t guard_bytes = std::int64_t{16} << 10;
+
+// Where the words of an array begin in its memory, behind the guard: large arrays on a large page, as an application's do (allocate_host_memory), and
+// small ones as their own allocation would place them in a page.
+std::int64_t lead_bytes(std::int64_t bytes) {
+    constexpr std::int64_t large_page = std::int64_t{2} << 20;
+    return bytes >= 2 * large_page ? large_page : guard_bytes;
+}
+
+void* moved(void* pointer, std::int64_t bytes) {
+    return static_cast<char*>(pointer) + bytes;
+}
 
 double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -27,10 +44,32 @@ DeviceArray uploaded(Backend& backend, Uploader& uploader, const HostArray& arra
     return copy;
 }
 
+// Both guards of an array: numbers, because a kernel that reads NaN past an end may write what it read; of each array others, because it may copy.
+HostArray guards_of(std::size_t array, Precision precision) {
+    HostArray guards(precision, 2 * guard_bytes / bytes_per_word(precision));
+    for (std::int64_t i = 0; i < guards.words(); ++i) {
+        const double word = random_word(mixed(array), i);
+        if (precision == Precision::f32)
+            guards.values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(word);
+        else
+            guards.values<double>()[static_cast<std::size_t>(i)] = word;
+    }
+    return guards;
+}
+
 Outcome& failed(Outcome& outcome, Status status, std::string reason) {
     outcome.status = status;
     outcome.reason = std::move(reason);
     return outcome;
+}
+
+// What was measured of it does not count.
+Outcome& overwrote(Outcome& outcome, const std::string& found) {
+    outcome.verification_error = std::numeric_limits<double>::infinity();
+    outcome.samples.clear();
+    outcome.step = {};
+    outcome.energy.reset();
+    return failed(outcome, Status::wrong, found);
 }
 
 /// A sampling period of time steps, and how it ended.
@@ -60,18 +99,22 @@ std::pair<std::vector<double>, Verdict> sample(Backend& backend, const BoundKern
 
 CandidateBench::CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed, Instruments instruments)
     : backend_(backend), family_(family), problem_(problem), instruments_(std::move(instruments)) {
-    const Workload workload = family.workload(problem, seed);
     const std::vector<ArraySpec> specs = family.arrays(problem);
+    require_memory(problem, bench_memory(specs, problem.precision(), backend.device().limits.target), memory_for(backend.device()));
+    const Workload workload = family.workload(problem, seed);
     tolerance_ = workload.tolerance;
     Uploader uploader(backend);
     for (std::size_t i = 0; i < specs.size(); ++i) {
         Array& array = arrays_.emplace_back();
         array.name = specs[i].name;
         array.words = workload.arrays[i].words();
-        array.working = DeviceArray(backend, workload.arrays[i].bytes());
+        array.bytes = workload.arrays[i].bytes();
+        array.memory = DeviceArray(backend, lead_bytes(array.bytes) + array.bytes + guard_bytes);
+        array.working = moved(array.memory.data(), lead_bytes(array.bytes));
         if (specs[i].access != Access::out) array.pristine = uploaded(backend, uploader, workload.arrays[i]);
         if (workload.expected[i].words() != 0) array.expected = uploaded(backend, uploader, workload.expected[i]);
-        pointers_.push_back(array.working.data());
+        array.guards = uploaded(backend, uploader, guards_of(i, problem.precision()));
+        pointers_.push_back(array.working);
     }
     backend.synchronise();
 }
@@ -80,17 +123,32 @@ void CandidateBench::restore() {
     constexpr unsigned char poison = 0xff;
     for (const Array& array : arrays_) {
         if (array.pristine.data() != nullptr)
-            backend_.copy(array.working.data(), array.pristine.data(), array.working.bytes());
+            backend_.copy(array.working, array.pristine.data(), array.bytes);
         else
-            backend_.fill(array.working.data(), poison, array.working.bytes());
+            backend_.fill(array.working, poison, array.bytes);
+        backend_.copy(moved(array.working, -guard_bytes), array.guards.data(), guard_bytes);
+        backend_.copy(moved(array.working, array.bytes), moved(array.guards.data(), guard_bytes), guard_bytes);
     }
+}
+
+std::string CandidateBench::overwritten() {
+    const std::int64_t words = guard_bytes / bytes_per_word(problem_.precision());
+    const auto changed = [&](const void* guard, const void* pristine) {
+        return backend_.largest_difference(guard, pristine, words, problem_.precision()) > 0;
+    };
+    for (const Array& array : arrays_) {
+        if (changed(moved(array.working, -guard_bytes), array.guards.data())) return "it wrote before the beginning of array " + array.name;
+        if (changed(moved(array.working, array.bytes), moved(array.guards.data(), guard_bytes)))
+            return "it wrote past the end of array " + array.name;
+    }
+    return {};
 }
 
 std::pair<double, std::string> CandidateBench::difference() {
     std::pair<double, std::string> worst{0, ""};
     for (const Array& array : arrays_) {
         const void* expected = array.expected.data() != nullptr ? array.expected.data() : array.pristine.data();
-        const double found = backend_.largest_difference(array.working.data(), expected, array.words, problem_.precision());
+        const double found = backend_.largest_difference(array.working, expected, array.words, problem_.precision());
         if (found > worst.first) worst = {found, array.name};
     }
     return worst;
@@ -143,6 +201,7 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
         const BoundKernel bound(kernel, pointers_);
         bound.launch();
         backend_.synchronise();
+        if (const std::string found = overwritten(); !found.empty()) return overwrote(outcome, found);
         const auto [error, where] = difference();
         outcome.verification_error = error;
         outcome.verify_seconds = seconds_since(begin);
@@ -158,6 +217,7 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
         if (instruments_.state) outcome.device = instruments_.state();
         if (rule.energy_seconds > 0 && instruments_.power && verdict != Verdict::worse) outcome.energy = metered(bound, outcome.step.median, rule);
         outcome.measure_seconds = seconds_since(begin);
+        if (const std::string found = overwritten(); !found.empty()) return overwrote(outcome, found);
     } catch (const std::exception& error) {  // also of a library: out of memory
         return failed(outcome, Status::launch_failed, error.what());
     }

@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/family.hpp"
@@ -28,12 +30,14 @@ struct Instruments {
 /// It keeps pristine copies of the inputs and the expected outputs on the device, uploaded once. Every candidate starts from restored inputs, with
 /// outputs poisoned (0xff bytes, which are NaN), is compared with the reference after its first step, word by word, inputs included (a kernel must
 /// not change them), and is then timed on the evolving arrays: kernels that work in place see the state of the step before, as in an application.
+/// Before and after each array lie guard words, which no kernel may change: who writes past an end is told so, after the first step and after the
+/// last.
 ///
 ///     CandidateBench bench(*backend, family, problem, seed);
 ///     const Outcome outcome = bench.evaluate(space.safe(), 0, SamplingRule{});
 class CandidateBench {
   public:
-    /// Throws Error when the device has no room for the data.
+    /// Throws Error, before it allocates anything, when host or device have no room for the data.
     CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed, Instruments instruments = {});
 
     /// Compiles (from the disk cache if it is there), verifies and times. Never throws for the candidate's sake: a failure is an outcome.
@@ -41,14 +45,19 @@ class CandidateBench {
 
   private:
     struct Array {
-        DeviceArray working;
+        DeviceArray memory;  ///< the guard words, the words that candidates work on, the guard words again
+        void* working = nullptr;
         DeviceArray pristine;  ///< of inputs
         DeviceArray expected;  ///< of outputs
+        DeviceArray guards;    ///< as both guards have to be, one after the other
         std::int64_t words = 0;
+        std::int64_t bytes = 0;
         std::string name;
     };
 
     void restore();
+    /// What was written past an end of an array; empty when nothing was.
+    std::string overwritten();
     /// Energy of a step, from a stretch of steps under the power meter; nothing when the meter said too little.
     std::optional<Energy> metered(const BoundKernel& kernel, double step_seconds, const SamplingRule& rule);
     /// Largest difference, and the array that it was found in.

@@ -15,6 +15,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/process.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone {
 namespace {
@@ -47,7 +48,8 @@ std::string last_line(std::string text) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(std::vector<std::string> command) {
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& environment) {
+    fill_standard_descriptors();
     std::array<int, 2> sockets{};
     std::array<int, 2> pipe{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) fail(command.front(), errno);
@@ -66,7 +68,8 @@ ChildProcess::ChildProcess(std::vector<std::string> command) {
         close(pipe[1]);
     };
     try {
-        if (const int error = start_process(command, {sockets[1], sockets[1], pipe[1]}, pid_, Group::own); error != 0) fail(command.front(), error);
+        if (const int error = start_process(command, {sockets[1], sockets[1], pipe[1]}, pid_, Group::own, environment); error != 0)
+            fail(command.front(), error);
     } catch (...) {
         release();
         close(socket_);
@@ -124,8 +127,7 @@ std::string ChildProcess::end() {
         if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_) break;
         poll(nullptr, 0, 10);
     }
-    kill(-pid_, SIGKILL);
-    kill(pid_, SIGKILL);
+    kill_tree(pid_);
     int status = 0;
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hone {
@@ -24,8 +25,8 @@ namespace hone {
 ///     throw Error("worker", child.end(), "...");
 class ChildProcess {
   public:
-    /// Throws Error when the program cannot be started.
-    explicit ChildProcess(std::vector<std::string> command);
+    /// With the caller's environment, changed by `environment`. Throws Error when the program cannot be started.
+    explicit ChildProcess(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& environment = {});
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;

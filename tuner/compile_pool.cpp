@@ -53,7 +53,7 @@ void CompilePool::start() {
 void CompilePool::give(Process& process, const std::string& config) {
     if (!process.child) {
         process = {};
-        process.child = std::make_unique<ChildProcess>(settings_.command);
+        process.child = std::make_unique<ChildProcess>(settings_.command, settings_.environment);
         process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}}})",
                                         json_string(settings_.architecture), to_json(settings_.limits), json_string(settings_.cache.string()),
                                         json_number(settings_.timeout)));

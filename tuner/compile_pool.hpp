@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/config.hpp"
@@ -21,7 +22,8 @@ struct CompilePoolSettings {
     Limits limits;
     std::filesystem::path cache;
     int processes = 1;
-    double timeout = 60;  ///< seconds after which a compilation is given up
+    double timeout = 60;                                           ///< seconds after which a compilation is given up
+    std::vector<std::pair<std::string, std::string>> environment;  ///< changes of this process's, for those that compile
 };
 
 /// Compiles candidates ahead of their measurement, in processes of their own, into the disk cache.

@@ -70,12 +70,13 @@ std::vector<std::size_t> Finals::round() {
     bool open = early;
     for (std::size_t i = 0; i < finalists_.size(); ++i) {
         Finalist& finalist = finalists_[i];
-        if (finalist.failed || finalist.beaten) continue;
+        const bool stays = i == rule_.yardstick;
+        if (finalist.failed || (finalist.beaten && !stays)) continue;
         const auto verdict = early || i == lead ? Comparison::open : compare_in_turns(finalists_[*lead].rounds, finalist.rounds, rule_.tie);
         finalist.beaten = verdict == Comparison::first;
         // "second" can happen only where one has more rounds than the other: more of them will tell.
         const bool undecided = verdict == Comparison::open || verdict == Comparison::second;
-        if (undecided) players.push_back(i);
+        if (undecided || stays) players.push_back(i);
         open = open || (undecided && i != lead);
     }
     if (!open || players.empty() || (!early && (begun_ >= rule_.most_rounds || finalists_.size() == 1))) return {};

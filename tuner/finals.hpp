@@ -33,11 +33,13 @@ struct FinalsRule {
     int least_rounds = 3;
     int most_rounds = 9;
     double tie = 0.01;  ///< costs closer than this do not differ
+    /// A finalist that takes part in every round, also when it is worse: the gain over it then comes from the same minutes as the winner's time.
+    std::optional<std::size_t> yardstick = {};
 };
 
 /// The finals: candidates are measured round by round in turn, each round starting with the next one, until one is better than all others with
 /// confidence, or those that remain are declared equal, or the rounds are used up. Whoever is worse than the leader with confidence takes no part in
-/// further rounds. A lone finalist has one round.
+/// further rounds, but for the yardstick. A lone finalist has one round.
 ///
 ///     Finals finals(3, {});
 ///     for (auto round = finals.round(); !round.empty(); round = finals.round())

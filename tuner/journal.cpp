@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -28,10 +28,6 @@ constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 constexpr double most_journal_seconds = 1e9;
 constexpr std::size_t longest_field = 1 << 16;
 
-std::string system_error() {
-    return std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
-}
-
 std::string json_list(const std::vector<std::string>& words) {
     std::string text;
     for (const auto& word : words) text += (text.empty() ? "" : ", ") + json_string(word);
@@ -45,6 +41,7 @@ std::vector<std::pair<std::string, std::string>> fields(const RunDescription& ru
             {"problem", json_string(run.problem)},
             {"device", to_json(run.device)},
             {"space", json_string(run.space)},
+            {"members", std::to_string(run.members)},
             {"version", json_string(run.version)},
             {"strategy", json_string(run.strategy)},
             {"seed", json_string(std::to_string(run.seed))},
@@ -165,6 +162,7 @@ RunDescription run_of(const JsonPlace& place) {
     run.problem = place["problem"].string(longest_field);
     run.device = read_device(place["device"]);
     run.space = place["space"].string(longest_field);
+    if (const auto members = place.find("members")) run.members = members->integer(0, std::numeric_limits<std::int64_t>::max());
     run.version = place["version"].string(longest_field);
     read_search(place, run);
     return run;
@@ -172,7 +170,8 @@ RunDescription run_of(const JsonPlace& place) {
 
 void check_same(const std::filesystem::path& file, const JsonPlace& place, const RunDescription& run) {
     for (const auto& [name, value] : fields(run)) {
-        const auto present = place.find(name);  // journals of older versions lack some
+        const auto present = place.find(name);        // journals of older versions lack some
+        if (!present && name == "members") continue;  // the space's hash says it as well
         const std::string found = present ? write_json(present->node()) : "not said";
         const std::string expected = write_json(parse_json(value, "the run"));
         if (found != expected)
@@ -182,37 +181,56 @@ void check_same(const std::filesystem::path& file, const JsonPlace& place, const
     }
 }
 
-class Descriptor {
-  public:
-    explicit Descriptor(int value) : value_(value) {}
-    Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-    Descriptor& operator=(Descriptor&&) = delete;
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (value_ >= 0) close(value_);
-    }
-    int get() const { return value_; }
-
-  private:
-    int value_;
-};
+// The journal is still the file that was opened: whoever held it before may have put it aside.
+bool in_place(const Descriptor& descriptor, const std::filesystem::path& file) {
+    struct stat opened {};
+    struct stat present {};
+    return fstat(descriptor.get(), &opened) == 0 && stat(file.c_str(), &present) == 0 && opened.st_dev == present.st_dev &&
+           opened.st_ino == present.st_ino;
+}
 
 Descriptor open_locked(const std::filesystem::path& file) {
+    fill_standard_descriptors();
+    const std::string where = "journal " + file.string();
+    const std::filesystem::path folder = file.parent_path();
+    make_folders(folder);
     std::error_code error;
-    std::filesystem::create_directories(file.parent_path(), error);
-    Descriptor descriptor(open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-    if (descriptor.get() < 0) throw Error("journal " + file.string(), "cannot be written: " + system_error(), "choose another folder with --db");
-    if (flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0)
-        throw Error("journal " + file.string(), "another process is tuning this problem",
-                    "wait until it has ended, or choose another folder with --db");
+    const bool absent = !std::filesystem::exists(file, error);
+    Descriptor descriptor(open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
+    if (!descriptor.valid()) throw Error(where, "cannot be written: " + system_message(errno), "choose another folder with --db");
+    int locked = 0;
+    do locked = flock(descriptor.get(), LOCK_EX | LOCK_NB);
+    while (locked != 0 && errno == EINTR);
+    if (locked != 0 && errno != EWOULDBLOCK) {
+        const LockFailure failure = lock_failure(errno);
+        throw Error(where, failure.found, failure.remedy);
+    }
+    if (locked != 0 || !in_place(descriptor, file))
+        throw Error(where, "another process is tuning this problem", "wait until it has ended, or choose another folder with --db");
+    if (absent) synchronise_folder(folder);
     return descriptor;
 }
 
 void write_through(int descriptor, const std::filesystem::path& file, const std::string& line) {
-    const ssize_t written = write(descriptor, line.data(), line.size());
-    if (written != static_cast<ssize_t>(line.size()) || fdatasync(descriptor) != 0)
-        throw Error("journal " + file.string(), "cannot be written: " + system_error(), "make room on the disk and go on with --resume");
+    if (!write_all(descriptor, line) || fdatasync(descriptor) != 0)
+        throw Error("journal " + file.string(), "cannot be written: " + system_message(errno), "make room on the disk and go on with --resume");
+}
+
+// How many journals of earlier runs are kept, the last one as `<name>.previous`, those before as `<name>.previous-2` and so on.
+constexpr int most_previous = 9;
+
+std::filesystem::path previous(const std::filesystem::path& file, int runs_ago) {
+    return file.string() + (runs_ago == 1 ? ".previous" : fmt::format(".previous-{}", runs_ago));
+}
+
+// Only renames, the oldest first: what is killed on the way has lost nothing.
+void put_aside(const std::filesystem::path& file) {
+    std::error_code error;
+    int free = 1;
+    while (free < most_previous && std::filesystem::exists(previous(file, free), error)) ++free;
+    for (int age = free; age > 0 && !error; --age) std::filesystem::rename(age == 1 ? file : previous(file, age - 1), previous(file, age), error);
+    if (error) throw Error("journal " + file.string(), "cannot be put aside: " + error.message(), "remove it");
+    synchronise_folder(file.parent_path());
 }
 
 }  // namespace
@@ -248,8 +266,7 @@ Journal Journal::start(const std::filesystem::path& file, const RunDescription& 
     std::error_code error;
     if (std::filesystem::exists(file, error)) {
         const Descriptor held = open_locked(file);  // not while another process writes it
-        std::filesystem::rename(file, file.string() + ".previous", error);
-        if (error) throw Error("journal " + file.string(), "cannot be put aside: " + error.message(), "remove it");
+        put_aside(file);
     }
     auto state = std::make_unique<State>(State{file, open_locked(file), {}});
     write_through(state->descriptor.get(), file, first_line(description));
@@ -262,7 +279,7 @@ Journal Journal::resume(const std::filesystem::path& file, const RunDescription&
     std::size_t bytes = 0;
     for (const std::string& line : lines) bytes += line.size() + 1;
     if (ftruncate(state->descriptor.get(), static_cast<off_t>(bytes)) != 0)
-        throw Error("journal " + file.string(), "its torn last line cannot be cut off: " + system_error(), "tune again without --resume");
+        throw Error("journal " + file.string(), "its torn last line cannot be cut off: " + system_message(errno), "tune again without --resume");
     if (lines.empty()) {
         write_through(state->descriptor.get(), file, first_line(description));
         return Journal(std::move(state));

@@ -17,8 +17,9 @@ namespace hone {
 struct RunDescription {
     std::string problem;  ///< key, with the extents
     DeviceFingerprint device;
-    std::string space;    ///< hash of the search space (see space_hash)
-    std::string version;  ///< of hone
+    std::string space;         ///< hash of the search space (see space_hash)
+    std::int64_t members = 0;  ///< that it has; 0: not said (journals of older versions)
+    std::string version;       ///< of hone
     std::string strategy;
     std::uint64_t seed = 0;
     TunerSettings settings;
@@ -73,10 +74,10 @@ std::string journal_text(const JournalText& journal);
 ///     journal.append(entry);                                      // what is new
 ///
 /// A last line without its end (the write was cut) is dropped. Any other damage throws Error naming file and line. One process at a time holds a
-/// journal: a second one gets an Error.
+/// journal: a second one gets an Error. So does a file system without locks, saying so.
 class Journal {
   public:
-    /// An empty journal. One that is there already is kept as `<name>.previous`.
+    /// An empty journal. One that is there already is kept as `<name>.previous`, the one before as `<name>.previous-2` and so on, nine in all.
     static Journal start(const std::filesystem::path& file, const RunDescription& description);
     /// Goes on with the journal that is there, or starts one when there is none. Throws OtherRunError when it differs in anything of its description,
     /// naming both.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <memory>
 
 #include "generator/error.hpp"
 #include "runtime/sha256.hpp"
@@ -33,8 +34,9 @@ OnlinePolicy fresh(const OnlineNotes& notes, const OnlineRules& rules, std::int6
     return {notes.space, find_strategy(notes.run.strategy), notes.run.seed, incumbent, own, promising};
 }
 
-bool replay(OnlinePolicy& policy, const std::vector<JournalEntry>& entries) {
+bool replay(OnlinePolicy& policy, const std::vector<JournalEntry>& entries, const std::function<bool()>& stop) {
     for (const JournalEntry& entry : entries) {
+        if (stop()) return true;
         if (entry.kind == JournalEntry::Kind::finish) policy.resume_finish();
         if (entry.kind != JournalEntry::Kind::evaluation) continue;
         if (!policy.resume({entry.index, {}, entry.finalist, entry.again}, entry.outcome)) return false;
@@ -45,11 +47,15 @@ bool replay(OnlinePolicy& policy, const std::vector<JournalEntry>& entries) {
 }  // namespace
 
 void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const Family& family, const Problem& problem, const Device& device,
-                const Config& incumbent, const OnlineRules& rules, const std::string& strategy, std::uint64_t seed) {
+                const Config& incumbent, const OnlineRules& rules, const std::string& strategy, std::uint64_t seed,
+                const std::function<bool()>& stop) {
     notes.folder = folder;
     notes.file = journal_path(folder, problem, device.fingerprint);
     notes.file.replace_filename(notes.file.stem().string() + "-online.jsonl");
-    notes.space = family.space(problem, device.limits);
+    const SearchSpace space = family.space(problem, device.limits);
+    auto members = std::make_shared<const std::vector<std::int64_t>>(space.members(stop));
+    if (stop()) return;
+    notes.space = SearchSpace::of_members(space.tunables(), members, space.index_of(space.safe()));
     notes.run.strategy = strategies().front().name;
     notes.run.seed = seed;
     notes.run.settings = rules.tuner;
@@ -61,12 +67,13 @@ void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const F
     if (!strategy.empty()) notes.run.strategy = strategy;
     notes.run.problem = problem.key();
     notes.run.device = device.fingerprint;
-    notes.run.space = space_hash(notes.space, notes.space.members());
+    notes.run.space = space_hash(notes.space, *members);
+    notes.run.members = std::ssize(*members);
     notes.run.version = HONE_VERSION;
     notes.journal.emplace(open(notes.file, notes.run));
     const std::int64_t index = notes.space.index_of(incumbent);
     notes.policy.emplace(fresh(notes, rules, index));
-    if (replay(*notes.policy, notes.journal->entries())) return;
+    if (replay(*notes.policy, notes.journal->entries(), stop)) return;
     notes.policy.reset();
     notes.journal.reset();  // releases it
     notes.journal.emplace(Journal::start(notes.file, notes.run));
@@ -118,9 +125,10 @@ void keep_record(const OnlineNotes& notes, const Families& families, const Probl
     record.date = utc_now();
     record.versions = {HONE_VERSION, sha256(families.of(problem).kernel(problem, config, device.limits).text)};
     record.found = "online";
+    record.disturbed = implausible_gain(record);
     Database database(families);
     database.add(record);
-    database.merge_into(notes.folder);
+    database.merge_into(notes.folder, std::chrono::milliseconds(500));
 }
 
 }  // namespace hone

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,14 +34,16 @@ struct OnlineNotes {
 };
 
 /// Opens the journal and makes a policy that knows what the journal knows. Another run's, or a damaged one, is put aside. What goes wrong is
-/// `why_none`.
+/// `why_none`. Once `stop` says so it returns, with notes that are of no use.
 void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const Family& family, const Problem& problem, const Device& device,
-                const Config& incumbent, const OnlineRules& rules, const std::string& strategy, std::uint64_t seed);
+                const Config& incumbent, const OnlineRules& rules, const std::string& strategy, std::uint64_t seed,
+                const std::function<bool()>& stop);
 
 /// Appends events; throws Error when the disk refuses.
 void append(OnlineNotes& notes, const std::vector<OnlineEvent>& events, double elapsed);
 
-/// Merges the record of an incumbent into the database.
+/// Merges the record of an incumbent into the database. Throws Error when the disk refuses, or when another process keeps the database locked for
+/// half a second: the application may be waiting for this.
 void keep_record(const OnlineNotes& notes, const Families& families, const Problem& problem, const Device& device, const Config& config,
                  const Outcome& outcome, double safe_seconds, int evaluations);
 

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <random>
-#include <thread>
 
 #include "generator/error.hpp"
 #include "runtime/disk_cache.hpp"
+#include "runtime/processors.hpp"
 #include "tuner/worker_program.hpp"
 #include "tuning_db/database.hpp"
+#include "tuning_db/places.hpp"
 
 namespace hone {
 namespace {
@@ -32,12 +33,11 @@ SamplingRule vetting_rule() {
 
 WorkerSettings worker_settings(const Device& device, const OnlineSettings& settings, const std::vector<std::string>& command) {
     const bool cpu = device.limits.target == Target::cpu;
-    const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     WorkerSettings worker;
     worker.device = device;
     worker.cache = settings.cache.empty() ? DiskCache::default_folder() : settings.cache;
     worker.command = command;
-    worker.compile_processes = settings.compile_processes > 0 ? settings.compile_processes : cpu ? 1 : std::max(1, threads - 2);
+    worker.compile_processes = settings.compile_processes > 0 ? settings.compile_processes : cpu ? 1 : std::max(1, processors().usable - 2);
     worker.sampling = vetting_rule();
     // On the CPU processes are stopped for as long as the budget is used up. On a GPU a candidate that hangs slows the application: not for long.
     worker.compile_timeout = cpu ? 900 : 120;
@@ -58,7 +58,7 @@ OnlineSession::OnlineSession(Backend& backend, const Families& families, const s
       families_(families),
       problem_(problem),
       arrays_(arrays.begin(), arrays.end()),
-      library_(backend, Database::load(folder, families), families, settings.warn),
+      library_(backend, folder.empty() ? known_records(families, {}, settings.warn) : Database::load(folder, families), families, settings.warn),
       warn_(settings.warn),
       first_(library_.kernel(problem)),
       plain_(std::make_shared<BoundKernel>(first_, arrays)) {
@@ -88,15 +88,15 @@ void OnlineSession::start(const std::filesystem::path& folder, const OnlineSetti
     OnlineRules rules = settings.rules;
     if (backend_.device().limits.target != Target::cpu) rules.disturbed_sparse = disturbed_sparse_on_gpu;
     // Listing a search space takes longer than many steps.
-    vetter_->post([notes = notes_, folder, rules, strategy = settings.strategy, seed = settings.seed, &family = families_.of(problem_),
-                   problem = problem_, device = backend_.device(), config = first_->match().config] {
+    vetter_->post([&vetter = *vetter_, notes = notes_, folder, rules, strategy = settings.strategy, seed = settings.seed,
+                   &family = families_.of(problem_), problem = problem_, device = backend_.device(), config = first_->match().config] {
         try {
-            open_notes(*notes, folder, family, problem, device, config, rules, strategy, seed);
+            open_notes(*notes, own_records(folder), family, problem, device, config, rules, strategy, seed, [&] { return vetter.ending(); });
         } catch (const std::exception& error) {
             notes->policy.reset();
             notes->why_none = error.what();
         }
-        notes->opened = true;
+        if (!vetter.ending()) notes->opened = true;
     });
 }
 
@@ -313,6 +313,8 @@ void OnlineSession::set_arrays(std::span<void* const> arrays, Stream stream) {
 }
 
 void OnlineSession::finish() {
+    // First, so that nothing new begins; what is posted below is done by this thread.
+    if (vetter_) vetter_->end();
     OnlinePolicy* const tuning = policy();
     if (tuning != nullptr) {
         poll(*tuning, true);
@@ -323,7 +325,6 @@ void OnlineSession::finish() {
         first_ = loaded_[tuning->incumbent()].kernel;
     }
     finished_ = true;
-    if (vetter_) vetter_->wait_for_tasks();
     vetter_.reset();
     // The device is done with all but the incumbent's steps.
     loaded_.clear();

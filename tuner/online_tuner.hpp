@@ -42,7 +42,7 @@ std::string to_string(const OnlineReport& report);
 
 /// Tunes a kernel inside an application that goes on computing with it.
 ///
-///     hone::OnlineTuner tuner(*backend, hone::built_in_families(), "tuned", problem, arrays);
+///     hone::OnlineTuner tuner(*backend, hone::built_in_families(), "", problem, arrays);
 ///     for (int i = 0; i < steps; ++i) {
 ///         tuner.step(stream);  // in place of kernel.launch(arrays, stream)
 ///         ...                  // the application's other work
@@ -53,6 +53,9 @@ std::string to_string(const OnlineReport& report);
 /// `folder` knows. A thread beside compiles other candidates and has a worker process verify them on random data of its own; only what
 /// is right there, and loaded, ever runs in a step, switched at its boundary. So every step computes what the safe configuration would, up to the
 /// order of the arithmetic. What is tried when, and how the time lost to it is bounded, is OnlinePolicy's business.
+///
+/// Without a `folder` (empty) it begins with the best of known_records and writes to own_records (tuning_db/places.hpp), as every program of hone
+/// does.
 ///
 /// A new best goes into the database in `folder`, marked as found online, and every outcome into a journal beside it: the application's next start
 /// goes on where this one ended, however it ended. Without a worker program, without a compiler, or when another process tunes the same
@@ -80,7 +83,8 @@ class OnlineTuner {
     /// Another problem, of another size perhaps, from the next step on. What was found out about the one before is kept, and gone on with when it
     /// comes back.
     void set_problem(const Problem& problem, std::span<void* const> arrays);
-    /// Waits for the steps' times, keeps what was found, and tries nothing more: `step` goes on with the best.
+    /// Waits for the steps' times, keeps what was found, and tries nothing more: `step` goes on with the best. Work in the background is dropped
+    /// whatever its state, and its processes are killed, so this takes a moment.
     void finish();
 
     /// Of the current problem.

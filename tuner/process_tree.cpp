@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "runtime/process.hpp"
+
 namespace hone {
 namespace {
 
@@ -27,6 +29,11 @@ void signal_children(const std::filesystem::path& task, int signal) {
 
 void signal_children_of_thread(int thread_id, int signal) {
     signal_children(fmt::format("/proc/self/task/{}", thread_id), signal);
+}
+
+void kill_children_of_thread(int thread_id) {
+    std::ifstream children(fmt::format("/proc/self/task/{}/children", thread_id));
+    for (pid_t process = 0; children >> process;) kill_tree(process);
 }
 
 }  // namespace hone

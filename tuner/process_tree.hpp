@@ -6,4 +6,8 @@ namespace hone {
 /// the system does not tell (/proc/<id>/task/<id>/children).
 void signal_children_of_thread(int thread_id, int signal);
 
+/// Kills all processes that a thread of this process has started, with all that these have started; stopped ones, too. Whoever started them reaps
+/// them. Does nothing where the system does not tell.
+void kill_children_of_thread(int thread_id);
+
 }  // namespace hone

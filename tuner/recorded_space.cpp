@@ -59,6 +59,16 @@ const RecordedConfiguration& RecordedSpace::at(std::int64_t index) const {
     return configurations_[static_cast<std::size_t>(found - members_->begin())];
 }
 
+bool RecordedSpace::whole() const {
+    return title_.members > 0 ? std::ssize(*members_) >= title_.members : !title_.cut && title_.chosen_by.empty();
+}
+
+std::optional<double> RecordedSpace::coverage() const {
+    if (whole()) return 1;
+    if (title_.members == 0) return std::nullopt;
+    return static_cast<double>(members_->size()) / static_cast<double>(title_.members);
+}
+
 std::vector<std::size_t> RecordedSpace::places(std::int64_t index) const {
     std::vector<std::size_t> places(parameters_.size());
     for (std::size_t d = places.size(); d-- > 0;) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,8 @@ struct RecordedTitle {
     std::string problem_size;  ///< JSON; may be empty
     std::string objective;     ///< what the file calls its times
     bool cut = false;          ///< the run was cut: configurations may be missing
+    std::string chosen_by;     ///< the strategy that chose what was measured; empty: everything was
+    std::int64_t members = 0;  ///< configurations that the whole space has; 0: the file does not say
 };
 
 /// A search space that was measured, wholly or as far as its run came: what a simulation replays.
@@ -66,6 +69,10 @@ class RecordedSpace {
     /// All costs, ascending; those of invalid configurations, infinity, at the end.
     const std::vector<double>& costs() const { return costs_; }
     double optimum() const { return costs_.front(); }
+    /// Whether all configurations of the space are here, as far as the file says. Where not, optimum and costs are those of a part.
+    bool whole() const;
+    /// The part of the space that is here, 0..1; nothing where that is not known.
+    std::optional<double> coverage() const;
     /// How many are valid.
     std::int64_t valid() const { return valid_; }
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "generator/random_words.hpp"
+#include "runtime/processors.hpp"
 #include "tuner/tuner.hpp"
 
 namespace hone {
@@ -96,10 +97,11 @@ Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy
             if (go_on && !go_on(++done)) stopped = true;
         }
     };
-    const unsigned available = settings.threads > 0 ? static_cast<unsigned>(settings.threads) : std::max(1U, std::thread::hardware_concurrency());
+    const int available = settings.threads > 0 ? settings.threads : processors().usable;
     {
+        const OnAllProcessors inherited;
         std::vector<std::jthread> threads;
-        for (std::size_t i = 1; i < std::min<std::size_t>(available, repetitions); ++i) threads.emplace_back(work);
+        for (std::size_t i = 1; i < std::min(static_cast<std::size_t>(available), repetitions); ++i) threads.emplace_back(work);
         work();
     }
     if (failure) std::rethrow_exception(failure);

@@ -146,7 +146,9 @@ struct Tuner::State {
         const bool has_safe = std::find(finalists.begin(), finalists.end(), 0U) != finalists.end();
         if (!has_safe && !finalists.empty() && !entries[0].pool && may_win(entries[0].search)) finalists.push_back(0);
         std::sort(finalists.begin(), finalists.end());
-        finals.emplace(finalists.size(), FinalsRule{settings.final_rounds, settings.most_final_rounds, settings.tie});
+        FinalsRule rule{settings.final_rounds, settings.most_final_rounds, settings.tie};
+        if (!finalists.empty() && finalists.front() == 0) rule.yardstick = 0;  // the safe configuration is the oldest
+        finals.emplace(finalists.size(), rule);
         next_round();
     }
 

@@ -7,10 +7,11 @@
 #include <chrono>
 #include <deque>
 #include <limits>
-#include <thread>
 
 #include "generator/error.hpp"
+#include "runtime/processors.hpp"
 #include "runtime/sha256.hpp"
+#include "tuner/disturbance.hpp"
 #include "tuner/journal.hpp"
 #include "tuner/listed_space.hpp"
 #include "tuner/prior.hpp"
@@ -30,7 +31,7 @@ double system_seconds() {
 
 /// Candidates ahead of their reports: enough to give every compiler its work.
 int default_window() {
-    return std::max(TunerSettings{}.window, static_cast<int>(std::thread::hardware_concurrency()));
+    return std::max(TunerSettings{}.window, processors().usable);
 }
 
 TunerSettings with_window(TunerSettings settings, int window) {
@@ -65,16 +66,17 @@ class Run {
 
     TuningResult operator()() {
         replay();
-        while (!tuner_.done() && !interrupted()) step();
+        while (!tuner_.done() && !interrupted() && !overdue()) step();
         TuningResult result;
-        result.interrupted = !tuner_.done();
+        result.interrupted = !tuner_.done() && interrupted();
         if (tuner_.done() && !journal_.complete()) append(JournalEntry::Kind::done);
         evaluator_.abandon();
         update();
         result.progress = progress_;
+        if (before_finals_) result.busy = SystemLoad::busy(*before_finals_, load(), processors().usable);
         if (!description_.prior.empty()) result.prior = prior_gain();
         if (progress_.best)
-            result.record = record(*progress_.best);
+            result.record = record(*progress_.best, result.busy);
         else
             result.why_none = why_none();
         return result;
@@ -100,7 +102,9 @@ class Run {
         if (options_.among > 0) run.among = options_.among;
         run.problem = problem_.key();
         run.device = device_.fingerprint;
-        run.space = space_hash(space_, space_.members());
+        const std::vector<std::int64_t> members = space_.members();
+        run.space = space_hash(space_, members);
+        run.members = std::ssize(members);
         run.version = HONE_VERSION;
         return run;
     }
@@ -117,6 +121,7 @@ class Run {
 
     double now() const { return hooks_.clock ? hooks_.clock() : system_seconds(); }
     double elapsed() const { return before_ + now() - start_; }
+    LoadReading load() const { return hooks_.load ? hooks_.load() : SystemLoad().read(); }
     bool interrupted() const { return hooks_.interrupted && hooks_.interrupted(); }
 
     void append(JournalEntry::Kind kind) {
@@ -189,6 +194,10 @@ class Run {
         return options_.seconds > 0 && elapsed() + reserve() >= options_.seconds;
     }
 
+    /// Nothing goes on for longer, not even what must be: a compiler may hang at the first candidate, a device in the finals. Counted from this
+    /// process's start, so that a resumed run has its grace again.
+    bool overdue() const { return options_.seconds > 0 && now() - start_ >= std::max(0.0, options_.seconds - before_) + options_.grace; }
+
     bool may_fetch() const {
         const int known = tuner_.evaluations() + static_cast<int>(prepared_.size());
         return tuner_.finals() || options_.evaluations <= 0 || known < options_.evaluations;
@@ -217,9 +226,10 @@ class Run {
         fetch();
         if (prepared_.empty()) return;
         const Candidate candidate = prepared_.front();
+        if (candidate.finalist && !before_finals_) before_finals_ = load();
         const auto best = tuner_.best();
         const double incumbent = best && !candidate.finalist && !candidate.again ? best->outcome.step.median : 0;
-        const auto outcome = evaluator_.evaluate(candidate, incumbent, [this] { return interrupted() || spent(); });
+        const auto outcome = evaluator_.evaluate(candidate, incumbent, [this] { return interrupted() || spent() || overdue(); });
         if (!outcome) return;
         prepared_.pop_front();
         journal_.append(
@@ -230,7 +240,8 @@ class Run {
         if (hooks_.progress) hooks_.progress(progress_, candidate, *outcome);
     }
 
-    Record record(const Tuner::Best& best) const {
+    Record record(const Tuner::Best& best, const std::string& busy) const {
+        const KernelSource source = family_.kernel(problem_, best.config, device_.limits);
         Record record;
         record.problem = problem_;
         record.config = best.config;
@@ -247,7 +258,9 @@ class Run {
         record.strategy = description_.strategy;
         record.evaluations = progress_.evaluations;
         record.date = utc_now();
-        record.versions = {HONE_VERSION, sha256(family_.kernel(problem_, best.config, device_.limits).text)};
+        record.versions = {HONE_VERSION, sha256(source.text)};
+        record.disturbed = disturbance(record, source.executed_operations, most_cache_bytes(device_.limits), options_.ceilings);
+        if (!record.disturbed.empty() && !busy.empty()) record.disturbed += "; meanwhile " + busy;
         return record;
     }
 
@@ -271,6 +284,9 @@ class Run {
     }
 
     std::string why_none() const {
+        if (!progress_.safe && overdue())
+            return fmt::format("the budget was spent before the safe configuration was compiled, verified and measured ({:.3g} s, with grace)",
+                               now() - start_);
         if (!progress_.safe) return "the run ended before the first candidate was evaluated";
         return fmt::format("none of {} candidates could be measured; the safe configuration: {}: {}", progress_.evaluations,
                            to_string(progress_.safe->status), progress_.safe->reason);
@@ -291,6 +307,7 @@ class Run {
     TuningProgress progress_;
     std::vector<JournalEntry> history_;  ///< evaluations, replayed ones included
     std::deque<Candidate> prepared_;
+    std::optional<LoadReading> before_finals_;
     bool begun_ = false;
     bool shortened_ = false;  ///< the finals
     int rounds_ = 0;          ///< evaluations, finals counted

@@ -11,6 +11,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/ceilings.hpp"
 #include "tuner/evaluator.hpp"
+#include "tuner/system_load.hpp"
 #include "tuner/tuner.hpp"
 #include "tuning_db/record.hpp"
 
@@ -26,10 +27,12 @@ struct TuningOptions {
     std::int64_t among = 0;             ///< choose among so many members only, drawn with the seed; 0: all, or on resumption the journal's
     std::vector<Config> prior;          ///< members to be evaluated right after the safe configuration; on resumption the journal's
     double seconds = 0;                 ///< budget, finals included as far as can be foreseen; 0: no bound
-    int evaluations = 0;                ///< candidates at most, finals not counted; 0: no bound
-    bool resume = false;                ///< go on with the journal that is there
-    std::filesystem::path folder;       ///< of the database: its journals/ holds the run's journal
-    Ceilings ceilings;                  ///< of the device; zeros: not measured
+    /// Seconds beyond the budget that the first candidate, or finals that take longer than foreseen, may still have. Then the run ends as it stands.
+    double grace = 10;
+    int evaluations = 0;           ///< candidates at most, finals not counted; 0: no bound
+    bool resume = false;           ///< go on with the journal that is there
+    std::filesystem::path folder;  ///< of the database: its journals/ holds the run's journal
+    Ceilings ceilings;             ///< of the device; zeros: not measured
 };
 
 /// Where a run stands; times are of the whole run, before and after a resumption.
@@ -63,6 +66,7 @@ struct TuningResult {
     TuningProgress progress;
     std::optional<Record> record;    ///< of the best
     std::string why_none;            ///< why there is no record
+    std::string busy;                ///< what else the machine did during the finals, in words (SystemLoad::busy); empty: nothing worth a word
     std::optional<PriorGain> prior;  ///< when it had promising members
     bool interrupted = false;        ///< may go on with `resume`; the record is the best so far
 };
@@ -70,6 +74,7 @@ struct TuningResult {
 /// What a run asks of its surroundings. All may be left empty.
 struct TuningHooks {
     std::function<double()> clock;      ///< seconds, never going back; default: the system's
+    std::function<LoadReading()> load;  ///< of the machine; default: the system's
     std::function<bool()> interrupted;  ///< asked often, also while a candidate is compiled or measured
     std::function<void(const TuningProgress&, const Candidate&, const Outcome&)> progress;  ///< after every evaluation
 };

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <omp.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -10,16 +11,19 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <thread>
 
 #include "generator/error.hpp"
+#include "generator/host_memory.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/ceilings.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/power.hpp"
 #include "runtime/process.hpp"
+#include "runtime/processors.hpp"
 #include "runtime/sha256.hpp"
 #include "tuner/candidate_bench.hpp"
 #include "tuner/messages.hpp"
@@ -47,10 +51,20 @@ class Session {
 
   private:
     std::string open(const JsonPlace& request) {
+        take_team(request);
         cache_.emplace(request["cache"].string(longest_message_text));
         backend_ = make_backend(request["device"].string(64), *cache_);
         limits_ = backend_->device().limits;
         return "{}";
+    }
+
+    /// Uses the processors and as many threads as it was told: both agree with who told it on the search space, and on what is measured.
+    static void take_team(const JsonPlace& request) {
+        const std::string own = processor_list(processors().numbers);
+        if (const auto told = request.find("processors"); told && told->string(longest_message_text) != own)
+            throw Error("worker", fmt::format("it may use processors {}, and is to measure on {}", own, told->string(longest_message_text)),
+                        "let nothing that starts it bind it to others: see HONE_WORKER");
+        if (const auto threads = request.find("threads")) omp_set_num_threads(static_cast<int>(threads->integer(1, std::numeric_limits<int>::max())));
     }
 
     std::string open_compiler(const JsonPlace& request) {
@@ -69,6 +83,7 @@ class Session {
         family_ = &families_.of(problem_);
         space_ = family_->space(problem_, limits_);
         if (backend_) {
+            if (limits_.target == Target::cpu) limit_memory();
             const std::string seed = request["seed"].string(32);
             const auto energy = request.find("energy_seconds");
             bench_ = std::make_unique<CandidateBench>(*backend_, *family_, problem_, std::strtoull(seed.c_str(), nullptr, 10),
@@ -76,6 +91,13 @@ class Session {
         }
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
         return fmt::format("{{\"seconds\": {}}}", json_number(seconds.count()));
+    }
+
+    /// A candidate that allocates without end is told that there is no more, rather than that the system ends whatever it likes. Stacks are laid
+    /// claim to as a whole and hardly used.
+    static void limit_memory() {
+        constexpr std::int64_t bytes_per_stack = std::int64_t{16} << 20;
+        limit_further_memory(free_memory() + omp_get_max_threads() * bytes_per_stack);
     }
 
     Instruments instruments(double energy_seconds) {
@@ -172,7 +194,8 @@ std::string answer_or_error(Session& session, const std::string& line) {
 
 /// A copy of standard output for the answers alone; whatever else is printed goes to standard error.
 std::FILE* claim_output() {
-    const int answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);  // a compiler that had it would keep it open when the worker is gone
+    const int answers =
+        fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);  // a compiler that had it would keep it open when the worker is gone
     dup2(STDERR_FILENO, STDOUT_FILENO);
     return answers < 0 ? nullptr : fdopen(answers, "w");
 }

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "generator/error.hpp"
+#include "runtime/processors.hpp"
 #include "tuner/messages.hpp"
 #include "tuning_db/json.hpp"
 #include "tuning_db/json_tree.hpp"
@@ -19,13 +19,18 @@ const std::string source_of_answers = "answer of a worker";
 
 int processes_for(const WorkerSettings& settings) {
     if (settings.compile_processes > 0) return settings.compile_processes;
-    const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    return settings.device.limits.target == Target::cpu ? threads : std::max(1, threads - 1);
+    const int usable = processors().usable;
+    return settings.device.limits.target == Target::cpu ? usable : std::max(1, usable - 1);
 }
 
-CompilePoolSettings pool_settings(const WorkerSettings& settings) {
-    return {settings.command,        settings.device.fingerprint.architecture, settings.device.limits, settings.cache, processes_for(settings),
-            settings.compile_timeout};
+CompilePoolSettings pool_settings(const WorkerSettings& settings, const RunFolder& temporary) {
+    return {.command = settings.command,
+            .architecture = settings.device.fingerprint.architecture,
+            .limits = settings.device.limits,
+            .cache = settings.cache,
+            .processes = processes_for(settings),
+            .timeout = settings.compile_timeout,
+            .environment = temporary.environment()};
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -34,16 +39,20 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
-WorkerEvaluator::WorkerEvaluator(WorkerSettings settings) : settings_(std::move(settings)), pool_(pool_settings(settings_)) {
+WorkerEvaluator::WorkerEvaluator(WorkerSettings settings) : settings_(std::move(settings)), pool_(pool_settings(settings_, temporary_)) {
 }
 
 WorkerEvaluator::~WorkerEvaluator() = default;
 
 void WorkerEvaluator::start_worker() {
     if (worker_) return;
-    worker_ = std::make_unique<ChildProcess>(settings_.command);
+    worker_ = std::make_unique<ChildProcess>(settings_.command, temporary_.environment());
     const std::string device = fmt::format("{}:{}", to_string(settings_.device.limits.target), settings_.device.index);
-    worker_->send(fmt::format(R"({{"do": "open", "device": {}, "cache": {}}})", json_string(device), json_string(settings_.cache.string())));
+    // On the CPU a worker measures what this process would run: on the same processors, with as many threads.
+    const std::string team = on_cpu() ? fmt::format(R"(, "processors": {}, "threads": {})", json_string(processor_list(processors().numbers)),
+                                                    settings_.device.limits.multiprocessors)
+                                      : "";
+    worker_->send(fmt::format(R"({{"do": "open", "device": {}, "cache": {}{}}})", json_string(device), json_string(settings_.cache.string()), team));
     setup_answers_due_ = 1;
 }
 
@@ -72,7 +81,7 @@ void WorkerEvaluator::prepare(const Candidate& candidate) {
 }
 
 void WorkerEvaluator::abandon() {
-    pool_.cancel(!on_cpu());
+    pool_.cancel(true);  // on the CPU the finals would wait for a compiler that hangs
 }
 
 bool WorkerEvaluator::compiled(const Candidate& candidate) {
@@ -178,7 +187,7 @@ std::optional<Outcome> WorkerEvaluator::measure(const Candidate& candidate, doub
     const auto began = Clock::now();
     // Most candidates are measured within this time: rather than killing the worker, and setting the next one up, let it finish.
     const double patience = 2 + 8 * safe_step_ + 2 * safe_verify_;
-    const auto stop_soon = [&] { return stop && seconds_since(began) > patience && stop(); };
+    const auto stop_soon = [&] { return stop && stop() && seconds_since(began) > patience; };  // asked from the start, so that it can say so
     std::string answer;
     const Wait wait = wait_for_answer(timeout(), !on_cpu(), stop_soon, answer);
     if (wait == Wait::answered) return read_answer(answer);
@@ -190,7 +199,13 @@ std::optional<Outcome> WorkerEvaluator::measure(const Candidate& candidate, doub
 }
 
 Outcome WorkerEvaluator::read_answer(const std::string& answer) {
-    const JsonNode node = parse_json(answer, source_of_answers);
+    JsonNode node;
+    try {
+        node = parse_json(answer, source_of_answers);
+    } catch (const Error&) {
+        worker_.reset();  // what it says later cannot be told apart either
+        return failure(Status::crashed, "it wrote into the worker's answers");
+    }
     const JsonPlace place(node, source_of_answers);
     if (const auto error = place.find("error")) throw Error("worker", error->string(longest_message_text), "this is a mistake in hone: report it");
     Outcome outcome = read_outcome(place["outcome"]);
@@ -198,17 +213,24 @@ Outcome WorkerEvaluator::read_answer(const std::string& answer) {
     return outcome;
 }
 
-Ceilings WorkerEvaluator::ceilings() {
+std::optional<Ceilings> WorkerEvaluator::ceilings(const std::function<bool()>& stop) {
     start_worker();
     const std::string purpose = "measuring the ceilings of " + settings_.device.fingerprint.name;
     std::string answer;
-    for (; setup_answers_due_ > 0; --setup_answers_due_) require(wait_for_answer(settings_.setup_timeout, false, {}, answer), answer, purpose);
     worker_->send(R"({"do": "ceilings"})");
-    require(wait_for_answer(settings_.setup_timeout, false, {}, answer), answer, purpose);
+    ++setup_answers_due_;
+    for (; setup_answers_due_ > 0; --setup_answers_due_) {
+        const Wait wait = wait_for_answer(settings_.setup_timeout, false, stop, answer);
+        if (wait == Wait::stopped) {
+            worker_.reset();  // it would go on
+            return std::nullopt;
+        }
+        require(wait, answer, purpose);
+    }
     const JsonNode node = parse_json(answer, source_of_answers);
     const JsonPlace place(node, source_of_answers);
-    return {place["copy_bytes_per_second"].number(0, most_operations_per_second), place["fma_f32"].number(0, most_operations_per_second),
-            place["fma_f64"].number(0, most_operations_per_second), place["how"].string(longest_message_text)};
+    return Ceilings{place["copy_bytes_per_second"].number(0, most_operations_per_second), place["fma_f32"].number(0, most_operations_per_second),
+                    place["fma_f64"].number(0, most_operations_per_second), place["how"].string(longest_message_text)};
 }
 
 }  // namespace hone

@@ -10,6 +10,7 @@
 
 #include "runtime/backend.hpp"
 #include "runtime/ceilings.hpp"
+#include "runtime/run_folder.hpp"
 #include "tuner/child_process.hpp"
 #include "tuner/compile_pool.hpp"
 #include "tuner/evaluator.hpp"
@@ -54,8 +55,9 @@ class WorkerEvaluator : public Evaluator {
     /// Whether the code of a prepared candidate, or its failure, is known. Never waits; gives work to idle processes and takes their results.
     bool compiled(const Candidate& candidate);
 
-    /// Measures the device's ceilings in the worker, before the first problem or between two. Throws Error when that fails.
-    Ceilings ceilings();
+    /// Measures the device's ceilings in the worker, before the first problem or between two. Nothing when `stop` said so before they were there.
+    /// Throws Error when that fails.
+    std::optional<Ceilings> ceilings(const std::function<bool()>& stop = {});
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -74,6 +76,7 @@ class WorkerEvaluator : public Evaluator {
     double energy_seconds(bool finalist) const;
     bool on_cpu() const { return settings_.device.limits.target == Target::cpu; }
 
+    RunFolder temporary_;  ///< of its processes, which it outlives
     WorkerSettings settings_;
     Objective objective_;
     SamplingRule sampling_;  ///< of this problem

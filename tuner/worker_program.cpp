@@ -1,9 +1,10 @@
 #include "tuner/worker_program.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "runtime/process.hpp"
+#include "tuning_db/environment.hpp"
+#include "tuning_db/package.hpp"
 
 namespace hone {
 
@@ -12,11 +13,11 @@ std::vector<std::string> find_worker_command() {
         const std::string found = find_program(program);
         return found.empty() ? std::vector<std::string>{} : std::vector<std::string>{found, "worker"};
     };
-    if (const char* const named = std::getenv("HONE_WORKER"); named != nullptr && *named != '\0') return command(named);
+    if (const std::string named = environment_variable("HONE_WORKER"); !named.empty()) return command(named);
     std::error_code error;
     const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-    for (const auto& folder : {own, own / ".." / "bin", std::filesystem::path(HONE_BINARY_FOLDER)})
-        if (auto found = command((folder / "hone").string()); !found.empty()) return found;
+    for (const auto& program : {own / "hone", own / ".." / "bin" / "hone", package().program})
+        if (auto found = command(program.string()); !found.empty()) return found;
     return command("hone");
 }
 

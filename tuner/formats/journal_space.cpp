@@ -59,7 +59,9 @@ bool is_journal(std::string_view text) {
 RecordedSpace parse_journal_space(std::string_view text, const std::string& file, const std::string& name) {
     JournalText journal = parse_journal(text, file);
     auto& entries = journal.entries;
-    const bool complete = !entries.empty() && entries.back().kind == JournalEntry::Kind::done;
+    // A run whose budget was spent is done, too, but not with its space.
+    const bool complete = !entries.empty() && entries.back().kind == JournalEntry::Kind::done &&
+                          std::none_of(entries.begin(), entries.end(), [](const auto& entry) { return entry.kind == JournalEntry::Kind::finish; });
     std::erase_if(entries, [](const JournalEntry& entry) { return entry.kind != JournalEntry::Kind::evaluation || entry.finalist; });
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
     std::vector<std::string> names;
@@ -83,7 +85,15 @@ RecordedSpace parse_journal_space(std::string_view text, const std::string& file
     std::vector<RecordedParameter> parameters = parameters_of(names, rows);
     check_product(parameters, file);
     auto configurations = indexed(parameters, std::move(rows));
-    return {{.name = name, .kernel = journal.run.problem, .device = journal.run.device.name, .objective = "time", .cut = !complete},
+    const RunDescription& run = journal.run;
+    const bool everything = run.strategy == "exhaustive" && run.only.empty() && run.among == 0;
+    return {{.name = name,
+             .kernel = run.problem,
+             .device = run.device.name,
+             .objective = "time",
+             .cut = !complete,
+             .chosen_by = everything ? "" : run.strategy,
+             .members = run.members},
             std::move(parameters),
             std::move(configurations)};
 }
@@ -94,8 +104,9 @@ std::string journal_text(const RecordedSpace& recorded) {
     journal.run.problem = title.kernel + (title.problem_size.empty() ? "" : " problem_size=" + title.problem_size);
     journal.run.device.name = title.device;
     journal.run.space = space_hash(recorded.space(0), recorded.members());
+    journal.run.members = recorded.whole() ? std::ssize(recorded.members()) : title.members;
     journal.run.version = HONE_VERSION;
-    journal.run.strategy = "exhaustive";
+    journal.run.strategy = title.chosen_by.empty() ? "exhaustive" : title.chosen_by;
     for (const auto& configuration : recorded.configurations())
         journal.entries.push_back(
             {JournalEntry::Kind::evaluation, 0, configuration.index, false, key_of(recorded, configuration.index), configuration.outcome});

@@ -74,7 +74,7 @@ void read_part(Parts& parts, const std::string& name, std::string_view text, int
     const JsonPlace place(node, file);
     if (name == "device_name") parts.title.device = text_or_empty(place);
     if (name == "kernel_name") parts.title.kernel = text_or_empty(place);
-    if (name == "problem_size") parts.title.problem_size = write_json(node);
+    if (name == "problem_size" && !place.is_null()) parts.title.problem_size = write_json(node);
     if (name == "objective") parts.title.objective = text_or_empty(place);
     if (name == "tune_params_keys") parts.names = read_names(place);
     if (name == "tune_params") parts.parameters = read_parameters(place);
@@ -230,6 +230,26 @@ std::string entry_text(const RecordedSpace& recorded, const RecordedConfiguratio
                               milliseconds_json(outcome.verify_seconds), milliseconds_json(outcome.measure_seconds));
 }
 
+// The extents of a problem of hone's, in the order of its family; 0 is no size, it leaves one to the family.
+std::string extents_json(const std::string& kernel, const Families& families) {
+    if (!knows(families, kernel.substr(0, kernel.find(' ')))) return "";
+    try {
+        const Problem problem = families.parse_problem(kernel);
+        std::string sizes;
+        for (const auto& name : problem.extents())
+            if (const std::int64_t size = problem.integer(name); size != 0) sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+        return sizes.empty() ? "" : "[" + sizes + "]";
+    } catch (const Error&) {
+        return "";  // of another version of the family
+    }
+}
+
+std::string problem_size_json(const RecordedTitle& title, const Families& families) {
+    if (!title.problem_size.empty()) return title.problem_size;
+    const std::string extents = extents_json(title.kernel, families);
+    return extents.empty() ? "\"callable\"" : extents;
+}
+
 }  // namespace
 
 RecordedSpace parse_kernel_tuner(std::string_view text, const std::string& file, const std::string& name) {
@@ -241,7 +261,7 @@ RecordedSpace parse_kernel_tuner(std::string_view text, const std::string& file,
     return {std::move(parts.title), parameters, std::move(configurations)};
 }
 
-std::string kernel_tuner_text(const RecordedSpace& recorded) {
+std::string kernel_tuner_text(const RecordedSpace& recorded, const Families& families) {
     const RecordedTitle& title = recorded.title();
     std::string names;
     std::string lists;
@@ -253,7 +273,7 @@ std::string kernel_tuner_text(const RecordedSpace& recorded) {
     std::string text = fmt::format(
         "{{\"device_name\": {},\n\"kernel_name\": {},\n\"problem_size\": {},\n\"tune_params_keys\": [{}],\n\"tune_params\": {{{}}},\n"
         "\"objective\": \"time\",\n\"cache\": {{",
-        json_string(title.device), json_string(title.kernel), title.problem_size.empty() ? "null" : title.problem_size, names, lists);
+        json_string(title.device), json_string(title.kernel), problem_size_json(title, families), names, lists);
     for (const auto& configuration : recorded.configurations())
         text += fmt::format("{}\n{}", &configuration == recorded.configurations().data() ? "" : ",",
                             entry_text(recorded, configuration, recorded.places(configuration.index)));

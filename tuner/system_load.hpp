@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace hone {
+
+/// What the system says about who used its processors until now. Absent: it does not say.
+struct LoadReading {
+    std::chrono::steady_clock::time_point at;
+    std::optional<double> load;               ///< mean number of running and waiting threads of the last minute (/proc/loadavg)
+    std::optional<double> processor_ticks;    ///< of all processors since the start, whatever they did (/proc/stat)
+    std::optional<double> stolen_ticks;       ///< of these, those that a host gave to other machines
+    std::optional<double> waiting_seconds;    ///< in which something had to wait for a processor (/proc/pressure/cpu)
+    std::optional<double> throttled_seconds;  ///< that this process's control group was held back (cpu.stat)
+};
+
+/// Reads the load of this machine. `root`: of the file system, another in tests.
+///
+///     const SystemLoad system;
+///     const LoadReading before = system.read();
+///     measure();
+///     const std::string busy = SystemLoad::busy(before, system.read(), processors().usable);
+class SystemLoad {
+  public:
+    explicit SystemLoad(std::filesystem::path root = "/") : root_(std::move(root)) {}
+
+    LoadReading read() const;
+
+    /// What between two readings was more than a measurement on `processors` processors makes itself, in words ("12.0 % of the processors' time was
+    /// stolen"), or an empty string.
+    static std::string busy(const LoadReading& before, const LoadReading& after, int processors);
+
+  private:
+    std::filesystem::path root_;
+};
+
+}  // namespace hone
