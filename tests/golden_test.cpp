@@ -1,7 +1,9 @@
-// Emitted kernels, word for word, for the problems and configurations of tests/golden/cases.txt.
+// Emitted kernels, word for word, for the problems and configurations of tests/golden/cases.txt. Some are kept whole, to be read; of the others the
+// SHA-256 is kept.
 //
-//     golden_test            compares; the slow tests also compile every CUDA kernel for several architectures, with no GPU
-//     golden_test --update   writes the files anew, and deletes those without a case
+//     golden_test                  compares; the slow tests also compile every CUDA kernel for several architectures, with no GPU
+//     golden_test --show NAME.cu   prints the text of a case as it is emitted now
+//     golden_test --update         writes files and SHA-256s anew, and deletes files without a case
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -20,21 +22,29 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "runtime/compiler.hpp"
+#include "runtime/sha256.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone {
+namespace hone::golden_test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path folder = fs::path(HONE_SOURCE_FOLDER) / "tests" / "golden";
+const fs::path folder = hone::test::source_path("tests/golden");
 
 struct Case {
     std::string name;
     Target target = Target::cpu;
     std::string problem;
     std::string config;
+    std::string kept;  // "whole", or the text's SHA-256; of a new case nothing
 
     std::string file() const { return name + (target == Target::cuda ? ".cu" : ".cpp"); }
+    bool whole() const { return kept == "whole"; }
+    // The case's line in cases.txt.
+    std::string line() const {
+        return fmt::format("{} | {} | {} |{} | {}", name, to_string(target), problem, config.empty() ? "" : " " + config, kept);
+    }
 };
 
 std::string trimmed(const std::string& text) {
@@ -42,19 +52,33 @@ std::string trimmed(const std::string& text) {
     return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
-std::vector<Case> read_cases() {
-    std::vector<Case> cases;
+// The lines of cases.txt, with what those say that are cases.
+struct Line {
+    std::string text;
+    std::optional<Case> golden;
+};
+
+std::vector<Line> read_lines() {
+    std::vector<Line> lines;
     std::ifstream file(folder / "cases.txt");
     for (std::string line; std::getline(file, line);) {
+        lines.push_back({line, {}});
         if (line.empty() || line.starts_with('#')) continue;
-        std::array<std::string, 4> fields;
+        std::array<std::string, 5> fields;
         std::istringstream stream(line);
         for (auto& field : fields) {
             std::getline(stream, field, '|');
             field = trimmed(field);
         }
-        cases.push_back({fields[0], parse_target(fields[1]), fields[2], fields[3]});
+        lines.back().golden = {fields[0], parse_target(fields[1]), fields[2], fields[3], fields[4]};
     }
+    return lines;
+}
+
+std::vector<Case> read_cases() {
+    std::vector<Case> cases;
+    for (auto& line : read_lines())
+        if (line.golden) cases.push_back(std::move(*line.golden));
     return cases;
 }
 
@@ -126,7 +150,14 @@ class Golden : public ::testing::TestWithParam<Case> {};
 TEST_P(Golden, TheEmittedKernelIsTheGoldenOne) {
     const Emitted kernel = emit(GetParam(), golden_architecture);
     ASSERT_FALSE(kernel.rejection) << kernel.rejection->constraint << ": " << kernel.rejection->reason;
-    const fs::path path = folder / GetParam().file();
+    const std::string file = GetParam().file();
+    if (!GetParam().whole()) {
+        EXPECT_EQ(GetParam().kept, sha256(kernel.source.text))
+            << file << "; golden_test --show " << file
+            << " prints the text, here and at the revision before; if the change is wanted, run golden_test --update";
+        return;
+    }
+    const fs::path path = folder / file;
     ASSERT_TRUE(fs::exists(path)) << "run golden_test --update to write it";
     EXPECT_EQ(first_difference(read_file(path), kernel.source.text), "") << path << "; if the change is wanted, run golden_test --update";
 }
@@ -173,16 +204,28 @@ TEST_P(SlowGoldenCuda, CompilesForEveryArchitectureThatItFits) {
 }
 
 TEST(GoldenFiles, EveryFileHasItsCaseAndEveryNameIsUnique) {
+    std::set<std::string> names;
     std::set<std::string> expected{"cases.txt"};
-    for (const auto& golden : read_cases()) EXPECT_TRUE(expected.insert(golden.file()).second) << golden.file() << " stands twice in cases.txt";
+    for (const auto& golden : read_cases()) {
+        EXPECT_TRUE(names.insert(golden.file()).second) << golden.file() << " stands twice in cases.txt";
+        if (golden.whole()) expected.insert(golden.file());
+    }
     std::set<std::string> found;
     for (const auto& entry : fs::directory_iterator(folder)) found.insert(entry.path().filename().string());
     EXPECT_EQ(found, expected) << "golden_test --update deletes what has no case";
 }
 
-TEST(GoldenFiles, EveryFamilyHasThemForBothTargets) {
+TEST(GoldenFiles, CasesAreWrittenAsTheyAreRead) {
+    for (const auto& line : read_lines()) {
+        if (!line.golden) continue;
+        EXPECT_EQ(line.golden->line(), line.text);
+    }
+}
+
+TEST(GoldenFiles, EveryFamilyHasWholeOnesForBothTargets) {
     std::set<std::string> covered;
-    for (const auto& golden : read_cases()) covered.insert(golden.problem.substr(0, golden.problem.find(' ')) + " " + to_string(golden.target));
+    for (const auto& golden : read_cases())
+        if (golden.whole()) covered.insert(golden.problem.substr(0, golden.problem.find(' ')) + " " + to_string(golden.target));
     for (const auto& family : built_in_families())
         for (const Target target : {Target::cpu, Target::cuda}) EXPECT_TRUE(covered.contains(family.name + " " + to_string(target))) << family.name;
 }
@@ -196,34 +239,61 @@ std::vector<Case> cuda_cases() {
 INSTANTIATE_TEST_SUITE_P(All, Golden, ::testing::ValuesIn(read_cases()), test_name);
 INSTANTIATE_TEST_SUITE_P(All, SlowGoldenCuda, ::testing::ValuesIn(cuda_cases()), test_name);
 
+std::string golden_text(const Case& golden) {
+    const Emitted kernel = emit(golden, golden_architecture);
+    if (kernel.rejection)
+        throw Error("tests/golden/cases.txt, " + golden.name, kernel.rejection->constraint + ": " + kernel.rejection->reason,
+                    "choose another configuration");
+    return kernel.source.text;
+}
+
+void show(const std::string& file) {
+    for (const auto& golden : read_cases())
+        if (golden.file() == file) {
+            std::cout << golden_text(golden);
+            return;
+        }
+    throw Error("golden_test --show", "there is no case " + file, "use a name of tests/golden/cases.txt, with .cu or .cpp behind it");
+}
+
 // All kernels are made before any file is touched: a case that cannot be made leaves the folder as it was.
 void update() {
     std::vector<std::pair<fs::path, std::string>> files;
-    for (const auto& golden : read_cases()) {
-        const Emitted kernel = emit(golden, golden_architecture);
-        if (kernel.rejection)
-            throw Error("tests/golden/cases.txt, " + golden.name, kernel.rejection->constraint + ": " + kernel.rejection->reason,
-                        "choose another configuration");
-        files.emplace_back(folder / golden.file(), kernel.source.text);
+    std::string cases;
+    for (auto& line : read_lines()) {
+        if (line.golden) {
+            const std::string text = golden_text(*line.golden);
+            if (line.golden->whole())
+                files.emplace_back(folder / line.golden->file(), text);
+            else
+                line.golden->kept = sha256(text);
+            line.text = line.golden->line();
+        }
+        cases += line.text + "\n";
     }
+    files.emplace_back(folder / "cases.txt", cases);
     for (const auto& entry : fs::directory_iterator(folder))
         if (entry.path().filename() != "cases.txt") fs::remove(entry.path());
     for (const auto& [path, text] : files) std::ofstream(path, std::ios::binary) << text;
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::golden_test
 
 int main(int argc, char** argv) {
     ::testing::InitGoogleTest(&argc, argv);
-    if (argc == 2 && std::string(argv[1]) == "--update") {
-        try {
-            hone::update();
-        } catch (const hone::Error& error) {
-            std::cerr << error.what() << "\n";
-            return 1;
-        }
-        return 0;
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    const bool update = arguments == std::vector<std::string>{"--update"};
+    const bool show = arguments.size() == 2 && arguments[0] == "--show";
+    if (!update && !show) return RUN_ALL_TESTS();
+    try {
+        if (update)
+            hone::golden_test::update();
+        else
+            hone::golden_test::show(arguments[1]);
+    } catch (const hone::Error& error) {
+        std::cerr << error.what() << "\n";
+        return 1;
     }
-    return RUN_ALL_TESTS();
+    return 0;
 }

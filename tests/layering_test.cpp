@@ -12,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
-namespace hone {
+#include "tests/support/places.hpp"
+
+namespace hone::layering_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,21 +59,21 @@ std::string violation(std::string_view folder, bool is_header, const Include& in
 std::vector<fs::path> sources() {
     std::vector<fs::path> files;
     for (const std::string_view top : {"generator", "tuning_db", "runtime", "tuner", "tools", "examples", "benchmarks", "tests"}) {
-        const fs::path folder = fs::path(HONE_SOURCE_FOLDER) / top;
+        const fs::path folder = test::source_path(top);
         if (!fs::exists(folder)) continue;
         for (const auto& entry : fs::recursive_directory_iterator(folder))
             if (entry.path().extension() == ".cpp" || entry.path().extension() == ".hpp")
-                files.push_back(entry.path().lexically_relative(HONE_SOURCE_FOLDER));
+                files.push_back(entry.path().lexically_relative(test::source_path("")));
     }
     return files;
 }
 
 TEST(Layering, EveryIncludeFollowsTheFolderOrder) {
     const auto files = sources();
-    ASSERT_GE(files.size(), 20U) << "the sources were not found under " << HONE_SOURCE_FOLDER;
+    ASSERT_GE(files.size(), 20U) << "the sources were not found under " << test::source_path("");
     for (const auto& file : files) {
         if (file.string().starts_with("tests/consumer")) continue;  // sees hone as another project does
-        std::ifstream source(fs::path(HONE_SOURCE_FOLDER) / file);
+        std::ifstream source(test::source_path(file));
         for (const auto& include : includes_of(source)) {
             const std::string reason = violation(file.begin()->string(), file.extension() == ".hpp", include);
             EXPECT_EQ(reason, "") << file << " includes " << include.header;
@@ -97,10 +99,10 @@ TEST(Layering, NoFileNamesTheDetailsOfAnotherLayersLibraries) {
     for (const auto& file : sources()) {
         const std::string folder = file.begin()->string();
         if (folder != "generator" && folder != "tuning_db" && folder != "tuner") continue;
-        std::ifstream source(fs::path(HONE_SOURCE_FOLDER) / file);
+        std::ifstream source(test::source_path(file));
         for (const auto& include : includes_of(source)) EXPECT_NE(include.header, "dlfcn.h") << file;
     }
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::layering_test

@@ -1,4 +1,4 @@
-# Installs BUILD into an empty prefix, builds the consumer project and the one of docs/own-family.md against it, and runs both. Run as:
+# Installs BUILD into an empty prefix, moves that, builds the consumer project and the one of docs/own-family.md against it, and runs both. Run as:
 #   cmake -DBUILD=<hone's build folder> -DSOURCE=<this folder> -DWORK=<scratch folder> -P build_and_run.cmake
 function(run)
     execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
@@ -7,9 +7,11 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${SOURCE}/CMakeLists.txt ${SOURCE}/main.cpp DESTINATION ${WORK}/project)
 file(COPY ${SOURCE}/../../examples/heat.cpp ${SOURCE}/../../examples/heat DESTINATION ${WORK}/project/examples)
-run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
+file(RENAME ${WORK}/first ${WORK}/prefix)
 run(${CMAKE_COMMAND} -S ${WORK}/project -B ${WORK}/build -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_BUILD_TYPE=Release
     -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${WORK}/build/consumer)
+run(${CMAKE_COMMAND} -E env --unset=HONE_DB --unset=HONE_WORKER HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/data PATH=/usr/bin:/bin
+    ${WORK}/build/consumer ${WORK}/prefix)
 run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache ${WORK}/build/heat --device cpu --size 40 --seconds 1 --db ${WORK}/tuned)

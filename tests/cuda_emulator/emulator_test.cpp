@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "runtime/cpu/cpu_backend.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::test {
+namespace hone::test::emulator_test {
 namespace {
 
 // A CUDA source of one entry `kernel(real* data, [table,] int n, int first, int last, int constant)`, launched once.
@@ -57,8 +57,7 @@ class Emulator : public ::testing::Test {
         return data;
     }
 
-    TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
 };
 
@@ -148,4 +147,4 @@ TEST_F(EmulatorDeathTest, AWordThatNobodyWroteIsAnErrorWhenItIsCopied) {
 }
 
 }  // namespace
-}  // namespace hone::test
+}  // namespace hone::test::emulator_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hone {
+namespace hone::block_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -41,4 +41,4 @@ TEST(Block, StartsEmpty) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::block_test

@@ -4,7 +4,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone {
+namespace hone::config_test {
 namespace {
 
 TEST(Config, KeyIsWhatOneTypes) {
@@ -35,4 +35,4 @@ TEST(Config, ComparesByItsAssignments) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::config_test

@@ -6,7 +6,7 @@
 #include "generator/error.hpp"
 #include "tests/generator/sample_family.hpp"
 
-namespace hone {
+namespace hone::families_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(Families, EveryErrorSaysWhereWhatAndWhatToDo) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::families_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hone {
+namespace hone::limits_test {
 namespace {
 
 TEST(Limits, AreThoseOfTheProgrammingGuide) {
@@ -43,4 +43,4 @@ TEST(Limits, TheProcessorHasAVectorAndACache) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::limits_test

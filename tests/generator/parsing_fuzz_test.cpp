@@ -9,7 +9,7 @@
 #include "generator/families.hpp"
 #include "tests/generator/sample_family.hpp"
 
-namespace hone {
+namespace hone::parsing_fuzz_test {
 namespace {
 
 constexpr int inputs = 30000;
@@ -121,4 +121,4 @@ TEST(ParsingFuzz, NoMutantOfAConfigurationIsAcceptedOutsideTheSpace) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::parsing_fuzz_test

@@ -9,7 +9,7 @@
 #include "generator/error.hpp"
 #include "tests/generator/sample_family.hpp"
 
-namespace hone {
+namespace hone::problem_test {
 namespace {
 
 Problem blur(const std::string& parameters) {
@@ -62,4 +62,4 @@ TEST(Problem, DistanceBetweenKindsIsAnError) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::problem_test

@@ -9,7 +9,7 @@
 #include "generator/error.hpp"
 #include "generator/simplex_nodes.hpp"
 
-namespace hone {
+namespace hone::reference_element_test {
 namespace {
 
 constexpr int highest_order = 10;
@@ -286,4 +286,4 @@ TEST(ReferenceElementOrders, OutsideOneToTenAreRefused) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::reference_element_test

@@ -9,8 +9,9 @@
 #include <sstream>
 
 #include "generator/error.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone {
+namespace hone::render_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -24,7 +25,7 @@ struct Template {
 // Every template of the tree, as it stands on disk.
 std::vector<Template> templates() {
     std::vector<Template> result;
-    for (const auto& entry : std::filesystem::directory_iterator(HONE_SOURCE_FOLDER "/templates")) {
+    for (const auto& entry : std::filesystem::directory_iterator(test::source_path("templates"))) {
         if (entry.path().extension() != ".in") continue;
         Template found{entry.path().stem().string(), {}, {}};
         std::ifstream file(entry.path());
@@ -114,4 +115,4 @@ TEST(Render, AnUnknownTemplateIsAnError) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::render_test

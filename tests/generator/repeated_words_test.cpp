@@ -6,7 +6,7 @@
 
 #include "generator/random_words.hpp"
 
-namespace hone {
+namespace hone::repeated_words_test {
 namespace {
 
 constexpr std::int64_t period = RepeatedWords<float>::period;
@@ -40,4 +40,4 @@ TEST(RepeatedWords, AnyPieceIsThatOfTheWholeArray) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::repeated_words_test

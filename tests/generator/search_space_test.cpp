@@ -10,7 +10,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone {
+namespace hone::search_space_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -209,4 +209,4 @@ TEST(SearchSpace, AListOfMembersIsASpaceOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::search_space_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-namespace hone {
+namespace hone::simplex_nodes_test {
 namespace {
 
 TEST(LobattoPoints, AreTheKnownOnes) {
@@ -54,4 +54,4 @@ TEST(TetrahedronPoints, AreSymmetric) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::simplex_nodes_test

@@ -6,7 +6,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone {
+namespace hone::tensor_element_test {
 namespace {
 
 class TensorElements : public ::testing::TestWithParam<int> {};
@@ -65,4 +65,4 @@ TEST(TensorElement, OtherOrdersAreRefused) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::tensor_element_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace hone::text {
+namespace hone::text::text_test {
 namespace {
 
 TEST(Text, GivesThreeSignificantDigitsWithoutExponent) {
@@ -66,4 +66,4 @@ TEST(Text, CountsAndCutsCharactersNotBytes) {
 }
 
 }  // namespace
-}  // namespace hone::text
+}  // namespace hone::text::text_test

@@ -6,7 +6,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone {
+namespace hone::value_test {
 namespace {
 
 TEST(Value, WholeNumbersAreNumbersAndAllElseIsAWord) {
@@ -41,6 +41,14 @@ TEST(Value, TheNearestWordIsFoundAndAFarOneIsNot) {
     EXPECT_EQ(did_you_mean("poisson", families), "");
 }
 
+TEST(Value, PrecisionsAreKnownByTheirOtherNames) {
+    const std::vector<std::string> precisions{"f32", "f64"};
+    for (const char* word : {"double", "Double", "fp64", "float64"}) EXPECT_EQ(nearest_word(word, precisions), "f64") << word;
+    for (const char* word : {"float", "single", "FP32", "float32"}) EXPECT_EQ(nearest_word(word, precisions), "f32") << word;
+    EXPECT_EQ(nearest_word("half", precisions), "");
+    EXPECT_EQ(nearest_word("double", {"single", "doubled"}), "doubled") << "where no f64 is meant";
+}
+
 TEST(Value, AnAbsentNameOrTheOtherTypeIsAnErrorThatNamesThePlace) {
     const std::vector<Assignment> assignments{{"order", std::int64_t{5}}, {"precision", std::string("f32")}};
     EXPECT_EQ(integer_of(assignments, "order", "here"), 5);
@@ -63,4 +71,4 @@ TEST(Value, AssignmentsAreJoinedInOrder) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::value_test

@@ -10,7 +10,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone {
+namespace hone::workload_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -81,4 +81,4 @@ TEST(Workload, ASizeThatCannotBeIsAnErrorWithTheSize) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::workload_test

@@ -7,10 +7,10 @@
 
 #include "generator/error.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/verify.hpp"
 
-namespace hone {
+namespace hone::axpy_family_test {
 namespace {
 
 class AxpyFamily : public ::testing::Test {
@@ -34,8 +34,7 @@ class AxpyFamily : public ::testing::Test {
         }
     }
 
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_backend("cpu", cache_);
     std::uint64_t seed_ = std::random_device{}();
 };
@@ -71,4 +70,4 @@ TEST_F(AxpyFamily, CompilesForAGpu) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::axpy_family_test

@@ -7,7 +7,7 @@
 #include "generator/error.hpp"
 #include "tests/support/backend_test.hpp"
 
-namespace hone {
+namespace hone::buffers_test {
 namespace {
 
 TEST(RowLayout, PaddedRowsBeginAtAlignedAddresses) {
@@ -105,4 +105,4 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Buffers, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Buffers, testing::Values("cuda"));
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::buffers_test

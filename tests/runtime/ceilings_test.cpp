@@ -9,7 +9,7 @@
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/environment.hpp"
 
-namespace hone {
+namespace hone::ceilings_test {
 namespace {
 
 using testing::HasSubstr;
@@ -109,4 +109,4 @@ TEST(GpuCeilings, AreWithinWhatGpusDo) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::ceilings_test

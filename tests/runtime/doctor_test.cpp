@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/temporary_folder.hpp"
 
-namespace hone {
+namespace hone::doctor_test {
 namespace {
 
 using test::FakeMachine;
@@ -47,6 +51,27 @@ TEST(Doctor, SaysWhatToInstallOnABareMachine) {
     EXPECT_TRUE(finding(findings, "processor").found);
 }
 
+TEST(Doctor, NamesACompilerThatCannotCompileWithItsReason) {
+    const test::TemporaryFolder folder;
+    const auto old = folder.path() / "g++-8";
+    std::ofstream(old) << "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'g++ (GCC) 8.5.0'; exit; }\n"
+                       << "echo \"g++: error: unrecognized command line option '-std=c++20'\" >&2\nexit 1\n";
+    std::filesystem::permissions(old, std::filesystem::perms::owner_all);
+    {
+        const test::EnvironmentVariable chosen("HONE_CXX", old.string());
+        const auto findings = diagnose();
+        EXPECT_FALSE(finding(findings, compiler_finding_name).found);
+        EXPECT_THAT(finding(findings, compiler_finding_name).detail, HasSubstr("8.5.0"));
+        EXPECT_THAT(finding(findings, compiler_finding_name).detail, HasSubstr("-std=c++20"));
+    }
+    const test::EnvironmentVariable unset("HONE_CXX", std::nullopt);
+    const test::EnvironmentVariable preferred("CXX", old.string());
+    const auto findings = diagnose();
+    if (!finding(findings, compiler_finding_name).found) GTEST_SKIP() << finding(findings, compiler_finding_name).detail;
+    EXPECT_THAT(finding(findings, "C++ compiler passed over").detail, HasSubstr("-std=c++20"));
+    EXPECT_THAT(finding(findings, "C++ compiler passed over").remedy, HasSubstr("GCC 12"));
+}
+
 TEST(Doctor, GoesOnAfterADeviceThatDoesNotAnswer) {
     FakeMachine machine;
     machine.state().failures["cuDeviceGetName"] = 999;
@@ -57,4 +82,4 @@ TEST(Doctor, GoesOnAfterADeviceThatDoesNotAnswer) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::doctor_test

@@ -7,7 +7,7 @@
 #include "generator/error.hpp"
 #include "tests/support/verify.hpp"
 
-namespace hone {
+namespace hone::gpu_sanitizer_test {
 namespace {
 
 // By family, so that families can be checked by processes side by side; precisions are put in. One problem that is f32 alone says so.
@@ -118,4 +118,4 @@ TEST(SanitizerProblems, AreThereForEveryFamily) {
 INSTANTIATE_TEST_SUITE_P(Gpu, Sanitizer, testing::ValuesIn(names()), [](const auto& test) { return test.param; });
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::gpu_sanitizer_test

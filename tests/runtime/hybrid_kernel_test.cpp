@@ -10,7 +10,7 @@
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone {
+namespace hone::hybrid_kernel_test {
 namespace {
 
 std::shared_ptr<const Kernel> kernel_on(Backend& backend, const Problem& problem) {
@@ -189,4 +189,4 @@ TEST_F(SlowHybridKernel, RefusesWhatCannotBeShared) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::hybrid_kernel_test

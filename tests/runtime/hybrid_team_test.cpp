@@ -10,7 +10,7 @@
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone {
+namespace hone::hybrid_team_test {
 namespace {
 
 std::vector<void*> pointers_to(std::vector<HostArray>& arrays) {
@@ -208,4 +208,4 @@ TEST_F(HybridTeamTest, RefusesWhatItCannotShare) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::hybrid_team_test

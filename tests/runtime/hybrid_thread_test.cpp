@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace hone {
+namespace hone::hybrid_thread_test {
 namespace {
 
 TEST(ConcurrentHybridThread, DoesOnePieceOfWorkAfterTheOtherOnOneThread) {
@@ -38,4 +38,4 @@ TEST(ConcurrentHybridThread, EndsWhileItHasNothingToDo) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::hybrid_thread_test

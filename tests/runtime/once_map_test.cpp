@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace hone {
+namespace hone::once_map_test {
 namespace {
 
 TEST(OnceMap, BuildsOncePerKey) {
@@ -88,4 +88,4 @@ TEST(ConcurrentOnceMap, KeysDoNotWaitForEachOther) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::once_map_test

@@ -11,7 +11,7 @@
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/fake_powercap.hpp"
 
-namespace hone {
+namespace hone::power_test {
 namespace {
 
 using test::FakeMachine;
@@ -155,4 +155,4 @@ TEST(ConcurrentPowerMeter, MayBeGivenUp) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::power_test

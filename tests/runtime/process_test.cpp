@@ -1,7 +1,8 @@
 #include "runtime/process.hpp"
 
 #include <gtest/gtest.h>
-#include <poll.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,10 +10,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/descendants.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tuning_db/file_store.hpp"
 
-namespace hone {
+namespace hone::process_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -75,18 +78,40 @@ TEST(Process, MuchOutputNeitherBlocksNorFillsMemory) {
 }
 
 TEST(Process, ATimeOutEndsTheWholeGroup) {
-    // The program and what it starts inherit the end that is written to. Reading from the other one ends when nobody is left who has it.
-    std::array<int, 2> ends{};
-    ASSERT_EQ(pipe(ends.data()), 0);
+    test::Descendants descendants;
     const ProcessResult result = shell("sleep 100 & sleep 100", 0.2);
-    close(ends[1]);
     EXPECT_TRUE(result.timed_out);
     EXPECT_FALSE(result.ok());
     EXPECT_EQ(result.failure().substr(0, 12), "killed after");
     EXPECT_LT(result.seconds, 50);
-    pollfd left{ends[0], POLLIN, 0};
-    EXPECT_EQ(poll(&left, 1, static_cast<int>(1000 * patience)), 1) << "a child of the program outlived it";
-    close(ends[0]);
+    EXPECT_TRUE(descendants.gone()) << "a child of the program outlived it";
+}
+
+TEST(Process, ABackgroundChildThatHoldsTheOutputDelaysNothingAndEndsWithTheRun) {
+    test::Descendants descendants;
+    const ProcessResult result = shell("echo one; sleep 1000 & echo two", 100);
+    EXPECT_TRUE(result.ok()) << result.failure();
+    EXPECT_EQ(result.output, "one\ntwo\n");
+    EXPECT_TRUE(descendants.gone());
+}
+
+TEST(Process, ATimeOutEndsAlsoWhatLeftTheGroup) {
+    test::Descendants descendants;
+    EXPECT_TRUE(shell("setsid sleep 1000 & sleep 1000", 0.5).timed_out);
+    EXPECT_TRUE(descendants.gone());
+}
+
+TEST(Process, NothingIsOpenedInPlaceOfAStandardStreamThatIsClosed) {
+    const TemporaryFolder folder;
+    const auto check = [&] {
+        for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(descriptor);
+        const FolderLock lock(folder.path());
+        const ProcessResult result = shell("echo heard; read line || echo nothing");
+        const bool lands_nowhere = write(STDOUT_FILENO, "stray", 5) < 0 && write(STDERR_FILENO, "stray", 5) < 0;
+        const bool comes_from_nowhere = read(STDIN_FILENO, std::array<char, 1>().data(), 1) < 0;
+        _exit(lands_nowhere && comes_from_nowhere && result.output == "heard\nnothing\n" ? 0 : 1);
+    };
+    EXPECT_EXIT(check(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Process, ATimeOutComesEvenWhenTheOutputIsClosed) {
@@ -111,5 +136,30 @@ TEST(Process, ProgramsAreFoundOnThePath) {
     EXPECT_EQ(find_program("sh"), "");
 }
 
+// Address space that costs nothing: not set aside, never used.
+bool claims(std::size_t bytes) {
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    munmap(memory, bytes);
+    return true;
+}
+
+TEST(Process, FurtherMemoryIsLimitedAndTheLimitCanBeSetAnew) {
+    constexpr std::size_t gibibyte = std::size_t{1} << 30;
+    const pid_t child = fork();
+    if (child == 0) {
+        if (!claims(100 * gibibyte)) _exit(1);
+        limit_further_memory(10 * std::int64_t{gibibyte});
+        if (!claims(9 * gibibyte)) _exit(2);
+        if (claims(100 * gibibyte)) _exit(3);
+        limit_further_memory(200 * std::int64_t{gibibyte});
+        _exit(claims(100 * gibibyte) ? 0 : 4);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 }  // namespace
-}  // namespace hone
+}  // namespace hone::process_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/fake_powercap.hpp"
 
-namespace hone {
+namespace hone::rapl_test {
 namespace {
 
 using test::FakePowercap;
@@ -65,4 +65,4 @@ TEST(RaplCounter, AZoneThatGoesAwayReadsAsNothing) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::rapl_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace hone {
+namespace hone::sha256_test {
 namespace {
 
 // Examples of FIPS 180-4's companion "Secure Hash Standard Examples" (NIST Cryptographic Standards and Guidelines) and of RFC 6234, 8.5.
@@ -28,4 +28,4 @@ TEST(Sha256, HandlesEveryLengthAroundABlock) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::sha256_test

@@ -11,7 +11,7 @@
 
 #include "generator/host_memory.hpp"
 
-namespace hone {
+namespace hone::uploader_test {
 namespace {
 
 // A device that fetches host memory as late as it may: when it is waited for.
@@ -90,4 +90,4 @@ TEST(Uploader, OnTheProcessorIsOneCopy) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::uploader_test

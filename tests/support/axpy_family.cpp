@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <random>
 
 #include "generator/block.hpp"
@@ -51,12 +52,42 @@ Block elements(const Axpy& axpy, const std::string& condition, const std::string
     return block.close();
 }
 
+// What a program may do to its process, on the cpu alone: declarations, and the statements.
+struct Deed {
+    std::string declarations;
+    std::string statements;
+};
+
+const std::map<std::string, Deed>& deeds() {
+    const std::string once = "static bool done = false; if (!done && (done = true))";
+    static const std::map<std::string, Deed> all{
+        {"exit", {"void exit(int);", "exit(0);"}},
+        {"print", {"int printf(const char*, ...); int fflush(void*);", R"(printf("{\"outcome\": 1}\nnoise\n"); fflush(nullptr);)"}},
+        {"scribble", {"long write(int, const void*, unsigned long);", once + R"( for (int file = 1; file < 32; ++file) write(file, "noise\n", 6);)"}},
+        {"fork", {"int fork(); unsigned sleep(unsigned);", once + " if (fork() == 0) while (true) sleep(600);"}},
+        {"escape", {"int fork(); int setsid(); unsigned sleep(unsigned);", once + " if (fork() == 0) { setsid(); while (true) sleep(600); }"}},
+        {"close", {"int close(int);", "for (int file = 0; file < 64; ++file) close(file);"}},
+        {"kill", {"int raise(int);", "raise(9);"}},
+        {"stop", {"int raise(int);", "raise(19);"}},
+        {"overwrite", {"", "for (int i = n; i < n + 16; ++i) y[i] = real(7);"}},
+        {"underwrite", {"", "for (int i = -16; i < 0; ++i) y[i] = real(7);"}},
+    };
+    return all;
+}
+
 Block faulty(const Axpy& axpy) {
     Block block;
     if (axpy.fault == "crash") block.text("volatile unsigned long long address = 8;").text("*reinterpret_cast<volatile int*>(address) = 1;");
     // It reads memory that may change: a loop without any effect, and every variable on the stack, a compiler may leave out.
     if (axpy.fault == "hang") block.text("const volatile real* watched = x;").text("while (watched[0] > real(-2)) {").text("}");
+    // Sixteen terabytes to read and write, private, of no file, not set aside: they cost nothing until they are used.
+    if (axpy.fault == "greedy") {
+        block.text("void* const claimed = mmap(nullptr, 1ul << 44, 3, 0x4022, -1, 0);");
+        block.text("if (claimed == reinterpret_cast<void*>(-1)) __builtin_trap();");
+        block.text("munmap(claimed, 1ul << 44);");
+    }
     if (axpy.fault == "launch_failure" && axpy.target == Target::cpu) block.text("no_such_function();");
+    if (const auto deed = deeds().find(axpy.fault); deed != deeds().end()) block.text(deed->second.statements);
     return block;
 }
 
@@ -65,6 +96,9 @@ std::string text_of(const Axpy& axpy) {
     block.line("using real = {};", axpy.precision == Precision::f32 ? "float" : "double");
     if (axpy.fault == "compile_failure") block.text("#error this candidate does not compile");
     if (axpy.fault == "launch_failure" && axpy.target == Target::cpu) block.text("extern \"C\" void no_such_function();");
+    if (const auto deed = deeds().find(axpy.fault); deed != deeds().end()) block.text("extern \"C\" { " + deed->second.declarations + " }");
+    if (axpy.fault == "greedy") block.text("extern \"C\" void* mmap(void*, unsigned long, int, int, int, long);");
+    if (axpy.fault == "greedy") block.text("extern \"C\" int munmap(void*, unsigned long);");
     block.open(axpy.qualifiers() + "axpy(const real* x, real* y, " + axpy.table_argument() + "int n, int first, int last, int parity)");
     block.append(faulty(axpy));
     const std::string surplus = axpy.fault == "wrong" ? " + real(1)" : "";

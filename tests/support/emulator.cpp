@@ -8,13 +8,14 @@
 #include <sstream>
 
 #include "generator/error.hpp"
+#include "tests/support/places.hpp"
 
 namespace hone::test {
 namespace {
 
 const std::string& prelude() {
     static const std::string text = [] {
-        const std::string file = std::string(HONE_SOURCE_FOLDER) + "/tests/support/cuda_on_host.hpp";
+        const std::string file = source_path("tests/support/cuda_on_host.hpp");
         std::ifstream stream(file);
         if (!stream) throw Error(file, "cannot be read", "run the test from a checkout of the sources");
         std::ostringstream contents;

@@ -1,12 +1,13 @@
 #include "tests/support/verify.hpp"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 
 #include "runtime/library.hpp"
+#include "tests/support/verified.hpp"
 
 namespace hone::test {
 namespace {
@@ -59,6 +60,22 @@ Verification verify(Backend& backend, const Family& family, const Problem& probl
         result.error = std::max(result.error, largest_difference(computed, expected));
     }
     return result;
+}
+
+void expect_verified(Backend& backend, const Family& family, const Problem& problem, const Config& config, std::mt19937_64& random) {
+    const std::uint64_t seed = random();
+    const Verification whole = verify(backend, family, problem, config, seed);
+    EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
+    const std::int64_t units = family.range(problem);
+    const auto below = [&](std::int64_t count) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(count)); };
+    const std::int64_t first = below(units), last = first + 1 + below(units - first);
+    const Verification part = verify(backend, family, problem, config, seed, first, last);
+    EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+}
+
+void expect_verified_once(Backend& backend, const Family& family, const Problem& problem, const Config& config, std::mt19937_64& random) {
+    verify_once(backend.device().limits, "equals the reference", {{family, problem, config}},
+                [&] { expect_verified(backend, family, problem, config, random); });
 }
 
 std::vector<Config> sample_members(const Backend& backend, const Family& family, const Problem& problem, int count, std::uint64_t seed) {

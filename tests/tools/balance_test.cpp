@@ -9,7 +9,7 @@
 #include "tools/command.hpp"
 #include "tools/json.hpp"
 
-namespace hone::tools {
+namespace hone::tools::balance_test {
 namespace {
 
 using test::Answer;
@@ -57,7 +57,7 @@ TEST(BalanceCommand, RefusesWrongWordsBeforeItStarts) {
     const test::OwnFolders own;
     for (const auto& [rest, expected] : {std::pair<std::string, std::string>{"--devices cpu", "two devices"},
                                          {"--devices cpu,cpu,cpu", "two devices"},
-                                         {"--devices cpu,gpu", "gpu"},
+                                         {"--devices cpu,npu", "npu"},
                                          {"--devices cpu,cpu --period 2", "--period"},
                                          {"--devices cpu,cpu --config z_blok=2", "z_block"}}) {
         const Answer answer = answer_to("balance " + problem + " " + rest);
@@ -67,4 +67,4 @@ TEST(BalanceCommand, RefusesWrongWordsBeforeItStarts) {
 }
 
 }  // namespace
-}  // namespace hone::tools
+}  // namespace hone::tools::balance_test

@@ -1,4 +1,5 @@
 // Commands called directly, without a process of their own: quick, and every family's and command's text is looked at.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,12 +7,16 @@
 #include <sstream>
 
 #include "generator/families.hpp"
+#include "tests/support/axpy_family.hpp"
+#include "tests/support/places.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
 #include "tools/command.hpp"
 #include "tools/json.hpp"
+#include "tools/problem_words.hpp"
+#include "tuning_db/database.hpp"
 
-namespace hone::tools {
+namespace hone::tools::commands_test {
 namespace {
 
 using test::Answer;
@@ -39,7 +44,16 @@ TEST(Commands, OverviewNamesEveryCommandAndExitCode) {
         EXPECT_EQ(answer.out.find("\n  " + command.name + " ") != std::string::npos, !command.hidden) << command.name;
     EXPECT_EQ(ask({"--help"}).out, answer.out);
     EXPECT_EQ(ask({"help"}).out, answer.out);
-    EXPECT_THAT(ask({"--version"}).out, HasSubstr("hone "));
+}
+
+TEST(Commands, VersionNamesCompilerAndBackends) {
+    const Answer answer = ask({"version"});
+    EXPECT_EQ(answer.code, Exit::ok);
+    EXPECT_THAT(answer.out, testing::ContainsRegex("hone [0-9]+\\.[0-9]+\\.[0-9]+\ncompiler: (GCC|clang) [0-9]+"));
+    EXPECT_THAT(answer.out, HasSubstr("backends: cuda, cpu;"));
+    EXPECT_EQ(ask({"--version"}).out, answer.out);
+    EXPECT_EQ(ask({"--version", "--json"}).out, ask({"version", "--json"}).out);
+    EXPECT_EQ(Json::parse(ask({"version", "--json"}).out)["backends"], Json::array({"cuda", "cpu"}));
 }
 
 TEST(Commands, HelpTeachesWithExamples) {
@@ -58,7 +72,7 @@ TEST(Commands, HelpTeachesWithExamples) {
 // The manual is kept up to date by this test.
 TEST(Commands, ManualNamesEveryCommandAndOption) {
     std::ostringstream text;
-    text << std::ifstream(HONE_SOURCE_FOLDER "/docs/command-line.md").rdbuf();
+    text << std::ifstream(test::source_path("docs/command-line.md")).rdbuf();
     for (const auto& command : commands()) {
         if (command.hidden) continue;
         EXPECT_THAT(text.str(), HasSubstr("## hone " + command.name));
@@ -88,6 +102,8 @@ TEST(Commands, AnswersAMisspeltWordWithTheNearest) {
         {"space gaus_seidel_27 stencil=constant", "did you mean gauss_seidel_27?"},
         {"space gauss_seidel_27 stencl=constant", "did you mean stencil?"},
         {"space gauss_seidel_27 stencil=constnt precision=f32 nx=8 ny=8 nz=8", "did you mean constant?"},
+        {"space gauss_seidel_27 stencil=constant precision=double nx=8 ny=8 nz=8", "did you mean f64?"},
+        {"show precision=FP32", "did you mean f32?"},
         {"space " + stencil + " --devcie cpu", "did you mean --device?"},
         {"space " + stencil + " --device cpv", "did you mean cpu?"},
         {"emit " + stencil + " --target cpu --config y_blok=4", "did you mean y_block?"},
@@ -159,6 +175,19 @@ TEST(Commands, EmitPrintsTheSourceAndNothingElse) {
     }
 }
 
+TEST(Commands, EmittedTextsNameTheSizesThatWereAskedFor) {
+    const std::string cube = "gauss_seidel_27 stencil=constant precision=f32 nx={0} ny={0} nz={0}";
+    const std::string small = ask(with("emit", fmt::format(fmt::runtime(cube), 40) + " --target cpu")).out;
+    const std::string large = ask(with("emit", fmt::format(fmt::runtime(cube), 56) + " --target cpu")).out;
+    EXPECT_THAT(small, HasSubstr("// hone emit " + fmt::format(fmt::runtime(cube), 40) + " --target cpu --config "));
+    EXPECT_THAT(large, HasSubstr("nx=56 ny=56 nz=56 --target cpu"));
+    for (const auto& family : built_in_families()) {
+        const Answer answer = ask(with("emit", family.example + " --target cpu"));
+        const std::string key = short_key(built_in_families().parse_problem(family.example), built_in_families());
+        EXPECT_THAT(answer.out, HasSubstr("\n// hone emit " + key + " --target cpu --config ")) << family.name;
+    }
+}
+
 TEST(Commands, EmitRefusesWhatIsNoMember) {
     const Answer answer = ask(with("emit", stencil + " --target cuda --config block_x=128,block_y=16"));
     EXPECT_EQ(answer.code, Exit::wrong_input);
@@ -180,20 +209,102 @@ TEST(Commands, DevicesAndDoctorAnswerInJson) {
     EXPECT_GE(Json::parse(devices.out)["devices"].size(), 1U);
     const Answer doctor = ask({"doctor", "--json"});
     EXPECT_EQ(doctor.code, Exit::ok);
-    for (const auto& finding : Json::parse(doctor.out)["findings"])
-        EXPECT_TRUE(finding["found"] == true || !finding["remedy"].get<std::string>().empty()) << finding["what"];
+    const Json findings = Json::parse(doctor.out)["findings"];
+    for (const auto& finding : findings) EXPECT_TRUE(finding["found"] == true || !finding["remedy"].get<std::string>().empty()) << finding["what"];
 }
 
 TEST(Commands, EmptyDatabaseIsAnAnswerWithoutResult) {
     const test::OwnFolders own;
-    EXPECT_EQ(ask({"show"}).code, Exit::nothing);
-    const Answer shown = ask({"show", "--json"});
+    const std::string empty = own.folder.path().string();
+    EXPECT_EQ(ask({"show", "--db", empty}).code, Exit::nothing);
+    const Answer shown = ask({"show", "--db", empty, "--json"});
     EXPECT_EQ(shown.code, Exit::nothing);
     EXPECT_TRUE(Json::parse(shown.out)["devices"].empty());
     const Answer found = ask(with("lookup", stencil + " --device cpu --json"));
     EXPECT_EQ(found.code, Exit::nothing);
     EXPECT_EQ(Json::parse(found.out)["matches"][0]["grade"], "none");
     EXPECT_EQ(ask({"show", "--db", (own.folder.path() / "absent").string()}).code, Exit::wrong_input);
+}
+
+// A verified record of a family that an application brought.
+Record axpy_record(const std::string& problem, double median) {
+    static const Families families = test::axpy_families();
+    Record record;
+    record.problem = families.parse_problem(problem);
+    record.config = families.of(record.problem).space(record.problem, cuda_limits(90)).safe();
+    record.device = {Target::cuda, "NVIDIA H200", "sm_90", 132, "13.0", "NVRTC 13.0"};
+    record.step = {median, median, median, median, 40};
+    record.counts = {1e6, "updates", 5e7, 2e7};
+    record.verification_error = 1e-7;
+    record.tolerance = 1e-5;
+    record.safe_seconds = 2 * median;
+    record.ceiling_fraction = 0.75;
+    record.ceiling = "memory";
+    record.date = "2026-11-21T14:05:00Z";
+    record.versions.hone = "0.1.0";
+    return record;
+}
+
+TEST(Commands, ShowsResultsOfAFamilyThatIsNotKnownHere) {
+    const test::OwnFolders own;
+    const Families families = test::axpy_families();
+    Database database(families);
+    database.add(axpy_record("axpy precision=f32 n=1000", 1e-3));
+    database.add(axpy_record("axpy precision=f64 n=2000", 2e-3));
+    const std::string folder = (own.folder.path() / "db").string();
+    database.merge_into(folder);
+    const Answer answer = ask({"show", "--db", folder});
+    EXPECT_EQ(answer.code, Exit::ok) << answer.error;
+    for (const char* part : {"NVIDIA H200", "axpy precision=f32", "axpy precision=f64", "1.00 ms", "2.00x", "unroll=1",
+                             "axpy: a family that this program does not know"})
+        EXPECT_THAT(answer.out, HasSubstr(part));
+    const Json document = Json::parse(ask({"show", "axpy", "precision=f64", "--db", folder, "--json"}).out);
+    EXPECT_EQ(document["unknown_families"], Json::array({"axpy"}));
+    ASSERT_EQ(document["devices"].at(0)["records"].size(), 1U);
+    EXPECT_EQ(document["devices"].at(0)["records"].at(0)["problem"]["parameters"]["n"], 2000);
+    EXPECT_EQ(Json::parse(ask({"show", "n=1..100", "--db", folder, "--json"}).out)["devices"], Json::array());
+    EXPECT_THAT(ask({"show", "axpi", "--db", folder}).error, HasSubstr("did you mean axpy?"));
+    EXPECT_THAT(ask({"show", "--db", folder, "--bars"}).out, HasSubstr("75.0 % of memory"));
+}
+
+TEST(Commands, LooksUpForADeviceThatIsNotHere) {
+    const test::OwnFolders own;
+    const std::string dg = "dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --json";
+    for (const std::vector<std::string>& device : {std::vector<std::string>{"--as", "NVIDIA H200"}, {"--as", "nvidia_h200"}}) {
+        auto words = with("lookup", dg);
+        words.insert(words.end(), device.begin(), device.end());
+        const Answer answer = ask(words);
+        EXPECT_EQ(answer.code, Exit::ok) << answer.error;
+        const Json document = Json::parse(answer.out);
+        EXPECT_EQ(document["device"]["key"], "nvidia_h200");
+        EXPECT_NE(document["matches"][0]["grade"], "none");
+    }
+    const Answer any = ask(with("lookup", dg + " --arch sm_90"));
+    EXPECT_EQ(Json::parse(any.out)["matches"][0]["grade"], "same_architecture") << any.error;
+    const Answer wrong = ask({"lookup", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=9", "ny=9", "nz=9", "--as", "NVIDIA H20"});
+    EXPECT_EQ(wrong.code, Exit::wrong_input);
+    EXPECT_THAT(wrong.error, HasSubstr("did you mean NVIDIA H200?"));
+    EXPECT_EQ(ask(with("lookup", dg + " --arch sm_90 --device cpu")).code, Exit::wrong_input);
+}
+
+TEST(Commands, LookupNamesTheNearestRecordsWhereNothingFits) {
+    const test::OwnFolders own;
+    const Answer answer = ask(with("lookup", "batched_gemv m=80 n=8 batch=1000 --arch sm_90"));
+    EXPECT_EQ(answer.code, Exit::nothing) << answer.out;
+    EXPECT_THAT(answer.out, HasSubstr("nearest are batched_gemv"));
+}
+
+TEST(Commands, DoctorSaysWhichFoldersAreReadAndWhichIsWritten) {
+    const test::OwnFolders own;
+    const Json places = Json::parse(ask({"doctor", "--json"}).out)["database"];
+    ASSERT_EQ(places.size(), 3U);
+    EXPECT_EQ(places[0]["name"], "HONE_DB");
+    EXPECT_EQ(places[0]["folder"], (own.folder.path() / "db").string());
+    EXPECT_EQ(places[0]["found"], false);
+    EXPECT_EQ(places[0]["written"], true);
+    EXPECT_EQ(places[1]["written"], false);
+    EXPECT_GT(places[2]["records"].get<int>(), 0);
+    EXPECT_THAT(ask({"doctor"}).out, HasSubstr("written to"));
 }
 
 TEST(Commands, TuneRefusesWrongWordsBeforeItStarts) {
@@ -210,5 +321,17 @@ TEST(Commands, TuneRefusesWrongWordsBeforeItStarts) {
     }
 }
 
+TEST(Commands, TuneNamesAllImpossibleProblemsOfAListBeforeItStarts) {
+    const test::OwnFolders own;
+    const Answer answer =
+        ask(words_of("tune gauss_seidel_27 stencil=constant precision=f32 nx=8192 ny=8192 nz=8191,8192 "
+                     "gauss_seidel_27 stencil=constant precision=f32 nx=8 ny=8 nz=8 --device cpu"));
+    EXPECT_EQ(answer.code, Exit::wrong_input);
+    EXPECT_THAT(answer.error, HasSubstr("2 of 3 cannot be computed here"));
+    EXPECT_THAT(answer.error, HasSubstr("nz=8191"));
+    EXPECT_THAT(answer.error, HasSubstr("nz=8192"));
+    EXPECT_THAT(answer.error, testing::Not(HasSubstr("nx=8 ny=8 nz=8 ")));
+}
+
 }  // namespace
-}  // namespace hone::tools
+}  // namespace hone::tools::commands_test

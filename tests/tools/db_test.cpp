@@ -1,4 +1,4 @@
-// `hone db validate`, `list` and `merge`, called as the command line calls them.
+// `hone db validate`, `list`, `merge` and `remove`, called as the command line calls them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "tuning_db/database.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::tools {
+namespace hone::tools::db_test {
 namespace {
 
 using test::Answer;
@@ -83,6 +83,21 @@ TEST_F(DbCommand, NotesWhatNoLookUpWillUse) {
     EXPECT_THAT(answer.out, HasSubstr(": not verified within its tolerance"));
 }
 
+TEST_F(DbCommand, NotesAGainThatABusyMachineMadeUp) {
+    Record doubtful = record_of(dg, 1e-3);
+    doubtful.device = {Target::cpu, "a processor", "x86-64-avx2", 8, "", "c++ 12"};
+    doubtful.safe_seconds = 7.367;
+    Record honest = record_of(gs, 1e-3);
+    honest.safe_seconds = 19e-3;
+    Record disturbed = record_of("gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96", 1e-3);
+    disturbed.disturbed = "its rate is 218 % of the arithmetic ceiling";
+    const Answer answer = hone_db({"validate", folder("both", {doubtful, honest, disturbed})});
+    EXPECT_EQ(answer.code, Exit::ok);
+    EXPECT_THAT(answer.out, HasSubstr("a gain of 7367x over the safe configuration is beyond 20x"));
+    EXPECT_THAT(answer.out, HasSubstr("disturbed: its rate is 218 %"));
+    EXPECT_THAT(answer.out, testing::Not(HasSubstr("a gain of 19x")));
+}
+
 TEST_F(DbCommand, ListsTheRecords) {
     const std::string place = folder("some", {record_of(dg, 1e-3), record_of(gs, 2e-3)});
     const Answer answer = hone_db({"list", place});
@@ -108,6 +123,38 @@ TEST_F(DbCommand, MergesFoldersAndFilesAndSaysWhatBecameOfThem) {
     EXPECT_EQ(hone_db({"validate", place}).code, Exit::ok);
 }
 
+TEST_F(DbCommand, RemovesWhatIsNamedAndKeepsTheFileAsItWas) {
+    Record other = record_of(dg, 1e-3);
+    other.device.name = "NVIDIA A100";
+    Record coarse = record_of("dg_volume equation=maxwell_3d order=2 precision=f32 arithmetic=strict elements=1000", 1e-3);
+    const std::string place = folder("some", {record_of(dg, 1e-3), record_of(gs, 2e-3), coarse, other});
+    const std::string before = read_file(place + "/nvidia_h200.json", 1 << 20);
+    const Answer dry = hone_db({"remove", place, "dg_volume", "order=3,4", "--device", "NVIDIA H200", "--dry-run"});
+    EXPECT_EQ(dry.code, Exit::ok);
+    EXPECT_THAT(dry.out, HasSubstr(std::string("would remove  nvidia_h200: ") + dg));
+    EXPECT_EQ(read_file(place + "/nvidia_h200.json", 1 << 20), before);
+    const auto document = nlohmann::json::parse(hone_db({"remove", place, "dg_volume", "order=3,4", "--device", "nvidia_h200", "--json"}).out);
+    EXPECT_EQ(document["dry_run"], false);
+    ASSERT_EQ(document["removed"].size(), 1U);
+    EXPECT_EQ(document["removed"][0]["problem"]["parameters"]["order"], 3);
+    EXPECT_EQ(read_file(place + "/nvidia_h200.json.previous", 1 << 20), before);
+    EXPECT_EQ(Database::load(place, built_in_families()).records().size(), 3U);
+    EXPECT_EQ(hone_db({"remove", place, "dg_volume", "order=3,4", "--device", "nvidia_h200"}).code, Exit::nothing);
+    EXPECT_THAT(hone_db({"remove", place, "dg_volume"}).out, HasSubstr("removed  nvidia_a100: dg_volume"));
+    EXPECT_EQ(Database::load(place, built_in_families()).records().size(), 1U);
+    EXPECT_EQ(hone_db({"validate", place}).code, Exit::ok) << "a file without records is a database file, too";
+}
+
+TEST_F(DbCommand, RemovesRecordsOfFamiliesThatItDoesNotKnow) {
+    const std::string place = folder("some", {record_of(dg, 1e-3), record_of(gs, 1e-3)});
+    std::string text = read_file(place + "/nvidia_h200.json", 1 << 20);
+    text.replace(text.find("\"dg_volume\""), 11, "\"theirs\"");
+    replace_file(place + "/nvidia_h200.json", text);
+    EXPECT_EQ(hone_db({"remove", place, "theirs", "order=4"}).code, Exit::nothing);
+    EXPECT_THAT(hone_db({"remove", place, "theirs", "order=3"}).out, HasSubstr("removed  nvidia_h200: theirs"));
+    EXPECT_EQ(hone_db({"remove", place, "theirs"}).code, Exit::wrong_input) << "now nobody knows the name";
+}
+
 TEST_F(DbCommand, RefusesAndLeavesAloneWhatANewerHoneWrote) {
     const std::string newer = "{\"schema_version\": 999}";
     std::filesystem::create_directory(folder_.path() / "newer");
@@ -126,7 +173,11 @@ TEST_F(DbCommand, AnswersAMistakeWithTheRightForm) {
                                                   {"validate", "/absent"},
                                                   {"list", "/absent"},
                                                   {"list", "a", "b"},
-                                                  {"merge", "x"}}) {
+                                                  {"merge", "x"},
+                                                  {"remove", "/absent", "dg_volume"},
+                                                  {"remove", "/tmp"},
+                                                  {"remove", "/tmp", "dg_volumee"},
+                                                  {"list", "/tmp", "--dry-run"}}) {
         const Answer answer = hone_db(words);
         EXPECT_EQ(answer.code, Exit::wrong_input) << testing::PrintToString(words);
         EXPECT_EQ(answer.out, "");
@@ -137,4 +188,4 @@ TEST_F(DbCommand, AnswersAMistakeWithTheRightForm) {
 }
 
 }  // namespace
-}  // namespace hone::tools
+}  // namespace hone::tools::db_test

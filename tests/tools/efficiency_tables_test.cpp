@@ -8,7 +8,7 @@
 
 #include "generator/families.hpp"
 
-namespace hone::tools {
+namespace hone::tools::efficiency_tables_test {
 namespace {
 
 using testing::ElementsAre;
@@ -94,4 +94,4 @@ TEST(ParetoTable, TakesTheLastMeasurementOfWhatWasMetered) {
 }
 
 }  // namespace
-}  // namespace hone::tools
+}  // namespace hone::tools::efficiency_tables_test

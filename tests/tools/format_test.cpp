@@ -6,7 +6,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::tools {
+namespace hone::tools::format_test {
 namespace {
 
 TEST(Format, ReadsDurations) {
@@ -62,4 +62,4 @@ TEST(Format, AlignsDefinitions) {
 }
 
 }  // namespace
-}  // namespace hone::tools
+}  // namespace hone::tools::format_test

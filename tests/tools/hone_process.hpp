@@ -62,6 +62,7 @@ class OwnFolders {
 
   private:
     EnvironmentVariable database_{"HONE_DB", (folder.path() / "db").string()};
+    EnvironmentVariable data_{"XDG_DATA_HOME", (folder.path() / "data").string()};
     EnvironmentVariable cache_{"HONE_CACHE", (folder.path() / "cache").string()};
 };
 

@@ -2,16 +2,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
+#include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "runtime/backend.hpp"
 #include "runtime/power.hpp"
 #include "runtime/process.hpp"
 #include "tests/tools/hone_process.hpp"
+#include "tools/default_problems.hpp"
 #include "tools/json.hpp"
 
-namespace hone::test {
+namespace hone::test::hone_test {
 namespace {
 
 using testing::HasSubstr;
@@ -32,7 +36,7 @@ std::vector<std::string> tune(const std::vector<std::string>& rest) {
 TEST(Hone, ExitCodesTellWhatHappened) {
     const OwnFolders own;
     EXPECT_EQ(HoneRun({"families"}).code, 0);
-    EXPECT_EQ(HoneRun({"show"}).code, 1);
+    EXPECT_EQ(HoneRun({"show", "--db", own.folder.path().string()}).code, 1);
     EXPECT_EQ(HoneRun({"familes"}).code, 2);
     EXPECT_EQ(HoneRun(with({"space", "--device", "cuda:977"}, problem)).code, 3);
 }
@@ -56,7 +60,12 @@ TEST(Hone, SaysWhatToInstallWhereThereIsNoCompiler) {
     const HoneRun compile(with({"compile", "--target", "cpu"}, problem));
     EXPECT_EQ(compile.code, 3) << compile.error;
     EXPECT_EQ(HoneRun(tune({"--evaluations", "1"})).code, 3);
-    EXPECT_EQ(HoneRun({"doctor"}).code, 0);  // the plain loops still run
+    const HoneRun doctor({"doctor"});
+    if (Json::parse(HoneRun({"doctor", "--json"}).out)["devices"].empty()) {
+        EXPECT_EQ(doctor.code, 3);
+        EXPECT_THAT(doctor.out, HasSubstr("not ready"));
+    }
+    EXPECT_THAT(doctor.out, Not(HasSubstr("--device cpu")));
 }
 
 TEST(SlowHone, CompilesAndKeepsTheCode) {
@@ -116,10 +125,11 @@ TEST(SlowHone, TunesShowsAndLooksUp) {
     EXPECT_EQ(result["search"]["evaluations"], 3);
     EXPECT_THAT(tuned.error, Not(HasSubstr("\x1b")));  // plain lines where there is no terminal
 
-    const HoneRun shown({"show", "--json"});
+    const HoneRun shown({"show", "--json", "--db", (own.folder.path() / "db").string()});
     ASSERT_EQ(shown.code, 0) << shown.error;
     EXPECT_EQ(Json::parse(shown.out)["devices"][0]["records"][0], result["record"]);
-    EXPECT_THAT(HoneRun({"show"}).out, HasSubstr("gauss_seidel_27 stencil=constant precision=f32 nx=20 ny=18 nz=16"));
+    EXPECT_THAT(HoneRun({"show", "--db", (own.folder.path() / "db").string()}).out,
+                HasSubstr("gauss_seidel_27 stencil=constant precision=f32 nx=20 ny=18 nz=16"));
 
     EXPECT_EQ(Json::parse(HoneRun(with({"lookup", "--device", "cpu", "--json"}, problem)).out)["matches"][0]["grade"], "exact");
     const HoneRun nearest(
@@ -133,7 +143,7 @@ TEST(SlowHone, DrawsAPictureWithGnuplotOrSaysThatThereIsNone) {
     const OwnFolders own;
     ASSERT_EQ(HoneRun(tune({"--evaluations", "1", "--samples", "6"})).code, 0);
     const auto picture = own.folder.path() / "a_picture.png";
-    const HoneRun drawn({"show", "--plot", picture.string()});
+    const HoneRun drawn({"show", "--plot", picture.string(), "--db", (own.folder.path() / "db").string()});
     EXPECT_EQ(drawn.code, find_program("gnuplot").empty() ? 3 : 0) << drawn.error;
     EXPECT_EQ(std::filesystem::exists(picture), drawn.code == 0);
 }
@@ -155,7 +165,7 @@ TEST(SlowHone, KeepsEverythingWhenInterrupted) {
     process.send(SIGINT);
     ASSERT_EQ(process.wait(120), 4) << process.error();
     EXPECT_THAT(process.error(), HasSubstr("--resume"));
-    EXPECT_EQ(Json::parse(HoneRun({"show", "--json"}).out)["devices"][0]["records"].size(), 1U);
+    EXPECT_EQ(Json::parse(HoneRun({"show", "--json", "--db", (own.folder.path() / "db").string()}).out)["devices"][0]["records"].size(), 1U);
 
     const HoneRun resumed(tune({"--evaluations", "4", "--samples", "6", "--resume", "--json"}));
     ASSERT_EQ(resumed.code, 0) << resumed.error;
@@ -194,5 +204,135 @@ TEST(SlowHone, QuitsAtOnceWhenInterruptedTwice) {
     EXPECT_EQ(process.wait(60), 4) << process.error();
 }
 
+/// A compiler that tells its version and compiles what it is tried with, and then sleeps, in HONE_CXX.
+class HangingCompiler {
+  public:
+    HangingCompiler() {
+        std::ofstream(path_) << "#!/bin/sh\n[ \"$1\" = --version ] && echo sleeper 1.0 && exit\n"
+                             << "for word; do case $word in *.cpp) grep -q hone_probe \"$word\" && exec c++ \"$@\";; esac; done\nexec sleep 600\n";
+        std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
+    }
+
+  private:
+    TemporaryFolder folder_;
+    std::filesystem::path path_ = folder_.path() / "c++";
+    EnvironmentVariable variable_{"HONE_CXX", path_.string()};
+};
+
+TEST(SlowHone, ACompilerThatHangsCostsNoMoreThanTheBudget) {
+    const OwnFolders own;
+    const HangingCompiler compiler;
+    HoneProcess process(
+        {"tune", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=20", "ny=18", "nz=8,16", "--device", "cpu", "--budget", "2s"});
+    EXPECT_EQ(process.wait(60), 1) << process.error();
+    EXPECT_THAT(process.out(), HasSubstr("the budget was spent before the safe configuration"));
+    EXPECT_THAT(process.out(), HasSubstr("the budget was spent before its turn"));
+}
+
+TEST(SlowHone, AnswersCtrlCWhileTheCompilerHangs) {
+    const OwnFolders own;
+    const HangingCompiler compiler;
+    for (const std::string phase : {"tuning one problem", "problem 1 of 1"}) {
+        HoneProcess process(tune({"--budget", phase == "problem 1 of 1" ? "8s" : "10m"}));
+        ASSERT_TRUE(process.wait_for(phase, 60)) << process.error();
+        process.send(SIGINT);
+        EXPECT_TRUE(process.wait_for("stopping: waiting for", 10)) << phase << process.error();
+        EXPECT_EQ(process.wait(30), 4) << process.error();
+    }
+}
+
+TEST(SlowHone, AnInterruptedRunLeavesNoTemporaryFolder) {
+    const OwnFolders own;
+    const HangingCompiler compiler;
+    const TemporaryFolder place;
+    HoneProcess process = [&] {
+        const EnvironmentVariable variable("TMPDIR", place.path().string());
+        return HoneProcess(tune({"--budget", "10m"}));
+    }();
+    ASSERT_TRUE(process.wait_for("tuning one problem", 60)) << process.error();
+    const auto folders = [&] { return std::distance(std::filesystem::directory_iterator(place.path()), {}); };  // one is the test's own
+    for (int i = 0; i < 1000 && folders() < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_EQ(folders(), 2) << "one for the whole run";
+    process.send(SIGINT);
+    ASSERT_EQ(process.wait(60), 4) << process.error();
+    EXPECT_EQ(folders(), 1);
+}
+
+TEST(SlowHone, TheFolderOfAKilledRunGoesWithTheNextOne) {
+    const OwnFolders own;
+    const TemporaryFolder place;
+    const auto folders = [&] { return std::distance(std::filesystem::directory_iterator(place.path()), {}); };
+    HoneProcess killed = [&] {
+        const EnvironmentVariable variable("TMPDIR", place.path().string());
+        return HoneProcess(tune({"--budget", "10m", "--samples", "6"}));
+    }();
+    ASSERT_TRUE(killed.wait_for("x safe", 120)) << killed.error();
+    killed.send(SIGKILL);
+    EXPECT_EQ(killed.wait(), -SIGKILL);
+    EXPECT_EQ(folders(), 2) << "one is the test's own";
+    const EnvironmentVariable variable("TMPDIR", place.path().string());
+    EXPECT_EQ(HoneRun(tune({"--evaluations", "1", "--samples", "6"})).code, 0);
+    EXPECT_EQ(folders(), 1);
+}
+
+TEST(SlowHone, AHangUpKeepsTheBestSoFar) {
+    const OwnFolders own;
+    HoneProcess process(tune({"--budget", "10m", "--samples", "6"}));
+    ASSERT_TRUE(process.wait_for("x safe", 120)) << process.error();
+    process.send(SIGHUP);
+    ASSERT_EQ(process.wait(120), 4) << process.error();
+    EXPECT_EQ(Json::parse(HoneRun({"show", "--json"}).out)["devices"][0]["records"].size(), 1U);
+}
+
+TEST(SlowHone, AResultThatCannotBeStoredFailsForItself) {
+    const OwnFolders own;
+    std::string missing;
+    const Device cpu = backends().back().devices(missing).front();
+    std::filesystem::create_directories(own.folder.path() / "db");
+    std::ofstream(own.folder.path() / "db" / (device_key(cpu.fingerprint) + ".json")) << "{";
+    const HoneRun run({"tune", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=20", "ny=18", "nz=8,16", "--device", "cpu",
+                       "--evaluations", "1", "--samples", "6", "--no-prior"});
+    EXPECT_EQ(run.code, 1) << run.error;
+    EXPECT_THAT(run.out, HasSubstr("not stored: gauss_seidel_27 stencil=constant precision=f32 nx=20 ny=18 nz=8"));
+    EXPECT_THAT(run.out, HasSubstr("not stored: gauss_seidel_27 stencil=constant precision=f32 nx=20 ny=18 nz=16"));
+}
+
+TEST(Hone, ADatabaseThatCannotBeReadFailsForEachProblem) {
+    const OwnFolders own;
+    std::filesystem::create_directories(own.folder.path() / "db");
+    std::ofstream(own.folder.path() / "db" / "broken.json") << "{";
+    const HoneRun run({"tune", "--device", "cpu"});
+    EXPECT_EQ(run.code, 1) << run.error;
+    std::size_t failed = 0;
+    for (std::size_t at = run.out.find("no result for "); at != std::string::npos; at = run.out.find("no result for ", at + 1)) ++failed;
+    std::string missing;
+    EXPECT_EQ(failed, tools::default_problems(backends().back().devices(missing).front(), built_in_families()).size()) << run.out;
+    EXPECT_THAT(run.out, HasSubstr("broken.json"));
+}
+
+TEST(Hone, NoEvaluationsAtAllIsAMistake) {
+    const OwnFolders own;
+    EXPECT_EQ(HoneRun(tune({"--evaluations", "0"})).code, 2);
+}
+
+// Set for the whole process: OpenMP reads them when the hone command starts.
+TEST(HoneProcessors, AreTheSameUnderABindingOfOpenMp) {
+    const auto seen = [] {
+        const Json document = Json::parse(HoneRun({"doctor", "--json"}).out);
+        for (const auto& finding : document["findings"])
+            if (finding["what"] == "processors") return finding["detail"].get<std::string>();
+        return std::string("nothing");
+    };
+    const std::string unbound = seen();
+    EXPECT_NE(unbound, "nothing");
+    {
+        const test::EnvironmentVariable close("OMP_PROC_BIND", "close");
+        EXPECT_EQ(seen(), unbound);
+    }
+    const test::EnvironmentVariable spread("OMP_PROC_BIND", "spread");
+    const test::EnvironmentVariable places("OMP_PLACES", "cores");
+    EXPECT_EQ(seen(), unbound);
+}
+
 }  // namespace
-}  // namespace hone::test
+}  // namespace hone::test::hone_test

@@ -7,7 +7,7 @@
 #include "tests/tools/ask.hpp"
 #include "tools/json.hpp"
 
-namespace hone::tools {
+namespace hone::tools::operators_test {
 namespace {
 
 using test::Answer;
@@ -78,4 +78,4 @@ TEST(OperatorsCommand, RefusesWhatIsNot) {
 }
 
 }  // namespace
-}  // namespace hone::tools
+}  // namespace hone::tools::operators_test

@@ -5,7 +5,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::tools {
+namespace hone::tools::options_test {
 namespace {
 
 using testing::ElementsAre;
@@ -59,12 +59,21 @@ TEST_F(OptionsTest, NamesTheNearestOption) {
 }
 
 TEST_F(OptionsTest, RefusesWhatHasNoSense) {
-    EXPECT_THAT(error({"--device"}), HasSubstr("--device"));
-    EXPECT_THAT(error({"--device", "cpu", "--device", "cuda"}), HasSubstr("--device"));
-    EXPECT_THAT(error({"--json=7x"}), HasSubstr("json"));
+    EXPECT_EQ(error({"--device"}), "probe: --device has no value; write --device NAME; see 'hone probe --help'");
+    EXPECT_THAT(error({"--device", "--json"}), HasSubstr("--device has no value"));
+    EXPECT_THAT(error({"--device="}), HasSubstr("--device has no value"));
+    EXPECT_THAT(error({"fam", "--config"}), HasSubstr("write --config NAME=VALUE,...;"));
+    EXPECT_THAT(error({"--device", "cpu", "--device=cuda"}), HasSubstr("--device is given 2 times; give it once"));
+    EXPECT_THAT(error({"--json=7x"}), HasSubstr("--json takes no value; write --json alone"));
     EXPECT_THAT(error({"--seed", "seven"}), HasSubstr("whole number from 1"));
     EXPECT_THAT(error({"--seed", "0"}), HasSubstr("whole number from 1"));
     EXPECT_THAT(error({"--seed", "99999999999999999999"}), HasSubstr("whole number"));
+}
+
+TEST_F(OptionsTest, EveryMistakeNamesTheHelp) {
+    for (const auto& arguments : std::vector<std::vector<std::string>>{
+             {"--device"}, {"--seed", "1", "--seed", "2"}, {"--json=1"}, {"--sede", "3"}, {"--seed", "x"}, {"-j"}, {"--seed"}, {"--json="}})
+        EXPECT_THAT(error(arguments), HasSubstr("see 'hone probe --help'")) << testing::PrintToString(arguments);
 }
 
 TEST(Options, RefusesWordsWhereNoneAreTaken) {
@@ -80,4 +89,4 @@ TEST_F(OptionsTest, HelpNamesEveryOption) {
 }
 
 }  // namespace
-}  // namespace hone::tools
+}  // namespace hone::tools::options_test

@@ -5,7 +5,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::tools {
+namespace hone::tools::problem_words_test {
 namespace {
 
 using testing::HasSubstr;
@@ -64,6 +64,21 @@ TEST(ProblemWords, NamesTheNearest) {
     EXPECT_THAT(error_of([] { problem_of({"heat_3d", "order=1..2", "precision=f32", "n=5"}, families()); }), HasSubstr("2 problems"));
 }
 
+TEST(ProblemWords, ProblemsBeyondTheDevicesMemoryAreImpossible) {
+    Device device;
+    device.fingerprint.name = "a small one";
+    device.limits = cpu_limits();
+    device.memory_bytes = 4 << 20;
+    const Families& all = built_in_families();
+    const auto problems = all.parse_problems("gauss_seidel_27 stencil=constant precision=f32 nx=128,8 ny=64,8 nz=128,8");
+    const std::string error = error_of([&] { require_possible(problems, all, device); });
+    EXPECT_THAT(error, HasSubstr("1 of 8 cannot be computed here"));
+    EXPECT_THAT(error, HasSubstr("nx=128 ny=64 nz=128"));
+    EXPECT_THAT(error, HasSubstr("a small one has 4.00 MiB"));
+    EXPECT_EQ(error_of([&] { require_possible({problems.back()}, all, device); }), "");
+    EXPECT_THAT(error_of([&] { require_possible({problems.front()}, all, device); }), testing::StartsWith("problem \"gauss_seidel_27"));
+}
+
 TEST(ProblemWords, LeavesDefaultsOutOfShortKeys) {
     Family family = *families().begin();
     family.parameters.push_back({"pitch", "", {}, 0, 100, true, "0"});
@@ -96,5 +111,26 @@ TEST(ProblemFilter, NamesTheNearest) {
     EXPECT_THAT(error({"heat_3d", "order"}), HasSubstr("neither a family nor key=value"));
 }
 
+TEST(ProblemFilter, KnowsFamiliesOfRecordsByTheirRecords) {
+    std::vector<Record> records(3);
+    records[0].problem = Problem("axpy", {{"kind", "plain"}, {"n", std::int64_t{100}}}, {});
+    records[1].problem = Problem("axpy", {{"kind", "fused"}, {"n", std::int64_t{200}}}, {});
+    records[2].problem = problem_of({"wave_2d", "order=1", "precision=f32", "n=5"}, families());
+    const Families all = with_families_of(records, families());
+    EXPECT_EQ(std::distance(all.begin(), all.end()), std::distance(families().begin(), families().end()) + 1);
+    const auto count = [&](const std::vector<std::string>& words) {
+        const ProblemFilter filter(words, all);
+        return std::count_if(records.begin(), records.end(), [&](const Record& record) { return filter.matches(record.problem); });
+    };
+    EXPECT_EQ(count({}), 3);
+    EXPECT_EQ(count({"axpy"}), 2);
+    EXPECT_EQ(count({"axpy", "kind=fused"}), 1);
+    EXPECT_EQ(count({"n=5..150"}), 2) << "of both kinds of families";
+    const auto error = [&](const std::vector<std::string>& words) { return error_of([&] { ProblemFilter(words, all); }); };
+    EXPECT_THAT(error({"axpi"}), HasSubstr("did you mean axpy?"));
+    EXPECT_THAT(error({"axpy", "kind=fusd"}), HasSubstr("did you mean fused?"));
+    EXPECT_THAT(error({"axpy", "order=3"}), HasSubstr("the parameters are kind, n"));
+}
+
 }  // namespace
-}  // namespace hone::tools
+}  // namespace hone::tools::problem_words_test

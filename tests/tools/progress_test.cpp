@@ -7,7 +7,7 @@
 
 #include "tools/format.hpp"
 
-namespace hone::tools {
+namespace hone::tools::progress_test {
 namespace {
 
 using testing::HasSubstr;
@@ -102,4 +102,4 @@ TEST(ProgressPrinter, RedrawsOnATerminalAndWritesLinesElsewhere) {
 }
 
 }  // namespace
-}  // namespace hone::tools
+}  // namespace hone::tools::progress_test

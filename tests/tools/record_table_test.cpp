@@ -7,7 +7,7 @@
 #include "tools/gnuplot.hpp"
 #include "tools/tuning_report.hpp"
 
-namespace hone::tools {
+namespace hone::tools::record_table_test {
 namespace {
 
 using testing::HasSubstr;
@@ -43,6 +43,16 @@ TEST(RecordTable, SaysWhatWasNotMeasured) {
     EXPECT_EQ(gain(record), 0);
 }
 
+TEST(RecordTable, MarksDisturbedRecords) {
+    Record record = example();
+    EXPECT_THAT(record_table({record}), Not(HasSubstr("disturbed")));
+    record.safe_seconds = 1;
+    EXPECT_THAT(record_table({record}), HasSubstr("disturbed? a gain of 2000x"));
+    record.disturbed = "its rate is 218 % of the arithmetic ceiling";
+    EXPECT_THAT(record_table({record}), HasSubstr("disturbed: its rate is 218 % of the arithmetic ceiling"));
+    EXPECT_EQ(json_of(record)["disturbed"], record.disturbed);
+}
+
 TEST(RecordTable, JsonHasTheRatesOfTheRecord) {
     const Json document = json_of(example());
     EXPECT_DOUBLE_EQ(document["rates"]["gigabytes_per_second"], 40);
@@ -66,6 +76,7 @@ TEST(Gnuplot, QuotesWhateverANameHolds) {
 TEST(TuningReport, TellsWinnersCostsAndProblemsWithoutResult) {
     TunedProblem won{example().problem, {}, false};
     won.result.record = example();
+    won.result.busy = "30.0 % of the processors' time was stolen";
     won.result.progress.evaluations = 10;
     won.result.progress.members = 1234;
     won.result.progress.elapsed = 20;
@@ -80,7 +91,9 @@ TEST(TuningReport, TellsWinnersCostsAndProblemsWithoutResult) {
     EXPECT_EQ(json_of(lost)["reason"], "the device is too small");
     EXPECT_TRUE(json_of(lost)["record"].is_null());
     EXPECT_EQ(json_of(won)["search"]["evaluations"], 10);
+    EXPECT_EQ(json_of(won)["busy"], won.result.busy);
+    EXPECT_FALSE(json_of(lost).contains("busy"));
 }
 
 }  // namespace
-}  // namespace hone::tools
+}  // namespace hone::tools::record_table_test

@@ -6,20 +6,23 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/process.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/ask.hpp"
+#include "tuner/formats/parameter_values.hpp"
+#include "tuner/journal.hpp"
 #include "tuner/recorded_space.hpp"
 #include "tuner/strategy.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::tools {
+namespace hone::tools::simulate_test {
 namespace {
 
 using test::Answer;
 using test::ask;
 using ::testing::HasSubstr;
 
-const std::string spaces = HONE_SOURCE_FOLDER "/tests/spaces/";
+const std::string spaces = test::source_path("tests/spaces/");
 const std::string small = spaces + "coulomb3d__RTX_2080_Ti__T4.json.gz";
 const std::string pnpoly = spaces + "pnpoly__RTX_3090.json.gz";
 
@@ -52,6 +55,33 @@ TEST(SimulateCommand, ItsDocumentHoldsTheCurves) {
             before = point["median"];
         }
     }
+}
+
+// A search that measured a tenth of a space finds the best of this tenth: 1.000 without a word would be taken for the optimum.
+TEST(SimulateCommand, SaysThatAJournalHoldsAPartOfItsSpace) {
+    const test::TemporaryFolder folder;
+    JournalText journal;
+    journal.run.problem = "landscape";
+    journal.run.strategy = "local_search";
+    journal.run.members = 400;
+    for (int i = 0; i < 40; ++i)
+        journal.entries.push_back({JournalEntry::Kind::evaluation, 0, i, false, "t=" + std::to_string(i), measurement(1e-3 * (1 + i), {})});
+    journal.entries.push_back({.kind = JournalEntry::Kind::done});
+    const std::string file = (folder.path() / "part.jsonl").string();
+    replace_file(file, journal_text(journal));
+    const Answer answer = ask({"simulate", file, "--repetitions", "3"});
+    EXPECT_EQ(answer.code, Exit::ok) << answer.error;
+    EXPECT_THAT(answer.out, HasSubstr("This is 10 % of the space (40 of 400 configurations), chosen by the run's own search (local_search)"));
+    EXPECT_THAT(answer.error, HasSubstr("holds a part of its space only"));
+    const auto space = nlohmann::json::parse(ask({"simulate", file, "--repetitions", "3", "--json"}).out)["spaces"][0];
+    EXPECT_EQ(space["whole"], false);
+    EXPECT_DOUBLE_EQ(space["coverage"], 0.1);
+
+    journal.run.members = 0;
+    replace_file(file, journal_text(journal));
+    EXPECT_THAT(ask({"simulate", file, "--repetitions", "3"}).out, HasSubstr("This is a part of the space, and not known how large a one"));
+    EXPECT_EQ(nlohmann::json::parse(ask({"simulate", file, "--repetitions", "3", "--json"}).out)["spaces"][0]["coverage"], nullptr);
+    EXPECT_THAT(ask({"simulate", small, "--repetitions", "3"}).out, testing::Not(HasSubstr("a part")));
 }
 
 TEST(SimulateCommand, DrawsAPicture) {
@@ -107,4 +137,4 @@ TEST(SpaceCommand, CountsWhatT1Describes) {
 }
 
 }  // namespace
-}  // namespace hone::tools
+}  // namespace hone::tools::simulate_test

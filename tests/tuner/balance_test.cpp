@@ -9,7 +9,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tuning_db/database.hpp"
 
-namespace hone {
+namespace hone::balance_test {
 namespace {
 
 class BalanceTest : public ::testing::Test {
@@ -124,4 +124,4 @@ TEST_F(BalanceTest, AWrongKernelGivesARecordThatIsNeverHandedOut) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::balance_test

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
+#include <utility>
 
+#include "generator/error.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone {
+namespace hone::candidate_bench_test {
 namespace {
 
 class CandidateBenchTest : public testing::Test {
@@ -19,6 +22,19 @@ class CandidateBenchTest : public testing::Test {
     Problem problem = families.parse_problem("axpy precision=f64 n=1001");
     Family family = families.of(problem);
     std::uint64_t seed = std::random_device{}();
+
+    // A candidate that does more than it should: `statement` for every element.
+    Outcome evaluate_with(const std::string& statement) const {
+        Family other = family;
+        other.kernel = [this, &statement](const Problem& of, const Config& with, const Limits& limits) {
+            KernelSource source = family.kernel(of, with, limits);
+            const std::string update = "y[i] += real(3) * x[i];";
+            source.text.replace(source.text.find(update), update.size(), "{ " + update + statement + " }");
+            return source;
+        };
+        CandidateBench bench(*backend, other, problem, seed);
+        return bench.evaluate(config(""), 0, SamplingRule{});
+    }
 
     Config config(const std::string& text) const { return family.space(problem, backend->device().limits).parse(text); }
 };
@@ -42,17 +58,59 @@ TEST_F(CandidateBenchTest, WrongValuesAreNotTimed) {
 }
 
 TEST_F(CandidateBenchTest, AChangedInputIsWrongToo) {
-    const auto kernel = family.kernel;
-    family.kernel = [kernel](const Problem& of, const Config& with, const Limits& limits) {
-        KernelSource source = kernel(of, with, limits);
-        const std::string update = "y[i] += real(3) * x[i];";
-        source.text.replace(source.text.find(update), update.size(), "{ y[i] += real(3) * x[i]; const_cast<real*>(x)[i] += real(1); }");
-        return source;
-    };
-    CandidateBench bench(*backend, family, problem, seed);
-    const Outcome outcome = bench.evaluate(config(""), 0, SamplingRule{});
+    const Outcome outcome = evaluate_with("const_cast<real*>(x)[i] += real(1);");
     EXPECT_EQ(outcome.status, Status::wrong);
     EXPECT_NE(outcome.reason.find("x differs"), std::string::npos) << outcome.reason;
+}
+
+TEST_F(CandidateBenchTest, AWritePastAnEndIsWrongAndSaysOfWhichArray) {
+    struct Slip {
+        int n;
+        const char* word;
+        const char* where;
+    };
+    constexpr int large = 600'000;  // fills large pages
+    for (const auto& [n, word, where] :
+         {Slip{1001, "y[n]", "past the end of array y"}, Slip{1001, "y[n + 1000]", "past the end of array y"},
+          Slip{1001, "y[-2000]", "before the beginning of array y"}, Slip{1001, "const_cast<real*>(x)[n]", "past the end of array x"},
+          Slip{large, "y[n]", "past the end of array y"}, Slip{large, "y[-1]", "before the beginning of array y"}}) {
+        problem = families.parse_problem("axpy precision=f64 n=" + std::to_string(n));
+        // What it reads there is what it writes, plus a little.
+        const Outcome outcome = evaluate_with(std::string("if (i == 0) ") + word + " += real(1e-3);");
+        EXPECT_EQ(outcome.status, Status::wrong) << word;
+        EXPECT_EQ(outcome.reason, std::string("it wrote ") + where);
+        EXPECT_TRUE(outcome.samples.empty());
+    }
+}
+
+TEST_F(CandidateBenchTest, AWritePastAnEndOfALaterStepIsFoundToo) {
+    const Outcome outcome = evaluate_with("static int steps = 0; if (i == 0 && ++steps == 3) y[n] = real(7);");
+    EXPECT_EQ(outcome.status, Status::wrong);
+    EXPECT_EQ(outcome.reason, "it wrote past the end of array y");
+    EXPECT_TRUE(outcome.samples.empty());
+    EXPECT_EQ(outcome.step, Statistics());
+    EXPECT_EQ(evaluate_with("").status, Status::measured) << "the next one finds guards that are whole";
+}
+
+TEST_F(CandidateBenchTest, ArraysLieAsAnApplicationsDo) {
+    for (const auto& [n, alignment] : {std::pair(1001, 256), std::pair(600'000, 2 << 20)}) {
+        problem = families.parse_problem("axpy precision=f64 n=" + std::to_string(n));
+        const std::string misplaced = "(reinterpret_cast<unsigned long>(x) | reinterpret_cast<unsigned long>(y)) % " + std::to_string(alignment);
+        const Outcome outcome = evaluate_with("if (" + misplaced + " != 0) y[i] += real(1);");
+        EXPECT_EQ(outcome.status, Status::measured) << outcome.reason;
+    }
+}
+
+TEST_F(CandidateBenchTest, AProblemThatNeedsMoreMemoryThanThereIsIsRefusedBeforeAnythingIsAllocated) {
+    family.arrays = [](const Problem&) {
+        constexpr std::int64_t much = std::int64_t{1} << 50;
+        return std::vector<ArraySpec>{{"x", Access::in, much, "[n]", ""}, {"y", Access::inout, much, "[n]", ""}};
+    };
+    family.workload = [](const Problem&, std::uint64_t) -> Workload {
+        ADD_FAILURE() << "data were made";
+        return {};
+    };
+    EXPECT_THROW(CandidateBench(*backend, family, problem, seed), Error);
 }
 
 TEST_F(CandidateBenchTest, AWordThatIsNotWrittenIsWrong) {
@@ -135,5 +193,25 @@ TEST_F(CandidateBenchTest, TheStateOfTheDeviceIsReadOncePerSamplingPeriod) {
     EXPECT_EQ(readings, 1);
 }
 
+class GpuCandidateBench : public CandidateBenchTest {
+  protected:
+    void SetUp() override {
+        try {
+            backend = make_backend("cuda", cache);
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+    }
+};
+
+TEST_F(GpuCandidateBench, AWritePastAnEndIsWrongAndSaysOfWhichArray) {
+    for (const int n : {1001, 600'000}) {
+        problem = families.parse_problem("axpy precision=f64 n=" + std::to_string(n));
+        EXPECT_EQ(evaluate_with("").status, Status::measured);
+        EXPECT_EQ(evaluate_with("if (i == 0) y[n] += real(1e-3);").reason, "it wrote past the end of array y");
+        EXPECT_EQ(evaluate_with("if (i == 0) y[-1] += real(1e-3);").reason, "it wrote before the beginning of array y");
+    }
+}
+
 }  // namespace
-}  // namespace hone
+}  // namespace hone::candidate_bench_test

@@ -2,13 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 
 #include "generator/error.hpp"
+#include "tests/support/descendants.hpp"
 
-namespace hone {
+namespace hone::child_process_test {
 namespace {
 
 using testing::HasSubstr;
@@ -60,6 +64,36 @@ TEST(ChildProcess, IsKilledWhenItWouldNotEnd) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(100));
 }
 
+TEST(ChildProcess, EndsWithWhatLeftItsGroup) {
+    test::Descendants descendants;
+    {
+        ChildProcess child({"/bin/sh", "-c", "setsid sh -c 'echo begun; exec sleep 1000' & wait"});
+        EXPECT_EQ(next_line(child), "begun");
+    }
+    EXPECT_TRUE(descendants.gone());
+}
+
+TEST(ChildProcess, AWorkerThatIsStoppedDiesWithItsParent) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);  // else the system itself wakes stopped processes up that nobody could wake any more
+    test::Descendants descendants;
+    const pid_t parent = fork();
+    if (parent == 0) {
+        ChildProcess worker({"/proc/self/exe", "worker"});
+        worker.send("anything");
+        if (!next_line(worker)) _exit(1);
+        kill(worker.pid(), SIGSTOP);
+        siginfo_t info{};
+        waitid(P_PID, static_cast<id_t>(worker.pid()), &info, WSTOPPED | WNOWAIT);
+        kill(getpid(), SIGKILL);
+    }
+    int status = 0;
+    EXPECT_EQ(waitpid(parent, &status, 0), parent);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_TRUE(descendants.gone());
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    waitpid(-1, nullptr, WNOHANG);
+}
+
 TEST(ChildProcess, SendingToOneThatIsGoneDoesNoHarm) {
     ChildProcess child({"/bin/true"});
     EXPECT_FALSE(next_line(child).has_value());
@@ -72,4 +106,4 @@ TEST(ChildProcess, AProgramThatIsNotThereIsAnError) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::child_process_test

@@ -7,14 +7,16 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <stdexcept>
 #include <thread>
 
 #include "runtime/backend.hpp"
+#include "runtime/cpu/host_compiler.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone {
+namespace hone::compile_pool_test {
 namespace {
 
 using testing::HasSubstr;
@@ -48,6 +50,23 @@ class CompilePoolTest : public testing::Test {
     test::TemporaryFolder folder;
     CompilePoolSettings settings;
 };
+
+TEST_F(CompilePoolTest, WhatACompilerLeavesRunningEndsWithIt) {
+    const std::string compiler = (folder.path() / "compiler").string();
+    const std::string child = (folder.path() / "child").string();
+    std::ofstream(compiler) << "#!/bin/sh\n[ \"$1\" = --version ] || setsid sh -c 'echo $$ > " << child
+                            << "; exec sleep 1000' &\n[ \"$1\" = --version ] || while ! [ -s " << child
+                            << " ]; do sleep 0.01; done\nexec c++ \"$@\"\n";
+    std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+    const test::EnvironmentVariable named("HONE_CXX", compiler);
+    CompilePool pool(settings);
+    pool.set_problem("axpy precision=f32 n=100");
+    EXPECT_TRUE(wait_for(pool, config("")).ok);
+    pid_t process = 0;
+    std::ifstream(child) >> process;
+    ASSERT_GT(process, 0);
+    EXPECT_NE(kill(process, 0), 0) << "process " << process << " still runs";
+}
 
 TEST_F(CompilePoolTest, CompilesIntoTheCache) {
     CompilePool pool(settings);
@@ -104,11 +123,16 @@ TEST_F(CompilePoolTest, CancellingEmptiesTheQueueAndGivesUpWhatRuns) {
     EXPECT_FALSE(pool.busy()) << "nothing is queued";
 }
 
-/// A compiler that never ends, and neither does the program that it starts; both leave their numbers in a folder.
+/// A compiler that never ends but for the probe (runtime/cpu/host_compiler.cpp), and neither does the program that it starts; both leave their
+/// numbers in a folder.
 class EndlessCompiler {
   public:
-    explicit EndlessCompiler(const std::filesystem::path& folder) : numbers_(folder / "numbers"), chosen_("HONE_CXX", (folder / "c++").string()) {
-        std::ofstream(folder / "c++") << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo endless 1; exit; fi\nsleep 1000 &\n"
+    /// Asks for the compiler that serves the probe before it takes its place.
+    explicit EndlessCompiler(const std::filesystem::path& folder)
+        : numbers_(folder / "numbers"), real_(find_host_compiler(nullptr).path), chosen_("HONE_CXX", (folder / "c++").string()) {
+        std::ofstream(folder / "c++") << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo endless 1; exit; fi\n"
+                                      << "for file; do grep -qs hone_probe \"$file\" && exec '" << real_ << "' \"$@\"; done\n"
+                                      << "sleep 1000 &\n"
                                       << "echo $$ $! end > '" << numbers_.string() << "'\nwait\n";
         std::filesystem::permissions(folder / "c++", std::filesystem::perms::owner_all);
     }
@@ -118,8 +142,11 @@ class EndlessCompiler {
         int compiler = 0;
         int pass = 0;
         std::string end;
-        while (!(std::ifstream(numbers_) >> compiler >> pass >> end)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        return {compiler, pass};
+        for (int patience = 0; patience < 12000; ++patience) {
+            if (std::ifstream(numbers_) >> compiler >> pass >> end) return {compiler, pass};
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        throw std::runtime_error("the compiler was never asked to compile a kernel");
     }
 
     /// Waits for their end; false when one outlives ten seconds.
@@ -140,6 +167,7 @@ class EndlessCompiler {
 
   private:
     std::filesystem::path numbers_;
+    std::string real_;
     test::EnvironmentVariable chosen_;
 };
 
@@ -184,4 +212,4 @@ TEST_F(CompilePoolTest, ACompilerThatTakesTooLongIsKilledWithAllItStartedAndItsW
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::compile_pool_test

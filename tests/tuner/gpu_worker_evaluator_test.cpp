@@ -15,7 +15,7 @@
 #include "tuner/tuning_run.hpp"
 #include "tuner/worker_evaluator.hpp"
 
-namespace hone {
+namespace hone::gpu_worker_evaluator_test {
 namespace {
 
 using testing::AnyOf;
@@ -144,4 +144,4 @@ TEST_F(GpuWorkerEvaluator, TellsTheStateOfTheDeviceAndTheEnergyOfAStep) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::gpu_worker_evaluator_test

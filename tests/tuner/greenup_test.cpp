@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace hone {
+namespace hone::greenup_test {
 namespace {
 
 TEST(Greenup, IsPowerupTimesSpeedUpAndTheRatioOfEnergies) {
@@ -38,4 +38,4 @@ TEST(Greenup, OfAFasterAndHungrierDeviceWeighsBoth) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::greenup_test

@@ -3,19 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <fstream>
 #include <random>
 #include <set>
 #include <sstream>
 
 #include "generator/error.hpp"
+#include "tests/support/failing_call.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuner/simulated_run.hpp"
 
-namespace hone {
+namespace hone::journal_test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string read(const std::filesystem::path& file) {
     std::ostringstream text;
@@ -33,6 +36,7 @@ class JournalTest : public testing::Test {
         run.problem = "landscape precision=f32 n=100";
         run.device = test::made_up_device().fingerprint;
         run.space = std::string(64, 'a');
+        run.members = 100;
         run.version = "0.1.0";
         run.strategy = "random";
         run.seed = 18446744073709551615U;
@@ -157,6 +161,17 @@ TEST_F(JournalTest, RefusesAJournalOfAnotherRun) {
     EXPECT_EQ(message_of_resume(), "no error");
 }
 
+TEST_F(JournalTest, ResumesOneThatDoesNotSayHowManyMembersThereAre) {
+    fill(2);
+    std::string old = read(file);
+    const std::string field = "\"members\": 100, ";
+    ASSERT_NE(old.find(field), std::string::npos);
+    write(file, old.erase(old.find(field), field.size()));
+    EXPECT_EQ(Journal::resume(file, run).entries().size(), 2U);
+    run.space = std::string(64, 'b');
+    EXPECT_THAT(message_of_resume(), HasSubstr("its space is"));
+}
+
 TEST_F(JournalTest, OneProcessAtATimeHoldsIt) {
     const Journal journal = Journal::start(file, run);
     EXPECT_THAT(message_of_resume(), HasSubstr("another process is tuning this problem"));
@@ -169,6 +184,40 @@ TEST_F(JournalTest, AFreshStartKeepsTheOldOne) {
     fill(0);
     EXPECT_EQ(read(file.string() + ".previous"), old);
     EXPECT_TRUE(Journal::resume(file, run).entries().empty());
+}
+
+TEST_F(JournalTest, ForgettingToResumeTwiceLosesNothing) {
+    fill(3);
+    const std::string old = read(file);
+    fill(1);
+    const std::string newer = read(file);
+    fill(0);
+    EXPECT_EQ(read(file.string() + ".previous"), newer);
+    EXPECT_EQ(read(file.string() + ".previous-2"), old);
+    for (int run = 0; run < 20; ++run) fill(0);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(file.parent_path()), {}), 10) << "the nine before, and no more";
+}
+
+TEST_F(JournalTest, AFileSystemWithoutLocksIsNoOtherProcess) {
+    for (const int error : {ENOSYS, ENOLCK, EOPNOTSUPP}) {
+        const test::FailingCall failing(test::FailingCall::Call::flock, error);
+        EXPECT_THAT(message_of_resume(), HasSubstr("its file system has no locks")) << error;
+        EXPECT_THAT(message_of_resume(), HasSubstr("--db or HONE_DB")) << error;
+        EXPECT_THAT(message_of_resume(), Not(HasSubstr("another process"))) << error;
+    }
+    const test::FailingCall failing(test::FailingCall::Call::flock, EIO);
+    EXPECT_THAT(message_of_resume(), HasSubstr("it cannot be locked: Input/output error (EIO)"));
+}
+
+TEST_F(JournalTest, AWriteThatIsCutShortSaysWhy) {
+    Journal journal = Journal::start(file, run);
+    const test::FailingCall failing(test::FailingCall::Call::write_short, ENOSPC);
+    try {
+        journal.append(entry(1));
+        ADD_FAILURE() << "half a line was taken for a whole one";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("No space left on device (ENOSPC)"));
+    }
 }
 
 TEST_F(JournalTest, PeekTellsStrategyAndSeed) {
@@ -186,4 +235,4 @@ TEST_F(JournalTest, AFolderThatCannotBeWrittenIsAnError) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::journal_test

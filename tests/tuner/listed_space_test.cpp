@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hone {
+namespace hone::listed_space_test {
 namespace {
 
 TEST(ListedSpace, HasTheMembersOfTheSpaceAndAsksNoConstraintAgain) {
@@ -26,4 +26,4 @@ TEST(ListedSpace, HasTheMembersOfTheSpaceAndAsksNoConstraintAgain) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::listed_space_test

@@ -9,7 +9,7 @@
 #include "tests/tuner/synthetic.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone {
+namespace hone::messages_test {
 namespace {
 
 template <typename Read>
@@ -53,6 +53,17 @@ TEST(Messages, LimitsComeBackAsTheyWere) {
     EXPECT_EQ(found.cache_bytes, limits.cache_bytes);
 }
 
+TEST(Messages, EveryLimitOfAProcessorComesBack) {
+    Limits limits = cpu_limits();
+    limits.multiprocessors = 16;
+    limits.threads_per_core = 2;
+    limits.vector_bytes = 64;
+    const Limits found = read_back(to_json(limits), read_limits);
+    EXPECT_EQ(found.multiprocessors, 16);
+    EXPECT_EQ(found.threads_per_core, 2) << "a compiling worker would refuse threads=half";
+    EXPECT_EQ(found.vector_bytes, 64);
+}
+
 TEST(Messages, SamplingRulesComeBackAsTheyWere) {
     SamplingRule rule;
     rule.period = 17;
@@ -76,4 +87,4 @@ TEST(Messages, StatusesHaveNames) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::messages_test

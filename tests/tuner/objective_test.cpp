@@ -9,7 +9,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone {
+namespace hone::objective_test {
 namespace {
 
 Outcome outcome_of(double seconds, double joules) {
@@ -96,4 +96,4 @@ TEST(Objective, TheTimeRuleOnlyDropsWhatCannotWin) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::objective_test

@@ -13,7 +13,7 @@
 #include "tests/tuner/synthetic.hpp"
 #include "tuner/random.hpp"
 
-namespace hone {
+namespace hone::online_policy_test {
 namespace {
 
 using test::Landscape;
@@ -159,8 +159,9 @@ TEST(OnlinePolicy, WithNoiseItEndsCloseToTheBestAndSavesTime) {
     }
 }
 
-TEST(OnlinePolicy, RegretStaysWithinItsBoundButForOneStepWhateverCandidatesCost) {
-    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+// Random landscapes and applications of these seeds: all of them in the slow tests, some in the quick ones.
+void expect_regret_within_its_bound(std::uint64_t seeds) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
         const Landscape landscape(seed, 40 + static_cast<std::int64_t>(random.below(60)));
@@ -172,8 +173,16 @@ TEST(OnlinePolicy, RegretStaysWithinItsBoundButForOneStepWhateverCandidatesCost)
     }
 }
 
-TEST(OnlinePolicy, RegretStaysWithinItsBoundWhenTimesComeLate) {
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+TEST(OnlinePolicy, RegretStaysWithinItsBoundButForOneStepWhateverCandidatesCost) {
+    expect_regret_within_its_bound(50);
+}
+
+TEST(SlowOnlinePolicy, RegretStaysWithinItsBoundButForOneStepWhateverCandidatesCost) {
+    expect_regret_within_its_bound(1000);
+}
+
+void expect_regret_within_its_bound_when_times_come_late(std::uint64_t seeds) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
         const Landscape landscape(seed, 60);
@@ -185,6 +194,14 @@ TEST(OnlinePolicy, RegretStaysWithinItsBoundWhenTimesComeLate) {
         // Steps that are under way are foreseen by the slowest one seen, which noise may exceed.
         ASSERT_LE(simulation.most_over, simulation.worst_step * (1 + 2 * application.noise * application.lag));
     }
+}
+
+TEST(OnlinePolicy, RegretStaysWithinItsBoundWhenTimesComeLate) {
+    expect_regret_within_its_bound_when_times_come_late(20);
+}
+
+TEST(SlowOnlinePolicy, RegretStaysWithinItsBoundWhenTimesComeLate) {
+    expect_regret_within_its_bound_when_times_come_late(200);
 }
 
 TEST(OnlinePolicy, ACandidateThatIsFarSlowerIsDroppedAfterTwoSteps) {
@@ -319,4 +336,4 @@ TEST(OnlinePolicy, BackgroundWorkStandsStillWhileTheBudgetIsUsedUp) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::online_policy_test

@@ -6,21 +6,26 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <random>
+#include <stdexcept>
 #include <thread>
 
 #include "generator/error.hpp"
 #include "runtime/disk_cache.hpp"
 #include "tests/support/axpy_family.hpp"
+#include "tests/support/descendants.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuner/vetting_problem.hpp"
 #include "tuner/worker_program.hpp"
 #include "tuning_db/database.hpp"
 
-namespace hone {
+namespace hone::online_tuner_test {
 namespace {
 
 using testing::HasSubstr;
@@ -57,14 +62,24 @@ class SlowOnlineTuner : public testing::Test {
     /// Steps until `enough`, or for a minute.
     template <typename Enough>
     static std::int64_t run(OnlineTuner& tuner, const Enough& enough) {
+        return run_until([&] { return enough(tuner.report()); }, tuner);
+    }
+    template <typename Enough>
+    static std::int64_t run_until(const Enough& enough, OnlineTuner& tuner) {
         const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
         std::int64_t steps = 0;
-        while (std::chrono::steady_clock::now() < end && !enough(tuner.report())) {
+        while (std::chrono::steady_clock::now() < end && !enough()) {
             for (int i = 0; i < 50; ++i, ++steps) tuner.step();
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
         return steps;
     }
+    static std::int64_t run_for(OnlineTuner& tuner, std::chrono::milliseconds time) {
+        const auto end = std::chrono::steady_clock::now() + time;
+        return run_until([&] { return std::chrono::steady_clock::now() >= end; }, tuner);
+    }
+
+    static constexpr std::chrono::seconds generous{20};  // to end in, which takes a tenth of a second; what hung did so for ever
 
     test::TemporaryFolder folder;
     DiskCache cache;
@@ -170,6 +185,87 @@ TEST_F(SlowOnlineTuner, AnotherProblemAndOtherArraysComeBetweenTwoSteps) {
     EXPECT_EQ(tuned.report().progress.steps, 40);
 }
 
+/// The state that hung: the job in the background disturbs the application's steps, which may lose nothing, so it stands still for ever.
+TEST_F(SlowOnlineTuner, EndsAtOnceWhenItsJobStandsStill) {
+    settings.rules.bound = 1e-12;
+    for (const bool by_destructor : {false, true}) {
+        Data data(20011);
+        auto tuned = std::make_unique<OnlineTuner>(tuner(data));
+        const std::int64_t steps = run_for(*tuned, std::chrono::seconds(3));
+        const auto begin = std::chrono::steady_clock::now();
+        by_destructor ? tuned.reset() : tuned->finish();
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, generous);
+        EXPECT_TRUE(data.is_right(steps));
+    }
+}
+
+TEST_F(SlowOnlineTuner, EndsAtOnceWhenItsCompilerIsStoppedByHand) {
+    const std::string compiler = (folder.path() / "compiler").string();
+    const std::string told = (folder.path() / "told").string();
+    std::ofstream(compiler) << "#!/bin/sh\n[ \"$1\" = --version ] && echo sleepy && exit\necho > " << told << "\nkill -STOP $$\n";
+    std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+    Data data(20011);
+    OnlineTuner tuned = tuner(data);  // its own first kernel is compiled by another compiler than its workers' kernels
+    const test::EnvironmentVariable named("HONE_CXX", compiler);
+    const std::int64_t steps = run_until([&] { return std::filesystem::exists(told); }, tuned);
+    ASSERT_TRUE(std::filesystem::exists(told)) << to_string(tuned.report());
+    const auto begin = std::chrono::steady_clock::now();
+    tuned.finish();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, generous);
+    EXPECT_TRUE(data.is_right(steps));
+    EXPECT_EQ(tuned.report().progress.evaluations, 0) << "what was not finished is dropped";
+}
+
+TEST_F(SlowOnlineTuner, EndsAtOnceAfterLoopsOfAnyLength) {
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 200; ++i) {
+        settings.rules.bound = i % 2 == 0 ? 20 : 0.01;
+        settings.seed = random();
+        Data data(20011);
+        std::int64_t steps = 0;
+        auto begin = std::chrono::steady_clock::now();
+        {
+            OnlineTuner tuned = tuner(data);
+            steps = run_for(tuned, std::chrono::milliseconds(random() % 150));
+            begin = std::chrono::steady_clock::now();
+        }
+        ASSERT_LT(std::chrono::steady_clock::now() - begin, generous) << i;
+        ASSERT_TRUE(data.is_right(steps)) << i;
+    }
+}
+
+TEST_F(SlowOnlineTuner, AnExceptionInTheLoopEndsIt) {
+    Data data(20011);
+    const auto loop = [&] {
+        OnlineTuner tuned = tuner(data);
+        run_for(tuned, std::chrono::milliseconds(500));
+        throw std::runtime_error("diverged");
+    };
+    EXPECT_THROW(loop(), std::runtime_error);
+}
+
+TEST_F(SlowOnlineTuner, TheProgramMayExitFromTheLoop) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    const auto leave = [&](bool is_static) {
+        auto* const data = new Data(20011);
+        settings.rules.bound = 1e-12;
+        if (is_static) {
+            static OnlineTuner tuned = tuner(*data);
+            run_for(tuned, std::chrono::seconds(1));
+            std::exit(7);
+        }
+        OnlineTuner tuned = tuner(*data);
+        run_for(tuned, std::chrono::seconds(1));
+        std::exit(7);
+    };
+    test::Descendants descendants;
+    EXPECT_EXIT(leave(false), testing::ExitedWithCode(7), "");
+    EXPECT_EXIT(leave(true), testing::ExitedWithCode(7), "");
+    EXPECT_TRUE(descendants.gone()) << "a worker outlived the program";
+}
+
 TEST_F(SlowOnlineTuner, SwitchedOffItRunsWhatIsKnown) {
     Data data(20011);
     settings.enabled = false;
@@ -253,4 +349,4 @@ TEST(WorkerProgram, IsTheOneThatTheEnvironmentNamesOrNone) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::online_tuner_test

@@ -9,11 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/places.hpp"
 #include "tuner/prior.hpp"
 #include "tuner/recorded_space.hpp"
 #include "tuner/simulation.hpp"
 
-namespace hone {
+namespace hone::prior_simulation_test {
 namespace {
 
 /// The best four configurations of one space as members of another.
@@ -41,7 +42,7 @@ int evaluations_to(const RecordedSpace& recorded, const SearchSpace& space, std:
 }
 
 TEST(SlowPrior, SavesEvaluationsEvenFromAnotherMakersDevice) {
-    const std::filesystem::path folder = std::filesystem::path(HONE_SOURCE_FOLDER) / "tests" / "spaces";
+    const std::filesystem::path folder = test::source_path("tests/spaces");
     const RecordedSpace turing = read_recorded_space(folder / "convolution__RTX_2080_Ti.json.gz");
     const RecordedSpace cdna = read_recorded_space(folder / "convolution_milo__MI250X.json.gz");
     constexpr int repetitions = 100;
@@ -63,4 +64,4 @@ TEST(SlowPrior, SavesEvaluationsEvenFromAnotherMakersDevice) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::prior_simulation_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/axpy_family.hpp"
 
-namespace hone {
+namespace hone::prior_test {
 namespace {
 
 using testing::HasSubstr;
@@ -124,4 +124,4 @@ TEST(Prior, CountsEvaluationsUntilACostIsReached) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::prior_test

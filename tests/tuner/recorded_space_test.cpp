@@ -9,19 +9,21 @@
 #include <random>
 
 #include "generator/error.hpp"
+#include "tests/support/places.hpp"
 #include "tuner/formats/journal_space.hpp"
 #include "tuner/formats/kernel_tuner.hpp"
 #include "tuner/formats/parameter_values.hpp"
 #include "tuner/formats/t4.hpp"
+#include "tuner/journal.hpp"
 #include "tuner/random.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone {
+namespace hone::recorded_space_test {
 namespace {
 
 using ::testing::HasSubstr;
 
-const std::string spaces = HONE_SOURCE_FOLDER "/tests/spaces/";
+const std::string spaces = test::source_path("tests/spaces/");
 
 const std::string header = R"({"device_name": "Some GPU",
 "kernel_name": "add",
@@ -253,6 +255,25 @@ TEST(RecordedSpace, WhatIsWrittenForKernelTunerComesBack) {
     EXPECT_EQ(kernel_tuner_text(again), text) << "nor does a second time change anything";
 }
 
+// Kernel Tuner refuses null, compares a list with its user's problem_size, and takes "callable" for whoever gives a function.
+TEST(RecordedSpace, WhatIsWrittenForKernelTunerHasAProblemSize) {
+    const auto written = [](const std::string& kernel, const std::string& size) {
+        const RecordedSpace space({.name = "x", .kernel = kernel, .problem_size = size}, {{"a", {"1"}}}, {{0, 1.0, measurement(1.0, {})}});
+        const std::string text = kernel_tuner_text(space);
+        const std::string key = "\"problem_size\": ";
+        const std::size_t begin = text.find(key) + key.size();
+        return text.substr(begin, text.find(",\n", begin) - begin);
+    };
+    EXPECT_EQ(written("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=64 nz=32", ""), "[96, 64, 32]");
+    EXPECT_EQ(written("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=64 nz=32 pitch=128", ""), "[96, 64, 32, 128]");
+    EXPECT_EQ(written("dg_volume equation=maxwell_3d order=3 precision=f32 elements=5000", ""), "[5000]");
+    EXPECT_EQ(written("gauss_seidel_27 stencil=constant precision=f32 nx=wide", ""), "\"callable\"");
+    EXPECT_EQ(written("add", ""), "\"callable\"");
+    EXPECT_EQ(written("add", "[100, 1]"), "[100, 1]");
+    const std::string with_null = std::string(header).replace(header.find("[100, 1]"), 8, "null") + first + "}}";
+    EXPECT_THAT(kernel_tuner_text(parse_recorded_space(with_null, "x.json")), HasSubstr("\"problem_size\": \"callable\""));
+}
+
 // What a file of milliseconds said goes through seconds and comes back the same.
 TEST(RecordedSpace, CostsOfAFileAreKeptExactly) {
     const RecordedSpace space = read_recorded_space(spaces + "pnpoly__RTX_3090.json.gz");
@@ -279,6 +300,44 @@ TEST(RecordedSpace, WhatIsWrittenAsAJournalComesBack) {
     expect_same_space(space, again, false);
     for (const auto& configuration : again.configurations())
         EXPECT_TRUE(!configuration.outcome.measured() || configuration.cost == configuration.outcome.step.median) << "a journal's cost is the median";
+}
+
+// A journal of n candidates, as `run` says that they were chosen.
+RecordedSpace journal_of(const RunDescription& run, int n, bool budget_spent = false) {
+    JournalText journal{run, {}};
+    for (int i = 0; i < n; ++i)
+        journal.entries.push_back({JournalEntry::Kind::evaluation, 0, i, false, fmt::format("t={}", i), measurement(1e-3 * (1 + i), {})});
+    if (budget_spent) journal.entries.push_back({.kind = JournalEntry::Kind::finish});
+    journal.entries.push_back({.kind = JournalEntry::Kind::done});
+    return parse_recorded_space(journal_text(journal), "run.jsonl");
+}
+
+TEST(RecordedSpace, AJournalSaysWhichPartOfItsSpaceItHolds) {
+    RunDescription run;
+    run.problem = "landscape";
+    run.strategy = "exhaustive";
+    run.members = 8;
+    EXPECT_TRUE(journal_of(run, 8).whole());
+    EXPECT_EQ(journal_of(run, 8).coverage(), 1.0);
+    EXPECT_FALSE(journal_of(run, 2).whole());
+    EXPECT_EQ(journal_of(run, 2).coverage(), 0.25);
+    run.strategy = "local_search";
+    EXPECT_TRUE(journal_of(run, 8).whole()) << "whoever chose them";
+    const RecordedSpace part = journal_of(run, 4);
+    EXPECT_EQ(part.coverage(), 0.5);
+    EXPECT_EQ(part.title().chosen_by, "local_search");
+    const RecordedSpace again = parse_recorded_space(journal_text(part), "again.jsonl");
+    EXPECT_EQ(again.coverage(), 0.5) << "a converted one says so as well";
+    EXPECT_EQ(again.title().chosen_by, "local_search");
+
+    run.members = 0;  // as in journals of older versions
+    EXPECT_FALSE(journal_of(run, 4).whole());
+    EXPECT_FALSE(journal_of(run, 4).coverage().has_value());
+    run.strategy = "exhaustive";
+    EXPECT_TRUE(journal_of(run, 4).whole());
+    EXPECT_FALSE(journal_of(run, 4, true).whole()) << "the budget was spent before";
+    run.only = "t=1";
+    EXPECT_FALSE(journal_of(run, 4).whole());
 }
 
 TEST(RecordedSpace, AJournalRefusesWhatItsKeysCannotHold) {
@@ -308,4 +367,4 @@ TEST(RecordedSpace, DamagedTextsAreRefusedOrRead) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::recorded_space_test

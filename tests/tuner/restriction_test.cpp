@@ -7,7 +7,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone {
+namespace hone::restriction_test {
 namespace {
 
 SearchSpace space() {
@@ -85,4 +85,4 @@ TEST(DrawnMembers, AreNearlyTheSameWhereADeviceAllowsALittleLess) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::restriction_test

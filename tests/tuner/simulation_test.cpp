@@ -10,11 +10,12 @@
 #include <map>
 
 #include "generator/error.hpp"
+#include "tests/support/places.hpp"
 #include "tuner/formats/parameter_values.hpp"
 #include "tuner/random.hpp"
 #include "tuner/tuner.hpp"
 
-namespace hone {
+namespace hone::simulation_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -25,7 +26,7 @@ const std::vector<RecordedSpace>& large_spaces() {
     static const std::vector<RecordedSpace> spaces = [] {
         std::vector<RecordedSpace> read;
         for (const char* name : {"convolution_milo__MI250X", "convolution__RTX_2080_Ti", "pnpoly__RTX_3090", "dedispersion_milo__A100"})
-            read.push_back(read_recorded_space(fmt::format("{}/tests/spaces/{}.json.gz", HONE_SOURCE_FOLDER, name)));
+            read.push_back(read_recorded_space(test::source_path(fmt::format("tests/spaces/{}.json.gz", name))));
         return read;
     }();
     return spaces;
@@ -267,4 +268,4 @@ TEST(SlowDefaultStrategy, ClearsTheBarsOnTheLargeSpaces) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::simulation_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-namespace hone {
+namespace hone::statistics_test {
 namespace {
 
 TEST(Statistics, OfNothingAreZero) {
@@ -142,4 +142,4 @@ TEST(Sampling, TakesSeveralStepsWhereOneIsTooShortForTheClock) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::statistics_test

@@ -10,7 +10,7 @@
 #include "tests/tuner/synthetic.hpp"
 #include "tuner/strategy.hpp"
 
-namespace hone {
+namespace hone::strategies_test {
 namespace {
 
 using test::Landscape;
@@ -232,13 +232,13 @@ double mean_gap(const std::string& strategy, std::size_t evaluations, std::size_
     return sum / landscapes;
 }
 
-TEST(Surrogate, IsWorthThreeTimesAsManyRandomEvaluations) {
+TEST(SlowSurrogate, IsWorthThreeTimesAsManyRandomEvaluations) {
     const double random = mean_gap("random", 150, 1);
     EXPECT_LT(mean_gap("surrogate", 50, 1), random);
     EXPECT_LT(mean_gap("surrogate", 50, 8), random) << "with 8 pending";
 }
 
-TEST(PlainStrategies, AreWorthHalfAsManyMoreRandomEvaluations) {
+TEST(SlowStrategies, AreWorthHalfAsManyMoreRandomEvaluations) {
     const double random = mean_gap("random", 150, 1);
     for (const char* strategy : {"local_search", "annealing", "genetic"})
         for (const std::size_t window : {1U, 8U}) EXPECT_LT(mean_gap(strategy, 100, window), random) << strategy << ", window " << window;
@@ -268,4 +268,4 @@ TEST(Surrogate, MeetsAFormThatFewMembersHave) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::strategies_test

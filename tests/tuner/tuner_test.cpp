@@ -12,7 +12,7 @@
 #include "generator/error.hpp"
 #include "tests/tuner/synthetic.hpp"
 
-namespace hone {
+namespace hone::tuner_test {
 namespace {
 
 using test::Landscape;
@@ -397,4 +397,4 @@ INSTANTIATE_TEST_SUITE_P(Strategies, TunerOnLandscapes, testing::Values("local_s
                          [](const auto& entry) { return entry.param; });
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::tuner_test

@@ -12,13 +12,14 @@
 #include <thread>
 
 #include "generator/error.hpp"
+#include "generator/families.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuner/simulated_run.hpp"
 #include "tuner/child_process.hpp"
 #include "tuner/journal.hpp"
 #include "tuner/restriction.hpp"
 
-namespace hone {
+namespace hone::tuning_run_test {
 namespace {
 
 using test::Landscape;
@@ -73,10 +74,42 @@ TEST_F(TuningRunTest, FindsARecordThatCanBeKept) {
     EXPECT_DOUBLE_EQ(result.record->ceiling_fraction, 8000 / 1e9 / result.record->step.median);
     EXPECT_EQ(result.record->versions.source_hash.size(), 64U);
     EXPECT_TRUE(result.record->verified());
+    EXPECT_EQ(result.record->disturbed, implausible_gain(*result.record)) << "its bytes stay in any cache";
     EXPECT_EQ(evaluator.begun, 1);
     int counted = 0;
     for (const auto& [status, count] : result.progress.counts) counted += count;
     EXPECT_EQ(counted, 80);
+}
+
+TEST_F(TuningRunTest, SaysWhatDisturbedTheFinalsAndWhatElseTheMachineDid) {
+    const Problem problem = Families({test::landscape_family(landscape)}).parse_problem("landscape n=100");
+    Family family = test::landscape_family(landscape);
+    const auto text_of = family.kernel;
+    family.kernel = [&](const Problem& of, const Config& config, const Limits& limits) {
+        KernelSource source = text_of(of, config, limits);
+        source.executed_operations = 2000;
+        return source;
+    };
+    SimulatedEvaluator evaluator(landscape);
+    TuningOptions options;
+    options.evaluations = 20;
+    options.folder = folder.path();
+    options.ceilings = {1e9, 1, 1, "a device that cannot compute so fast"};
+    int readings = 0;
+    TuningHooks hooks;
+    hooks.clock = [&] { return evaluator.seconds; };
+    hooks.load = [&] {
+        LoadReading reading;
+        reading.processor_ticks = 1000 * ++readings;
+        reading.stolen_ticks = 250 * readings;
+        return reading;
+    };
+    const TuningResult result = tune(family, problem, test::made_up_device(), evaluator, options, hooks);
+    ASSERT_TRUE(result.record) << result.why_none;
+    EXPECT_EQ(readings, 2) << "before and after the finals";
+    EXPECT_EQ(result.busy, "25.0 % of the processors' time was stolen");
+    EXPECT_THAT(result.record->disturbed, HasSubstr("of the arithmetic ceiling, which no kernel can pass"));
+    EXPECT_THAT(result.record->disturbed, HasSubstr("; meanwhile 25.0 % of the processors' time was stolen"));
 }
 
 TEST_F(TuningRunTest, KeepsToItsBudgetOfSeconds) {
@@ -107,7 +140,7 @@ TEST_F(TuningRunTest, FinalsThatTakeLongerThanForeseenAreShortened) {
         using SimulatedEvaluator::SimulatedEvaluator;
         std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override {
             auto outcome = SimulatedEvaluator::evaluate(candidate, incumbent, stop);
-            if (outcome && candidate.finalist) seconds += 10;
+            if (outcome && candidate.finalist) seconds += 2;
             return outcome;
         }
     };
@@ -117,9 +150,29 @@ TEST_F(TuningRunTest, FinalsThatTakeLongerThanForeseenAreShortened) {
     const TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
     EXPECT_TRUE(result.record) << "seed " << seed;
     EXPECT_FALSE(result.interrupted);
-    EXPECT_LT(result.progress.elapsed, 2 + 4 * 10 + 5 * slowest(evaluator)) << "seed " << seed;
+    EXPECT_LT(result.progress.elapsed, 2 + 4 * 2 + 5 * slowest(evaluator)) << "seed " << seed;
     SlowFinals again(landscape);
     EXPECT_EQ(test::digest(test::simulate(folder.path(), seed, true, again, options)), test::digest(result)) << "the journal tells the same";
+}
+
+TEST_F(TuningRunTest, AFirstCandidateThatNeverEndsCostsBudgetAndGraceAndNoMore) {
+    class Hangs : public SimulatedEvaluator {
+      public:
+        using SimulatedEvaluator::SimulatedEvaluator;
+        std::optional<Outcome> evaluate(const Candidate& /*candidate*/, double /*incumbent*/, const std::function<bool()>& stop) override {
+            while (!stop()) seconds += 0.5;
+            return std::nullopt;
+        }
+    };
+    Hangs evaluator(landscape);
+    TuningOptions options;
+    options.seconds = 20;
+    options.grace = 5;
+    const TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
+    EXPECT_FALSE(result.record);
+    EXPECT_FALSE(result.interrupted) << "other problems may have their turn";
+    EXPECT_LT(evaluator.seconds, 26);
+    EXPECT_THAT(result.why_none, HasSubstr("the budget was spent"));
 }
 
 TEST_F(TuningRunTest, AnInterruptedRunGoesOnToTheSameEnd) {
@@ -326,4 +379,4 @@ TEST_F(TuningRunTest, KilledTenTimesAtAnyMomentItLosesNothingAndRepeatsNothing) 
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::tuning_run_test

@@ -1,22 +1,27 @@
 #include "tuner/worker_evaluator.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "generator/error.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/processors.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuner/tuning_run.hpp"
+#include "tuning_db/file_store.hpp"
 
-namespace hone {
+namespace hone::worker_evaluator_test {
 namespace {
 
-const std::vector<std::string> faults{"none", "wrong", "crash", "hang", "launch_failure", "compile_failure"};
+const std::vector<std::string> faults{"none", "wrong", "crash", "hang", "greedy", "launch_failure", "compile_failure"};
 
 Device cpu_device() {
     std::string missing;
@@ -81,6 +86,9 @@ TEST_F(WorkerEvaluatorTest, SurvivesEveryFaultAndSaysWhatItWas) {
     const Outcome hang = evaluate(evaluator, "fault=hang");
     EXPECT_EQ(hang.status, Status::timed_out);
     EXPECT_THAT(hang.reason, HasSubstr("no answer within"));
+    const Outcome greedy = evaluate(evaluator, "fault=greedy");
+    EXPECT_EQ(greedy.status, Status::crashed) << "it got more memory than there is";
+    EXPECT_THAT(greedy.reason, HasSubstr("signal"));
     const Outcome launch = evaluate(evaluator, "fault=launch_failure");
     EXPECT_EQ(launch.status, Status::launch_failed);
     EXPECT_THAT(launch.reason, HasSubstr("no_such_function"));
@@ -88,6 +96,20 @@ TEST_F(WorkerEvaluatorTest, SurvivesEveryFaultAndSaysWhatItWas) {
     EXPECT_EQ(compile.status, Status::compile_failed);
     EXPECT_THAT(compile.reason, HasSubstr("this candidate does not compile"));
     EXPECT_EQ(evaluate(evaluator, "storage=prepared,unroll=2").status, Status::measured);
+}
+
+TEST_F(WorkerEvaluatorTest, ACandidateThatWritesIntoTheAnswersCostsItselfAlone) {
+    const Families own = test::axpy_families({"none", "scribble"});
+    WorkerEvaluator evaluator(settings);
+    evaluator.begin(problem, seed, 1);
+    ASSERT_EQ(evaluate(evaluator, "").status, Status::measured) << "seed " << seed;
+    const Config config = own.of(problem).space(problem, settings.device.limits).parse("fault=scribble");
+    const Candidate scribbling{0, config, false};
+    evaluator.prepare(scribbling);
+    const Outcome outcome = evaluator.evaluate(scribbling, 0, [] { return false; }).value();
+    EXPECT_EQ(outcome.status, Status::crashed);
+    EXPECT_THAT(outcome.reason, testing::HasSubstr("into the worker's answers"));
+    EXPECT_EQ(evaluate(evaluator, "storage=table").status, Status::measured);
 }
 
 TEST_F(WorkerEvaluatorTest, ServesOneProblemAfterAnother) {
@@ -113,6 +135,38 @@ TEST_F(WorkerEvaluatorTest, StopsWhenAskedWhileACandidateHangs) {
     EXPECT_EQ(evaluate(evaluator, "storage=table").status, Status::measured) << "a new worker goes on";
 }
 
+TEST_F(WorkerEvaluatorTest, WhatItsProcessesLeaveBehindGoesWithIt) {
+    const auto place = folder.path() / "temporary";
+    const auto begun = folder.path() / "begun";
+    const auto compiler = folder.path() / "c++";
+    std::filesystem::create_directory(place);
+    std::ofstream(compiler) << "#!/bin/sh\n[ \"$1\" = --version ] && echo sleeper 1.0 || { touch " << begun << "; exec sleep 600; }\n";
+    std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+    const test::EnvironmentVariable chosen("HONE_CXX", compiler.string());
+    const test::EnvironmentVariable temporary("TMPDIR", place.string());
+    {
+        WorkerEvaluator evaluator(settings);
+        evaluator.begin(problem, seed, 1);
+        const Candidate waiting = candidate("");
+        evaluator.prepare(waiting);
+        EXPECT_FALSE(evaluator.evaluate(waiting, 0, [&] { return std::filesystem::exists(begun); }).has_value());
+        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(place), {}), 1) << "one folder for all of them";
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(place));
+}
+
+TEST_F(WorkerEvaluatorTest, AWorkerIsToldTheProcessorsAndThreadsOfTheRun) {
+    // A program that writes down what it is told first; it stands for the compilers, too.
+    const auto heard = folder.path() / "heard";
+    settings.command = {"/bin/sh", "-c", "head -n 1 >> " + heard.string()};
+    settings.device.limits.multiprocessors = 3;
+    WorkerEvaluator evaluator(settings);
+    evaluator.begin(problem, seed, 1);
+    EXPECT_THROW(evaluate(evaluator, ""), Error) << "it ends without an answer";
+    EXPECT_THAT(read_file(heard, 1 << 20),
+                testing::HasSubstr(fmt::format(R"("processors": "{}", "threads": 3)", processor_list(processors().numbers))));
+}
+
 TEST_F(WorkerEvaluatorTest, AProgramThatIsNoWorkerIsAnError) {
     settings.command = {"/bin/false"};
     WorkerEvaluator evaluator(settings);
@@ -134,11 +188,12 @@ TEST_F(WorkerEvaluatorTest, AWholeRunRecordsEveryFault) {
     EXPECT_LE(result.record->verification_error, result.record->tolerance);
     EXPECT_GT(result.record->safe_seconds, 0);
     EXPECT_EQ(result.progress.evaluations, result.progress.members);
-    for (const Status status : {Status::compile_failed, Status::launch_failed, Status::wrong, Status::timed_out, Status::crashed})
+    for (const Status status : {Status::compile_failed, Status::launch_failed, Status::wrong, Status::timed_out})
         EXPECT_EQ(result.progress.counts.at(status), 1) << to_string(status);
-    EXPECT_EQ(result.progress.counts.at(Status::measured), result.progress.members - 5);
+    EXPECT_EQ(result.progress.counts.at(Status::crashed), 2);
+    EXPECT_EQ(result.progress.counts.at(Status::measured), result.progress.members - 6);
     EXPECT_GT(result.progress.measuring_share(), 0);
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::worker_evaluator_test

@@ -6,20 +6,21 @@
 #include <fstream>
 
 #include "generator/error.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuning_db/test_families.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/file_store.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone {
+namespace hone::database_file_test {
 namespace {
 
 namespace fs = std::filesystem;
 using test::two_families;
 
 fs::path samples(int version) {
-    return fs::path(HONE_SOURCE_FOLDER) / "tests/tuning_db/samples" / fmt::format("version_{}", version);
+    return test::source_path(fmt::format("tests/tuning_db/samples/version_{}", version));
 }
 
 std::string good_text() {
@@ -101,6 +102,11 @@ TEST(DatabaseFile, RefusesValuesThatNoRecordHas) {
         {"\"error\": 1e-07", "\"error\": -1", "records[0].verification.error"},
         {"\"binding\": \"memory\"", "\"binding\": \"coffee\"", "records[0].ceiling.binding"},
         {"2026-11-21T14:05:00Z", "2026-11-21", "records[0].date"},
+        {"2026-11-21T14:05:00Z", "2026-21-11T14:05:00Z", "records[0].date"},
+        {"2026-11-21T14:05:00Z", "2026-11-21 14:05:00Z", "records[0].date"},
+        {"2026-11-21T14:05:00Z", "2026-11-21T14:05:00Z ", "records[0].date"},
+        {"\"source_hash\": \"a", "\"source_hash\": \"", "records[0].versions.source_hash"},
+        {"\"source_hash\": \"a", "\"source_hash\": \"g", "records[0].versions.source_hash"},
         {"NVIDIA H200", "NVIDIA \xff\xfe", "UTF-8"},
         {"{\"unroll\": 2}", "[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]", "levels of nesting"},
     };
@@ -215,4 +221,4 @@ TEST(DatabaseFile, ABrokenOlderFileIsRefusedAsWell) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::database_file_test

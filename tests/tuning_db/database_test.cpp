@@ -12,7 +12,7 @@
 #include "tuning_db/file_store.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone {
+namespace hone::database_test {
 namespace {
 
 using test::h200;
@@ -117,6 +117,50 @@ TEST(Database, WhatWasNotVerifiedOrHasAnotherPurposeIsPassedOver) {
     for (const Record& record : {wrong, unknown, energy}) database.add(record);
     EXPECT_EQ(database.records().size(), 3U) << "one problem with two purposes is two records";
     EXPECT_EQ(ask(database, "volume order=5 elements=1000").grade, Grade::none);
+}
+
+TEST(Database, ADisturbedRecordAnswersWhereThereIsNoOther) {
+    const test::TemporaryFolder own;
+    const test::TemporaryFolder shipped;
+    Record disturbed = make_record("volume order=5 elements=1000", "unroll=2", 1e-6);
+    disturbed.disturbed = "faster than its memory";
+    Database first(two_families());
+    first.add(disturbed);
+    first.merge_into(own.path());
+    const auto folders = std::vector{own.path(), shipped.path()};
+    const Match alone = ask(Database::load(folders, two_families()), "volume order=5 elements=1000");
+    EXPECT_EQ(alone.grade, Grade::exact);
+    EXPECT_EQ(alone.config.key(), "unroll=2");
+    Database second(two_families());
+    second.add(make_record("volume order=5 elements=1000", "unroll=3", 1e-3));
+    second.merge_into(shipped.path());
+    const Database both = Database::load(folders, two_families());
+    EXPECT_EQ(ask(both, "volume order=5 elements=1000").config.key(), "unroll=3");
+    EXPECT_EQ(ask(both, "volume order=5 elements=2000").config.key(), "unroll=3") << "of equally near sizes";
+    ASSERT_EQ(both.first_records().size(), 1U);
+    EXPECT_EQ(both.first_records().front().config.key(), "unroll=3");
+    EXPECT_EQ(second.merge_into(own.path()).replaced, 1);
+}
+
+TEST(Database, RemovesWhatIsChosenAndKeepsTheFileAsItWas) {
+    const test::TemporaryFolder folder;
+    Database database(two_families());
+    for (const char* elements : {"1000", "2000"}) database.add(make_record(std::string("volume order=5 elements=") + elements, "unroll=2", 1e-3));
+    database.add(make_record("volume order=5 elements=1000", "unroll=2", 1e-3, h100()));
+    database.merge_into(folder.path());
+    const auto file = folder.path() / "nvidia_h200.json";
+    const std::string before = read_file(file, 1 << 20);
+    const auto none = [](const Record&) { return false; };
+    EXPECT_TRUE(Database::remove_from(folder.path(), two_families(), none).empty());
+    EXPECT_FALSE(std::filesystem::exists(file.string() + ".previous"));
+    const auto large = [](const Record& record) { return record.problem.integer("elements") == 2000; };
+    const std::vector<Record> removed = Database::remove_from(folder.path(), two_families(), large);
+    ASSERT_EQ(removed.size(), 1U);
+    EXPECT_EQ(removed.front().problem.integer("elements"), 2000);
+    EXPECT_EQ(read_file(file.string() + ".previous", 1 << 20), before);
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "nvidia_h100_pcie.json.previous")) << "that file did not change";
+    EXPECT_EQ(Database::load(folder.path(), two_families()).records().size(), 2U);
+    EXPECT_TRUE(Database::remove_from(folder.path() / "absent", two_families(), large).empty());
 }
 
 TEST(Database, KeepsTheBetterRecordOfASubject) {
@@ -397,4 +441,4 @@ TEST(DatabaseShare, PassesOverWhatIsNotVerifiedOrNoMember) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::database_test

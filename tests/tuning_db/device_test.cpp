@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-namespace hone {
+namespace hone::device_test {
 namespace {
 
 std::string gpu(const std::string& name) {
@@ -56,4 +56,4 @@ TEST(DeviceKey, IsAlwaysAPlainShortWord) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::device_test

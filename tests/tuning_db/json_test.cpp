@@ -10,7 +10,7 @@
 #include "tests/tuning_db/test_families.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone {
+namespace hone::json_test {
 namespace {
 
 TEST(Json, ARecordReadsBackTheSame) {
@@ -28,6 +28,7 @@ TEST(Json, ARecordReadsBackTheSame) {
         EXPECT_EQ(again.step, record.step);
         EXPECT_EQ(again.versions, record.versions);
         EXPECT_EQ(again.found, record.found);
+        EXPECT_EQ(again.disturbed, record.disturbed);
         EXPECT_EQ(again.energy, record.energy);
         EXPECT_EQ(again.hybrid, record.hybrid);
         EXPECT_TRUE(again.further.empty());
@@ -66,6 +67,16 @@ TEST(Json, RefusesEnergiesAndSharesOutOfTheirRange) {
     hybrid([](Record& r) { r.purpose = "energy"; });
     hybrid([](Record& r) { r.hybrid.reset(); });
     hybrid([](Record& r) { r.found = "somewhere"; });
+}
+
+TEST(Json, ADisturbedRecordSaysWhy) {
+    Record record = test::make_record("volume order=5 elements=1000", "unroll=2", 1e-3);
+    EXPECT_EQ(to_json(record).find("disturbed"), std::string::npos) << "records of before have no such field";
+    record.disturbed = "a gain of 7367x";
+    std::string text = to_json(record);
+    EXPECT_EQ(record_from_json(text, test::two_families(), "here").disturbed, record.disturbed);
+    text.replace(text.find("a gain of 7367x"), record.disturbed.size(), "");
+    EXPECT_THROW(record_from_json(text, test::two_families(), "here"), Error);
 }
 
 TEST(Json, NumbersAreTheShortestThatReadBackTheSame) {
@@ -151,4 +162,4 @@ TEST(JsonTree, PlacesAreStrictAboutKindsAndRanges) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::json_test

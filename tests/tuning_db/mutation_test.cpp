@@ -15,7 +15,7 @@
 #include "tuning_db/database.hpp"
 #include "tuning_db/database_file.hpp"
 
-namespace hone {
+namespace hone::mutation_test {
 namespace {
 
 using test::RandomRecords;
@@ -183,4 +183,4 @@ TEST(DatabaseMutation, NorDoThoseOfTheBuiltInFamilies) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::mutation_test

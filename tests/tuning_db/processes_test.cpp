@@ -13,7 +13,7 @@
 #include "tuning_db/database.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone {
+namespace hone::processes_test {
 namespace {
 
 using test::make_record;
@@ -96,4 +96,4 @@ TEST(DatabaseProcesses, AKilledMergeLeavesTheOldOrTheNewFile) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::processes_test

@@ -5,7 +5,7 @@
 #include "tests/tuning_db/test_families.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone {
+namespace hone::record_test {
 namespace {
 
 Record base() {
@@ -48,6 +48,30 @@ TEST(Better, VerifiedBeatsAFasterUnverifiedOne) {
     wrong.verification_error = 1;
     wrong.versions.hone = "9.0.0";
     expect_better(base(), wrong);
+}
+
+TEST(Better, UndisturbedBeatsAFasterDisturbedOneButNotAVerifiedOne) {
+    Record disturbed = with_times(1e-6, 1e-6, 1e-6);
+    disturbed.disturbed = "faster than its memory";
+    disturbed.versions.hone = "9.0.0";
+    expect_better(base(), disturbed);
+    Record wrong = base();
+    wrong.verification_error = 1;
+    expect_better(disturbed, wrong);
+}
+
+TEST(Record, AGainIsPlausibleUpToWhatWasSeenOnAQuietDevice) {
+    Record record = base();
+    const auto with_gain = [&](Target target, double times) {
+        record.device.target = target;
+        record.safe_seconds = times * record.step.median;
+        return implausible_gain(record);
+    };
+    EXPECT_EQ(with_gain(Target::cpu, 19), "");
+    EXPECT_EQ(with_gain(Target::cpu, 7367), "a gain of 7367x over the safe configuration is beyond 20x");
+    EXPECT_EQ(with_gain(Target::cuda, 56), "");
+    EXPECT_NE(with_gain(Target::cuda, 101), "");
+    EXPECT_EQ(with_gain(Target::cpu, 0), "") << "not measured";
 }
 
 TEST(Better, TheNewerVersionBeatsAFasterOlderOne) {
@@ -159,4 +183,4 @@ TEST(Record, ASharedStepIsAboutTwoDevicesAndTwoConfigurations) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::record_test

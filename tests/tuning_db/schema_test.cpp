@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuning_db/test_families.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/database_file.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone {
+namespace hone::schema_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -40,7 +41,7 @@ for schema, document in zip(sys.argv[1::2], sys.argv[2::2]):
 std::string verdicts(const std::vector<Question>& questions) {
     std::vector<std::string> arguments{"python3", "-c", program};
     for (const auto& [file, version] : questions) {
-        arguments.push_back(fmt::format("{}/tuning_db/schema/database-{}.schema.json", HONE_SOURCE_FOLDER, version));
+        arguments.push_back(test::source_path(fmt::format("tuning_db/schema/database-{}.schema.json", version)));
         arguments.push_back(file.string());
     }
     std::vector<char*> argv;
@@ -80,6 +81,7 @@ TEST(DatabaseSchema, DescribesWhatIsWritten) {
     record.verification_error = std::numeric_limits<double>::infinity();
     record.ceiling_fraction = 0;
     record.safe_seconds = 0;
+    record.disturbed = "a gain of 7367x";
     record.further = {{"joules", "1.5"}};
     database.add(record);
     database.merge_into(folder.path());
@@ -96,14 +98,14 @@ TEST(DatabaseSchema, DescribesTheSamplesOfEveryVersionAndTheShippedRecords) {
     std::vector<Question> questions;
     std::string expected;
     for (int version = 1; version <= schema_version; ++version) {
-        const fs::path sample = fs::path(HONE_SOURCE_FOLDER) / "tests/tuning_db/samples" / fmt::format("version_{}", version) / "nvidia_h200.json";
+        const fs::path sample = test::source_path(fmt::format("tests/tuning_db/samples/version_{}/nvidia_h200.json", version));
         questions.push_back({sample, version});
         expected += 'v';
         if (version == schema_version) continue;
         questions.push_back({sample, schema_version});  // the schemas differ
         expected += 'i';
     }
-    for (const auto& file : database_files(fs::path(HONE_SOURCE_FOLDER) / "tuning_db/records")) {
+    for (const auto& file : database_files(test::source_path("tuning_db/records"))) {
         questions.push_back({file});
         expected += 'v';
     }
@@ -132,4 +134,4 @@ TEST(DatabaseSchema, RefusesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::schema_test

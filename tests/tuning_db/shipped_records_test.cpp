@@ -4,9 +4,11 @@
 #include <filesystem>
 
 #include "generator/families.hpp"
+#include "tests/support/places.hpp"
+#include "tuner/disturbance.hpp"
 #include "tuning_db/database.hpp"
 
-namespace hone {
+namespace hone::shipped_records_test {
 namespace {
 
 Limits limits_of(const DeviceFingerprint& device) {
@@ -15,7 +17,7 @@ Limits limits_of(const DeviceFingerprint& device) {
 }
 
 TEST(ShippedRecords, EachAnswersForItsOwnDevice) {
-    const auto database = Database::load(std::filesystem::path(HONE_SOURCE_FOLDER) / "tuning_db" / "records", built_in_families());
+    const auto database = Database::load(test::source_path("tuning_db/records"), built_in_families());
     int cuda = 0;
     for (const Record& record : database.records()) {
         if (!record.purpose.empty() || record.device.target != Target::cuda) continue;  // a processor's limits are the machine's own
@@ -26,5 +28,22 @@ TEST(ShippedRecords, EachAnswersForItsOwnDevice) {
     EXPECT_GT(cuda, 40);
 }
 
+// The ceilings that a record was measured beside, as far as it tells: the one that binds.
+Ceilings ceilings_of(const Record& record) {
+    Ceilings ceilings;
+    const double least_seconds = record.ceiling_fraction * record.step.median;
+    if (record.ceiling == "memory") ceilings.copy_bytes_per_second = record.counts.bytes / least_seconds;
+    if (record.ceiling == "arithmetic") ceilings.fma_f32 = ceilings.fma_f64 = record.counts.operations / least_seconds;
+    return ceilings;
+}
+
+TEST(ShippedRecords, NoneIsDisturbed) {
+    const auto database = Database::load(test::source_path("tuning_db/records"), built_in_families());
+    for (const Record& record : database.records()) {
+        EXPECT_EQ(record.disturbed, "") << record.problem.key();
+        EXPECT_EQ(disturbance(record, record.counts.operations, 0, ceilings_of(record)), "") << record.problem.key();
+    }
+}
+
 }  // namespace
-}  // namespace hone
+}  // namespace hone::shipped_records_test

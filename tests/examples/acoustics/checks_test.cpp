@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace hone::examples::seismic {
+namespace hone::examples::seismic::checks_test {
 namespace {
 
 constexpr double dt = 0.001;
@@ -61,4 +61,4 @@ TEST(AcousticChecks, CompareWithTheExactSolutionWhereThereIsOne) {
 }
 
 }  // namespace
-}  // namespace hone::examples::seismic
+}  // namespace hone::examples::seismic::checks_test

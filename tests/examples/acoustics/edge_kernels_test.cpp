@@ -9,9 +9,9 @@
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::examples::seismic {
+namespace hone::examples::seismic::edge_kernels_test {
 namespace {
 
 struct Line {
@@ -35,8 +35,7 @@ std::vector<double> continued(const std::vector<double>& line, int before, const
 
 // Both texts: the processor's, and the GPU's run on the processor.
 TEST(EdgeKernels, BothTargetsMirrorInjectAndRecord) {
-    test::TemporaryFolder folder;
-    DiskCache cache(folder.path() / "cache");
+    DiskCache cache(test::kernel_cache_folder());
     const auto backend = make_cpu_backend(0, cache);
     if (const std::string missing = backend->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     const auto seed = std::random_device{}();
@@ -87,8 +86,7 @@ TEST(EdgeKernels, BothTargetsMirrorInjectAndRecord) {
 }
 
 TEST(EdgeKernels, CompileForAGpu) {
-    test::TemporaryFolder folder;
-    DiskCache cache(folder.path() / "cache");
+    DiskCache cache(test::kernel_cache_folder());
     std::unique_ptr<Compiler> nvrtc;
     try {
         nvrtc = make_nvrtc_compiler("sm_90", cache);
@@ -104,4 +102,4 @@ TEST(EdgeKernels, CompileForAGpu) {
 }
 
 }  // namespace
-}  // namespace hone::examples::seismic
+}  // namespace hone::examples::seismic::edge_kernels_test

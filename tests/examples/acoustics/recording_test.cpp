@@ -8,7 +8,7 @@
 #include "examples/acoustics/files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone::examples::seismic {
+namespace hone::examples::seismic::recording_test {
 namespace {
 
 TEST(Recording, IsResampledWithoutLoss) {
@@ -58,4 +58,4 @@ TEST(Recording, IsWrittenForOthers) {
 }
 
 }  // namespace
-}  // namespace hone::examples::seismic
+}  // namespace hone::examples::seismic::recording_test

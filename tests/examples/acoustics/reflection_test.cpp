@@ -3,15 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "runtime/cpu/cpu_backend.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::examples::seismic {
+namespace hone::examples::seismic::reflection_test {
 namespace {
 
 // Bounds are twice what was measured for order 8 (0.04 to 1.5 % in 30 cells of 2D), so that they also hold for the other orders.
 TEST(AbsorbingLayer, SendsLittleBack) {
-    test::TemporaryFolder folder;
-    DiskCache cache(folder.path() / "cache");
+    DiskCache cache(test::kernel_cache_folder());
     const auto backend = make_cpu_backend(0, cache);
     if (const std::string missing = backend->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     KernelLibrary library(*backend, Database(built_in_families()), built_in_families(), [](const std::string&) {});
@@ -35,4 +34,4 @@ TEST(AbsorbingLayer, SendsLittleBack) {
 }
 
 }  // namespace
-}  // namespace hone::examples::seismic
+}  // namespace hone::examples::seismic::reflection_test

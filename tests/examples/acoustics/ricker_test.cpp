@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace hone::examples::seismic {
+namespace hone::examples::seismic::ricker_test {
 namespace {
 
 TEST(Ricker, IsTheDerivativeOfItsIntegral) {
@@ -46,4 +46,4 @@ TEST(ExactPressure, IsALineOfPointSourcesInTwoDimensions) {
 }
 
 }  // namespace
-}  // namespace hone::examples::seismic
+}  // namespace hone::examples::seismic::ricker_test

@@ -10,9 +10,9 @@
 #include "examples/acoustics/wave_grid.hpp"
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::examples::seismic {
+namespace hone::examples::seismic::time_levels_test {
 namespace {
 
 TEST(TimeLevels, RowsBesideAPassReachWhatTheSourceAndReceiversNeed) {
@@ -65,8 +65,7 @@ class TimeLevelsOnCpu : public ::testing::Test {
         return database;
     }
 
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     std::uint64_t seed_ = std::random_device{}();
     std::mt19937_64 random_{seed_};
@@ -134,4 +133,4 @@ TEST_F(TimeLevelsOnCpu, PassesAgreeWithSingleSteps) {
 }
 
 }  // namespace
-}  // namespace hone::examples::seismic
+}  // namespace hone::examples::seismic::time_levels_test

@@ -10,9 +10,9 @@
 #include "examples/acoustics/time_levels.hpp"
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::examples::seismic {
+namespace hone::examples::seismic::wave_solver_test {
 namespace {
 
 constexpr std::array<std::array<Wall, 2>, 3> all_rigid{{{Wall::rigid, Wall::rigid}, {Wall::rigid, Wall::rigid}, {Wall::rigid, Wall::rigid}}};
@@ -39,8 +39,7 @@ class WaveSolverTest : public ::testing::Test {
         return model;
     }
 
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families(), [](const std::string&) {}};
     std::uint64_t seed_ = std::random_device{}();
@@ -181,8 +180,7 @@ TEST_F(WaveSolverTest, SaysWhatCannotBe) {
 
 // Kernels, walls, source and receivers of a GPU do what the processor's do.
 TEST(GpuWaveSolver, AgreesWithTheProcessor) {
-    test::TemporaryFolder folder;
-    DiskCache cache(folder.path() / "cache");
+    DiskCache cache(test::kernel_cache_folder());
     std::unique_ptr<Backend> gpu;
     try {
         gpu = make_backend("cuda", cache);
@@ -218,4 +216,4 @@ TEST(GpuWaveSolver, AgreesWithTheProcessor) {
 }
 
 }  // namespace
-}  // namespace hone::examples::seismic
+}  // namespace hone::examples::seismic::wave_solver_test

@@ -11,10 +11,10 @@
 #include "generator/families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/verify.hpp"
 
-namespace hone {
+namespace hone::heat_7_test {
 namespace {
 
 class Heat7 : public ::testing::Test {
@@ -33,8 +33,7 @@ class Heat7 : public ::testing::Test {
     }
 
     Families families_{{heat::heat_7()}};
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     std::mt19937_64 random_{std::random_device{}()};
 };
@@ -88,4 +87,4 @@ TEST_F(Heat7, CudaKernelsCompileForADevice) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::heat_7_test

@@ -6,7 +6,7 @@
 
 #include "examples/hydro/samples.hpp"
 
-namespace hone::examples::hydro {
+namespace hone::examples::hydro::checks_test {
 namespace {
 
 // Star states of E. F. Toro, Riemann Solvers and Numerical Methods for Fluid Dynamics (2009), table 4.3, tests 1, 3 and 5.
@@ -80,4 +80,4 @@ TEST(HydroChecks, SamplesOfTheFirstStateAreTheProblem) {
 }
 
 }  // namespace
-}  // namespace hone::examples::hydro
+}  // namespace hone::examples::hydro::checks_test

@@ -8,7 +8,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::examples::hydro {
+namespace hone::examples::hydro::discretisation_test {
 namespace {
 
 using testing::HasSubstr;
@@ -96,4 +96,4 @@ TEST(HydroDiscretisation, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace hone::examples::hydro
+}  // namespace hone::examples::hydro::discretisation_test

@@ -9,7 +9,7 @@
 #include "tests/examples/hydro/runs.hpp"
 #include "tests/support/backend_test.hpp"
 
-namespace hone::examples::hydro {
+namespace hone::examples::hydro::kernel_operator_test {
 namespace {
 
 // With kernels as they are without records. One thread: steps of small meshes are shorter than what a barrier takes on a busy machine.
@@ -122,4 +122,4 @@ TEST_P(SlowHydroKernels, TaylorGreen3D) {
 }
 
 }  // namespace
-}  // namespace hone::examples::hydro
+}  // namespace hone::examples::hydro::kernel_operator_test

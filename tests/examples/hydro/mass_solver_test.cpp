@@ -16,8 +16,9 @@
 #include "tests/support/backend_test.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::examples::hydro {
+namespace hone::examples::hydro::mass_solver_test {
 namespace {
 
 using Matrix = std::vector<std::vector<double>>;
@@ -252,8 +253,7 @@ TEST_P(MassSolverTest, BlockInverseInverts) {
 
 // The text for the GPU, run on the processor: the same digits.
 TEST(MassKernelsTest, BothTargetsGiveTheSameDigits) {
-    test::TemporaryFolder folder;
-    DiskCache cache(folder.path() / "cache");
+    DiskCache cache(test::kernel_cache_folder());
     const auto backend = make_backend("cpu", cache);
     if (const std::string missing = backend->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     if (!test::rounds_once()) GTEST_SKIP() << "this processor rounds products and sums apart, a GPU together";
@@ -295,4 +295,4 @@ TEST(MassKernelsTest, BothTargetsGiveTheSameDigits) {
 }
 
 }  // namespace
-}  // namespace hone::examples::hydro
+}  // namespace hone::examples::hydro::mass_solver_test

@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-namespace hone::examples::hydro {
+namespace hone::examples::hydro::point_physics_test {
 namespace {
 
 constexpr double unit = 0x1p-53;
@@ -122,4 +122,4 @@ TEST(HydroPoint, StressOfSimpleCompression) {
 }
 
 }  // namespace
-}  // namespace hone::examples::hydro
+}  // namespace hone::examples::hydro::point_physics_test

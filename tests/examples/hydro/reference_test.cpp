@@ -8,7 +8,7 @@
 #include "examples/hydro/stepper.hpp"
 #include "tests/examples/hydro/runs.hpp"
 
-namespace hone::examples::hydro {
+namespace hone::examples::hydro::reference_test {
 namespace {
 
 constexpr double tight = 1e-14;  // of conjugate gradients
@@ -91,4 +91,4 @@ TEST(SlowHydroReference, TaylorGreenGivesThePublishedNorm) {
 }
 
 }  // namespace
-}  // namespace hone::examples::hydro
+}  // namespace hone::examples::hydro::reference_test

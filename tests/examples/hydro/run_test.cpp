@@ -9,10 +9,11 @@
 #include "examples/hydro/kernel_operator.hpp"
 #include "examples/hydro/reference.hpp"
 #include "generator/error.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::examples::hydro {
+namespace hone::examples::hydro::run_test {
 namespace {
 
 using testing::HasSubstr;
@@ -62,7 +63,7 @@ TEST(HydroRun, RestartContinuesBitIdenticallyWithKernels) {
     const int usual_threads = omp_get_max_threads();
     omp_set_num_threads(1);  // steps of small meshes are shorter than what a barrier takes on a busy machine
     const test::TemporaryFolder folder;
-    DiskCache cache(folder.path());
+    DiskCache cache(test::kernel_cache_folder());
     const auto backend = make_backend("cpu", cache);
     KernelLibrary library(*backend, Database(built_in_families()), built_in_families());
     const Discretisation of = small_blast();
@@ -103,4 +104,4 @@ TEST(HydroRun, PicturesHaveAllNodes) {
 }
 
 }  // namespace
-}  // namespace hone::examples::hydro
+}  // namespace hone::examples::hydro::run_test

@@ -4,9 +4,9 @@
 #include <omp.h>
 
 #include "examples/hydro/run.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::examples::hydro {
+namespace hone::examples::hydro::step_cost_test {
 namespace {
 
 // Says the same power whenever it is asked, so that no time matters.
@@ -34,8 +34,7 @@ class HydroStepCost : public testing::Test {
     }
 
     int usual_threads_ = omp_get_max_threads();
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path()};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> one_ = make_backend("cpu", cache_);
     std::unique_ptr<Backend> two_ = make_backend("cpu", cache_);
     KernelLibrary library_{*one_, Database(built_in_families()), built_in_families()};
@@ -71,4 +70,4 @@ TEST_F(HydroStepCost, CountsThePowerOfAllDevicesOrOfNone) {
 }
 
 }  // namespace
-}  // namespace hone::examples::hydro
+}  // namespace hone::examples::hydro::step_cost_test

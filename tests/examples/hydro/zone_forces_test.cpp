@@ -10,8 +10,9 @@
 #include "examples/hydro/kernel_operator.hpp"
 #include "generator/error.hpp"
 #include "tests/support/backend_test.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::examples::hydro {
+namespace hone::examples::hydro::zone_forces_test {
 namespace {
 
 // The parameter is the first device. Its partner is the processor: it works on the test's own thread, whose number of OpenMP's threads is set here,
@@ -43,8 +44,7 @@ class HydroZoneForces : public test::BackendTest {
 
   private:
     int usual_threads_ = omp_get_max_threads();
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     Database none_{built_in_families()};
     std::unique_ptr<Backend> two_;
     std::unique_ptr<KernelLibrary> library_one_, library_two_;
@@ -280,4 +280,4 @@ TEST_P(HydroZoneForces, TimeStepsKeepTheHostOutOfThem) {
 }
 
 }  // namespace
-}  // namespace hone::examples::hydro
+}  // namespace hone::examples::hydro::zone_forces_test

@@ -10,9 +10,9 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/cuda/nvrtc_compiler.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::examples::hydro {
+namespace hone::examples::hydro::zone_kernels_test {
 namespace {
 
 class HydroZoneKernels : public testing::Test {
@@ -25,8 +25,7 @@ class HydroZoneKernels : public testing::Test {
 
     unsigned seed_ = std::random_device{}();
     std::mt19937_64 random_{seed_};
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
 };
 
 // Both texts: the processor's, and the GPU's run on the processor in two blocks of three threads.
@@ -119,4 +118,4 @@ TEST_F(HydroZoneKernels, CompileForGpus) {
 }
 
 }  // namespace
-}  // namespace hone::examples::hydro
+}  // namespace hone::examples::hydro::zone_kernels_test

@@ -7,10 +7,11 @@
 #include "examples/maxwell/wave_run.hpp"
 #include "examples/mesh/boxes.hpp"
 #include "generator/error.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::examples {
+namespace hone::examples::checkpoint_test {
 namespace {
 
 using testing::HasSubstr;
@@ -58,7 +59,7 @@ TEST(WaveCheckpoint, RestartContinuesBitIdentically) {
     const TemporaryFolder folder;
     const int usual_threads = omp_get_max_threads();
     omp_set_num_threads(1);  // steps of small boxes are shorter than what a barrier takes on a busy machine
-    DiskCache cache(folder.path() / "cache");
+    DiskCache cache(test::kernel_cache_folder());
     const auto backend = make_backend("cpu", cache);
     KernelLibrary library(*backend, Database(built_in_families()), built_in_families());
     const Discretisation of("acoustics_3d", 2, kuhn_box({{2, 2, 2}}));
@@ -85,4 +86,4 @@ TEST(WaveCheckpoint, RestartContinuesBitIdentically) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::checkpoint_test

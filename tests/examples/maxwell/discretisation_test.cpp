@@ -9,7 +9,7 @@
 #include "generator/error.hpp"
 #include "tests/examples/mesh/random_mesh.hpp"
 
-namespace hone::examples {
+namespace hone::examples::discretisation_test {
 namespace {
 
 using testing::HasSubstr;
@@ -66,7 +66,7 @@ TEST(WaveDiscretisation, ReferenceIsExactForPolynomials) {
 }
 
 // The table of an independent solver, by plain loops; kernels do the larger rows in solver_test.cpp.
-TEST(WaveDiscretisation, ReferenceHasTheKnownErrors) {
+TEST(SlowWaveDiscretisation, ReferenceHasTheKnownErrors) {
     for (const KnownError& known : known_errors) {
         if (known.cells > 4 || known.order > (wave_equation(known.equation).dimension == 3 ? 2 : 3)) continue;
         const Discretisation of(known.equation, known.order, box_mesh(known.equation, known.cells));
@@ -79,7 +79,7 @@ TEST(WaveDiscretisation, ReferenceHasTheKnownErrors) {
 }
 
 // Where two media meet, the exact reflection of a plane wave: (Z2 - Z1) / (Z2 + Z1) of the electric field, 2 Z2 / (Z2 + Z1) goes through.
-TEST(WaveDiscretisation, MediaReflectAsTheyShould) {
+TEST(SlowWaveDiscretisation, MediaReflectAsTheyShould) {
     Box box{{16, 1, 0}, {-2, 0, 0}, {2, 0.25, 0}, {Boundary::absorbing, Boundary::periodic, Boundary::periodic}};
     Mesh mesh = triangle_box(box);
     mesh.materials = {"left", "right"};
@@ -116,4 +116,4 @@ TEST(WaveDiscretisation, RefusesWhatDoesNotGoTogether) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::discretisation_test

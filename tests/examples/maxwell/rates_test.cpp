@@ -8,7 +8,7 @@
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone::examples {
+namespace hone::examples::rates_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -55,4 +55,4 @@ TEST_F(WaveRates, RefuseOtherFiles) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::rates_test

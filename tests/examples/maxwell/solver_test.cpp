@@ -10,9 +10,9 @@
 #include "examples/mesh/gmsh.hpp"
 #include "generator/error.hpp"
 #include "tests/examples/mesh/random_mesh.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::examples {
+namespace hone::examples::solver_test {
 namespace {
 
 class WaveSolverTest : public ::testing::Test {
@@ -22,8 +22,7 @@ class WaveSolverTest : public ::testing::Test {
     ~WaveSolverTest() override { omp_set_num_threads(usual_threads_); }
 
     const int usual_threads_ = omp_get_max_threads();
-    TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_backend("cpu", cache_);
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families()};
 
@@ -124,7 +123,7 @@ TEST_F(WaveSolverTest, AbsorbingWallsEmptyTheBox) {
 
 // The TM010 mode of the meshed cylinder oscillates faster than that of the round one, whose walls lie further out: as one of the same volume does.
 TEST_F(WaveSolverTest, TheCylinderSwingsAtItsFrequency) {
-    const Discretisation of("maxwell_3d", 2, read_gmsh(HONE_SOURCE_FOLDER "/examples/mesh/cylinder.msh"));
+    const Discretisation of("maxwell_3d", 2, read_gmsh(test::source_path("examples/mesh/cylinder.msh")));
     double volume = 0;
     for (const double jacobian : of.jacobian) volume += jacobian * 4 / 3;
     const double radius = std::sqrt(volume / M_PI);
@@ -161,4 +160,4 @@ TEST_F(SlowWaveSolver, HasTheKnownErrorsOfTheCavity) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::solver_test

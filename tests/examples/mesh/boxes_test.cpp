@@ -7,7 +7,7 @@
 #include "examples/mesh/connectivity.hpp"
 #include "generator/error.hpp"
 
-namespace hone::examples {
+namespace hone::examples::boxes_test {
 namespace {
 
 TEST(MeshBoxes, FillTheBox) {
@@ -58,4 +58,4 @@ TEST(MeshBoxes, RefuseWhatIsNoBox) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::boxes_test

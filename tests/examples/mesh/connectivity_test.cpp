@@ -11,7 +11,7 @@
 #include "generator/reference_element.hpp"
 #include "tests/examples/mesh/random_mesh.hpp"
 
-namespace hone::examples {
+namespace hone::examples::connectivity_test {
 namespace {
 
 using testing::HasSubstr;
@@ -137,4 +137,4 @@ TEST(MeshConnectivity, RefusesFoldedElements) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::connectivity_test

@@ -8,7 +8,7 @@
 #include "generator/reference_element.hpp"
 #include "tests/examples/mesh/random_mesh.hpp"
 
-namespace hone::examples {
+namespace hone::examples::geometry_test {
 namespace {
 
 std::vector<Mesh> random_meshes(unsigned seed) {
@@ -81,4 +81,4 @@ TEST(MeshGeometry, NormalsPointOutward) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::geometry_test

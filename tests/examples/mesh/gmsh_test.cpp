@@ -9,16 +9,17 @@
 
 #include "examples/mesh/connectivity.hpp"
 #include "generator/error.hpp"
+#include "tests/support/places.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::examples {
+namespace hone::examples::gmsh_test {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-const std::string seeds = HONE_SOURCE_FOLDER "/tests/fuzz/seeds/gmsh/";
+const std::string seeds = test::source_path("tests/fuzz/seeds/gmsh/");
 
 std::string contents(const std::string& name) {
     return read_file(seeds + name, 1 << 20);
@@ -81,8 +82,8 @@ TEST(MeshGmsh, ReadsBinaryOfTheOtherOrderOfBytes) {
 
 // A real geometry: its straight-sided elements approach the cylinder from inside.
 TEST(MeshGmsh, ReadsTheCylinderAndTheDisc) {
-    const Mesh cylinder = read_gmsh(HONE_SOURCE_FOLDER "/examples/mesh/cylinder.msh");
-    const Mesh disc = read_gmsh(HONE_SOURCE_FOLDER "/examples/mesh/disc.msh");
+    const Mesh cylinder = read_gmsh(test::source_path("examples/mesh/cylinder.msh"));
+    const Mesh disc = read_gmsh(test::source_path("examples/mesh/disc.msh"));
     for (const Mesh* const mesh : {&cylinder, &disc}) {
         double measure = 0;
         for (int k = 0; k < mesh->size(); ++k) measure += signed_measure(*mesh, k) / (mesh->dimension == 3 ? 6 : 2);
@@ -175,4 +176,4 @@ TEST(MeshGmsh, RefusesTruncatedFiles) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::gmsh_test

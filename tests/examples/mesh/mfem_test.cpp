@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "generator/error.hpp"
+#include "tests/support/places.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::examples {
+namespace hone::examples::mfem_test {
 namespace {
 
 using testing::AllOf;
@@ -14,7 +15,7 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 std::string contents(const std::string& name) {
-    return read_file(HONE_SOURCE_FOLDER "/tests/fuzz/seeds/mfem/" + name, 1 << 20);
+    return read_file(test::source_path("tests/fuzz/seeds/mfem/") + name, 1 << 20);
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -38,7 +39,7 @@ TEST(MeshMfem, ReadsQuadrilateralsAndHexahedra) {
 }
 
 TEST(MeshMfem, TheShippedMeshIsAQuarterOfADisc) {
-    const QuadMesh mesh = refined(read_mfem(HONE_SOURCE_FOLDER "/examples/mesh/quarter.mesh"));
+    const QuadMesh mesh = refined(read_mfem(test::source_path("examples/mesh/quarter.mesh")));
     EXPECT_EQ(mesh.size(), 108);
     for (const auto& side : mesh.sides)
         for (int i = 0; i < 2; ++i) {
@@ -79,4 +80,4 @@ TEST(MeshMfem, ThreeZonesAtASideAreRefused) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::mfem_test

@@ -8,7 +8,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::examples {
+namespace hone::examples::quad_mesh_test {
 namespace {
 
 // The same zones, each seen from another of the orientations of a square or a cube.
@@ -106,4 +106,4 @@ TEST(QuadMesh, SidesOfNoZoneAreRefused) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::quad_mesh_test

@@ -6,7 +6,7 @@
 
 #include "tests/examples/mesh/random_mesh.hpp"
 
-namespace hone::examples {
+namespace hone::examples::renumber_test {
 namespace {
 
 TEST(MeshRenumbering, BringsNeighboursTogether) {
@@ -60,4 +60,4 @@ TEST(MeshRenumbering, KeepsTheMesh) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::renumber_test

@@ -7,7 +7,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::examples {
+namespace hone::examples::model_problem_test {
 namespace {
 
 TEST(ModelProblem, TheDiscreteSolutionComesToTheContinuousOneWithOrderTwo) {
@@ -43,4 +43,4 @@ TEST(ModelProblem, ErrorsOfTheSevenPointOperatorShrinkByTheSquaredCosine) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::model_problem_test

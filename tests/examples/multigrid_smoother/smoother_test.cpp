@@ -6,9 +6,9 @@
 
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::examples {
+namespace hone::examples::smoother_test {
 namespace {
 
 class MultigridSmoother : public ::testing::Test {
@@ -17,8 +17,7 @@ class MultigridSmoother : public ::testing::Test {
         if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     }
 
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families(), [](const std::string&) {}};
 };
@@ -61,8 +60,7 @@ TEST_F(MultigridSmoother, SizesWithoutACoarseGridAreRefused) {
 }
 
 TEST(GpuMultigridSmoother, SweepsFollowTheTheoryAndVCyclesConverge) {
-    const test::TemporaryFolder folder;
-    DiskCache cache(folder.path() / "cache");
+    DiskCache cache(test::kernel_cache_folder());
     std::unique_ptr<Backend> backend;
     try {
         backend = make_backend("cuda", cache);
@@ -84,4 +82,4 @@ TEST(GpuMultigridSmoother, SweepsFollowTheTheoryAndVCyclesConverge) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::smoother_test

@@ -9,9 +9,9 @@
 
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone::examples {
+namespace hone::examples::transfer_kernels_test {
 namespace {
 
 // A field of n^3 points with zeros around them.
@@ -48,8 +48,7 @@ class MultigridTransfer : public ::testing::Test {
 
     std::random_device::result_type seed_ = std::random_device{}();
     std::mt19937_64 random_{seed_};
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
 };
 
@@ -108,4 +107,4 @@ TEST_F(MultigridTransfer, TheSameTextCompilesForGpus) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::transfer_kernels_test

@@ -11,7 +11,7 @@
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone::examples {
+namespace hone::examples::chart_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(Chart, RefusesAPlaceThatIsNone) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::chart_test

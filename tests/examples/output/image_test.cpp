@@ -9,7 +9,7 @@
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone::examples {
+namespace hone::examples::image_test {
 namespace {
 
 struct Picture {
@@ -97,4 +97,4 @@ TEST(Image, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::image_test

@@ -8,7 +8,7 @@
 
 #include "generator/text.hpp"
 
-namespace hone::examples {
+namespace hone::examples::progress_test {
 namespace {
 
 using testing::EndsWith;
@@ -54,4 +54,4 @@ TEST(ProgressBar, WritesALineNowAndThenIntoALog) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::progress_test

@@ -14,7 +14,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::examples {
+namespace hone::examples::vtk_elements_test {
 namespace {
 
 using testing::HasSubstr;
@@ -105,4 +105,4 @@ TEST(VtkElementNodes, FileHoldsCellsAndFields) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::vtk_elements_test

@@ -12,7 +12,7 @@
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone::examples {
+namespace hone::examples::vtk_test {
 namespace {
 
 std::string contents(const std::filesystem::path& file) {
@@ -96,4 +96,4 @@ TEST(Vtk, ASeriesNamesItsFiles) {
 }
 
 }  // namespace
-}  // namespace hone::examples
+}  // namespace hone::examples::vtk_test

@@ -11,9 +11,9 @@
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/digits.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone {
+namespace hone::solver_test {
 namespace {
 
 using namespace examples;
@@ -41,8 +41,7 @@ class PoissonSolverTest : public ::testing::Test {
 
     void expect_iterations(const Count& count);
 
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families(), [](const std::string&) {}};
     std::mt19937_64 random_{std::random_device{}()};
@@ -300,4 +299,4 @@ TEST_F(GpuPoissonSolverTest, SolvesToTheDigitAsTheProcessorDoes) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::solver_test

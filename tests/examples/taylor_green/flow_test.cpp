@@ -12,9 +12,9 @@
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone {
+namespace hone::flow_test {
 namespace {
 
 using namespace examples;
@@ -40,8 +40,7 @@ class TaylorGreen : public ::testing::Test {
     std::random_device::result_type seed_;
     std::mt19937_64 random_;
     ::testing::ScopedTrace trace_;
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families(), [](const std::string&) {}};
 };
@@ -185,4 +184,4 @@ TEST_F(GpuTaylorGreen, FlowsAsOnTheProcessor) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::flow_test

@@ -18,11 +18,12 @@
 #include "tests/generator/families/acoustics_staggered_on_host.hpp"
 #include "tests/generator/families/acoustics_staggered_oracle.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/verified.hpp"
 #include "tests/support/verify.hpp"
 
-namespace hone {
+namespace hone::acoustics_staggered_kernels_test {
 namespace {
 
 constexpr std::array kernels{"pressure", "velocity", "step"};
@@ -36,126 +37,6 @@ const Families& families() {
 
 Problem parse(const std::string& rest) {
     return families().parse_problem("acoustics_staggered " + rest);
-}
-
-class AcousticsStaggeredKernels : public ::testing::Test {
-  protected:
-    void SetUp() override {
-        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-    }
-
-    std::uint64_t draw(std::uint64_t count) { return random_() % count; }
-    // The rest of a problem: everything that is compiled in.
-    std::string draw_kind(const char* kernel, int dimension, int levels = 1) {
-        constexpr std::array orders{4, 8, 16};
-        return fmt::format("kernel={} dimension={} order={} media={} absorbing={} levels={} precision={}", kernel, dimension,
-                           orders[draw(levels > 2 ? 2 : 3)], draw(2) == 0 ? "scalar" : "array", draw(2) == 0 ? "none" : "sponge", levels,
-                           draw(2) == 0 ? "f32" : "f64");
-    }
-    int draw_levels() { return 2 + static_cast<int>(draw(3)); }
-    std::string draw_size(int dimension) { return dimension == 2 ? rows_2d[draw(rows_2d.size())] : planes_3d[draw(planes_3d.size())]; }
-
-    // One step over everything, and one over a range that begins and ends anywhere.
-    void expect_verified(const Family& family, const Problem& problem, const Config& config) {
-        const std::uint64_t seed = random_();
-        const test::Verification whole = test::verify(*backend_, family, problem, config, seed);
-        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
-        const auto layers = static_cast<std::uint64_t>(family.range(problem));
-        const std::uint64_t first = draw(layers), last = first + 1 + draw(layers - first);
-        const test::Verification part =
-            test::verify(*backend_, family, problem, config, seed, static_cast<std::int64_t>(first), static_cast<std::int64_t>(last));
-        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
-    }
-
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
-    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
-    std::mt19937_64 random_{std::random_device{}()};
-};
-
-TEST_F(AcousticsStaggeredKernels, SafeCpuKernelsEqualTheReferenceAtEverySize) {
-    const Family& family = families().find("acoustics_staggered");
-    for (const char* kernel : kernels) {
-        const int dimension = 2 + static_cast<int>(draw(2));
-        const std::string kind = draw_kind(kernel, dimension);
-        for (const char* size : dimension == 2 ? std::span<const char* const>(rows_2d) : std::span<const char* const>(planes_3d)) {
-            const Problem problem = parse(kind + " " + size);
-            expect_verified(family, problem, family.space(problem, backend_->device().limits).safe());
-        }
-    }
-}
-
-TEST_F(AcousticsStaggeredKernels, SafeCpuKernelsOfSeveralTimeStepsEqualTheReferenceAtEverySize) {
-    const Family& family = families().find("acoustics_staggered");
-    const std::string kind = draw_kind("step", 2, draw_levels());
-    for (const char* size : rows_2d) {
-        const Problem problem = parse(kind + " " + size);
-        expect_verified(family, problem, family.space(problem, backend_->device().limits).safe());
-    }
-}
-
-TEST_F(AcousticsStaggeredKernels, ResultsDoNotDependOnTheNumberOfThreads) {
-    const Family& family = families().find("acoustics_staggered");
-    const Problem problem = parse("kernel=step dimension=2 order=8 media=array precision=f32 nx=700 ny=23");
-    Match match;
-    match.config = family.space(problem, backend_->device().limits).parse("x_block=512,march=0,stores=streaming");
-    const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
-    const std::uint64_t seed = random_();
-    const int usual = omp_get_max_threads();
-    std::vector<HostArray> alone;
-    for (const int threads : {1, 2, 3, 40}) {
-        omp_set_num_threads(threads);
-        Workload workload = family.workload(problem, seed);
-        std::vector<void*> arrays;
-        for (auto& array : workload.arrays) arrays.push_back(array.data());
-        kernel.launch(arrays);
-        if (threads == 1) alone = std::move(workload.arrays);
-        for (std::size_t i = 0; threads > 1 && i < alone.size(); ++i)
-            EXPECT_EQ(std::memcmp(alone[i].data(), workload.arrays[i].data(), static_cast<std::size_t>(alone[i].bytes())), 0)
-                << threads << " threads, array " << i << ", seed " << seed;
-    }
-    omp_set_num_threads(usual);
-}
-
-TEST_F(AcousticsStaggeredKernels, CpuKernelsKeepTheDiscreteStandingWave) {
-    const Family& family = families().find("acoustics_staggered");
-    struct Case {
-        int dimension, levels;
-    };
-    for (const auto& [dimension, levels] : {Case{2, 1}, Case{3, 1}, Case{2, 2}}) {
-        constexpr std::array orders{4, 8, 16};
-        const int order = orders[draw(3)];
-        const bool single = draw(2) == 0;
-        const std::string size = fmt::format("media=array precision={} nx=12 ny=12 nz={}", single ? "f32" : "f64", dimension == 3 ? 12 : 1);
-        const Problem problem = parse(fmt::format("kernel=step dimension={} order={} levels={} {}", dimension, order, levels, size));
-        Match match;
-        match.config = family.space(problem, backend_->device().limits).safe();
-        const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
-        test::RigidBox box(problem);
-        constexpr double courant = 0.4;
-        constexpr int steps = 100;
-        box.kappa.assign(box.kappa.size(), courant);
-        for (auto& b : box.b) b.assign(b.size(), courant);
-        const test::StandingWave wave(box, acoustics::weights(order / 2), courant);
-        wave.set(box, 0);
-        const test::AcousticStep launch =
-            test::in_its_precision([&](const Problem&, const std::vector<void*>& arrays) { kernel.launch(arrays); }, family.arrays);
-        for (int step = 0; step < steps; step += levels) box.advance(problem, launch);
-        EXPECT_LT(wave.error(box, steps), single ? 4e-7 * steps : 2e-13) << problem.key();
-    }
-}
-
-using SlowAcousticsStaggeredKernels = AcousticsStaggeredKernels;
-
-TEST_F(SlowAcousticsStaggeredKernels, RandomCpuConfigurationsEqualTheReference) {
-    const Family& family = families().find("acoustics_staggered");
-    for (const char* kernel : kernels)
-        for (const int dimension : {2, 3}) {
-            const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
-            expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
-        }
-    const Problem several = parse(draw_kind("step", 2, draw_levels()) + " " + draw_size(2));
-    expect_verified(family, several, test::sample_members(*backend_, family, several, 1, random_()).back());
 }
 
 // A member of every form, so that no template is left out whatever the random ones are.
@@ -191,6 +72,157 @@ constexpr std::array forms{Form{"pressure", 2, "staging=registers,block_x=64,blo
                            Form{"step", 2, "staging=shared,block_x=128,march=0,ahead=1", 1, 2},
                            Form{"step", 2, "staging=shared,block_x=64,march=64", 2, 3}};
 
+class AcousticsStaggeredKernels : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    std::uint64_t draw(std::uint64_t count) { return random_() % count; }
+    // The rest of a problem: everything that is compiled in.
+    std::string draw_kind(const char* kernel, int dimension, int levels = 1) {
+        constexpr std::array orders{4, 8, 16};
+        return fmt::format("kernel={} dimension={} order={} media={} absorbing={} levels={} precision={}", kernel, dimension,
+                           orders[draw(levels > 2 ? 2 : 3)], draw(2) == 0 ? "scalar" : "array", draw(2) == 0 ? "none" : "sponge", levels,
+                           draw(2) == 0 ? "f32" : "f64");
+    }
+    int draw_levels() { return 2 + static_cast<int>(draw(3)); }
+    std::string draw_size(int dimension) { return dimension == 2 ? rows_2d[draw(rows_2d.size())] : planes_3d[draw(planes_3d.size())]; }
+
+    void expect_verified(const Family& family, const Problem& problem, const Config& config) {
+        test::expect_verified(*backend_, family, problem, config, random_);
+    }
+
+    // The safe kernel for the processor, of any kind.
+    void expect_safe_verified(const char* kernel, int dimension, int levels = 1) {
+        const Family& family = families().find("acoustics_staggered");
+        const std::string kind = draw_kind(kernel, dimension, levels);
+        for (const char* size : dimension == 2 ? std::span<const char* const>(rows_2d) : std::span<const char* const>(planes_3d)) {
+            const Problem problem = parse(kind + " " + size);
+            expect_verified(family, problem, family.space(problem, backend_->device().limits).safe());
+        }
+    }
+
+    void expect_random_emulated(const char* kernel, int dimension, int levels = 1) {
+        const Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
+        const Problem problem = parse(draw_kind(kernel, dimension, levels) + " " + draw_size(dimension));
+        expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+    }
+
+    struct Wave {
+        int dimension, levels;
+    };
+    static constexpr std::array waves{Wave{2, 1}, Wave{3, 1}, Wave{2, 2}};
+    void expect_standing_wave(const Wave& standing);
+
+    DiskCache cache_{test::kernel_cache_folder()};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    std::mt19937_64 random_{std::random_device{}()};
+};
+
+TEST_F(AcousticsStaggeredKernels, ASafeCpuKernelEqualsTheReferenceAtEverySize) {
+    expect_safe_verified(kernels[draw(kernels.size())], 2 + static_cast<int>(draw(2)));
+}
+
+TEST_F(AcousticsStaggeredKernels, ASafeCpuKernelOfSeveralTimeStepsEqualsTheReferenceAtEverySize) {
+    expect_safe_verified("step", 2, draw_levels());
+}
+
+TEST_F(AcousticsStaggeredKernels, ARandomCudaConfigurationEqualsTheReferenceInTheEmulator) {
+    expect_random_emulated(kernels[draw(kernels.size())], 2 + static_cast<int>(draw(2)));
+}
+
+// Each with some kind of problem; the slow tests draw others.
+class AcousticsStaggeredForms : public AcousticsStaggeredKernels, public ::testing::WithParamInterface<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(All, AcousticsStaggeredForms, ::testing::Range(std::size_t{0}, forms.size()));
+TEST_P(AcousticsStaggeredForms, OfCudaEqualTheReferenceInTheEmulator) {
+    const std::size_t number = GetParam();
+    const Form& form = forms[number];
+    const Problem problem =
+        parse(fmt::format("kernel={} dimension={} order={} levels={} media={} absorbing={} precision={} {}", form.kernel, form.dimension,
+                          number % 2 == 0 ? 4 : 8, form.levels, number / 2 % 2 == 0 ? "array" : "scalar", number % 3 == 0 ? "sponge" : "none",
+                          number / 3 % 2 == 0 ? "f32" : "f64", form.dimension == 2 ? "nx=133 ny=37" : "nx=67 ny=7 nz=19"));
+    const Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
+    // Some are no members, because they would be slow: right they must be all the same.
+    const Config config = family.space(problem, {}).parse(form.text(form.points));
+    test::expect_verified_once(*backend_, family, problem, config, random_);
+}
+
+TEST_F(AcousticsStaggeredKernels, ResultsDoNotDependOnTheNumberOfThreads) {
+    const Family& family = families().find("acoustics_staggered");
+    const Problem problem = parse("kernel=step dimension=2 order=8 media=array precision=f32 nx=700 ny=23");
+    Match match;
+    match.config = family.space(problem, backend_->device().limits).parse("x_block=512,march=0,stores=streaming");
+    test::verify_once(backend_->device().limits, "does not depend on the number of threads", {{family, problem, match.config}}, [&] {
+        const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
+        const std::uint64_t seed = random_();
+        const int usual = omp_get_max_threads();
+        std::vector<HostArray> alone;
+        for (const int threads : {1, 2, 3, 40}) {
+            omp_set_num_threads(threads);
+            Workload workload = family.workload(problem, seed);
+            std::vector<void*> arrays;
+            for (auto& array : workload.arrays) arrays.push_back(array.data());
+            kernel.launch(arrays);
+            if (threads == 1) alone = std::move(workload.arrays);
+            for (std::size_t i = 0; threads > 1 && i < alone.size(); ++i)
+                EXPECT_EQ(std::memcmp(alone[i].data(), workload.arrays[i].data(), static_cast<std::size_t>(alone[i].bytes())), 0)
+                    << threads << " threads, array " << i << ", seed " << seed;
+        }
+        omp_set_num_threads(usual);
+    });
+}
+
+void AcousticsStaggeredKernels::expect_standing_wave(const Wave& standing) {
+    const Family& family = families().find("acoustics_staggered");
+    constexpr std::array orders{4, 8, 16};
+    const int order = orders[draw(3)];
+    const bool single = draw(2) == 0;
+    const std::string size = fmt::format("media=array precision={} nx=12 ny=12 nz={}", single ? "f32" : "f64", standing.dimension == 3 ? 12 : 1);
+    const Problem problem = parse(fmt::format("kernel=step dimension={} order={} levels={} {}", standing.dimension, order, standing.levels, size));
+    Match match;
+    match.config = family.space(problem, backend_->device().limits).safe();
+    const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
+    test::RigidBox box(problem);
+    constexpr double courant = 0.4;
+    constexpr int steps = 40;
+    box.kappa.assign(box.kappa.size(), courant);
+    for (auto& b : box.b) b.assign(b.size(), courant);
+    const test::StandingWave wave(box, acoustics::weights(order / 2), courant);
+    wave.set(box, 0);
+    const test::AcousticStep launch =
+        test::in_its_precision([&](const Problem&, const std::vector<void*>& arrays) { kernel.launch(arrays); }, family.arrays);
+    for (int step = 0; step < steps; step += standing.levels) box.advance(problem, launch);
+    EXPECT_LT(wave.error(box, steps), single ? 4e-7 * steps : 2e-13) << problem.key();
+}
+
+TEST_F(AcousticsStaggeredKernels, ACpuKernelKeepsTheDiscreteStandingWave) {
+    expect_standing_wave(waves[draw(waves.size())]);
+}
+
+using SlowAcousticsStaggeredKernels = AcousticsStaggeredKernels;
+
+TEST_F(SlowAcousticsStaggeredKernels, SafeCpuKernelsEqualTheReferenceAtEverySize) {
+    for (const char* kernel : kernels)
+        for (const int dimension : {2, 3}) expect_safe_verified(kernel, dimension);
+    for (const int levels : {2, 3, 4}) expect_safe_verified("step", 2, levels);
+}
+
+TEST_F(SlowAcousticsStaggeredKernels, CpuKernelsKeepTheDiscreteStandingWave) {
+    for (const Wave& standing : waves) expect_standing_wave(standing);
+}
+
+TEST_F(SlowAcousticsStaggeredKernels, RandomCpuConfigurationsEqualTheReference) {
+    const Family& family = families().find("acoustics_staggered");
+    for (const char* kernel : kernels)
+        for (const int dimension : {2, 3}) {
+            const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
+            expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+        }
+    const Problem several = parse(draw_kind("step", 2, draw_levels()) + " " + draw_size(2));
+    expect_verified(family, several, test::sample_members(*backend_, family, several, 1, random_()).back());
+}
+
 TEST_F(SlowAcousticsStaggeredKernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
     const Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
     for (const Form& form : forms) {
@@ -215,14 +247,8 @@ TEST_F(SlowAcousticsStaggeredKernels, NoFormOfCudaKernelCopiesWordsThatNobodyWro
 }
 
 TEST_F(SlowAcousticsStaggeredKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
-    const Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
-    for (const char* kernel : kernels) {
-        const int dimension = 2 + static_cast<int>(draw(2));
-        const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
-        expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
-    }
-    const Problem several = parse(draw_kind("step", 2, draw_levels()) + " " + draw_size(2));
-    expect_verified(family, several, test::sample_members(*backend_, family, several, 1, random_()).back());
+    for (const char* kernel : kernels) expect_random_emulated(kernel, 2 + static_cast<int>(draw(2)));
+    expect_random_emulated("step", 2, draw_levels());
 }
 
 // What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
@@ -287,4 +313,4 @@ TEST_F(GpuAcousticsStaggered, RandomConfigurationsEqualTheReference) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::acoustics_staggered_kernels_test

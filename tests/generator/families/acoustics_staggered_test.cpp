@@ -14,7 +14,7 @@
 #include "generator/random_words.hpp"
 #include "tests/generator/families/acoustics_staggered_oracle.hpp"
 
-namespace hone {
+namespace hone::acoustics_staggered_test {
 namespace {
 
 constexpr std::array kernels{"pressure", "velocity", "step"};
@@ -89,7 +89,7 @@ double allowed(const char* precision, int steps) {
     return std::string_view(precision) == "f64" ? 2e-13 : 4e-7 * steps;
 }
 
-TEST(AcousticsStaggered, TheReferenceKeepsTheDiscreteStandingWave) {
+TEST(SlowAcousticsStaggered, TheReferenceKeepsTheDiscreteStandingWave) {
     for (const int dimension : {2, 3})
         for (const int order : orders)
             for (const char* precision : {"f32", "f64"})
@@ -134,7 +134,7 @@ double largest(const test::RigidBox& box) {
 }
 
 // The shortest wave that fits into the box must be close to the shortest of the grid, or 1.01 times the limit does it no harm.
-TEST(AcousticsStaggered, RandomDataStayBoundedUpToTheStabilityLimitOnly) {
+TEST(SlowAcousticsStaggered, RandomDataStayBoundedUpToTheStabilityLimitOnly) {
     const std::uint64_t seed = std::random_device{}();
     for (const int order : orders)
         for (const double part : {0.999, 1.01}) {
@@ -183,14 +183,14 @@ TEST(AcousticsStaggered, HeterogeneousMediaConserveTheDiscreteEnergy) {
                 };
                 const double start = energy();
                 double drift = 0;
-                for (int step = 0; step < 30; ++step) drift = std::max(drift, std::abs(energy() - start) / start);
+                for (int step = 0; step < 12; ++step) drift = std::max(drift, std::abs(energy() - start) / start);
                 EXPECT_LT(drift, 1e-12) << dimension << "D, 2-" << order << (fused ? ", fused" : ", two sweeps") << ", seed " << seed;
             }
 }
 
 // A pulse that runs into a sponge of 40 cells before a wall. Its factors halve exponents of 3 (d / width)^2 ln(1 / R) / (2 width): without errors of
 // the scheme R = 1e-4 of the amplitude comes back.
-TEST(AcousticsStaggered, ASpongeTakesWhatRunsIntoItHeadOn) {
+TEST(SlowAcousticsStaggered, ASpongeTakesWhatRunsIntoItHeadOn) {
     constexpr int n = 240, width = 40, steps = 480;
     constexpr double reflection = 1e-4, courant = 0.4;
     for (const int order : orders)
@@ -277,7 +277,7 @@ std::vector<Problem> small_problems() {
     return all;
 }
 
-TEST(AcousticsStaggered, EveryConstraintRejectsSomethingAndSaysWhy) {
+TEST(SlowAcousticsStaggered, EveryConstraintRejectsSomethingAndSaysWhy) {
     const Family family = acoustics_staggered();
     Limits processor = cpu_limits();
     processor.multiprocessors = 8;
@@ -311,17 +311,20 @@ TEST(AcousticsStaggered, EveryFormHasMembersForEveryProblem) {
     for (const auto& p : small_problems())
         for (const int architecture : {75, 90}) {
             const SearchSpace space = family.space(p, cuda_limits(architecture));
-            std::set<std::string> forms;
-            for (std::int64_t index = 0; index < space.product(); index += 41) {
-                const Config config = space.at(index);
-                if (!forms.contains(config.word("staging")) && !space.check(config)) forms.insert(config.word("staging"));
-            }
+            std::set<std::string> missing;
             for (const Value& value : space.tunables()[0].values) {
                 const std::string form = to_string(value);
                 if (form == "shuffle") continue;                                                    // a warp is too narrow a tile for high order
                 if ((form == "bulk" || form == "planes") && p.integer("pitch") % 2 != 0) continue;  // copies need aligned rows
-                EXPECT_TRUE(forms.contains(form)) << form << ": " << p.key() << " on sm_" << architecture;
+                missing.insert(form);
             }
+            // Every index once, in an order that meets all values of all tunables soon.
+            constexpr std::int64_t prime = 1'000'003;
+            for (std::int64_t i = 0; i < space.product() && !missing.empty(); ++i) {
+                const Config config = space.at(i * prime % space.product());
+                if (missing.contains(config.word("staging")) && !space.check(config)) missing.erase(config.word("staging"));
+            }
+            EXPECT_TRUE(missing.empty()) << *missing.begin() << ": " << p.key() << " on sm_" << architecture;
         }
 }
 
@@ -410,4 +413,4 @@ TEST(AcousticsStaggered, ARangeStepsItsLayersOnly) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::acoustics_staggered_test

@@ -13,7 +13,7 @@
 #include "generator/families.hpp"
 #include "generator/families/batched_gemv.hpp"
 
-namespace hone {
+namespace hone::batched_gemm_test {
 namespace {
 
 const Families& families() {
@@ -184,4 +184,4 @@ TEST(BatchedSpace, SafeConfigurationExistsForEveryShape) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::batched_gemm_test

@@ -12,10 +12,11 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/generator/families/batched_gemm_on_host.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
+#include "tests/support/verified.hpp"
 #include "tests/support/verify.hpp"
 
-namespace hone {
+namespace hone::batched_gemv_kernels_test {
 namespace {
 
 const Families& families() {
@@ -31,19 +32,17 @@ class BatchedGemvKernels : public ::testing::Test {
 
     int any(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
 
-    // One step over everything, and one over a range that begins and ends anywhere.
     void expect_verified(Backend& backend, const Family& family, const Problem& problem, const Config& config) {
-        const std::uint64_t seed = random_();
-        const test::Verification whole = test::verify(backend, family, problem, config, seed);
-        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
-        const int batch = static_cast<int>(family.range(problem));
-        const int first = any(0, batch - 1);
-        const test::Verification part = test::verify(backend, family, problem, config, seed, first, any(first + 1, batch));
-        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+        test::expect_verified(backend, family, problem, config, random_);
         if (problem.word("update") == "scale") {
-            const test::Verification poisoned = test::verify(backend, test::with_beta_zero(family), problem, config, seed);
+            const test::Verification poisoned = test::verify(backend, test::with_beta_zero(family), problem, config, random_());
             EXPECT_TRUE(poisoned.passed()) << "beta = 0: " << poisoned.what << ": error " << poisoned.error << ", allowed " << poisoned.tolerance;
         }
+    }
+
+    void expect_verified_once(const Family& family, const Problem& problem, const Config& config) {
+        test::verify_once(backend_->device().limits, "equals the reference, also with beta = 0", {{family, problem, config}},
+                          [&] { expect_verified(*backend_, family, problem, config); });
     }
 
     void expect_emulated(const std::string& rest, const std::string& text) {
@@ -52,7 +51,7 @@ class BatchedGemvKernels : public ::testing::Test {
         const Config config = space.parse(text);
         const auto rejection = space.check(config);
         ASSERT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
-        expect_verified(*backend_, emulated_, problem, config);
+        expect_verified_once(emulated_, problem, config);
     }
 
     Problem any_problem(int largest, int batch) {
@@ -63,8 +62,14 @@ class BatchedGemvKernels : public ::testing::Test {
                                                     any(0, gap)));
     }
 
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    // One for the processor, and one of CUDA.
+    void expect_random_verified(int largest) {
+        const Problem problem = any_problem(largest, any(1, 70));
+        for (const Family& family : {families().find("batched_gemv"), emulated_})
+            expect_verified(*backend_, family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+    }
+
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     std::mt19937_64 random_{std::random_device{}()};
     Family emulated_ = test::emulated(batched_gemv(), cuda_limits(90));
@@ -74,7 +79,7 @@ TEST_F(BatchedGemvKernels, CpuConfigurationsEqualTheReference) {
     const Family& family = families().find("batched_gemv");
     for (const char* rest : {"form=n m=13 n=7 update=scale batch=19", "form=t m=21 n=10 precision=f32 batch=19 gap_a=1"}) {
         const Problem problem = families().parse_problem(std::string("batched_gemv ") + rest);
-        expect_verified(*backend_, family, problem, family.space(problem, backend_->device().limits).parse("columns=4"));
+        expect_verified_once(family, problem, family.space(problem, backend_->device().limits).parse("columns=4"));
     }
 }
 
@@ -83,15 +88,14 @@ TEST_F(BatchedGemvKernels, BothFormsEqualTheReferenceInTheEmulator) {
     expect_emulated("form=t m=21 n=5 update=scale batch=21", "width=1,matrices_per_block=8,split=8,threads=128,unroll=2");
 }
 
+TEST_F(BatchedGemvKernels, RandomConfigurationsEqualTheReference) {
+    expect_random_verified(any(1, 40));
+}
+
 using SlowBatchedGemvKernels = BatchedGemvKernels;
 
-TEST_F(SlowBatchedGemvKernels, RandomConfigurationsEqualTheReference) {
-    const Family& family = families().find("batched_gemv");
-    for (const int largest : {4, 20, 20, 90}) {
-        const Problem problem = any_problem(largest, any(1, 70));
-        expect_verified(*backend_, family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
-        expect_verified(*backend_, emulated_, problem, test::sample_members(*backend_, emulated_, problem, 1, random_()).back());
-    }
+TEST_F(SlowBatchedGemvKernels, ManyRandomConfigurationsEqualTheReference) {
+    for (const int largest : {4, 20, 20, 90}) expect_random_verified(largest);
 }
 
 class GpuBatchedGemv : public BatchedGemvKernels, public ::testing::WithParamInterface<int> {};
@@ -111,4 +115,4 @@ TEST_P(GpuBatchedGemv, RandomConfigurationsEqualTheReference) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::batched_gemv_kernels_test

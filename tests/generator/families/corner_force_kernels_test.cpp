@@ -16,11 +16,11 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
-#include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
 
-namespace hone {
+namespace hone::corner_force_kernels_test {
 namespace {
 
 class CornerForceKernels : public ::testing::Test {
@@ -33,15 +33,8 @@ class CornerForceKernels : public ::testing::Test {
     Problem parse(const std::string& rest) const { return families_.parse_problem("corner_force " + rest); }
     int any(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
 
-    // One step over everything, and one over a range that begins and ends anywhere.
     void expect_verified(Backend& backend, const Family& which, const Problem& problem, const Config& config) {
-        const std::uint64_t seed = random_();
-        const test::Verification whole = test::verify(backend, which, problem, config, seed);
-        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
-        const int zones = static_cast<int>(which.range(problem));
-        const int first = any(0, zones - 1);
-        const test::Verification part = test::verify(backend, which, problem, config, seed, first, any(first + 1, zones));
-        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+        test::expect_verified(backend, which, problem, config, random_);
     }
 
     // `text` leaves out what is as in the safe configuration; it must be a member, or the test would test nothing.
@@ -54,12 +47,12 @@ class CornerForceKernels : public ::testing::Test {
 
     void expect_on_cpu(const std::string& rest, const std::string& text) {
         const Problem problem = parse(rest);
-        expect_verified(*backend_, family(), problem, member(family().space(problem, backend_->device().limits), text));
+        test::expect_verified_once(*backend_, family(), problem, member(family().space(problem, backend_->device().limits), text), random_);
     }
 
     void expect_emulated(const std::string& rest, const std::string& text) {
         const Problem problem = parse(rest);
-        expect_verified(*backend_, emulated_, problem, member(emulated_.space(problem, {}), text));
+        test::expect_verified_once(*backend_, emulated_, problem, member(emulated_.space(problem, {}), text), random_);
     }
 
     // Any result, dimension and precision; where A would be large, two zones are enough.
@@ -72,14 +65,20 @@ class CornerForceKernels : public ::testing::Test {
                                  any(0, 1) == 0 ? "f32" : "f64", zones));
     }
 
+    // One for the processor, and one of CUDA.
+    void expect_random_verified(int order) {
+        const Problem problem = any_problem(order);
+        expect_verified(*backend_, family(), problem, test::sample_members(*backend_, family(), problem, 1, random_()).back());
+        if (order <= 4) expect_verified(*backend_, emulated_, problem, test::sample_members(*backend_, emulated_, problem, 1, random_()).back());
+    }
+
     // All arrays after a step.
     std::vector<HostArray> stepped(const Family& which, const Problem& problem, const Config& config, const Workload& workload) {
         return test::stepped(*backend_, which, problem, config, workload, 1);
     }
 
     Families families_{{corner_force()}};
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     std::mt19937_64 random_{std::random_device{}()};
     Family emulated_ = test::emulated(corner_force(), cuda_limits(90));
@@ -97,6 +96,10 @@ TEST_F(CornerForceKernels, FormsEqualTheReferenceInTheEmulator) {
     expect_emulated("dimension=3 order=2 zones=3", "form=force,gradients=stored,zones_per_block=2,splits=2");
     expect_emulated("dimension=3 order=1 precision=f32 zones=11", "form=paper,gradients=stored,rows_per_thread=2");
     expect_emulated("result=corner dimension=3 order=2 zones=2", "form=factorised");
+}
+
+TEST_F(CornerForceKernels, RandomConfigurationsEqualTheReference) {
+    expect_random_verified(any(1, 3));
 }
 
 // What forms differ in is the order of sums: all of them stay within the reference's tolerance, and so of each other.
@@ -126,11 +129,7 @@ TEST_P(SlowCornerForceKernels, AssembledAndMatrixFreeFormsAgreeToRounding) {
 
 TEST_P(SlowCornerForceKernels, RandomConfigurationsEqualTheReference) {
     const int problems = GetParam() <= 4 ? 4 : 1;
-    for (int i = 0; i < problems; ++i) {
-        const Problem problem = any_problem(GetParam());
-        expect_verified(*backend_, family(), problem, test::sample_members(*backend_, family(), problem, 1, random_()).back());
-        if (GetParam() <= 4) expect_verified(*backend_, emulated_, problem, test::sample_members(*backend_, emulated_, problem, 1, random_()).back());
-    }
+    for (int i = 0; i < problems; ++i) expect_random_verified(GetParam());
 }
 
 TEST_P(SlowCornerForceKernels, SafeConfigurationsEqualTheReferenceInTheEmulator) {
@@ -191,4 +190,4 @@ TEST_P(GpuCornerForce, RandomConfigurationsEqualTheReference) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::corner_force_kernels_test

@@ -18,9 +18,9 @@
 #include "generator/families/corner_force_reference.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/library.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone {
+namespace hone::corner_force_test {
 namespace {
 
 using corner::Shape;
@@ -283,8 +283,7 @@ std::vector<std::array<double, 3>> spectra() {
 
 template <typename Real>
 void expect_decomposed(Decompositions& test, const std::string& decomposition, int d, double scale) {
-    test::TemporaryFolder folder;
-    DiskCache cache(folder.path() / "cache");
+    DiskCache cache(test::kernel_cache_folder());
     const auto backend = make_cpu_backend(0, cache);
     if (const std::string missing = backend->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     std::vector<std::array<double, 3>> values = spectra();
@@ -360,4 +359,4 @@ TEST_F(SlowDecompositions, OfTinyAndHugeMatricesAreThoseOfThePlainLoops) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::corner_force_test

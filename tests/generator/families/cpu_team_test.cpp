@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "runtime/cpu/cpu_backend.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/places.hpp"
 
-namespace hone {
+namespace hone::cpu_team_test {
 namespace {
 
 SearchSpace space_of(int processors, int threads_per_core) {
@@ -116,8 +116,7 @@ class CpuTeamThreads : public ::testing::Test {
         EXPECT_EQ(bound, 0);
     }
 
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     int usual_ = omp_get_max_threads();
 };
@@ -164,4 +163,4 @@ TEST_F(CpuTeamThreads, TheSizeFollowsFromOpenMpAtRunTime) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::cpu_team_test

@@ -16,11 +16,11 @@
 #include "tests/generator/families/csr_spmv_rows.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
-#include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
 
-namespace hone {
+namespace hone::csr_spmv_kernels_test {
 namespace {
 
 const Families& families() {
@@ -44,15 +44,8 @@ class CsrSpmvKernels : public ::testing::Test {
     const char* vectors() { return any(0, 1) == 0 ? "split" : "interleaved"; }
     const char* kernel() { return any(0, 1) == 0 ? "apply" : "apply_dot"; }
 
-    // One step over everything, and one over a range that begins and ends anywhere.
     void expect_verified(Backend& backend, const Family& family, const Problem& problem, const Config& config) {
-        const std::uint64_t seed = random_();
-        const test::Verification whole = test::verify(backend, family, problem, config, seed);
-        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
-        const int rows = static_cast<int>(family.range(problem));
-        const int first = any(0, rows - 1);
-        const test::Verification part = test::verify(backend, family, problem, config, seed, first, any(first + 1, rows));
-        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+        test::expect_verified(backend, family, problem, config, random_);
     }
 
     Config parsed(const Family& family, const Problem& problem, const char* text) {
@@ -82,8 +75,10 @@ class CsrSpmvKernels : public ::testing::Test {
         return test::stepped(backend, family, problem, config, seed, 1);
     }
 
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    // Of so many of the processor, with one thread and with two, and of one of CUDA.
+    void expect_no_digit_to_depend_on_the_configuration(int configurations);
+
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     std::mt19937_64 random_{std::random_device{}()};
     Family emulated_ = test::emulated(csr_spmv(), cuda_limits(90));
@@ -107,14 +102,14 @@ TEST_F(CsrSpmvKernels, CudaFormsEqualTheReferenceInTheEmulator) {
     expect_verified(*backend_, test::with_rows(emulated_, lengths), problem, parsed(emulated_, problem, form));
 }
 
-TEST_F(CsrSpmvKernels, NoDigitDependsOnTheConfiguration) {
+void CsrSpmvKernels::expect_no_digit_to_depend_on_the_configuration(int configurations) {
     const Family& family = families().find("csr_spmv");
     const Problem problem = families().parse_problem(
         fmt::format("csr_spmv kernel=apply_dot components={} vectors={} precision={} rows=1303 entries=60001", any(2, 3), vectors(), precision()));
     const std::uint64_t seed = random_();
     const std::vector<HostArray> usual = stepped(*backend_, family, problem, family.space(problem, backend_->device().limits).safe(), seed);
     const int threads_before = omp_get_max_threads();
-    for (const auto& config : test::sample_members(*backend_, family, problem, 3, random_()))
+    for (const auto& config : test::sample_members(*backend_, family, problem, configurations, random_()))
         for (const int threads : {1, 2}) {
             omp_set_num_threads(threads);
             EXPECT_TRUE(test::same_bytes(usual, stepped(*backend_, family, problem, config, seed)))
@@ -127,7 +122,15 @@ TEST_F(CsrSpmvKernels, NoDigitDependsOnTheConfiguration) {
         << problem.key() << ' ' << on_cuda.key() << " seed " << seed;
 }
 
+TEST_F(CsrSpmvKernels, NoDigitDependsOnTheConfiguration) {
+    expect_no_digit_to_depend_on_the_configuration(1);
+}
+
 using SlowCsrSpmvKernels = CsrSpmvKernels;
+
+TEST_F(SlowCsrSpmvKernels, NoDigitDependsOnManyConfigurations) {
+    expect_no_digit_to_depend_on_the_configuration(3);
+}
 
 TEST_F(SlowCsrSpmvKernels, EveryCudaFormAndRandomOnesEqualTheReferenceInTheEmulator) {
     for (const char* form : cuda_forms) {
@@ -203,4 +206,4 @@ TEST_F(GpuCsrSpmvKernels, RandomConfigurationsGiveTheReferencesAnswerAndTheProce
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::csr_spmv_kernels_test

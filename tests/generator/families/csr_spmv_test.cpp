@@ -11,7 +11,7 @@
 #include "generator/families.hpp"
 #include "generator/families/csr_spmv_shape.hpp"
 
-namespace hone {
+namespace hone::csr_spmv_test {
 namespace {
 
 Problem parse(const std::string& rest) {
@@ -128,4 +128,4 @@ TEST(CsrSpmv, EveryConstraintRejectsSomething) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::csr_spmv_test

@@ -14,8 +14,8 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/generator/families/dg_volume_on_host.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
-#include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
 
 namespace hone::test {
@@ -32,16 +32,8 @@ class DgKernels : public ::testing::Test {
     const Family& family() const { return *families_.begin(); }
     Problem parse(const std::string& rest) const { return families_.parse_problem(family().name + " " + rest); }
 
-    // One step over everything, and one over a range that begins and ends anywhere.
     void expect_verified(Backend& backend, const Family& which, const Problem& problem, const Config& config) {
-        const std::uint64_t seed = random_();
-        const Verification whole = verify(backend, which, problem, config, seed);
-        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
-        const std::int64_t elements = which.range(problem);
-        const std::int64_t first = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(elements));
-        const std::int64_t last = first + 1 + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(elements - first));
-        const Verification part = verify(backend, which, problem, config, seed, first, last);
-        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+        test::expect_verified(backend, which, problem, config, random_);
     }
 
     // `text` leaves out what is as in the safe configuration; it must be a member, or the test would test nothing.
@@ -54,8 +46,10 @@ class DgKernels : public ::testing::Test {
 
     void expect_verified_on_cpu(const std::string& rest, const std::string& text) {
         const Problem problem = parse(rest);
-        expect_verified(*backend_, family(), problem, member(family().space(problem, backend_->device().limits), text));
+        test::expect_verified_once(*backend_, family(), problem, member(family().space(problem, backend_->device().limits), text), random_);
     }
+
+    int any_order(int highest = 10) { return 1 + static_cast<int>(random_() % static_cast<unsigned>(highest)); }
 
     // A random problem of an order: equation, precision and, where the family knows them, materials.
     std::string random_problem(int order) {
@@ -85,11 +79,10 @@ class DgKernels : public ::testing::Test {
     void expect_emulated(const std::string& rest, const std::string& text) {
         const Family on_host = emulated(without_assembly(family()), cuda_limits(90));
         const Problem problem = parse(rest);
-        expect_verified(*backend_, on_host, problem, member(on_host.space(problem, {}), text));
+        test::expect_verified_once(*backend_, on_host, problem, member(on_host.space(problem, {}), text), random_);
     }
-    void expect_random_emulated(int highest_order) {
-        const Family on_host = emulated(without_assembly(family()), cuda_limits(90));
-        for (int order = 1; order <= highest_order; ++order) expect_random_verified_on(*backend_, on_host, order, {5});
+    void expect_random_emulated(int order) {
+        expect_random_verified_on(*backend_, emulated(without_assembly(family()), cuda_limits(90)), order, {5});
     }
 
     struct Representative {
@@ -117,8 +110,7 @@ class DgKernels : public ::testing::Test {
     }
 
     Families families_;
-    TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     std::mt19937_64 random_{std::random_device{}()};
 };

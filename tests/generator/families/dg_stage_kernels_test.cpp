@@ -7,8 +7,9 @@
 #include "generator/families/dg_stage.hpp"
 #include "tests/generator/families/dg_kernels.hpp"
 #include "tests/support/digits.hpp"
+#include "tests/support/verified.hpp"
 
-namespace hone {
+namespace hone::dg_stage_kernels_test {
 namespace {
 
 class DgStageKernels : public test::DgKernels {
@@ -26,16 +27,21 @@ class DgStageKernels : public test::DgKernels {
     void expect_forms_equal(const Family& which, const std::string& rest, const std::string& others) {
         const Problem problem = parse(rest);
         const SearchSpace space = which.space(problem, backend_->device().limits);
-        const std::uint64_t seed = random_();
-        Workload workload = which.workload(problem, seed);
-        const auto separate = stepped(which, problem, member(space, "fused=separate," + others), workload);
-        const double roundoff = problem.precision() == Precision::f32 ? 6e-8 : 1.2e-16;
-        for (const char* fused : {"surface_update", "whole"}) {
-            const auto together = stepped(which, problem, member(space, fmt::format("fused={},{}", fused, others)), workload);
-            // A handful of roundings of right-hand sides, which dt (at most 1/2) and then 1 leave at most half as large as the tolerance's own S.
-            const double allowed = std::max(64 * roundoff, workload.tolerance / 2);
-            for (std::size_t i = 0; i < 2; ++i) EXPECT_LE(largest_difference(separate[i], together[i]), allowed) << fused << " seed " << seed;
-        }
+        const auto fused = [&](const char* how) { return member(space, fmt::format("fused={},{}", how, others)); };
+        const Config separate = fused("separate"), update = fused("surface_update"), whole = fused("whole");
+        const std::vector<test::NamedKernel> all{{which, problem, separate}, {which, problem, update}, {which, problem, whole}};
+        test::verify_once(backend_->device().limits, "equal each other", all, [&] {
+            const std::uint64_t seed = random_();
+            const Workload workload = which.workload(problem, seed);
+            const auto apart = stepped(which, problem, separate, workload);
+            const double roundoff = problem.precision() == Precision::f32 ? 6e-8 : 1.2e-16;
+            for (const Config& config : {update, whole}) {
+                const auto together = stepped(which, problem, config, workload);
+                // A handful of roundings of right-hand sides, which dt (at most 1/2) and then 1 leave at most half as large as the tolerance's own S.
+                const double allowed = std::max(64 * roundoff, workload.tolerance / 2);
+                for (std::size_t i = 0; i < 2; ++i) EXPECT_LE(largest_difference(apart[i], together[i]), allowed) << config.key() << " seed " << seed;
+            }
+        });
     }
 };
 
@@ -51,9 +57,14 @@ TEST_F(DgStageKernels, FusedFormsEqualTheSeparateOneToRounding) {
                        "form=cartesian,elements_per_block=16,unroll=2");
 }
 
-class DgStageCpuKernels : public DgStageKernels, public ::testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(Orders, DgStageCpuKernels, ::testing::Values(1, 3, 4, 6, 8, 10));
-TEST_P(DgStageCpuKernels, EqualTheReference) {
+TEST_F(DgStageKernels, RandomConfigurationsEqualTheReference) {
+    expect_random_verified_on_cpu(any_order());
+    expect_random_emulated(any_order(3));
+}
+
+class SlowDgStageCpuKernels : public DgStageKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, SlowDgStageCpuKernels, ::testing::Range(1, 11));
+TEST_P(SlowDgStageCpuKernels, EqualTheReference) {
     expect_random_verified_on_cpu(GetParam());
 }
 
@@ -92,8 +103,12 @@ TEST_F(DgStageKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulatorAndOneDoesN
     const std::string text = "mapping=tf32,fused=whole,traces=shared,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=4";
     expect_emulated(rest, text);
     const Family one_term = test::emulated(test::without_assembly(dg_stage(), test::Tf32::one_term), cuda_limits(90));
-    const test::Verification one = test::verify(*backend_, one_term, parse(rest), member(one_term.space(parse(rest), {}), text), random_());
-    EXPECT_FALSE(one.passed()) << one.what << ": error " << one.error << ", allowed " << one.tolerance;
+    const Problem problem = parse(rest);
+    const Config config = member(one_term.space(problem, {}), text);
+    test::verify_once({}, "is refused", {{one_term, problem, config}}, [&] {
+        const test::Verification one = test::verify(*backend_, one_term, problem, config, random_());
+        EXPECT_FALSE(one.passed()) << one.what << ": error " << one.error << ", allowed " << one.tolerance;
+    });
 }
 
 using SlowDgStageKernels = DgStageKernels;
@@ -119,7 +134,7 @@ TEST_F(SlowDgStageKernels, MatrixUnitsServeEveryEquationAndPrecision) {
 }
 
 TEST_F(SlowDgStageKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
-    expect_random_emulated(4);
+    for (int order = 1; order <= 4; ++order) expect_random_emulated(order);
 }
 
 TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
@@ -228,4 +243,4 @@ TEST_P(GpuDgRk, RandomConfigurationsEqualTheReference) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::dg_stage_kernels_test

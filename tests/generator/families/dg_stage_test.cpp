@@ -17,7 +17,7 @@
 #include "generator/families/dg_volume.hpp"
 #include "generator/reference_element.hpp"
 
-namespace hone {
+namespace hone::dg_stage_test {
 namespace {
 
 const Families& families() {
@@ -190,4 +190,4 @@ TEST(DgStageText, EveryLaunchTakesWhatItNeeds) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::dg_stage_test

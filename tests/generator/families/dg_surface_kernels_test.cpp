@@ -8,7 +8,7 @@
 #include "generator/families/dg_surface.hpp"
 #include "tests/generator/families/dg_kernels.hpp"
 
-namespace hone {
+namespace hone::dg_surface_kernels_test {
 namespace {
 
 class DgSurfaceKernels : public test::DgKernels {
@@ -23,9 +23,14 @@ TEST_F(DgSurfaceKernels, SafeCpuConfigurationEqualsTheReference) {
         expect_verified_on_cpu(rest, "");
 }
 
-class DgSurfaceCpuKernels : public DgSurfaceKernels, public ::testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(Orders, DgSurfaceCpuKernels, ::testing::Values(2, 5, 7, 9));  // dg_stage tests the same parts at the other orders
-TEST_P(DgSurfaceCpuKernels, EqualTheReference) {
+TEST_F(DgSurfaceKernels, RandomConfigurationsEqualTheReference) {
+    expect_random_verified_on_cpu(any_order());
+    expect_random_emulated(any_order(3));
+}
+
+class SlowDgSurfaceCpuKernels : public DgSurfaceKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, SlowDgSurfaceCpuKernels, ::testing::Range(1, 11));
+TEST_P(SlowDgSurfaceCpuKernels, EqualTheReference) {
     expect_random_verified_on_cpu(GetParam());
 }
 
@@ -47,7 +52,7 @@ TEST_F(DgSurfaceKernels, EveryFormEqualsTheReferenceInTheEmulator) {
 using SlowDgSurfaceKernels = DgSurfaceKernels;
 
 TEST_F(SlowDgSurfaceKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
-    expect_random_emulated(5);
+    for (int order = 1; order <= 5; ++order) expect_random_emulated(order);
 }
 
 TEST_F(SlowDgSurfaceKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
@@ -71,4 +76,4 @@ TEST_P(GpuDgSurface, RandomConfigurationsEqualTheReference) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::dg_surface_kernels_test

@@ -14,7 +14,7 @@
 #include "generator/families/dg_random_mesh.hpp"
 #include "generator/families/dg_shape.hpp"
 
-namespace hone {
+namespace hone::dg_surface_test {
 namespace {
 
 const Families& families() {
@@ -300,4 +300,4 @@ TEST(DgSurfaceText, DoesNotDependOnTheNumberOfElements) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::dg_surface_test

@@ -14,11 +14,12 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/generator/families/dg_volume_on_host.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/support/verified.hpp"
 #include "tests/support/verify.hpp"
 
-namespace hone {
+namespace hone::dg_volume_kernels_test {
 namespace {
 
 const Families& families() {
@@ -36,31 +37,22 @@ class DgVolumeKernels : public ::testing::Test {
         if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     }
 
-    // One step over everything, and one over a range that begins and ends anywhere.
     void expect_verified(Backend& backend, const Family& family, const Problem& problem, const Config& config) {
-        const std::uint64_t seed = random_();
-        const test::Verification whole = test::verify(backend, family, problem, config, seed);
-        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
-        const std::int64_t elements = family.range(problem);
-        const std::int64_t first = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(elements));
-        const std::int64_t last = first + 1 + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(elements - first));
-        const test::Verification part = test::verify(backend, family, problem, config, seed, first, last);
-        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+        test::expect_verified(backend, family, problem, config, random_);
     }
 
-    // A random CPU configuration of an order for every equation and precision, at sizes below, at and beyond a block.
-    void expect_cpu_configurations_verified(int order) {
+    // A random CPU configuration, at sizes below, at and beyond a block.
+    void expect_cpu_configuration_verified(const char* equation, int order, const char* precision) {
         const Family& family = families().find("dg_volume");
-        for (const char* equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})
-            for (const char* precision : {"f32", "f64"}) {
-                if (std::string(equation) == "maxwell_2d_tm" && random_() % 2 == 0) continue;  // one precision or the other, mostly
-                const auto at = [&](int elements) {
-                    return parse(fmt::format("equation={} order={} precision={} elements={}", equation, order, precision, elements));
-                };
-                const Config config = test::sample_members(*backend_, family, at(1), 1, random_()).back();
-                for (const int elements : {1, 2, 71}) expect_verified(*backend_, family, at(elements), config);
-            }
+        const auto at = [&](int elements) {
+            return parse(fmt::format("equation={} order={} precision={} elements={}", equation, order, precision, elements));
+        };
+        const Config config = test::sample_members(*backend_, family, at(1), 1, random_()).back();
+        for (const int elements : {1, 2, 71}) expect_verified(*backend_, family, at(elements), config);
     }
+
+    // A random CUDA configuration that keeps rows of the operator in registers: of an order that has room for them.
+    void expect_rows_in_registers_verified(int order);
 
     // `text` leaves out what is as in the safe configuration; it must be a member, or the test would test nothing.
     void expect_emulated(const std::string& rest, const std::string& text) {
@@ -70,11 +62,10 @@ class DgVolumeKernels : public ::testing::Test {
         const Config config = space.parse(text);
         const auto rejection = space.check(config);
         ASSERT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
-        expect_verified(*backend_, family, problem, config);
+        test::expect_verified_once(*backend_, family, problem, config, random_);
     }
 
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     std::mt19937_64 random_{std::random_device{}()};
 };
@@ -83,7 +74,7 @@ TEST_F(DgVolumeKernels, SafeCpuConfigurationEqualsTheReference) {
     for (const char* rest : {"equation=maxwell_3d order=2 precision=f64 elements=19", "equation=acoustics_3d order=5 precision=f32 elements=11"}) {
         const Problem problem = parse(rest);
         const Family& family = families().find("dg_volume");
-        expect_verified(*backend_, family, problem, family.space(problem, backend_->device().limits).safe());
+        test::expect_verified_once(*backend_, family, problem, family.space(problem, backend_->device().limits).safe(), random_);
     }
 }
 
@@ -94,13 +85,22 @@ TEST_F(DgVolumeKernels, BoundTeamEqualsTheReference) {
     limits.multiprocessors = 16;  // so that the space has every team
     Family every_team = family;
     every_team.space = [&](const Problem& of, const Limits&) { return family.space(of, limits); };
-    expect_verified(*backend_, every_team, problem, family.space(problem, limits).parse("elements_per_block=4,threads=half,binding=close"));
+    const Config config = family.space(problem, limits).parse("elements_per_block=4,threads=half,binding=close");
+    test::expect_verified_once(*backend_, every_team, problem, config, random_);
 }
 
-class DgVolumeCpuKernels : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(Orders, DgVolumeCpuKernels, ::testing::Range(1, 11));
-TEST_P(DgVolumeCpuKernels, EqualTheReference) {
-    expect_cpu_configurations_verified(GetParam());
+constexpr std::array equations{"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"};
+
+TEST_F(DgVolumeKernels, RandomCpuConfigurationsEqualTheReference) {
+    for (const char* precision : {"f32", "f64"})
+        expect_cpu_configuration_verified(equations[random_() % equations.size()], 1 + static_cast<int>(random_() % 10), precision);
+}
+
+class SlowDgVolumeCpuKernels : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, SlowDgVolumeCpuKernels, ::testing::Range(1, 11));
+TEST_P(SlowDgVolumeCpuKernels, EqualTheReference) {
+    for (const char* equation : equations)
+        for (const char* precision : {"f32", "f64"}) expect_cpu_configuration_verified(equation, GetParam(), precision);
 }
 
 // One configuration of every form of CUDA kernel, so that no template is left out whatever the random ones are.
@@ -133,15 +133,12 @@ TEST_F(DgVolumeKernels, TileMappingEqualsTheReferenceInTheEmulator) {
                     "fields_per_pass=3,elements_per_block=16,form=cartesian,operator=shared");
 }
 
-// A few of each order that has room for rows in registers, others at every run.
-class DgVolumeRegisters : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(Orders, DgVolumeRegisters, ::testing::Range(1, 5));
-TEST_P(DgVolumeRegisters, RowsInRegistersEqualTheReferenceInTheEmulator) {
+void DgVolumeKernels::expect_rows_in_registers_verified(int order) {
     const Family family = test::emulated(test::without_assembly(dg_volume()), cuda_limits(90));
     const bool maxwell = random_() % 2 == 0;
-    const bool f64 = GetParam() < 4 && random_() % 2 == 0;  // f64 rows of order 4 need more registers than a thread has
+    const bool f64 = order < 4 && random_() % 2 == 0;  // f64 rows of order 4 need more registers than a thread has
     const Problem problem =
-        parse(fmt::format("equation={} order={} precision={} elements=37", maxwell ? "maxwell_3d" : "acoustics_3d", GetParam(), f64 ? "f64" : "f32"));
+        parse(fmt::format("equation={} order={} precision={} elements=37", maxwell ? "maxwell_3d" : "acoustics_3d", order, f64 ? "f64" : "f32"));
     const Config config =
         family.space(problem, {})
             .parse(
@@ -154,6 +151,16 @@ TEST_P(DgVolumeRegisters, RowsInRegistersEqualTheReferenceInTheEmulator) {
     const auto rejection = family.space(problem, {}).check(config);
     ASSERT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
     expect_verified(*backend_, family, problem, config);
+}
+
+TEST_F(DgVolumeKernels, RowsInRegistersEqualTheReferenceInTheEmulator) {
+    expect_rows_in_registers_verified(1 + static_cast<int>(random_() % 4));
+}
+
+class SlowDgVolumeRegisters : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, SlowDgVolumeRegisters, ::testing::Range(1, 5));
+TEST_P(SlowDgVolumeRegisters, RowsInRegistersEqualTheReferenceInTheEmulator) {
+    expect_rows_in_registers_verified(GetParam());
 }
 
 TEST_F(DgVolumeKernels, MatrixUnitMappingEqualsTheReferenceInTheEmulator) {
@@ -179,17 +186,17 @@ class DgVolumeTf32 : public DgVolumeKernels {
     // The gate in front of every record: what one term makes is no f32, and verification says so.
     void expect_one_term_refused(int order) {
         const Problem problem = parse(fmt::format("equation=maxwell_3d order={} precision=f32 arithmetic=f32_accurate elements=5", order));
-        const std::uint64_t seed = random_();
-        const auto verified = [&](test::Tf32 terms) {
-            const Family family = test::emulated(test::without_assembly(dg_volume(), terms), cuda_limits(90));
-            return test::verify(*backend_, family, problem, family.space(problem, {}).parse("mapping=tf32,nodes_per_thread=1,elements_per_block=8"),
-                                seed);
-        };
-        const test::Verification three = verified(test::Tf32::three_terms);
-        EXPECT_LT(three.error, three.tolerance / 4) << three.what;
-        const test::Verification one = verified(test::Tf32::one_term);
-        EXPECT_FALSE(one.passed()) << one.what << ": error " << one.error << ", allowed " << one.tolerance;
-        EXPECT_EQ(one.tolerance, three.tolerance);
+        const Family three_terms = test::emulated(test::without_assembly(dg_volume()), cuda_limits(90));
+        const Family one_term = test::emulated(test::without_assembly(dg_volume(), test::Tf32::one_term), cuda_limits(90));
+        const Config config = three_terms.space(problem, {}).parse("mapping=tf32,nodes_per_thread=1,elements_per_block=8");
+        test::verify_once({}, "three terms pass, one is refused", {{three_terms, problem, config}, {one_term, problem, config}}, [&] {
+            const std::uint64_t seed = random_();
+            const test::Verification three = test::verify(*backend_, three_terms, problem, config, seed);
+            EXPECT_LT(three.error, three.tolerance / 4) << three.what;
+            const test::Verification one = test::verify(*backend_, one_term, problem, config, seed);
+            EXPECT_FALSE(one.passed()) << one.what << ": error " << one.error << ", allowed " << one.tolerance;
+            EXPECT_EQ(one.tolerance, three.tolerance);
+        });
     }
 };
 TEST_F(DgVolumeTf32, OneTermAloneIsRefused) {
@@ -307,4 +314,4 @@ TEST_P(GpuDgVolume, RandomConfigurationsEqualTheReference) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::dg_volume_kernels_test

@@ -13,7 +13,7 @@
 #include "generator/families.hpp"
 #include "generator/reference_element.hpp"
 
-namespace hone {
+namespace hone::dg_volume_test {
 namespace {
 
 const Families& families() {
@@ -281,10 +281,10 @@ TEST(DgVolumeText, RendersForAnyMember) {
     for (const Problem& problem : all_problems())
         for (const Limits& limits : {cpu_limits(), cuda_limits(80), cuda_limits(90)}) {
             const SearchSpace space = family().space(problem, limits);
-            for (int found = 0; found < 3;) {
+            for (bool found = false; !found;) {
                 const Config config = space.at(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(space.product())));
                 if (space.check(config)) continue;
-                ++found;
+                found = true;
                 const KernelSource source = family().kernel(problem, config, limits);
                 EXPECT_EQ(source.text.find("//@"), std::string::npos) << config.key();
                 EXPECT_NE(source.text.find("// hone emit dg_volume"), std::string::npos) << config.key();
@@ -319,4 +319,4 @@ TEST(DgVolumeText, StatesTheOperationsThatItExecutes) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::dg_volume_test

@@ -15,11 +15,11 @@
 #include "runtime/library.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
-#include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
 
-namespace hone {
+namespace hone::poisson7_kernels_test {
 namespace {
 
 const Families& families() {
@@ -42,22 +42,18 @@ constexpr std::array cuda_forms{"staging=caches,rows_per_thread=2,load_bytes=8,b
                                 "staging=shared,load_bytes=8,block_x=32,block_y=2,z_block=8,rows_per_thread=4",
                                 "staging=shared,load_bytes=16,block_x=16,block_y=4,z_block=16,planes_ahead=2,once=streaming"};
 
+// The last but one has rows of whole strips, whatever they are.
+constexpr std::array sizes{"nx=1 ny=1 nz=1",    "nx=1 ny=1 nz=19",   "nx=2 ny=6 nz=2",          "nx=37 ny=1 nz=3",
+                           "nx=13 ny=17 nz=11", "nx=192 ny=3 nz=10", "nx=66 ny=5 nz=9 pitch=71"};
+
 class Poisson7Kernels : public ::testing::Test {
   protected:
     void SetUp() override {
         if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     }
 
-    // One step over everything, and one over a range that begins and ends anywhere.
     void expect_verified(const Family& family, const Problem& problem, const Config& config) {
-        const std::uint64_t seed = random_();
-        const test::Verification whole = test::verify(*backend_, family, problem, config, seed);
-        EXPECT_TRUE(whole.passed()) << whole.what << ": error " << whole.error << ", allowed " << whole.tolerance;
-        const std::int64_t planes = family.range(problem);
-        const std::int64_t first = draw(planes);
-        const std::int64_t last = first + 1 + draw(planes - first);
-        const test::Verification part = test::verify(*backend_, family, problem, config, seed, first, last);
-        EXPECT_TRUE(part.passed()) << part.what << ": error " << part.error << ", allowed " << part.tolerance;
+        test::expect_verified(*backend_, family, problem, config, random_);
     }
 
     std::int64_t draw(std::int64_t below) { return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below)); }
@@ -69,36 +65,57 @@ class Poisson7Kernels : public ::testing::Test {
         return test::stepped(backend, family, problem, config, seed, 3);
     }
 
-    test::TemporaryFolder folder_;
-    DiskCache cache_{folder_.path() / "cache"};
+    // A random configuration of a problem that lacks its size.
+    void expect_verified_at_every_size(const std::string& text) {
+        const Family& family = families().find("poisson7");
+        const Config config = member(family, parse(text + sizes[4]));
+        for (const char* size : sizes) expect_verified(family, parse(text + size), config);
+    }
+
+    // Of so many of the processor, with one thread and with two, and of one of CUDA.
+    void expect_no_digit_to_depend_on_the_configuration(int configurations);
+
+    DiskCache cache_{test::kernel_cache_folder()};
     std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
     std::mt19937_64 random_{std::random_device{}()};
 };
 
-// The last but one has rows of whole strips, whatever they are.
-constexpr std::array sizes{"nx=1 ny=1 nz=1",    "nx=1 ny=1 nz=19",   "nx=2 ny=6 nz=2",          "nx=37 ny=1 nz=3",
-                           "nx=13 ny=17 nz=11", "nx=192 ny=3 nz=10", "nx=66 ny=5 nz=9 pitch=71"};
-
-// All kernels, with coefficients, boundaries and precisions that change from run to run.
-TEST_F(Poisson7Kernels, CpuKernelsEqualTheReferenceAtEverySize) {
+TEST_F(Poisson7Kernels, SafeCpuKernelsEqualTheReferenceAtEverySize) {
     const Family& family = families().find("poisson7");
-    std::size_t boundary = random_() % boundaries.size();
-    std::size_t left_out = random_() % coefficients.size();
-    for (const char* kernel : kernels) {
-        left_out = (left_out + 1) % coefficients.size();
+    std::size_t number = 0;
+    for (const char* kernel : kernels)
         for (const char* kind : coefficients) {
-            // `apply` is `apply_dot` without the product: one kind is enough. Of the others, two a run.
-            if ((kind == coefficients[left_out]) == (kernel != kernels[0])) continue;
             const std::string text = fmt::format("kernel={} coefficients={} boundary={} precision={} ", kernel, kind,
-                                                 boundaries[++boundary % boundaries.size()], precision());
-            const Config config = member(family, parse(text + sizes[4]));
-            for (const char* size : sizes) expect_verified(family, parse(text + size), config);
+                                                 boundaries[(number + number / 3) % boundaries.size()], number % 2 == 0 ? "f32" : "f64");
+            ++number;
+            for (const char* size : sizes) {
+                const Problem problem = parse(text + size);
+                test::expect_verified_once(*backend_, family, problem, family.space(problem, backend_->device().limits).safe(), random_);
+            }
         }
+}
+
+TEST_F(Poisson7Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
+    const Family family = test::emulated(poisson7(), cuda_limits(90));
+    for (std::size_t number = 0; number < cuda_forms.size(); ++number) {
+        const Problem problem =
+            parse(fmt::format("kernel={} coefficients={} boundary={} precision={} nx=133 ny=9 nz=10", kernels[number % kernels.size()],
+                              coefficients[number % 3], boundaries[(number + 1) % 3], number % 2 == 0 ? "f64" : "f32"));
+        const SearchSpace space = family.space(problem, {});
+        const Config config = space.parse(cuda_forms[number]);
+        ASSERT_FALSE(space.check(config).has_value()) << problem.key() << ' ' << config.key();
+        test::expect_verified_once(*backend_, family, problem, config, random_);
     }
 }
 
-// Five configurations of the processor with one and two threads, and one of CUDA: not a digit differs.
-TEST_F(Poisson7Kernels, NoDigitDependsOnTheConfiguration) {
+TEST_F(Poisson7Kernels, RandomCpuConfigurationsEqualTheReferenceAtEverySize) {
+    for (const char* precision : {"f32", "f64"})
+        expect_verified_at_every_size(fmt::format("kernel={} coefficients={} boundary={} precision={} ", kernels[random_() % kernels.size()],
+                                                  coefficients[random_() % coefficients.size()], boundaries[random_() % boundaries.size()],
+                                                  precision));
+}
+
+void Poisson7Kernels::expect_no_digit_to_depend_on_the_configuration(int configurations) {
     const Family& family = families().find("poisson7");
     const Family cuda = test::emulated(poisson7(), cuda_limits(90));
     const int usual = omp_get_max_threads();
@@ -106,7 +123,7 @@ TEST_F(Poisson7Kernels, NoDigitDependsOnTheConfiguration) {
                                               boundaries[random_() % boundaries.size()], precision()));
     const std::uint64_t seed = random_();
     const std::vector<HostArray> usual_answer = stepped(*backend_, family, problem, family.space(problem, backend_->device().limits).safe(), seed);
-    for (const auto& config : test::sample_members(*backend_, family, problem, 4, random_()))
+    for (const auto& config : test::sample_members(*backend_, family, problem, configurations, random_()))
         for (const int threads : {1, 2}) {
             omp_set_num_threads(threads);
             EXPECT_TRUE(test::same_bytes(usual_answer, stepped(*backend_, family, problem, config, seed)))
@@ -119,7 +136,24 @@ TEST_F(Poisson7Kernels, NoDigitDependsOnTheConfiguration) {
         << problem.key() << ' ' << on_cuda.key() << " seed " << seed;
 }
 
+TEST_F(Poisson7Kernels, NoDigitDependsOnTheConfiguration) {
+    expect_no_digit_to_depend_on_the_configuration(1);
+}
+
 using SlowPoisson7Kernels = Poisson7Kernels;
+
+// All kernels, with coefficients, boundaries and precisions that change from run to run.
+TEST_F(SlowPoisson7Kernels, RandomCpuConfigurationsOfAllKernelsEqualTheReferenceAtEverySize) {
+    std::size_t boundary = random_() % boundaries.size();
+    for (const char* kernel : kernels)
+        for (const char* kind : coefficients)
+            expect_verified_at_every_size(fmt::format("kernel={} coefficients={} boundary={} precision={} ", kernel, kind,
+                                                      boundaries[++boundary % boundaries.size()], precision()));
+}
+
+TEST_F(SlowPoisson7Kernels, NoDigitDependsOnManyConfigurations) {
+    expect_no_digit_to_depend_on_the_configuration(4);
+}
 
 TEST_F(SlowPoisson7Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
     const Family family = test::emulated(poisson7(), cuda_limits(90));
@@ -194,4 +228,4 @@ TEST_F(GpuPoisson7Kernels, AnyConfigurationGivesTheReferencesAnswerAndTheProcess
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::poisson7_kernels_test

@@ -11,7 +11,7 @@
 #include "generator/families.hpp"
 #include "tests/generator/families/poisson7_arrays.hpp"
 
-namespace hone {
+namespace hone::poisson7_test {
 namespace {
 
 using test::PoissonArrays;
@@ -241,4 +241,4 @@ TEST_F(Poisson7, RefusesArraysThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::poisson7_test

@@ -13,7 +13,7 @@
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone {
+namespace hone::cpu_backend_test {
 namespace {
 
 class CpuBackendTest : public ::testing::Test {
@@ -118,11 +118,33 @@ TEST_F(CpuBackendTest, WhatCannotBeLoadedIsAnError) {
     EXPECT_THROW(backend_->load(cubin), Error);
 }
 
+TEST(DeviceName, GpuIsCudaAndNoNameOfTheOtherKindIsSuggested) {
+    for (const char* name : {"gpu", "gpu:0", "cuda", "cuda:0"}) {
+        EXPECT_EQ(parse_device_name(name).target, Target::cuda) << name;
+        EXPECT_EQ(parse_device_name(name).index, 0) << name;
+    }
+    EXPECT_EQ(parse_device_name("gpu:2").index, 2);
+    EXPECT_EQ(parse_device_name("cpu").target, Target::cpu);
+    const auto message = [](const char* name) -> std::string {
+        try {
+            parse_device_name(name);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_NE(message("gpv").find("did you mean gpu?"), std::string::npos) << message("gpv");
+    EXPECT_NE(message("cpv").find("did you mean cpu?"), std::string::npos) << message("cpv");
+    EXPECT_NE(message("cudda").find("did you mean cuda?"), std::string::npos) << message("cudda");
+    EXPECT_EQ(message("xpu").find("did you mean"), std::string::npos) << "as near to cpu as to gpu: " << message("xpu");
+    EXPECT_NE(message("xpu").find("use cpu, cuda"), std::string::npos);
+}
+
 TEST_F(CpuBackendTest, IsTheCpuInTheTableOfBackends) {
     EXPECT_EQ(make_backend("cpu", cache_)->device().fingerprint, backend_->device().fingerprint);
     EXPECT_EQ(make_backend("cpu:0", cache_)->device().limits.target, Target::cpu);
     EXPECT_NO_THROW(make_backend("best", cache_));
-    for (const char* name : {"cpu:1", "cpu:", "cpu:x", "cpu:-1", "cpu:0x", "gpu", "", "cp", "CPU"})
+    for (const char* name : {"cpu:1", "cpu:", "cpu:x", "cpu:-1", "cpu:0x", "gpv", "", "cp", "CPU"})
         EXPECT_THROW(make_backend(name, cache_), Error) << name;
     std::string missing;
     const std::vector<Device> devices = cpu_devices(missing);
@@ -131,4 +153,4 @@ TEST_F(CpuBackendTest, IsTheCpuInTheTableOfBackends) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::cpu_backend_test

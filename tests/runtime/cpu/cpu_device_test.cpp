@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hone {
+namespace hone::cpu_device_test {
 namespace {
 
 TEST(CpuDevice, ReadsAnX86Processor) {
@@ -52,4 +52,4 @@ TEST(CpuDevice, ThisMachineHasCoresMemoryAndACache) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::cpu_device_test

@@ -4,17 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <optional>
 
 #include "generator/error.hpp"
+#include "runtime/cpu/host_object.hpp"
 #include "runtime/process.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone {
+namespace hone::host_compiler_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -191,11 +194,15 @@ TEST_F(HostCompilerTest, ArgumentsInHoneCxxAreNotSplitOff) {
 TEST_F(HostCompilerTest, IsAskedForItsVersionOncePerVersion) {
     const fs::path script = folder_.path() / "c++";
     const fs::path count = folder_.path() / "count";
-    write_script(script, "echo x >> " + shell_word(count) + "; echo fake 1");
+    // Starts that are not for the version go to the real compiler.
+    const auto write_version = [&](const std::string& version) {
+        write_script(script, "[ \"$1\" = --version ] || exec " + shell_word(real_) + " \"$@\"; echo x >> " + shell_word(count) + "; echo " + version);
+    };
+    write_version("fake 1");
     const EnvironmentVariable chosen("HONE_CXX", script.string());
     for (int i = 0; i < 3; ++i) EXPECT_EQ(find_host_compiler(&cache_).version, "fake 1");
     EXPECT_EQ(contents_of(count), "x\n");
-    write_script(script, "echo x >> " + shell_word(count) + "; echo fake 1.2");
+    write_version("fake 1.2");
     EXPECT_EQ(find_host_compiler(&cache_).version, "fake 1.2");
     EXPECT_EQ(contents_of(count), "x\nx\n");
 }
@@ -212,6 +219,62 @@ TEST_F(HostCompilerTest, ANewerCompilerBuildsAgain) {
     EXPECT_TRUE(compile_as("fake-1").code.from_cache);
 }
 
+// GCC 8.5 tells its version and knows no -std=c++20.
+void write_old_compiler(const fs::path& path) {
+    write_script(
+        path,
+        "if [ \"$1\" = --version ]; then echo 'g++ (GCC) 8.5.0'; else echo \"g++: error: unrecognized command line option '-std=c++20'\" >&2; "
+        "exit 1; fi");
+}
+
+TEST_F(HostCompilerTest, OneThatCannotCompileIsPassedOverWithItsReason) {
+    write_old_compiler(folder_.path() / "old");
+    const EnvironmentVariable unset("HONE_CXX", std::nullopt);
+    const EnvironmentVariable preferred("CXX", (folder_.path() / "old").string());
+    for (int i = 0; i < 2; ++i) {  // the second time from memory
+        const HostCompiler found = find_host_compiler(&cache_, real_);
+        EXPECT_EQ(found.path, real_);
+        ASSERT_EQ(found.passed_over.size(), 1U);
+        EXPECT_NE(found.passed_over[0].find("CXX=" + (folder_.path() / "old").string() + ": g++ (GCC) 8.5.0"), std::string::npos)
+            << found.passed_over[0];
+        EXPECT_NE(found.passed_over[0].find("unrecognized command line option '-std=c++20'"), std::string::npos) << found.passed_over[0];
+    }
+}
+
+TEST_F(HostCompilerTest, TheChosenOneIsNeverPassedOver) {
+    write_old_compiler(folder_.path() / "old");
+    const EnvironmentVariable chosen("HONE_CXX", (folder_.path() / "old").string());
+    const HostCompiler found = find_host_compiler(nullptr, real_);
+    EXPECT_EQ(found.path, "");
+    EXPECT_NE(found.missing.find("8.5.0"), std::string::npos) << found.missing;
+    EXPECT_NE(found.missing.find("-std=c++20"), std::string::npos) << found.missing;
+    EXPECT_NE(found.missing.find("unset it"), std::string::npos) << found.missing;
+}
+
+TEST_F(HostCompilerTest, OneThatFailsIsTriedOnceByAProcess) {
+    const fs::path script = folder_.path() / "c++";
+    const fs::path count = folder_.path() / "count";
+    write_script(script, "echo x >> " + shell_word(count) + "; exit 1");
+    const EnvironmentVariable chosen("HONE_CXX", script.string());
+    const std::string missing = find_host_compiler(&cache_).missing;
+    EXPECT_EQ(find_host_compiler(nullptr).missing, missing);
+    EXPECT_EQ(contents_of(count), "x\n");
+    // Another program of that name is another compiler.
+    write_script(script, "exec " + shell_word(real_) + " \"$@\"");
+    EXPECT_EQ(find_host_compiler(&cache_).missing, "");
+}
+
+TEST_F(HostCompilerTest, WhatItCompilesMustLoadAndComputeWhatItShould) {
+    const fs::path script = folder_.path() / "c++";
+    const EnvironmentVariable chosen("HONE_CXX", script.string());
+    const std::string compile = "[ \"$1\" = --version ] && { echo fake 1; exit; }\n";
+    write_script(script, compile + "for last; do :; done; echo no object > \"$last\"");
+    EXPECT_NE(find_host_compiler(nullptr).missing.find("cannot be loaded"), std::string::npos) << find_host_compiler(nullptr).missing;
+    write_script(script, compile + "for file; do case $file in *.cpp) sed -i 's/2 [*] value/3 * value/' \"$file\"; esac; done\nexec " +
+                             shell_word(real_) + " \"$@\"");
+    EXPECT_NE(find_host_compiler(nullptr).missing.find("wrong values: 4 in place of 3"), std::string::npos) << find_host_compiler(nullptr).missing;
+}
+
 TEST(HostCompiler, NoneAtAllIsAnAnswerWithARemedy) {
     const TemporaryFolder folder;
     DiskCache cache(folder.path() / "cache");
@@ -224,24 +287,37 @@ TEST(HostCompiler, NoneAtAllIsAnAnswerWithARemedy) {
         EXPECT_EQ(outcome.failure, compiler->missing());
     }
     const EnvironmentVariable unset("HONE_CXX", std::nullopt);
+    const EnvironmentVariable preferred("CXX", std::nullopt);
     const EnvironmentVariable path("PATH", "");
-    EXPECT_NE(make_host_compiler(cache)->missing().find("install g++"), std::string::npos);
+    EXPECT_NE(find_host_compiler(&cache, "/nonexistent/c++").missing.find("install g++"), std::string::npos);
 }
 
-TEST(HostCompiler, IsTheFirstOnThePathThatWorks) {
-    const TemporaryFolder folder;
+TEST_F(HostCompilerTest, IsTheFirstInTheOrderThatWorks) {
+    const fs::path places = folder_.path() / "programs";
     const EnvironmentVariable unset("HONE_CXX", std::nullopt);
-    const EnvironmentVariable path("PATH", folder.path().string());
-    write_script(folder.path() / "clang++", "echo clang");
-    EXPECT_EQ(find_host_compiler(nullptr).version, "clang");
-    write_script(folder.path() / "g++", "echo gcc");
-    EXPECT_EQ(find_host_compiler(nullptr).version, "gcc");
-    write_script(folder.path() / "c++", "exit 1");
-    EXPECT_EQ(find_host_compiler(nullptr).version, "gcc");
-    write_script(folder.path() / "c++", "echo default");
-    EXPECT_EQ(find_host_compiler(nullptr).version, "default");
-    EXPECT_EQ(find_host_compiler(nullptr).path, (folder.path() / "c++").string());
+    const EnvironmentVariable path("PATH", places.string() + ":" + std::getenv("PATH"));
+    const auto write = [&](const std::string& name, const std::string& version) {
+        write_script(places / name, "[ \"$1\" = --version ] || exec " + shell_word(real_) + " \"$@\"; echo " + version);
+    };
+    const auto version = [&](const std::optional<std::string>& preferred = std::nullopt) {
+        const EnvironmentVariable variable("CXX", preferred);
+        return find_host_compiler(nullptr, (places / "builder").string()).version;
+    };
+    write_script(places / "c++", "exit 1");
+    write_script(places / "g++", "exit 1");
+    write("clang++", "clang");
+    EXPECT_EQ(version(), "clang");
+    write("g++", "gcc");
+    EXPECT_EQ(version(), "gcc");
+    write("c++", "default");
+    EXPECT_EQ(version(), "default");
+    write("builder", "builder");
+    EXPECT_EQ(version(), "builder");
+    write("mine", "mine");
+    EXPECT_EQ(version("mine"), "mine");
+    EXPECT_EQ(version("absent"), "builder");
+    EXPECT_EQ(version(""), "builder");
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::host_compiler_test

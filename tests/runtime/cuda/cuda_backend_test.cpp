@@ -14,7 +14,7 @@
 #include "runtime/cuda/driver.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
 
-namespace hone {
+namespace hone::cuda_backend_test {
 namespace {
 
 using test::error_of;
@@ -419,4 +419,4 @@ TEST(ConcurrentCudaModule, LaunchesFromSeveralThreads) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::cuda_backend_test

@@ -20,7 +20,7 @@
 #define HONE_HAS_NVML_HEADER 1
 #endif
 
-namespace hone::cuda {
+namespace hone::cuda::declarations_test {
 namespace {
 
 // Two types agree when they are the same after enumerations have become `int` and the headers' opaque handles ours.
@@ -139,4 +139,4 @@ static_assert(nvml_temperature_gpu == NVML_TEMPERATURE_GPU);
 #endif
 
 }  // namespace
-}  // namespace hone::cuda
+}  // namespace hone::cuda::declarations_test

@@ -5,6 +5,7 @@
 #include "generator/error.hpp"
 #include "runtime/cuda/cuda_backend.hpp"
 #include "tests/runtime/cuda/fake_driver/fake_driver.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::test {
@@ -24,7 +25,7 @@ class FakeMachine {
     }
 
     static cuda::LibraryCandidates candidates() {
-        const std::string folder = HONE_FAKE_DRIVER_FOLDER;
+        const std::string folder = fake_driver_folder();
         return {{folder + "/libcuda.so.1"}, {folder + "/libnvrtc.so.13"}, {folder + "/libnvidia-ml.so.1"}};
     }
 

@@ -16,7 +16,7 @@
 #include "runtime/cuda/nvml.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone {
+namespace hone::gpu_backend_test {
 namespace {
 
 using testing::AllOf;
@@ -406,4 +406,4 @@ TEST_F(GpuBackend, ReportsAnIllegalAccessAndOtherProcessesGoOn) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::gpu_backend_test

@@ -7,7 +7,7 @@
 
 #include "tests/runtime/cuda/fake_machine.hpp"
 
-namespace hone {
+namespace hone::hybrid_kernel_test {
 namespace {
 
 using test::FakeMachine;
@@ -99,4 +99,4 @@ TEST(CudaHybridKernel, ReportsAFaultOfTheGpuAndGivesItsMemoryBack) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::hybrid_kernel_test

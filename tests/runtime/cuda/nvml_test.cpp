@@ -5,7 +5,7 @@
 
 #include "tests/runtime/cuda/fake_machine.hpp"
 
-namespace hone {
+namespace hone::nvml_test {
 namespace {
 
 using test::FakeMachine;
@@ -70,4 +70,4 @@ TEST(DeviceMonitor, CanBeMoved) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::nvml_test

@@ -14,7 +14,7 @@
 #include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/support/environment.hpp"
 
-namespace hone {
+namespace hone::nvrtc_compiler_test {
 namespace {
 
 using test::error_of;
@@ -238,4 +238,4 @@ TEST(NvrtcCompilerWithFakeNvrtc, KeepsTheRules) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::nvrtc_compiler_test

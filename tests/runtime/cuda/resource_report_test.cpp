@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace hone::cuda {
+namespace hone::cuda::resource_report_test {
 namespace {
 
 void expect(const EntryResources& found, const EntryResources& wanted) {
@@ -72,4 +72,4 @@ TEST(ResourceReport, PassesOverWhatItDoesNotUnderstand) {
 }
 
 }  // namespace
-}  // namespace hone::cuda
+}  // namespace hone::cuda::resource_report_test

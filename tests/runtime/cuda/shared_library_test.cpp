@@ -6,16 +6,17 @@
 #include <filesystem>
 
 #include "tests/support/environment.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-namespace hone::cuda {
+namespace hone::cuda::shared_library_test {
 namespace {
 
 using test::EnvironmentVariable;
 using testing::Contains;
 using testing::HasSubstr;
 
-const std::string fake_driver = HONE_FAKE_DRIVER_FOLDER "/libcuda.so.1";
+const std::string fake_driver = test::fake_driver_folder() + "/libcuda.so.1";
 
 TEST(SharedLibrary, TakesTheFirstThatLoads) {
     const SharedLibrary library({"/absent/first.so", fake_driver, "/absent/last.so"});
@@ -59,4 +60,4 @@ TEST(LibraryCandidates, AreTheLoadersFirstThenTheToolkits) {
 }
 
 }  // namespace
-}  // namespace hone::cuda
+}  // namespace hone::cuda::shared_library_test

@@ -8,7 +8,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone {
+namespace hone::gzip_test {
 namespace {
 
 constexpr std::int64_t plenty = 1 << 24;
@@ -60,4 +60,4 @@ TEST(Gzip, FilesAreToldByTheirContents) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::gzip_test

@@ -5,7 +5,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone {
+namespace hone::python_expression_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST(PythonExpression, DepthIsBounded) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::python_expression_test

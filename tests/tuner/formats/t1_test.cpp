@@ -4,14 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "generator/error.hpp"
+#include "tests/support/places.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone {
+namespace hone::t1_test {
 namespace {
 
 using ::testing::HasSubstr;
 
-const std::string spaces = HONE_SOURCE_FOLDER "/tests/spaces/";
+const std::string spaces = test::source_path("tests/spaces/");
 
 std::string file_text(const std::string& name) {
     return read_file(spaces + "t1/" + name, 1 << 20);
@@ -83,4 +84,4 @@ TEST(T1, ARecordedSpaceComesBackMemberForMember) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::t1_test

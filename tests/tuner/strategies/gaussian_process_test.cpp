@@ -9,7 +9,7 @@
 
 #include "tests/tuner/synthetic.hpp"
 
-namespace hone {
+namespace hone::gaussian_process_test {
 namespace {
 
 using Vector = std::vector<double>;
@@ -220,4 +220,4 @@ TEST(MemberKernel, SeesDistanceInNumbersAlignmentInBlockSizesAndOnlyIdentityInWo
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::gaussian_process_test

@@ -7,7 +7,7 @@
 
 #include "tests/tuner/synthetic.hpp"
 
-namespace hone {
+namespace hone::member_geometry_test {
 namespace {
 
 std::size_t differences(const MemberGeometry& geometry, std::size_t a, std::size_t b) {
@@ -70,4 +70,4 @@ TEST(MemberGeometry, AltersNoMoreValuesThanAsked) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::member_geometry_test

@@ -1,0 +1,28 @@
+#include "tools/console.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace hone::tools::console_test {
+namespace {
+
+TEST(Console, ControlCharactersOfWhatIsPrintedAreShown) {
+    EXPECT_EQ(printable("a\x1b[31mred\a\r\x7f\xc2\x9b!"), R"(a\u001b[31mred\u0007\u000d\u007f\u009b!)");
+    const std::string plain = "line\n\ttab, \xc2\xb5s, \xe2\x82\xac, \xc2";
+    EXPECT_EQ(printable(plain), plain);
+}
+
+TEST(Console, EveryWayOutEscapes) {
+    std::ostringstream out;
+    std::ostringstream error;
+    Console console{out, error};
+    console.print("{}\n", "\x1b]0;title");
+    console.message("{}\n", "\x1b[2J");
+    console.redraw("\x1b[H");
+    EXPECT_EQ(out.str(), "\\u001b]0;title\n");
+    EXPECT_EQ(error.str(), "\\u001b[2J\n\r\\u001b[H\x1b[K");
+}
+
+}  // namespace
+}  // namespace hone::tools::console_test
