@@ -6,6 +6,8 @@ list(REMOVE_ITEM tool_sources ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
 if(tool_sources)
     add_library(hone_tools STATIC ${tool_sources})
     target_compile_definitions(hone_tools PRIVATE HONE_VERSION="${PROJECT_VERSION}")
+    # Little is computed here, and command lines and tables take the compiler long.
+    target_compile_options(hone_tools PRIVATE $<$<CONFIG:Release>:-O1>)
     target_link_libraries(hone_tools PUBLIC hone_all CLI11::CLI11 nlohmann_json::nlohmann_json PRIVATE hone_options OpenMP::OpenMP_CXX Threads::Threads)
 endif()
 if(tool_sources AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)

@@ -1,12 +1,11 @@
 # Compiles several sources of a target at once, where that cannot be told from compiling them one by one. Included last, it is for all targets.
 #
 # Most of a source's compile time goes into the headers that all of them include. Presets that check what is here put the sources
-# of a target into groups and compile each as one (CMake's unity builds). What stands in an anonymous namespace, in a macro or behind a
+# of a target into groups and compile each as one. What stands in an anonymous namespace, in a macro or behind a
 # using-declaration of one file is seen by those that follow it in its group; so a file joins a group only where none of these names occurs, as a word, in
-# any file that comes after. Nobody has to choose names for it.
+# any file that comes after. Nobody has to choose names for it. What stands in a namespace of the file's own name, as in all tests, no other file sees.
 #
-# That every file includes what it needs is shown where it compiles by itself: tools, examples and benchmarks with HONE_UNITY=libraries (preset ci), the
-# libraries without HONE_UNITY (preset tsan).
+# That every file includes what it needs is shown where it is read by itself: by clang-tidy where it changed, and by preset dev (tools/test optimised).
 set(HONE_UNITY_SIZE 10 CACHE STRING "Sources per group at most: fewer leave more to compile side by side")
 
 # Sets `words` to the words of a file without its comments, each between blanks, and `names` to the names that a file after it would see.
@@ -18,15 +17,21 @@ function(hone_read_source file words names)
     string(REGEX REPLACE "[][\\;\"]" "?" text "${text}")
     string(REGEX REPLACE "[^A-Za-z0-9_]+" "  " all " ${text} ")
     string(REPLACE "\n" ";" lines "${text}")
+    cmake_path(GET file STEM stem)
+    set(own FALSE)
     set(anonymous FALSE)
     set(found "")
     foreach(line IN LISTS lines)
-        if(line STREQUAL "namespace {")
+        if(line MATCHES "^# *define +([A-Za-z0-9_]+)")
+            list(APPEND found ${CMAKE_MATCH_1})
+        elseif(own)
+            continue()
+        elseif(line MATCHES "^namespace ([a-z0-9_]+::)*${stem} {")
+            set(own TRUE)
+        elseif(line STREQUAL "namespace {")
             set(anonymous TRUE)
         elseif(line STREQUAL "anonymous end")
             set(anonymous FALSE)
-        elseif(line MATCHES "^# *define +([A-Za-z0-9_]+)")
-            list(APPEND found ${CMAKE_MATCH_1})
         elseif(line MATCHES "^using namespace ")
             # All names of a namespace: by a word that every file has, no file follows.
             list(APPEND found namespace)
@@ -56,16 +61,20 @@ function(hone_any_name_in names words result)
     set(${result} FALSE PARENT_SCOPE)
 endfunction()
 
-# Puts the target's sources into groups, each source into the first one that takes it.
+# Puts the target's sources into groups, each source into the first one that takes it, and has it compile a file a group. Not CMake's own unity builds: their
+# files name sources by whole paths, and a compiler cache finds nothing in them in another checkout.
 function(hone_unite target)
     get_target_property(folder ${target} SOURCE_DIR)
     get_target_property(sources ${target} SOURCES)
-    list(FILTER sources INCLUDE REGEX "\\.cpp$")
+    set(others "")
     set(groups 0)
     foreach(source IN LISTS sources)
         cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} OUTPUT_VARIABLE file)
-        if(NOT EXISTS ${file})
-            continue()  # generated
+        get_source_file_property(alone ${file} TARGET_DIRECTORY ${target} SKIP_UNITY_BUILD_INCLUSION)
+        cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${file} generated)
+        if(generated OR alone OR NOT source MATCHES "\\.cpp$")
+            list(APPEND others ${source})
+            continue()
         endif()
         hone_read_source(${file} words names)
         set(group 0)
@@ -82,11 +91,21 @@ function(hone_unite target)
             set(members_${group} "")
             set(names_${group} "")
         endif()
-        list(APPEND members_${group} ${source})
+        cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+        list(APPEND members_${group} "#include \"${file}\"\n")
         list(APPEND names_${group} ${names})
-        set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP group_${group})
+        set_property(DIRECTORY ${folder} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
     endforeach()
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    set(group 0)
+    while(group LESS groups)
+        set(file ${PROJECT_BINARY_DIR}/unity/${target}_${group}.cpp)
+        list(JOIN members_${group} "" text)
+        file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+        list(APPEND others ${file})
+        math(EXPR group "${group} + 1")
+    endwhile()
+    set_target_properties(${target} PROPERTIES SOURCES "${others}")
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
     # GCC takes a type with a member from an anonymous namespace for a header's mistake wherever it stands in an included file.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
@@ -96,9 +115,6 @@ foreach(folder IN ITEMS ${PROJECT_SOURCE_DIR} ${folders})
     get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
     foreach(target IN LISTS targets)
         get_target_property(type ${target} TYPE)
-        if(HONE_UNITY STREQUAL "libraries" AND folder STREQUAL PROJECT_SOURCE_DIR AND NOT target IN_LIST hone_libraries)
-            continue()
-        endif()
         if(type MATCHES "^(STATIC_LIBRARY|OBJECT_LIBRARY|EXECUTABLE)$")
             hone_unite(${target})
         endif()

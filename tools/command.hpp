@@ -64,6 +64,7 @@ Command simulate_command();
 Command convert_command();
 Command operators_command();
 Command doctor_command();
+Command version_command();
 Command worker_command();
 
 }  // namespace hone::tools

@@ -11,9 +11,9 @@ namespace {
 constexpr int page = 100;  // columns of help texts
 
 const std::vector<std::pair<std::string, std::string>> environment{
-    {"HONE_DB", "folder of tuned results; default XDG_DATA_HOME/hone/db, else ~/.local/share/hone/db"},
+    {"HONE_DB", "folder of tuned results, written to and read first; default XDG_DATA_HOME/hone/db, else ~/.local/share/hone/db"},
     {"HONE_CACHE", "folder of compiled kernels; default XDG_CACHE_HOME/hone, else ~/.cache/hone"},
-    {"HONE_CXX", "C++ compiler for CPU kernels; default the first of c++, g++, clang++ on the PATH"},
+    {"HONE_CXX", "C++ compiler for CPU kernels; default the first that compiles a kernel of CXX, hone's own, c++, g++, clang++"},
     {"HONE_CUDA_LIBRARIES", "the one folder in which libcuda, libnvrtc and NVML are looked for; an empty one is a machine without CUDA"},
     {"OMP_NUM_THREADS", "threads of the cpu device"}};
 
@@ -87,10 +87,7 @@ Exit dispatch(std::vector<std::string> arguments, Console& console) {
         console.print("{}", overview());
         return Exit::ok;
     }
-    if (arguments.front() == "--version") {
-        console.print("hone " HONE_VERSION "\n");
-        return Exit::ok;
-    }
+    if (arguments.front() == "--version") arguments.front() = "version";
     const Command& command = find_command(arguments.front());
     Options options(command.name);
     const Action action = command.declare(options);
@@ -106,9 +103,10 @@ Exit dispatch(std::vector<std::string> arguments, Console& console) {
 }  // namespace
 
 std::span<const Command> commands() {
-    static const std::vector<Command> table{doctor_command(),  devices_command(),  families_command(), space_command(),     emit_command(),
-                                            compile_command(), tune_command(),     balance_command(),  show_command(),      lookup_command(),
-                                            db_command(),      simulate_command(), convert_command(),  operators_command(), worker_command()};
+    static const std::vector<Command> table{doctor_command(),  devices_command(),   families_command(), space_command(),
+                                            emit_command(),    compile_command(),   tune_command(),     balance_command(),
+                                            show_command(),    lookup_command(),    db_command(),       simulate_command(),
+                                            convert_command(), operators_command(), version_command(),  worker_command()};
     return table;
 }
 

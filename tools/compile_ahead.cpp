@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
+#include "runtime/processors.hpp"
+#include "runtime/run_folder.hpp"
 #include "tools/format.hpp"
 #include "tools/interrupt.hpp"
 #include "tools/problem_words.hpp"
@@ -66,14 +67,14 @@ class Batch {
     CompiledAhead result_;
 };
 
-void show(const CompiledAhead& state, std::size_t number, std::size_t problems, double elapsed, Console& console) {
+void print_result(const CompiledAhead& state, std::size_t number, std::size_t problems, double elapsed, Console& console) {
     const auto done = static_cast<double>(state.done());
     const auto members = static_cast<double>(state.members);
     const std::string left = done > 0 ? duration(elapsed * (members - done) / done) + " left" : "";
     const std::string text = fmt::format("{}/{} [{}] {} of {} compiled  {}  {}", number, problems, bar(done / members, 20), state.done(),
                                          state.members, left, state.problem);
     if (console.error_is_terminal)
-        console.message("\r{}\x1b[K", cut(text, console.columns - 1));
+        console.redraw(cut(text, console.columns - 1));
     else
         console.message("{}\n", text);
 }
@@ -83,12 +84,13 @@ void show(const CompiledAhead& state, std::size_t number, std::size_t problems, 
 std::vector<CompiledAhead> compile_ahead(const CompileAhead& ahead, Console& console) {
     const InterruptGuard guard;
     const DiskCache cache(DiskCache::default_folder());
-    const int processes = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const RunFolder temporary;  // of compilers that are killed
     CompilePool pool({.architecture = ahead.target.architecture,
                       .limits = ahead.target.limits,
                       .cache = cache.folder(),
-                      .processes = processes,
-                      .timeout = compile_timeout});
+                      .processes = processors().usable,
+                      .timeout = compile_timeout,
+                      .environment = temporary.environment()});
     std::vector<CompiledAhead> results;
     for (const Problem& problem : ahead.problems) {
         Batch batch(problem, ahead, pool);
@@ -97,10 +99,10 @@ std::vector<CompiledAhead> compile_ahead(const CompileAhead& ahead, Console& con
             batch.go_on();
             const double elapsed = seconds_since(begin);
             if (elapsed - shown < (console.error_is_terminal ? tick : plain_seconds)) continue;
-            show(batch.result(), results.size() + 1, ahead.problems.size(), elapsed, console);
+            print_result(batch.result(), results.size() + 1, ahead.problems.size(), elapsed, console);
             shown = elapsed;
         }
-        if (console.error_is_terminal) console.message("\r\x1b[K");
+        if (console.error_is_terminal) console.redraw("");
         results.push_back(batch.result());
         if (guard.requested()) break;
     }

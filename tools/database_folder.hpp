@@ -3,20 +3,26 @@
 #include <filesystem>
 #include <string>
 
+#include "tools/console.hpp"
 #include "tools/options.hpp"
 #include "tuning_db/database.hpp"
 
 namespace hone::tools {
 
-/// Where tuned results lie: `--db DIR` when it is given, else HONE_DB, else XDG_DATA_HOME/hone/db, else ~/.local/share/hone/db.
-/// Throws Error when nothing of that is known.
+/// Where a command writes results: `--db DIR` when it is given, else own_records().
 std::filesystem::path database_folder(const std::string& given);
 
-/// Declares `--db`.
-void declare_database(Options& options, std::string& folder);
+/// Where a command reads them, for people: the folder or file that was given, else all of record_places().
+std::string database_places(const std::string& given, const std::string& device_file = "");
 
-/// The database that a command reads, from a folder or from one device's file. Throws Error when the folder was named on the command line and is
-/// not there, so that a misspelt name does not look like an empty database.
-Database read_database(const std::string& given, const std::string& device_file, const Families& families);
+/// Declares `--db` of a command that reads.
+void declare_database(Options& options, std::string& folder);
+/// Declares `--db` of a command that writes.
+void declare_own_database(Options& options, std::string& folder);
+
+/// The database that a command reads: from one device's file or from the folder that was given, else what every application gets (known_records).
+/// Throws Error when the folder was named on the command line and is not there, so that a misspelt name does not look like an empty database;
+/// a missing one in HONE_DB is told to the console.
+Database read_database(const std::string& given, const std::string& device_file, const Families& families, Console& console);
 
 }  // namespace hone::tools

@@ -2,20 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "tools/problem_words.hpp"
+
 namespace hone::tools {
 namespace {
-
-std::int64_t bytes_of(const Problem& problem, const Families& families) {
-    std::int64_t words = 0;
-    for (const auto& array : families.of(problem).arrays(problem)) words += array.words;
-    return words * bytes_per_word(problem.precision());
-}
 
 // The first of several sizes, the largest first, that fits a quarter of the memory; the last one if none does.
 Problem fitting(const std::string& kind, const std::vector<std::string>& sizes, const Device& device, const Families& families) {
     for (const auto& size : sizes) {
         Problem problem = families.parse_problem(kind + " " + size);
-        if (bytes_of(problem, families) <= device.memory_bytes / 4 || &size == &sizes.back()) return problem;
+        if (array_bytes(problem, families) <= device.memory_bytes / 4 || &size == &sizes.back()) return problem;
     }
     return {};
 }
@@ -24,17 +20,36 @@ std::string cube(int n) {
     return fmt::format("nx={0} ny={0} nz={0}", n);
 }
 
+std::string square(int n) {
+    return fmt::format("nx={0} ny={0}", n);
+}
+
+// A problem of a family, with its sizes for GPUs, the largest first, and for processors.
+struct Kind {
+    std::string problem;
+    std::vector<std::string> on_gpu;
+    std::vector<std::string> on_cpu;
+};
+
+// From the least to the most arithmetic for each word of memory.
+const std::vector<Kind>& kinds() {
+    static const std::vector<Kind> table{
+        {"poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f32", {cube(256), cube(128)}, {cube(128), cube(64)}},
+        {"acoustics_staggered kernel=step dimension=2 order=8 media=array precision=f32", {square(4096), square(2048)}, {square(1024), square(512)}},
+        {"gauss_seidel_27 stencil=constant precision=f32", {cube(256), cube(128)}, {cube(96), cube(64)}},
+        {"batched_gemm m=81 n=8 k=64 b=shared precision=f64", {"batch=32768", "batch=8192"}, {"batch=1000"}},
+        {"corner_force dimension=3 order=2 precision=f64", {"zones=32768", "zones=4096"}, {"zones=1000"}},
+        {"dg_volume equation=maxwell_3d order=3 precision=f32", {"elements=200000", "elements=20000"}, {"elements=5000"}}};
+    return table;
+}
+
 }  // namespace
 
 std::vector<Problem> default_problems(const Device& device, const Families& families) {
-    const bool cuda = device.fingerprint.target == Target::cuda;
-    const auto grids = cuda ? std::vector{cube(512), cube(256), cube(128)} : std::vector{cube(128), cube(64)};
-    const auto heavy_grids = cuda ? std::vector{cube(256), cube(128)} : std::vector{cube(64)};
-    const auto meshes = cuda ? std::vector<std::string>{"elements=200000", "elements=20000"} : std::vector<std::string>{"elements=10000"};
-    return {fitting("gauss_seidel_27 stencil=constant precision=f32", grids, device, families),
-            fitting("gauss_seidel_27 stencil=variable precision=f32", heavy_grids, device, families),
-            fitting("dg_volume equation=maxwell_3d order=3 precision=f32", meshes, device, families),
-            fitting("dg_volume equation=maxwell_3d order=5 precision=f64", meshes, device, families)};
+    std::vector<Problem> problems;
+    for (const Kind& kind : kinds())
+        problems.push_back(fitting(kind.problem, device.fingerprint.target == Target::cuda ? kind.on_gpu : kind.on_cpu, device, families));
+    return problems;
 }
 
 }  // namespace hone::tools

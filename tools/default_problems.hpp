@@ -7,8 +7,8 @@
 
 namespace hone::tools {
 
-/// What `hone tune` tunes when no problem is named: a few problems of every kind of work (bandwidth-bound, data-heavy, arithmetic-bound), so large
-/// that the device is busy and so small that they fit a quarter of its memory.
+/// What `hone tune` tunes when no problem is named: one problem of each of several families, from bandwidth-bound to arithmetic-bound, so large that
+/// the device is busy, so small that all of them are set up and searched within a minute or two, and that they fit a quarter of its memory.
 std::vector<Problem> default_problems(const Device& device, const Families& families);
 
 }  // namespace hone::tools

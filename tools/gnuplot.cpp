@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runtime/process.hpp"
-#include "runtime/temporary_folder.hpp"
+#include "runtime/run_folder.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
@@ -43,7 +43,7 @@ std::string plot_script(const std::vector<Record>& records, const std::string& t
 void draw(const std::string& script) {
     const std::string program = find_program("gnuplot");
     if (program.empty()) throw MissingError("--plot", "gnuplot is not on the PATH", "install it (Debian, Ubuntu: apt install gnuplot-nox)");
-    const TemporaryFolder folder;
+    const RunFolder folder;
     const auto file = folder.path() / "plot.gp";
     replace_file(file, script);
     const ProcessResult result = run_process({program, file.string()}, 60);

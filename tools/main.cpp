@@ -3,6 +3,7 @@
 
 #include <iostream>
 
+#include "runtime/processors.hpp"
 #include "tools/command.hpp"
 
 namespace {
@@ -15,6 +16,7 @@ int terminal_columns() {
 }  // namespace
 
 int main(int count, char** words) {
+    hone::take_usable_threads();
     hone::tools::Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1, terminal_columns()};
     const auto code = hone::tools::run({words + 1, words + count}, console);
     std::cout.flush();

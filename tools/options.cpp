@@ -42,15 +42,46 @@ std::vector<std::string> Options::names() const {
 
 void Options::refuse_unknown(const std::vector<std::string>& arguments) const {
     for (const auto& argument : arguments) {
-        if (argument.size() < 2 || argument[0] != '-')
-            throw Error(where(), fmt::format("\"{}\" is one argument too many", argument), fmt::format("see 'hone {} --help'", command_));
+        if (argument.size() < 2 || argument[0] != '-') throw Error(where(), fmt::format("\"{}\" is one argument too many", argument), see_help());
         const std::string name = argument.substr(0, argument.find('='));
         throw Error(where(), fmt::format("there is no option {}", name),
-                    did_you_mean(name, names()) + fmt::format("its options are {}", fmt::join(names(), ", ")));
+                    did_you_mean(name, names()) + fmt::format("its options are {}; {}", fmt::join(names(), ", "), see_help()));
+    }
+}
+
+std::string Options::see_help() const {
+    return fmt::format("see 'hone {} --help'", command_);
+}
+
+// The option stands at position `i`: it has its value there, behind a "=", or in the next word.
+void Options::check_value(const Entry& entry, const std::vector<std::string>& arguments, std::size_t i) const {
+    const std::string name = "--" + entry.name;
+    const bool joined = arguments[i].size() > name.size();
+    if (std::holds_alternative<bool*>(entry.target)) {
+        if (joined) throw Error(where(), fmt::format("{} takes no value", name), fmt::format("write {} alone; {}", name, see_help()));
+        return;
+    }
+    const bool empty = joined ? arguments[i] == name + "=" : i + 1 == arguments.size() || arguments[i + 1].starts_with("--");
+    if (empty) throw Error(where(), fmt::format("{} has no value", name), fmt::format("write {} {}; {}", name, entry.placeholder, see_help()));
+}
+
+// In words of hone's own: those of CLI11 name types that were never declared, and it takes an option's name for another one's value.
+void Options::refuse_misused(const std::vector<std::string>& arguments) const {
+    for (const auto& entry : entries_) {
+        const std::string name = "--" + entry.name;
+        int times = 0;
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            if (arguments[i] != name && !arguments[i].starts_with(name + "=")) continue;
+            check_value(entry, arguments, i);
+            ++times;
+        }
+        const bool once = std::holds_alternative<std::string*>(entry.target) || std::holds_alternative<Number>(entry.target);
+        if (once && times > 1) throw Error(where(), fmt::format("{} is given {} times", name, times), fmt::format("give it once; {}", see_help()));
     }
 }
 
 void Options::parse(const std::vector<std::string>& arguments) const {
+    refuse_misused(arguments);
     CLI::App app;
     app.set_help_flag();
     app.allow_extras();
@@ -70,8 +101,8 @@ void Options::parse(const std::vector<std::string>& arguments) const {
     if (words_ != nullptr) app.add_option("words", *words_);
     try {
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-    } catch (const CLI::ParseError& error) {
-        throw Error(where(), error.what(), fmt::format("see 'hone {} --help'", command_));
+    } catch (const CLI::ParseError&) {
+        throw Error(where(), fmt::format("\"{}\" cannot be understood", fmt::join(arguments, " ")), see_help());
     }
     refuse_unknown(app.remaining());
     for (const auto& [entry, text] : given) {
@@ -80,7 +111,7 @@ void Options::parse(const std::vector<std::string>& arguments) const {
         const Value parsed = parse_value(*text);
         const auto* number = std::get_if<std::int64_t>(&parsed);
         if (number == nullptr || *number < low)
-            throw Error(where(), fmt::format("--{} is {}", entry->name, *text), fmt::format("use a whole number from {} on", low));
+            throw Error(where(), fmt::format("--{} is {}", entry->name, *text), fmt::format("use a whole number from {} on; {}", low, see_help()));
         *value = *number;
     }
 }

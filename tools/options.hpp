@@ -15,7 +15,8 @@ namespace hone::tools {
 ///     options.flag("json", settings.json, "print one JSON document");
 ///     options.parse({"dg_volume", "order=3", "--device", "cpu"});
 ///
-/// What is not given keeps the value that its variable holds. A misspelt option is answered with the nearest one.
+/// What is not given keeps the value that its variable holds. A misspelt option is answered with the nearest one,
+/// and every mistake with the command whose help to read.
 class Options {
   public:
     explicit Options(std::string command) : command_(std::move(command)) {}
@@ -51,7 +52,11 @@ class Options {
         std::variant<std::string*, std::vector<std::string>*, Number, bool*> target;
     };
     const std::string& where() const { return command_; }
+    std::string see_help() const;
     void refuse_unknown(const std::vector<std::string>& arguments) const;
+    void check_value(const Entry& entry, const std::vector<std::string>& arguments, std::size_t i) const;
+    /// Throws Error for the first option without its value, with a value that it does not take, or given too often.
+    void refuse_misused(const std::vector<std::string>& arguments) const;
 
     std::string command_;
     std::vector<Entry> entries_;

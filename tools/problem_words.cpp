@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "generator/error.hpp"
+#include "generator/text.hpp"
 
 namespace hone::tools {
 namespace {
@@ -75,6 +76,22 @@ void check_word(const std::string& name, const std::string& value, const std::ve
                     did_you_mean(value, allowed) + fmt::format("use one of {}", fmt::join(allowed, ", ")));
 }
 
+// Notes a parameter of a family that is known from its records alone, and its value where all values are words.
+void learn(Family& family, const Assignment& assignment) {
+    auto& parameters = family.parameters;
+    auto found = std::find_if(parameters.begin(), parameters.end(), [&](const ProblemParameter& one) { return one.name == assignment.name; });
+    if (found == parameters.end()) {
+        found = parameters.insert(found, ProblemParameter{});
+        found->name = assignment.name;
+    }
+    const auto* word = std::get_if<std::string>(&assignment.value);
+    found->extent = found->extent || word == nullptr;  // what holds a number once is taken for a size
+    if (found->extent)
+        found->words.clear();
+    else if (std::find(found->words.begin(), found->words.end(), *word) == found->words.end())
+        found->words.push_back(*word);
+}
+
 // "7" or "1..10": does the number lie in it? Anything else is compared as a word.
 bool lies_in(const Value& value, const std::string& text) {
     const std::size_t dots = text.find("..");
@@ -86,6 +103,19 @@ bool lies_in(const Value& value, const std::string& text) {
     const auto* last = std::get_if<std::int64_t>(&high);
     if (first == nullptr || last == nullptr) throw Error("problem", fmt::format("\"{}\" is not a range", text), "write a range as 1..10");
     return number != nullptr && *first <= *number && *number <= *last;
+}
+
+// Why a problem cannot be computed on a device, or an empty string.
+std::string impossible(const Problem& problem, const Families& families, const Device& device) {
+    try {
+        families.of(problem).space(problem, device.limits);
+        const std::int64_t bytes = array_bytes(problem, families);
+        if (bytes <= device.memory_bytes) return "";
+        return fmt::format("problem \"{}\": its arrays have {}, {} has {}; make it smaller", problem.key(), text::bytes(static_cast<double>(bytes)),
+                           device.fingerprint.name, text::bytes(static_cast<double>(device.memory_bytes)));
+    } catch (const Error& error) {
+        return error.what();
+    }
 }
 
 }  // namespace
@@ -116,6 +146,26 @@ Problem problem_of(const std::vector<std::string>& words, const Families& famili
     return std::move(problems.front());
 }
 
+std::int64_t array_bytes(const Problem& problem, const Families& families) {
+    std::int64_t words = 0;
+    for (const auto& array : families.of(problem).arrays(problem)) words += array.words;
+    return words * bytes_per_word(problem.precision());
+}
+
+void require_possible(const std::vector<Problem>& problems, const Families& families, const Device& device) {
+    constexpr std::size_t most_named = 10;
+    std::vector<std::string> reasons;
+    for (const auto& problem : problems)
+        if (std::string reason = impossible(problem, families, device); !reason.empty()) reasons.push_back(std::move(reason));
+    if (reasons.empty()) return;
+    if (problems.size() == 1) throw Error(reasons.front());
+    std::string text;
+    for (std::size_t i = 0; i < std::min(reasons.size(), most_named); ++i) text += "\n  " + reasons[i];
+    if (reasons.size() > most_named) text += fmt::format("\n  and {} more", reasons.size() - most_named);
+    throw Error("problems", fmt::format("{} of {} cannot be computed here:{}", reasons.size(), problems.size(), text),
+                "leave these out; nothing was measured yet");
+}
+
 std::string short_key(const Problem& problem, const Families& families) {
     if (!is_family(problem.family(), families)) return problem.key();
     const auto& parameters = families.of(problem).parameters;
@@ -127,6 +177,22 @@ std::string short_key(const Problem& problem, const Families& families) {
         if (!is_default) told.push_back(assignment);
     }
     return problem.family() + " " + join(told, " ");
+}
+
+Families with_families_of(std::span<const Record> records, const Families& families) {
+    std::vector<Family> all(families.begin(), families.end());
+    const auto known = std::ssize(all);
+    for (const Record& record : records) {
+        const Problem& problem = record.problem;
+        if (is_family(problem.family(), families)) continue;
+        auto found = std::find_if(all.begin() + known, all.end(), [&](const Family& family) { return family.name == problem.family(); });
+        if (found == all.end()) {
+            found = all.insert(found, Family{});
+            found->name = problem.family();
+        }
+        for (const Assignment& assignment : problem.parameters()) learn(*found, assignment);
+    }
+    return Families(std::move(all));
 }
 
 ProblemFilter::ProblemFilter(const std::vector<std::string>& arguments, const Families& families) {

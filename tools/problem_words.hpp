@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "generator/families.hpp"
+#include "runtime/backend.hpp"
+#include "tuning_db/record.hpp"
 
 namespace hone::tools {
 
@@ -19,8 +22,19 @@ std::vector<Problem> problems_of(const std::vector<std::string>& words, const Fa
 /// Exactly one problem; throws Error when the words mean several.
 Problem problem_of(const std::vector<std::string>& words, const Families& families);
 
+/// Bytes of the arrays that an application brings.
+std::int64_t array_bytes(const Problem& problem, const Families& families);
+
+/// Throws Error that names all of the problems that cannot be computed on a device, so that none of a list is found out after others were timed:
+/// those that their family refuses (an array beyond what an index reaches), and those whose arrays exceed the device's memory.
+void require_possible(const std::vector<Problem>& problems, const Families& families, const Device& device);
+
 /// The key without the sizes that are the family's defaults (a pitch that nobody chose). Of an unknown family the whole key.
 std::string short_key(const Problem& problem, const Families& families);
+
+/// `families`, and beside them those of the records that are not among these (an application's own), as far as records tell: their names, their
+/// parameters and the words that these have. For a ProblemFilter; nothing can be computed with them.
+Families with_families_of(std::span<const Record> records, const Families& families);
 
 /// A choice among problems: a family's name, or none for all, and values that must agree. Lists mean any of them.
 ///

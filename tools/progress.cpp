@@ -96,12 +96,12 @@ void ProgressPrinter::tick(ProgressState state, double elapsed) {
 
 void ProgressPrinter::draw(const ProgressState& state) {
     // The last column stays free: some terminals wrap when it is written.
-    console_.message("\r{}\x1b[K", progress_line(state, console_.columns - 1));
+    console_.redraw(progress_line(state, console_.columns - 1));
     drawn_ = state.run.elapsed;
 }
 
 void ProgressPrinter::clear() {
-    if (console_.error_is_terminal) console_.message("\r\x1b[K");
+    if (console_.error_is_terminal) console_.redraw("");
 }
 
 }  // namespace hone::tools

@@ -37,8 +37,10 @@ std::string energy_line(const Record& record) {
 
 }  // namespace
 
-double gain(const Record& record) {
-    return record.safe_seconds > 0 && record.step.median > 0 ? record.safe_seconds / record.step.median : 0;
+std::string doubt(const Record& record) {
+    if (!record.disturbed.empty()) return "disturbed: " + record.disturbed;
+    const std::string why = implausible_gain(record);
+    return why.empty() ? "" : fmt::format("disturbed? {}: measure again on an idle machine", why);
 }
 
 std::string device_line(const DeviceFingerprint& device) {
@@ -59,6 +61,7 @@ std::string record_table(const std::vector<Record>& records, const std::vector<s
                    significant(record.gigaflops()), ceiling_of(record), times > 0 ? fmt::format("{:.2f}x", times) : "-"});
         table.note("    " + record.config.key());
         if (const std::string energy = energy_line(record); !energy.empty()) table.note("    " + energy);
+        if (const std::string why = doubt(record); !why.empty()) table.note("    " + why);
         if (i < remarks.size() && !remarks[i].empty()) table.note("    " + remarks[i]);
     }
     return table.text();

@@ -19,8 +19,8 @@ std::string device_line(const DeviceFingerprint& device);
 /// The record as a database file holds it, with the rates added under "rates".
 Json json_of(const Record& record);
 
-/// Time of the safe configuration over time of the winner; 0 when it was not measured.
-double gain(const Record& record);
+/// Why a record's figures should not be trusted, or an empty string: what the record itself says, or an implausible gain of an older record.
+std::string doubt(const Record& record);
 
 /// Bars of the winners' share of the measured ceiling (or, where it was not measured, of the fastest in GB/s), one line per problem.
 std::string record_bars(const std::vector<Record>& records, int columns);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -9,26 +10,6 @@
 
 namespace hone::tools {
 namespace {
-
-struct DeviceName {
-    Target target = Target::cpu;
-    int index = 0;
-};
-
-// "cpu", "cuda" or "cuda:1".
-DeviceName parse_device_name(const std::string& name) {
-    const std::string word = name.substr(0, name.find(':'));
-    int index = 0;
-    if (word != name) {
-        const char* const end = name.data() + name.size();
-        const auto [stop, status] = std::from_chars(name.data() + word.size() + 1, end, index);
-        if (status != std::errc{} || stop != end || index < 0)
-            throw Error("device", fmt::format("\"{}\" has no number behind the colon", name), "write cpu, cuda, cuda:1 or best");
-    }
-    for (const auto target : {Target::cuda, Target::cpu})
-        if (to_string(target) == word) return {target, index};
-    throw Error("device", fmt::format("\"{}\" is no device", name), did_you_mean(word, {"cpu", "cuda", "best"}) + "use cpu, cuda, cuda:1 or best");
-}
 
 Device find_best() {
     std::string all_missing;
@@ -67,7 +48,7 @@ TargetChoice choose_architecture(const TargetOptions& options) {
 }  // namespace
 
 void TargetOptions::declare(Options& options) {
-    options.text("device", device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
+    options.text("device", device, "NAME", "a device of this machine: cpu, cuda (or gpu), cuda:1 or best; default best");
     options.text("target", target, "cuda|cpu", "what to generate for, whether this machine has it or not");
     options.text("arch", arch, "sm_NN", "architecture for --target cuda; default this machine's GPU, else sm_90");
 }
@@ -106,6 +87,25 @@ Device find_device(const std::string& name) {
         throw MissingError("device \"" + name + "\"", fmt::format("this machine has {} of them", devices.size()), "see 'hone devices'");
     }
     throw MissingError("device \"" + name + "\"", "this build of hone has no such backend", "see 'hone doctor'");
+}
+
+Limits generous_limits(const DeviceFingerprint& device) {
+    if (device.target == Target::cuda) return cuda_limits(parse_architecture(device.architecture));
+    Limits limits = cpu_limits();
+    limits.vector_bytes = 64;
+    limits.cache_bytes = 1 << 26;
+    return limits;
+}
+
+Device recorded_device(const std::string& model, const Database& database) {
+    std::vector<std::string> names;
+    for (const Record& record : database.records()) {
+        if (record.device.name == model || device_key(record.device) == model)
+            return {.fingerprint = record.device, .limits = generous_limits(record.device)};
+        if (std::find(names.begin(), names.end(), record.device.name) == names.end()) names.push_back(record.device.name);
+    }
+    throw Error("--as", fmt::format("no record is of a device \"{}\"", model),
+                names.empty() ? "tune something first" : did_you_mean(model, names) + fmt::format("there are records of {}", fmt::join(names, ", ")));
 }
 
 std::string device_id(const Device& device) {

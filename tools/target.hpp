@@ -7,6 +7,7 @@
 #include "runtime/backend.hpp"
 #include "tools/json.hpp"
 #include "tools/options.hpp"
+#include "tuning_db/database.hpp"
 
 namespace hone::tools {
 
@@ -39,9 +40,16 @@ Json json_of(const TargetChoice& choice);
 /// "sm_90" or "90" as 90. Throws Error.
 int parse_architecture(const std::string& text);
 
-/// The device of a name ("cpu", "cuda", "cuda:1", "best"), of this machine. Throws Error for a name that cannot be one, MissingError, with what to
-/// install, when there is no such device.
+/// The device of a name ("cpu", "cuda", "gpu", "cuda:1", "best"), of this machine. Throws Error for a name that cannot be one, MissingError, with
+/// what to install, when there is no such device.
 Device find_device(const std::string& name);
+
+/// The most that a device allows, as far as its model says it: its architecture's limits, or what any processor might have.
+Limits generous_limits(const DeviceFingerprint& device);
+
+/// The device of a model that the records know, by its name or its key ("NVIDIA H200", "nvidia_h200"), whether it is here or not. Throws Error naming
+/// the models that there are.
+Device recorded_device(const std::string& model, const Database& database);
 
 /// What `make_backend` calls a device: "cpu", "cuda:0".
 std::string device_id(const Device& device);

@@ -42,6 +42,7 @@ std::string tuning_summary(const std::vector<TunedProblem>& problems) {
         } else if (!tuned.result.interrupted) {
             rest += fmt::format("no result for {}: {}\n", name, tuned.result.why_none);
         }
+        if (!tuned.not_stored.empty()) rest += fmt::format("not stored: {}: {}\n", name, tuned.not_stored);
         if (tuned.result.interrupted) rest += fmt::format("interrupted: {}; --resume goes on with it\n", name);
     }
     return (records.empty() ? "" : record_table(records, remarks)) + rest;
@@ -54,6 +55,8 @@ Json json_of(const TunedProblem& tuned) {
                   {"interrupted", tuned.result.interrupted},
                   {"already_tuned", tuned.already_tuned}};
     if (!tuned.result.record) document["reason"] = tuned.result.why_none;
+    if (!tuned.result.busy.empty()) document["busy"] = tuned.result.busy;
+    if (!tuned.not_stored.empty()) document["not_stored"] = tuned.not_stored;
     if (tuned.already_tuned) return document;
     Json outcomes = Json::object();
     for (const auto& [status, count] : run.counts) outcomes[to_string(status)] = count;

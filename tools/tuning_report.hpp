@@ -12,7 +12,8 @@ namespace hone::tools {
 struct TunedProblem {
     Problem problem;
     TuningResult result;
-    bool already_tuned = false;  ///< passed over: `result.record` is the database's
+    bool already_tuned = false;   ///< passed over: `result.record` is the database's
+    std::string not_stored = {};  ///< why the database does not have `result.record`; empty: it has
 };
 
 /// The summary that `hone tune` ends with: winners with what their search cost, and problems without a result.

@@ -11,6 +11,7 @@
 #include "tuner/journal.hpp"
 #include "tuner/prior.hpp"
 #include "tuning_db/database.hpp"
+#include "tuning_db/places.hpp"
 
 namespace hone::tools {
 namespace {
@@ -18,6 +19,10 @@ namespace {
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+// What a problem may take beyond its share of the budget, see TuningOptions.
+constexpr double least_grace = 10;  // seconds
+constexpr double grace_share = 0.1;
 
 std::string rate(double per_second, const char* unit) {
     return per_second > 0 ? significant(per_second * 1e-9) + unit : "not measured";
@@ -29,6 +34,12 @@ std::string outcome_line(const TuningResult& result) {
     return fmt::format("{} a step, {} GB/s{}, {} candidates in {}", duration(result.record->step.median),
                        significant(result.record->gigabytes_per_second()), times > 0 ? fmt::format(", {:.2f}x safe", times) : "",
                        result.progress.evaluations, duration(result.progress.elapsed));
+}
+
+TunedProblem without_result(const Problem& problem, const std::string& reason) {
+    TunedProblem tuned{problem, {}, false};
+    tuned.result.why_none = reason;
+    return tuned;
 }
 
 }  // namespace
@@ -51,9 +62,26 @@ void TuningSession::require_meter(const std::string& option) const {
     throw MissingError(option, "energy cannot be measured on this device: " + missing, "'hone doctor' lists the meters; --objective time needs none");
 }
 
+bool TuningSession::stop_requested(const std::string& awaited) {
+    if (guard_.requested() && !told_) {
+        printer_.clear();
+        console_.message("stopping: waiting for {}; the best so far is kept; Ctrl-C again quits at once\n", awaited);
+        told_ = true;
+    }
+    return guard_.requested();
+}
+
 void TuningSession::measure_ceilings() {
+    // They come out of the budget; a compiler that hangs must leave some of it.
+    constexpr double least_seconds = 5;
+    const double deadline = settings_.seconds > 0 ? now() + std::max(least_seconds, settings_.seconds / 2) : 0;
     try {
-        ceilings_ = evaluator_->ceilings();
+        const auto found = evaluator_->ceilings([&] { return stop_requested("the ceilings") || (deadline > 0 && now() >= deadline); });
+        if (!found) {
+            console_.message("ceilings were not measured in time, so no percentages will be given\n");
+            return;
+        }
+        ceilings_ = *found;
         console_.message("ceilings, measured now: copy {}, f32 {}, f64 {}\n", rate(ceilings_.copy_bytes_per_second, " GB/s"),
                          rate(ceilings_.fma_f32, " GFLOP/s"), rate(ceilings_.fma_f64, " GFLOP/s"));
     } catch (const Error& error) {
@@ -68,7 +96,7 @@ std::optional<TunedProblem> TuningSession::already_tuned(const Problem& problem)
     const std::string wanted = subject(problem, settings_.device.fingerprint, purpose);
     const SearchSpace space = families_.of(problem).space(problem, settings_.device.limits);
     for (const Record& record : database.records()) {
-        if (!record.verified() || subject(record) != wanted || space.check(space.completed(record.config))) continue;
+        if (!record.verified() || !record.disturbed.empty() || subject(record) != wanted || space.check(space.completed(record.config))) continue;
         TunedProblem tuned{problem, {}, true};
         tuned.result.record = record;
         return tuned;
@@ -76,23 +104,38 @@ std::optional<TunedProblem> TuningSession::already_tuned(const Problem& problem)
     return std::nullopt;
 }
 
+std::optional<TunedProblem> TuningSession::passed_over(const Problem& problem) const {
+    try {
+        return already_tuned(problem);
+    } catch (const Error& error) {
+        // A database that cannot be read cannot be written either.
+        console_.message("  {}: {}\n", short_key(problem, families_), error.what());
+        return without_result(problem, error.what());
+    }
+}
+
 double TuningSession::share_of_budget(int number) const {
     const auto remaining = static_cast<double>(std::ssize(settings_.problems) - number + 1);
-    // A problem that gets its turn late still has its safe configuration measured.
+    // The first problem has at least this, whatever the ceilings took: with the grace its safe configuration is measured.
     return settings_.seconds > 0 ? std::max(1.0, (began_ + settings_.seconds - now()) / remaining) : 0;
 }
 
-void TuningSession::keep(const Record& record) const {
-    Database database(families_);
-    database.add(record);
-    database.merge_into(settings_.folder);
+void TuningSession::keep(TunedProblem& tuned) {
+    try {
+        Database database(families_);
+        database.add(*tuned.result.record);
+        database.merge_into(settings_.folder);
+    } catch (const Error& error) {
+        tuned.not_stored = error.what();
+        console_.message("  not stored: {}\n", tuned.not_stored);
+    }
 }
 
 std::vector<Config> TuningSession::prior(const Problem& problem) {
     std::vector<Config> configs;
     if (!settings_.prior) return configs;
     const SearchSpace space = families_.of(problem).space(problem, settings_.device.limits);
-    const Database database = Database::load(settings_.folder, families_);
+    const Database database = settings_.named_folder ? Database::load(settings_.folder, families_) : known_records(families_, {}, [](const auto&) {});
     for (const Promising& member : promising_members(database, problem, settings_.device, space)) {
         console_.message("  begins with {} as tuned for {}\n", member.config.key(), member.from);
         configs.push_back(member.config);
@@ -102,16 +145,12 @@ std::vector<Config> TuningSession::prior(const Problem& problem) {
 
 TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) {
     double reported = now();
-    bool told = false;
     TuningHooks hooks;
     hooks.interrupted = [&] {
-        if (guard_.requested() && !told) {
-            printer_.clear();
-            console_.message("stopping: the best so far is kept; Ctrl-C again quits at once\n");
-            told = true;
-        }
-        if (!told) printer_.tick(state, state.run.elapsed + now() - reported);
-        return guard_.requested();
+        const bool stop = stop_requested(state.run.evaluations == 0 ? "the safe configuration to be set up, compiled or measured"
+                                                                    : "the candidate that is being compiled or measured");
+        if (!stop) printer_.tick(state, state.run.elapsed + now() - reported);
+        return stop;
     };
     hooks.progress = [&](const TuningProgress& progress, const Candidate&, const Outcome&) {
         state.run = progress;
@@ -126,6 +165,7 @@ TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) 
     options.among = settings_.among;
     options.prior = prior(problem);
     options.seconds = state.seconds;
+    options.grace = least_grace + grace_share * state.seconds;
     options.evaluations = settings_.evaluations;
     options.resume = settings_.resume;
     options.folder = settings_.folder;
@@ -145,14 +185,19 @@ TunedProblem TuningSession::tune_next(const Problem& problem, int number) {
     TunedProblem tuned{problem, {}, false};
     try {
         tuned.result = watch(problem, state);
-    } catch (const OtherRunError&) {
-        throw;  // options that do not fit the journal: the user's to change
+    } catch (const OtherRunError& error) {
+        if (settings_.problems.size() == 1) throw;  // options that do not fit the journal: the user's to change
+        tuned.result.why_none = error.what();
     } catch (const Error& error) {
         tuned.result.why_none = error.what();
     }
     printer_.clear();
     console_.message("  {}\n", outcome_line(tuned.result));
-    if (tuned.result.record) keep(*tuned.result.record);
+    if (tuned.result.record && !tuned.result.record->disturbed.empty())
+        console_.message("  disturbed: {}; tune it again on an idle machine\n", tuned.result.record->disturbed);
+    else if (!tuned.result.busy.empty())
+        console_.message("  the machine was busy during the finals: {}\n", tuned.result.busy);
+    if (tuned.result.record) keep(tuned);
     return tuned;
 }
 
@@ -161,13 +206,16 @@ std::vector<TunedProblem> TuningSession::run() {
     int number = 0;
     for (const auto& problem : settings_.problems) {
         ++number;
-        if (auto tuned = already_tuned(problem)) {
+        if (auto tuned = passed_over(problem)) {
             results.push_back(std::move(*tuned));
             continue;
         }
         if (began_ == 0) {
-            measure_ceilings();
             began_ = now();
+            measure_ceilings();
+        } else if (settings_.seconds > 0 && now() >= began_ + settings_.seconds) {
+            results.push_back(without_result(problem, "the budget was spent before its turn"));
+            continue;
         }
         results.push_back(tune_next(problem, number));
         interrupted_ = results.back().result.interrupted;

@@ -22,6 +22,7 @@ struct TuneSettings {
     bool skip_tuned = false;  ///< pass over problems that the database answers exactly
     Device device;
     std::filesystem::path folder;  ///< of the database
+    bool named_folder = false;     ///< it alone is read; else all that is known (tuning_db/places.hpp)
     double seconds = 0;            ///< for all problems together; 0: no bound
     int evaluations = 0;           ///< for each problem; 0: no bound
     int samples = SamplingRule{}.period;
@@ -42,7 +43,8 @@ class TuningSession {
     /// Throws MissingError when the device's kernels cannot be compiled here.
     TuningSession(TuneSettings settings, Console& console);
 
-    /// Returns the results so far when Ctrl-C came. A problem that cannot be set up has no record, and says why.
+    /// Returns the results so far when Ctrl-C came. A problem that cannot be set up, or has no time left,
+    /// has no record and says why; a record that could not be stored says so.
     std::vector<TunedProblem> run();
 
     const Ceilings& ceilings() const { return ceilings_; }
@@ -53,10 +55,14 @@ class TuningSession {
     void require_meter(const std::string& option) const;
     void measure_ceilings();
     std::optional<TunedProblem> already_tuned(const Problem& problem) const;
+    /// A problem that needs no tuning, or has no result because the database could not be asked.
+    std::optional<TunedProblem> passed_over(const Problem& problem) const;
     TunedProblem tune_next(const Problem& problem, int number);
     std::vector<Config> prior(const Problem& problem);
     TuningResult watch(const Problem& problem, ProgressState& state);
-    void keep(const Record& record) const;
+    void keep(TunedProblem& tuned);
+    /// Ctrl-C came. Says so once, and what the run still waits for.
+    bool stop_requested(const std::string& awaited);
     double share_of_budget(int number) const;
 
     InterruptGuard guard_;  // first, so that it outlives the workers: Ctrl-C may come at any time
@@ -67,7 +73,8 @@ class TuningSession {
     std::unique_ptr<WorkerEvaluator> evaluator_;
     ProgressPrinter printer_;
     Ceilings ceilings_;
-    double began_ = 0;
+    double began_ = 0;   ///< budget
+    bool told_ = false;  ///< that it stops
     bool interrupted_ = false;
 };
 

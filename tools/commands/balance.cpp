@@ -13,9 +13,10 @@
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
 #include "tuner/greenup.hpp"
+#include "tuning_db/places.hpp"
 
 namespace hone::tools {
-namespace {
+namespace balance {
 
 struct Settings {
     std::vector<std::string> problem;
@@ -234,7 +235,8 @@ Exit find_balance(const Settings& settings, Console& console) {
     const Problem problem = problem_of(settings.problem, families);
     const auto [first_name, second_name] = two_devices(settings.devices);
     const auto folder = database_folder(settings.database);
-    const Database database = Database::load(folder, families);
+    // A folder that is not there yet is made at the end.
+    const Database database = settings.database.empty() ? known_records(families, {}, [](const auto&) {}) : Database::load(folder, families);
     DiskCache cache(DiskCache::default_folder());
     Side first(first_name, cache, database, families);
     Side second(second_name, cache, database, families);
@@ -258,7 +260,7 @@ Exit find_balance(const Settings& settings, Console& console) {
         settled = settled || period.settled;
     };
     if (settings.energy) add_meters({&first, &second}, balancing, console);
-    const BalanceOutcome outcome = balance(families.of(problem), first.hybrid, second.hybrid, balancing);
+    const BalanceOutcome outcome = hone::balance(families.of(problem), first.hybrid, second.hybrid, balancing);
 
     Database found(families);
     if (outcome.settled) {
@@ -286,12 +288,12 @@ Action declare(Options& options) {
     options.flag("energy", settings->energy, "also measure the energy of a step by each device alone and by both");
     options.flag("fresh", settings->fresh, "do not begin with the share that the database has for this pair");
     options.number("seed", settings->seed, "N", "of the problem's random data; default 1");
-    declare_database(options, settings->database);
+    declare_own_database(options, settings->database);
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return find_balance(*settings, console); };
 }
 
-}  // namespace
+}  // namespace balance
 
 Command balance_command() {
     return {
@@ -307,7 +309,7 @@ Command balance_command() {
         {{"balance gauss_seidel_27 stencil=constant precision=f32 nx=256 ny=256 nz=256", "the first GPU and the processor"},
          {"balance dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --sweep 20 --energy --json", "with all that can be measured"},
          {"balance gauss_seidel_27 stencil=constant precision=f32 nx=64 ny=64 nz=64 --devices cpu,cpu", "without a GPU: the processor with itself"}},
-        declare};
+        balance::declare};
 }
 
 }  // namespace hone::tools

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "generator/families.hpp"
+#include "runtime/processors.hpp"
 #include "tools/command.hpp"
 #include "tools/compile_ahead.hpp"
 #include "tools/configuration.hpp"
@@ -12,7 +13,7 @@
 #include "tools/target.hpp"
 
 namespace hone::tools {
-namespace {
+namespace compile {
 
 struct Settings {
     std::vector<std::string> problem;
@@ -57,8 +58,9 @@ void compile_all(std::vector<Job>& jobs, const Compiler& compiler) {
         for (std::size_t i = next++; i < jobs.size(); i = next++) jobs[i].outcome = compiler.compile(jobs[i].source);
     };
     std::vector<std::jthread> threads;
-    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-    for (std::size_t i = 0; i < std::min(cores, jobs.size()); ++i) threads.emplace_back(work);
+    const std::size_t usable = static_cast<std::size_t>(processors().usable);
+    const OnAllProcessors inherited;
+    for (std::size_t i = 0; i < std::min(usable, jobs.size()); ++i) threads.emplace_back(work);
 }
 
 Json document_of(const Job& job) {
@@ -192,7 +194,7 @@ Action declare(Options& options) {
     return [settings](Console& console) { return compile(*settings, console); };
 }
 
-}  // namespace
+}  // namespace compile
 
 Command compile_command() {
     return {
@@ -215,7 +217,7 @@ Command compile_command() {
           "ahead of 'hone tune' with the same problem, --among 200 and --seed 7 on the machine with the GPU"},
          {"compile dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --device cpu --output kernel.so",
           "keep the code, to look into it with objdump"}},
-        declare};
+        compile::declare};
 }
 
 }  // namespace hone::tools

@@ -14,7 +14,7 @@
 #include "tuning_db/file_store.hpp"
 
 namespace hone::tools {
-namespace {
+namespace convert {
 
 struct Settings {
     std::vector<std::string> files;
@@ -29,10 +29,11 @@ struct Format {
 };
 
 const std::vector<Format>& formats() {
-    static const std::vector<Format> table{{"kernel_tuner", "cache file of Kernel Tuner", kernel_tuner_text},
-                                           {"t4", "results of the autotuning community", t4_text},
-                                           {"t1", "the space alone: parameters, values, and what is left out, as conditions", t1_text},
-                                           {"journal", "of hone, as an exhaustive run leaves it", journal_text}};
+    static const std::vector<Format> table{
+        {"kernel_tuner", "cache file of Kernel Tuner", [](const RecordedSpace& recorded) { return kernel_tuner_text(recorded); }},
+        {"t4", "results of the autotuning community", t4_text},
+        {"t1", "the space alone: parameters, values, and what is left out, as conditions", t1_text},
+        {"journal", "of hone, as an exhaustive run leaves it", journal_text}};
     return table;
 }
 
@@ -78,7 +79,7 @@ Action declare(Options& options) {
     return [settings](Console& console) { return convert(*settings, console); };
 }
 
-}  // namespace
+}  // namespace convert
 
 Command convert_command() {
     return {"convert",
@@ -92,7 +93,7 @@ Command convert_command() {
             {{"convert ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl --to kernel_tuner --output run.json",
               "results of an exhaustive run, for Kernel Tuner's simulation mode"},
              {"convert cache.json.gz --to t4", "what Kernel Tuner measured, as T4 results"}},
-            declare};
+            convert::declare};
 }
 
 }  // namespace hone::tools

@@ -5,18 +5,21 @@
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
+#include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
 #include "tuning_db/database_file.hpp"
 #include "tuning_db/json.hpp"
 
 namespace hone::tools {
-namespace {
+namespace db {
 
 namespace fs = std::filesystem;
 
 struct Settings {
     std::vector<std::string> words;
+    std::string device;
+    bool dry_run = false;
     bool json = false;
 };
 
@@ -31,15 +34,6 @@ struct FileReport {
 const fs::path& existing_folder(const fs::path& folder) {
     if (!fs::is_directory(folder)) throw Error("db", folder.string() + " is not a folder", "name the folder that 'hone tune --db' wrote");
     return folder;
-}
-
-// Limits of the record's own kind of device. Of a processor only the architecture is known: assume the most that any has.
-Limits generous_limits(const DeviceFingerprint& device) {
-    if (device.target == Target::cuda) return cuda_limits(parse_architecture(device.architecture));
-    Limits limits = cpu_limits();
-    limits.vector_bytes = 64;
-    limits.cache_bytes = 1 << 26;
-    return limits;
 }
 
 // Why look-ups pass over a record for ever, or an empty string.
@@ -64,7 +58,8 @@ FileReport examined(const fs::path& path, const Families& families) {
         return report;
     }
     for (const auto& record : report.file.records)
-        if (const std::string reason = idle_reason(record, families); !reason.empty()) report.notes.push_back(record.problem.key() + ": " + reason);
+        for (const std::string& reason : {idle_reason(record, families), doubt(record)})
+            if (!reason.empty()) report.notes.push_back(record.problem.key() + ": " + reason);
     return report;
 }
 
@@ -136,7 +131,7 @@ Exit merge(const Settings& settings, Console& console) {
     Database news(built_in_families());
     for (std::size_t i = 1; i < settings.words.size(); ++i) {
         const std::string& from = settings.words[i];
-        news.add(fs::is_regular_file(from) ? read_database("", from, built_in_families())
+        news.add(fs::is_regular_file(from) ? read_database("", from, built_in_families(), console)
                                            : Database::load(existing_folder(from), built_in_families()));
     }
     const MergeCounts counts = news.merge_into(folder);
@@ -148,54 +143,109 @@ Exit merge(const Settings& settings, Console& console) {
     return Exit::ok;
 }
 
+std::vector<Record> all_records(const fs::path& folder) {
+    std::vector<Record> records;
+    for (const auto& path : database_files(folder))
+        for (auto& record : read_database_file(path, built_in_families()).records) records.push_back(std::move(record));
+    return records;
+}
+
+bool is_model(const DeviceFingerprint& device, const std::string& model) {
+    return model.empty() || device.name == model || device_key(device) == model;
+}
+
+// Says which records were taken, or would be.
+void print_removed(const std::vector<Record>& removed, const Settings& settings, const fs::path& folder, Console& console) {
+    if (settings.json) {
+        Json records = Json::array();
+        for (const auto& record : removed) records.push_back(json_of(record));
+        print(console, Json{{"folder", folder.string()}, {"dry_run", settings.dry_run}, {"removed", std::move(records)}});
+        return;
+    }
+    for (const auto& record : removed)
+        console.print("{}  {}: {}{}, {} a step, {}\n", settings.dry_run ? "would remove" : "removed", device_key(record.device), record.problem.key(),
+                      record.purpose.empty() ? "" : " for " + record.purpose, duration(record.step.median), record.date.substr(0, 10));
+    if (!removed.empty() && !settings.dry_run)
+        console.message("hone: {} records removed; the files as they were are beside them as .json.previous\n", removed.size());
+}
+
+Exit remove(const Settings& settings, Console& console) {
+    const fs::path folder = existing_folder(settings.words.front());
+    const std::vector<std::string> words(settings.words.begin() + 1, settings.words.end());
+    if (words.empty() && settings.device.empty())
+        throw Error("db remove", "it does not say which records", "name problems as 'hone show' takes them, or --device; --dry-run only says which");
+    const std::vector<Record> present = all_records(folder);
+    const ProblemFilter filter(words, with_families_of(present, built_in_families()));
+    const auto chosen = [&](const Record& record) { return filter.matches(record.problem) && is_model(record.device, settings.device); };
+    std::vector<Record> removed;
+    if (settings.dry_run)
+        std::copy_if(present.begin(), present.end(), std::back_inserter(removed), chosen);
+    else
+        removed = Database::remove_from(folder, built_in_families(), chosen);
+    print_removed(removed, settings, folder, console);
+    if (removed.empty()) console.message("hone: {} holds no such records\n", folder.string());
+    return removed.empty() ? Exit::nothing : Exit::ok;
+}
+
 struct Deed {
     std::string name;
     Exit (*run)(const Settings&, Console&);
+    bool takes_more = false;  // words than the folder
 };
 
-const std::array<Deed, 3>& deeds() {
-    static const std::array<Deed, 3> all{Deed{"validate", validate}, Deed{"list", list}, Deed{"merge", merge}};
+const std::array<Deed, 4>& deeds() {
+    static const std::array<Deed, 4> all{Deed{"validate", validate}, Deed{"list", list}, Deed{"merge", merge, true}, Deed{"remove", remove, true}};
     return all;
 }
 
 Exit run_deed(Settings settings, Console& console) {
     std::vector<std::string> names;
     for (const auto& deed : deeds()) names.push_back(deed.name);
-    constexpr const char* forms = "write: hone db validate DIR, hone db list DIR, or hone db merge DIR FROM...";
+    constexpr const char* forms =
+        "write: hone db validate DIR, hone db list DIR, hone db merge DIR FROM..., or hone db remove DIR [FAMILY] [key=value...]";
     if (settings.words.size() < 2) throw Error("db", "it needs a word and a folder", forms);
     const std::string name = settings.words.front();
     settings.words.erase(settings.words.begin());
     const auto deed = std::find_if(deeds().begin(), deeds().end(), [&](const Deed& one) { return one.name == name; });
     if (deed == deeds().end()) throw Error("db", fmt::format("there is no \"db {}\"", name), did_you_mean(name, names) + forms);
-    if (name != "merge" && settings.words.size() > 1) throw Error("db " + name, "several folders are named", "name one");
+    if (!deed->takes_more && settings.words.size() > 1) throw Error("db " + name, "several folders are named", "name one");
+    if (name != "remove" && (settings.dry_run || !settings.device.empty()))
+        throw Error("db " + name, "it takes no --device and no --dry-run", "these are of 'hone db remove'");
     return deed->run(settings, console);
 }
 
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
-    options.words("validate DIR | list DIR | merge DIR FROM...", settings->words, "what to do, and with which folders (merge also takes files)");
+    options.words("validate DIR | list DIR | merge DIR FROM... | remove DIR [FAMILY] [key=value...]", settings->words,
+                  "what to do, and with which folders (merge also takes files); remove: which problems, lists and ranges mean any of them");
+    options.text("device", settings->device, "MODEL", "remove: only records of this device model, e.g. \"NVIDIA H200\" or nvidia_h200");
+    options.flag("dry-run", settings->dry_run, "remove: say which records, and leave them");
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return run_deed(*settings, console); };
 }
 
-}  // namespace
+}  // namespace db
 
 Command db_command() {
     return {
         "db",
-        "check, list and merge databases of tuned results",
-        "validate DIR | list DIR | merge DIR FROM... [options]",
+        "check, list, merge and thin out databases of tuned results",
+        "validate DIR | list DIR | merge DIR FROM... | remove DIR [FAMILY] [key=value...] [options]",
         "A database is a folder with one JSON file per device model (described by tuning_db/schema/).\n\n"
         "validate reads every file as strictly as an application does: each error is printed with file, line and place, and the exit code is 2. "
-        "Records that are legal but that no look-up will use (another search space since, an unknown family, not verified) are noted.\n\n"
+        "Records that are legal but that no look-up will use (another search space since, an unknown family, not verified) are noted, and so are "
+        "those whose figures cannot be right: disturbed ones, and older ones with an implausible gain over the safe configuration.\n\n"
         "list prints every record of every file.\n\n"
         "merge brings the records of other folders or files into DIR, made when absent. Of two about the same problem and device model the better "
-        "stays: verified before not, then the newer version of hone, then the faster beyond the noise, then the older. Files of a newer schema "
-        "are refused and nothing is changed. Several processes may merge at the same time.",
+        "stays: verified before not, undisturbed before disturbed, then the newer version of hone, then the faster beyond the noise, then the older. "
+        "Files of a newer schema are refused and nothing is changed. Several processes may merge at the same time.\n\n"
+        "remove takes the records of a family, of problems with these values, or of a device model out of DIR and prints them; the files as they "
+        "were are kept beside as .json.previous. Exit code 1 when there are none.",
         {{"db validate tuning_db/records", "before results are committed"},
          {"db list DIR --json", "all records, for a script"},
-         {"db merge tuning_db/records ~/.local/share/hone/db", "share what was tuned here"}},
-        declare};
+         {"db merge tuning_db/records ~/.local/share/hone/db", "share what was tuned here"},
+         {"db remove DIR dg_volume order=3,4 --device nvidia_h200 --dry-run", "what would go"}},
+        db::declare};
 }
 
 }  // namespace hone::tools

@@ -5,7 +5,7 @@
 #include "tools/target.hpp"
 
 namespace hone::tools {
-namespace {
+namespace devices {
 
 struct Settings {
     bool json = false;
@@ -113,7 +113,7 @@ Action declare(Options& options) {
     return [settings](Console& console) { return list(*settings, console); };
 }
 
-}  // namespace
+}  // namespace devices
 
 Command devices_command() {
     return {"devices",
@@ -122,7 +122,7 @@ Command devices_command() {
             "Lists the devices of every backend with what tuned results are kept under (name, architecture, units, driver, compiler), memory and the "
             "limits that decide which configurations are possible. The first word of each is what --device takes.",
             {{"devices", "for people"}, {"devices --json", "for a script: {\"devices\": [...], \"missing\": [...]}"}},
-            declare};
+            devices::declare};
 }
 
 }  // namespace hone::tools

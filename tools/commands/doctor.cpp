@@ -1,26 +1,63 @@
 #include "runtime/doctor.hpp"
 
+#include <algorithm>
+
 #include "tools/command.hpp"
-#include "tools/database_folder.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"
 #include "tools/target.hpp"
+#include "tuning_db/places.hpp"
 
 namespace hone::tools {
-namespace {
+namespace doctor {
 
 struct Settings {
     bool json = false;
 };
 
-// The names that --device takes here.
-std::vector<std::string> usable_devices() {
+// The names that --device takes here and for which kernels can be compiled now.
+std::vector<std::string> usable_devices(const std::vector<Finding>& findings) {
+    const bool compiles =
+        std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.what == compiler_finding_name && finding.found; });
     std::vector<std::string> ids;
     for (const auto& entry : backends()) {
         std::string missing;
+        if (entry.target == Target::cpu && !compiles) continue;
         for (const auto& device : entry.devices(missing)) ids.push_back(device_id(device));
     }
     return ids;
+}
+
+// The folders that look-ups read, in their order, with what they hold.
+Json examined_places() {
+    Json rows = Json::array();
+    for (const Place& place : record_places()) {
+        Json row{{"name", place.name}, {"folder", place.folder.string()}, {"written", rows.empty() && !place.shipped}};
+        std::error_code status;
+        row["found"] = std::filesystem::is_directory(place.folder, status);
+        try {
+            row["records"] = Database::load(place.folder, built_in_families()).records().size();
+        } catch (const Error& error) {
+            row["error"] = error.what();
+        }
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+// A line of each, and where compiled code is kept.
+std::vector<std::pair<std::string, std::string>> folders() {
+    std::vector<std::pair<std::string, std::string>> lines;
+    for (const Json& place : examined_places()) {
+        std::string state = "not there yet";
+        if (place["found"] == true && place.contains("records")) state = fmt::format("{} records", place["records"].get<std::size_t>());
+        if (place.contains("error")) state = "cannot be read: " + place["error"].get<std::string>();
+        lines.emplace_back(lines.empty() ? "tuned results" : "",
+                           fmt::format("{} ({}): {}{}", place["folder"].get<std::string>(), place["name"].get<std::string>(), state,
+                                       place["written"] == true ? ", written to" : ""));
+    }
+    lines.emplace_back("compiled kernels", DiskCache::default_folder().string());
+    return lines;
 }
 
 void print_text(const std::vector<Finding>& findings, const std::vector<std::string>& devices, Console& console) {
@@ -34,17 +71,16 @@ void print_text(const std::vector<Finding>& findings, const std::vector<std::str
     }
     console.print("found:\n{}", definition_list(found));
     if (!missing.empty()) console.print("\nmissing:\n{}", definition_list(missing));
-    console.print("\nfolders:\n{}",
-                  definition_list({{"tuned results", database_folder("").string()}, {"compiled kernels", DiskCache::default_folder().string()}}));
+    console.print("\nfolders:\n{}", definition_list(folders()));
     if (devices.empty())
-        console.print("\nno device can be used yet: install one of the above\n");
+        console.print("\nnot ready: there is no device that kernels can be compiled for; install one of the above\n");
     else
         console.print("\nready: 'hone tune --device {}' tunes on the best device; usable are {}\n", devices.front(), fmt::join(devices, ", "));
 }
 
 Exit examine(const Settings& settings, Console& console) {
     const std::vector<Finding> findings = diagnose();
-    const std::vector<std::string> devices = usable_devices();
+    const std::vector<std::string> devices = usable_devices(findings);
     if (settings.json) {
         Json rows = Json::array();
         for (const auto& finding : findings)
@@ -55,7 +91,7 @@ Exit examine(const Settings& settings, Console& console) {
                             {"purpose", finding.purpose}});
         print(console, Json{{"findings", std::move(rows)},
                             {"devices", devices},
-                            {"database", database_folder("").string()},
+                            {"database", examined_places()},
                             {"cache", DiskCache::default_folder().string()}});
     } else {
         print_text(findings, devices, console);
@@ -69,17 +105,18 @@ Action declare(Options& options) {
     return [settings](Console& console) { return examine(*settings, console); };
 }
 
-}  // namespace
+}  // namespace doctor
 
 Command doctor_command() {
     return {
         "doctor",
         "what this machine has, what it lacks, and what to install",
         "[options]",
-        "Looks for everything that hone uses: CUDA driver, GPUs, NVRTC, NVML, C++ compiler, threads and vector instructions. What is missing is "
-        "named with what it would be good for and how to install it. Nothing is changed. Exit code 0 when at least one device can be used, else 3.",
+        "Looks for everything that hone uses: CUDA driver, GPUs, NVRTC, NVML, C++ compiler (it has to compile and run a small kernel), threads and "
+        "vector instructions. What is missing is named with what it would be good for and how to install it. Nothing is changed. Exit code 0 when "
+        "kernels can be compiled for at least one device, else 3.",
         {{"doctor", "for people"}, {"doctor --json", "for a script"}},
-        declare};
+        doctor::declare};
 }
 
 }  // namespace hone::tools

@@ -7,7 +7,7 @@
 #include "tools/target.hpp"
 
 namespace hone::tools {
-namespace {
+namespace emit {
 
 struct Settings {
     std::vector<std::string> problem;
@@ -112,13 +112,25 @@ Json document_of(const Family& family, const Problem& problem, const Config& con
             {"text", source.text}};
 }
 
+// The command that emits this text. A kernel's text is the same for every size, so its own comment names sizes for example: here those that were
+// asked for take their place.
+std::string with_command(std::string text, const Problem& problem, const Config& config, Target target) {
+    const std::string_view start = "// hone emit ";
+    const std::size_t begin = text.starts_with(start) ? 0 : text.find("\n" + std::string(start)) + 1;
+    if (!std::string_view(text).substr(begin).starts_with(start)) return text;
+    const std::string command =
+        fmt::format("{}{} --target {} --config {}", start, short_key(problem, built_in_families()), to_string(target), config.key());
+    return text.replace(begin, text.find('\n', begin) - begin, command);
+}
+
 Exit emit(const Settings& settings, Console& console) {
     const Families& families = built_in_families();
     const TargetChoice choice = choose_target(settings.target);
     const Problem problem = problem_of(settings.problem, families);
     const Family& family = families.of(problem);
     const Config config = member(family.space(problem, choice.limits), settings.config, problem);
-    const KernelSource source = family.kernel(problem, config, choice.limits);
+    KernelSource source = family.kernel(problem, config, choice.limits);
+    source.text = with_command(std::move(source.text), problem, config, source.target);
     if (settings.json)
         print(console, document_of(family, problem, config, source));
     else if (settings.plan)
@@ -138,20 +150,22 @@ Action declare(Options& options) {
     return [settings](Console& console) { return emit(*settings, console); };
 }
 
-}  // namespace
+}  // namespace emit
 
 Command emit_command() {
-    return {"emit",
-            "print the source of a kernel, or its launch plan",
-            "FAMILY key=value... [options]",
-            "Prints the CUDA or C++ source that a problem and a configuration produce: what people open when they doubt a number. The same words "
-            "give the same text on every machine when --target and --arch are given.\n\n"
-            "With --plan: the arguments in order, the tables that the kernel owns, and the launches of one time step.",
-            {{"emit gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --target cuda --config block_x=32,block_y=8,z_block=16",
-              "a CUDA kernel with a configuration of one's own"},
-             {"emit dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cpu > kernel.cpp", "the safe CPU kernel, to a file"},
-             {"emit dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cuda --arch sm_90 --plan", "how it is launched"}},
-            declare};
+    return {
+        "emit",
+        "print the source of a kernel, or its launch plan",
+        "FAMILY key=value... [options]",
+        "Prints the CUDA or C++ source that a problem and a configuration produce: what people open when they doubt a number. The same words "
+        "give the same text on every machine when --target and --arch are given. The comment at its beginning names the sizes that were asked for; "
+        "but for it the text is the same for all of them.\n\n"
+        "With --plan: the arguments in order, the tables that the kernel owns, and the launches of one time step.",
+        {{"emit gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --target cuda --config block_x=32,block_y=8,z_block=16",
+          "a CUDA kernel with a configuration of one's own"},
+         {"emit dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cpu > kernel.cpp", "the safe CPU kernel, to a file"},
+         {"emit dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cuda --arch sm_90 --plan", "how it is launched"}},
+        emit::declare};
 }
 
 }  // namespace hone::tools

@@ -5,7 +5,7 @@
 #include "tools/json.hpp"
 
 namespace hone::tools {
-namespace {
+namespace families {
 
 struct Settings {
     std::vector<std::string> names;
@@ -75,7 +75,7 @@ Action declare(Options& options) {
     return [settings](Console& console) { return list(*settings, console); };
 }
 
-}  // namespace
+}  // namespace families
 
 Command families_command() {
     return {"families",
@@ -86,7 +86,7 @@ Command families_command() {
             "A problem is written as FAMILY key=value ...; a value may be a list (precision=f32,f64) or a range (order=1..10), and then means "
             "several problems. Parameters marked as a size are not part of what tuned results are kept under: hone finds the nearest size.",
             {{"families", "all families"}, {"families dg_volume --json", "one family, for a script"}},
-            declare};
+            families::declare};
 }
 
 }  // namespace hone::tools

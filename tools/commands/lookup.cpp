@@ -1,16 +1,21 @@
+#include <algorithm>
+
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
+#include "tuner/prior.hpp"
 
 namespace hone::tools {
-namespace {
+namespace lookup {
 
 struct Settings {
     std::vector<std::string> problem;
-    std::string device = "best";
+    std::string device;
+    std::string as;
+    std::string arch;
     std::string partner;
     std::string database;
     bool json = false;
@@ -49,10 +54,11 @@ Json document_of(const Family& family, const Problem& problem, const Match& matc
     document["distance"] = extent_distance(problem, match.record->problem);
     if (same_device(match.grade)) document["expected_seconds"] = expected_seconds(family, problem, *match.record);
     document["record"] = json_of(*match.record);
+    document["folder"] = match.folder.string();
     return document;
 }
 
-void print_text(const Family& family, const Problem& problem, const Match& match, Console& console) {
+void print_text(const Family& family, const Problem& problem, const Match& match, const std::vector<std::string>& nearest, Console& console) {
     std::vector<std::pair<std::string, std::string>> lines{{"grade", explained(match.grade)}, {"configuration", match.config.key()}};
     if (match.record) {
         const Record& record = *match.record;
@@ -62,6 +68,8 @@ void print_text(const Family& family, const Problem& problem, const Match& match
                                            significant(record.gigabytes_per_second()), record.evaluations, record.strategy));
         if (same_device(match.grade)) lines.emplace_back("expected", duration(expected_seconds(family, problem, record)) + " a step");
     }
+    if (!match.folder.empty() && match.record) lines.emplace_back("in", match.folder.string());
+    if (!nearest.empty()) lines.emplace_back("no record", fmt::format("nearest are {}", fmt::join(nearest, "; ")));
     console.print("{}\n{}", problem.key(), definition_list(lines));
 }
 
@@ -90,13 +98,40 @@ void print_share(const Share& share, const Device& device, const Device& partner
                                                             duration(share.known->own_seconds), duration(share.known->partner_seconds))}}));
 }
 
+// The device of these words, which need not be here: of this machine, of the records, or any of an architecture.
+Device device_of(const Settings& settings, const Database& database) {
+    const auto given = static_cast<int>(!settings.device.empty()) + static_cast<int>(!settings.as.empty()) + static_cast<int>(!settings.arch.empty());
+    if (given > 1) throw Error("lookup", "more than one of --device, --as and --arch is given", "use one of them");
+    if (!settings.as.empty()) return recorded_device(settings.as, database);
+    if (settings.arch.empty()) return find_device(settings.device.empty() ? "best" : settings.device);
+    const int architecture = parse_architecture(settings.arch);
+    const std::string name = fmt::format("sm_{}", architecture);
+    const Limits limits = cuda_limits(architecture);
+    return {.fingerprint = {Target::cuda, "any " + name, name, limits.multiprocessors, "", ""}, .limits = limits};
+}
+
+// What is known of other orders, precisions and kinds, where nothing fits.
+std::vector<std::string> neighbours(const Database& database, const Problem& problem, const DeviceFingerprint& device) {
+    constexpr std::size_t most = 3;
+    std::vector<std::pair<double, std::string>> found;
+    for (const Record& record : database.first_records())
+        if (const auto distance = neighbour_distance(record, problem, device))
+            found.emplace_back(*distance, record.problem.key() + " on " + record.device.name);
+    std::sort(found.begin(), found.end());
+    std::vector<std::string> names;
+    for (const auto& [distance, name] : found)
+        if (names.size() < most && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    return names;
+}
+
 Exit look_up(const Settings& settings, Console& console) {
     const Families& families = built_in_families();
     const std::vector<Problem> problems = problems_of(settings.problem, families);
-    const Database database = read_database(settings.database, "", families);
-    const Device device = find_device(settings.device);
+    const Database database = read_database(settings.database, "", families, console);
+    const Device device = device_of(settings, database);
     std::optional<Device> partner;
     if (!settings.partner.empty()) partner = find_device(settings.partner);
+    const bool here = settings.as.empty() && settings.arch.empty();
     Json matches = Json::array();
     bool all_found = true;
     for (const auto& problem : problems) {
@@ -104,18 +139,21 @@ Exit look_up(const Settings& settings, Console& console) {
         const Match match = database.best(problem, device.fingerprint, device.limits);
         std::optional<Share> share;
         if (partner) share = database.best_share(problem, {device.fingerprint, device.limits}, {partner->fingerprint, partner->limits});
+        const auto nearest = match.grade == Grade::none ? neighbours(database, problem, device.fingerprint) : std::vector<std::string>{};
         all_found = all_found && (share ? share->grade : match.grade) != Grade::none;
         if (settings.json) {
             matches.push_back(document_of(family, problem, match));
+            if (match.grade == Grade::none) matches.back()["nearest"] = nearest;
             if (share) matches.back()["hybrid"] = document_of(*share);
         } else {
-            print_text(family, problem, match, console);
+            print_text(family, problem, match, nearest, console);
             if (share) print_share(*share, device, *partner, console);
         }
     }
     if (settings.json)
-        print(console, Json{{"device", {{"id", device_id(device)}, {"name", device.fingerprint.name}, {"key", device_key(device.fingerprint)}}},
-                            {"matches", std::move(matches)}});
+        print(console,
+              Json{{"device", {{"id", here ? device_id(device) : ""}, {"name", device.fingerprint.name}, {"key", device_key(device.fingerprint)}}},
+                   {"matches", std::move(matches)}});
     else if (!all_found)
         console.message("hone: nothing {} fits; 'hone {}' with the same words would change that\n", partner ? "balanced" : "tuned",
                         partner ? "balance" : "tune");
@@ -126,13 +164,15 @@ Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("FAMILY key=value...", settings->problem, "one or several problems; see 'hone families'");
     options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
+    options.text("as", settings->as, "MODEL", "a device model of the records, whether it is here or not, e.g. \"NVIDIA H200\"");
+    options.text("arch", settings->arch, "sm_NN", "any GPU of an architecture, whether one is here or not");
     options.text("partner", settings->partner, "NAME", "another device of this machine: also how the two share a step; see 'hone balance'");
     declare_database(options, settings->database);
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return look_up(*settings, console); };
 }
 
-}  // namespace
+}  // namespace lookup
 
 Command lookup_command() {
     return {
@@ -141,13 +181,14 @@ Command lookup_command() {
         "FAMILY key=value... [options]",
         "Asks the database as an application does and prints the grade of the answer (exact, nearest_size, same_architecture, none), the "
         "configuration, the record that it was taken from and the time of a step to expect. With grade none the family's safe configuration is "
-        "printed, which runs everywhere, and the exit code is 1.\n\n"
+        "printed, which runs everywhere, with the nearest records of other orders, precisions and kinds, and the exit code is 1.\n\n"
         "With --partner also the part of every step that each of the two devices should take, and the exit code is 1 when nothing is known about the "
         "pair.",
         {{"lookup gauss_seidel_27 stencil=constant precision=f32 nx=100 ny=90 nz=80 --device cpu --db DIR --json", "for a script"},
          {"lookup gauss_seidel_27 stencil=constant precision=f32 nx=256 ny=256 nz=256 --device cuda --partner cpu", "how two devices share it"},
+         {"lookup dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --as nvidia_h200", "what an application would get there"},
          {"lookup dg_volume equation=maxwell_3d order=1..10 precision=f32 elements=100000", "ten problems, on the best device"}},
-        declare};
+        lookup::declare};
 }
 
 }  // namespace hone::tools

@@ -9,7 +9,7 @@
 #include "tools/json.hpp"
 
 namespace hone::tools {
-namespace {
+namespace operators {
 
 struct Settings {
     std::string element = "tetrahedron";
@@ -166,7 +166,7 @@ Action declare(Options& options) {
     return [settings](Console& console) { return show(*settings, console); };
 }
 
-}  // namespace
+}  // namespace operators
 
 Command operators_command() {
     return {
@@ -181,7 +181,7 @@ Command operators_command() {
         {{"operators --element tetrahedron --order 5", "nodes, and sizes and norms of the matrices"},
          {"operators --element triangle --order 2 --matrix LIFT --matrix M", "two matrices, row by row"},
          {"operators --element tetrahedron --order 5 --json", "everything with all digits, for a script"}},
-        declare};
+        operators::declare};
 }
 
 }  // namespace hone::tools

@@ -14,7 +14,7 @@
 #include "tuning_db/json.hpp"
 
 namespace hone::tools {
-namespace {
+namespace show {
 
 constexpr std::int64_t largest_journal = std::int64_t{1} << 30;
 
@@ -28,14 +28,24 @@ struct Settings {
     bool json = false;
 };
 
+// The first records about their subjects, of known families and of others.
+std::vector<Record> all_records(const Settings& settings, const Families& families, Console& console) {
+    const Database database = read_database(settings.database, settings.device_file, families, console);
+    std::vector<Record> all = database.first_records();
+    std::set<std::string> subjects;
+    for (const auto& record : database.foreign_records())
+        if (subjects.insert(subject(record)).second) all.push_back(record);
+    return all;
+}
+
 // What the filter leaves, in the order of the files, by device model.
-std::map<std::string, std::vector<Record>> chosen(const Settings& settings, const Families& families) {
-    const ProblemFilter filter(settings.filter, families);
+std::map<std::string, std::vector<Record>> chosen(const Settings& settings, const Families& families, Console& console) {
+    const std::vector<Record> records = all_records(settings, families, console);
+    const ProblemFilter filter(settings.filter, with_families_of(records, families));
     std::map<std::string, std::vector<Record>> by_device;
-    const Database database = read_database(settings.database, settings.device_file, families);
-    for (const auto& record : database.records())
+    for (const auto& record : records)
         if (filter.matches(record.problem)) by_device[device_key(record.device)].push_back(record);
-    for (auto& [device, records] : by_device) std::sort(records.begin(), records.end(), stands_before);
+    for (auto& [device, of_device] : by_device) std::sort(of_device.begin(), of_device.end(), stands_before);
     return by_device;
 }
 
@@ -45,8 +55,16 @@ std::vector<Record> all_of(const std::map<std::string, std::vector<Record>>& by_
     return all;
 }
 
+// Families of applications, whose records are shown as they stand.
+std::set<std::string> unknown_families(const std::map<std::string, std::vector<Record>>& by_device, const Families& families) {
+    std::set<std::string> names;
+    for (const auto& record : all_of(by_device))
+        if (!knows(families, record.problem.family())) names.insert(record.problem.family());
+    return names;
+}
+
 std::string place(const Settings& settings) {
-    return settings.device_file.empty() ? database_folder(settings.database).string() : settings.device_file;
+    return database_places(settings.database, settings.device_file);
 }
 
 Json document_of(const std::map<std::string, std::vector<Record>>& by_device, const Settings& settings) {
@@ -56,7 +74,7 @@ Json document_of(const std::map<std::string, std::vector<Record>>& by_device, co
         for (const auto& record : records) rows.push_back(json_of(record));
         devices.push_back({{"key", device}, {"name", records.front().device.name}, {"records", std::move(rows)}});
     }
-    return {{"database", place(settings)}, {"devices", std::move(devices)}};
+    return {{"database", place(settings)}, {"devices", std::move(devices)}, {"unknown_families", unknown_families(by_device, built_in_families())}};
 }
 
 void draw_plot(const std::map<std::string, std::vector<Record>>& by_device, const Settings& settings, Console& console) {
@@ -89,7 +107,7 @@ void print_fronts(const Settings& settings, const Families& families, Console& c
 }
 
 Exit show(const Settings& settings, Console& console) {
-    const auto by_device = chosen(settings, built_in_families());
+    const auto by_device = chosen(settings, built_in_families(), console);
     if (settings.json) {
         print(console, document_of(by_device, settings));
     } else {
@@ -99,10 +117,12 @@ Exit show(const Settings& settings, Console& console) {
         }
         if (const std::string table = greenup_table(all_of(by_device)); !table.empty()) console.print("time, power and energy\n\n{}\n", table);
         if (settings.pareto) print_fronts(settings, built_in_families(), console);
+        for (const auto& family : unknown_families(by_device, built_in_families()))
+            console.print("{}: a family that this program does not know, of an application's own; its results are shown as they stand\n", family);
         if (!by_device.empty()) console.print("database: {}\n", place(settings));
     }
     if (by_device.empty()) {
-        console.message("hone: {} holds no results{}; 'hone tune' makes some\n", place(settings), settings.filter.empty() ? "" : " of that kind");
+        console.message("hone: no results{} in {}; 'hone tune' makes some\n", settings.filter.empty() ? "" : " of that kind", place(settings));
         return Exit::nothing;
     }
     if (!settings.plot.empty()) draw_plot(by_device, settings, console);
@@ -121,7 +141,7 @@ Action declare(Options& options) {
     return [settings](Console& console) { return show(*settings, console); };
 }
 
-}  // namespace
+}  // namespace show
 
 Command show_command() {
     return {
@@ -132,12 +152,13 @@ Command show_command() {
         "and GFLOP/s from the counted compulsory bytes and operations, the part of the device's measured ceiling (and which one binds: memory or "
         "arithmetic), and the gain over the untuned safe configuration. Where energy was metered: joules and watts, and over all devices speed-up, "
         "powerup "
-        "and greenup against the processor alone. Exit code 1 when there is nothing to show.",
+        "and greenup against the processor alone. Results of families that an application brought are shown as well. Exit code 1 when there is "
+        "nothing to show.",
         {{"show", "everything in the default database"},
          {"show dg_volume order=3..5 precision=f32 --db DIR --bars", "some problems, with a bar for each"},
          {"show dg_volume --db DIR --pareto", "what less time costs in energy, and the other way round"},
          {"show --db DIR --json", "the records as they are kept, with their rates, for a script"}},
-        declare};
+        show::declare};
 }
 
 }  // namespace hone::tools

@@ -13,10 +13,11 @@
 #include "tuner/simulation.hpp"
 
 namespace hone::tools {
-namespace {
+namespace simulate {
 
 // At which numbers of evaluations the community compares searches.
 constexpr std::array<std::int64_t, 5> budgets{25, 50, 100, 200, 400};
+constexpr int page = 100;             // columns of sentences
 constexpr int most_for_score = 1000;  // evaluations; few spaces need more before random search has covered 95 %
 
 struct Settings {
@@ -136,6 +137,20 @@ int longest(const SimulatedSpace& space) {
     return static_cast<int>(evaluations);
 }
 
+// What a reader of the figures must know where configurations are missing; empty for a whole space.
+std::string part_of_space(const RecordedSpace& recorded) {
+    if (recorded.whole()) return "";
+    const RecordedTitle& title = recorded.title();
+    const auto count = static_cast<std::int64_t>(recorded.members().size());
+    const std::optional<double> coverage = recorded.coverage();
+    const std::string part =
+        coverage ? fmt::format("{:.2g} % of the space ({} of {} configurations)", 100 * *coverage, grouped(count), grouped(title.members))
+                 : "a part of the space, and not known how large a one";
+    const std::string why = title.chosen_by.empty() ? "" : ", chosen by the run's own search (" + title.chosen_by + ")";
+    return fmt::format("This is {}{}{}: optimum, fractions and scores are those of the part, and say nothing about the rest.", part, why,
+                       title.cut ? ", and the run was cut" : "");
+}
+
 void print_space(const SimulatedSpace& space, Console& console) {
     const RecordedTitle& title = space.recorded.title();
     const auto count = static_cast<std::int64_t>(space.recorded.members().size());
@@ -144,6 +159,7 @@ void print_space(const SimulatedSpace& space, Console& console) {
     console.print("{} configurations, {} of them invalid; optimum {}, median {}; score from {} to {} evaluations\n\n", grouped(count),
                   grouped(count - space.recorded.valid()), duration(space.baseline.optimum()), duration(space.baseline.median()), range.first,
                   range.last);
+    if (const std::string part = part_of_space(space.recorded); !part.empty()) console.print("{}\n\n", wrapped(part, page));
     console.print("{}\n", table_of(rows_of(space), longest(space), true));
 }
 
@@ -184,6 +200,7 @@ Json json_of(const SimulatedSpace& space) {
     const RecordedTitle& title = space.recorded.title();
     const Score range = score(space.simulations.front(), space.baseline);
     const std::vector<Row> rows = rows_of(space);
+    const std::optional<double> coverage = space.recorded.coverage();
     Json strategies = Json::array();
     for (std::size_t i = 0; i < rows.size(); ++i) {
         strategies.push_back(json_of(rows[i]));
@@ -194,6 +211,8 @@ Json json_of(const SimulatedSpace& space) {
             {"device", title.device},
             {"cut", title.cut},
             {"configurations", space.recorded.members().size()},
+            {"whole", space.recorded.whole()},
+            {"coverage", coverage ? Json(*coverage) : Json()},
             {"valid", space.recorded.valid()},
             {"optimum_seconds", space.baseline.optimum()},
             {"median_seconds", space.baseline.median()},
@@ -220,7 +239,7 @@ class Line {
     explicit Line(Console& console) : console_(&console) {}
     void show(const std::string& text) {
         if (!console_->error_is_terminal) return;
-        console_->message("\r\x1b[K{}", text.substr(0, static_cast<std::size_t>(std::max(console_->columns - 1, 1))));
+        console_->redraw(text.substr(0, static_cast<std::size_t>(std::max(console_->columns - 1, 1))));
     }
     void clear() { show(""); }
 
@@ -230,8 +249,7 @@ class Line {
 
 SimulatedSpace load(const std::string& file, Console& console) {
     RecordedSpace recorded = read_recorded_space(file);
-    if (recorded.title().cut)
-        console.message("hone: the run of {} was cut: its {} configurations are taken for all there are\n", file, recorded.members().size());
+    if (!recorded.whole()) console.message("hone: {} holds a part of its space only\n", file);
     RandomBaseline baseline(recorded);
     return {std::move(recorded), std::move(baseline), {}};
 }
@@ -244,7 +262,7 @@ bool run_all(std::vector<SimulatedSpace>& spaces, const std::vector<const Strate
         for (const auto* strategy : chosen) {
             SimulationSettings own = settings;
             own.evaluations = evaluations_for_score(space.baseline, settings.evaluations, most_for_score);
-            space.simulations.push_back(simulate(space.recorded, *strategy, own, [&](int done) {
+            space.simulations.push_back(hone::simulate(space.recorded, *strategy, own, [&](int done) {
                 line.show(fmt::format("{}: {}, {} of {} repetitions", space.recorded.title().name, strategy->name, done, own.repetitions));
                 return !guard.requested();
             }));
@@ -291,7 +309,7 @@ Action declare(Options& options) {
     return [settings](Console& console) { return run_simulate(*settings, console); };
 }
 
-}  // namespace
+}  // namespace simulate
 
 Command simulate_command() {
     return {
@@ -308,7 +326,7 @@ Command simulate_command() {
         {{"simulate tests/spaces/*.json.gz --strategy all", "every strategy on the spaces that come with hone"},
          {"simulate space.json --strategy random,local_search --repetitions 500 --plot curves.svg", "two strategies, with a picture"},
          {"simulate space.json --json", "curves and scores for a script"}},
-        declare};
+        simulate::declare};
 }
 
 }  // namespace hone::tools

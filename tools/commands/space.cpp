@@ -10,7 +10,7 @@
 #include "tuner/formats/t1.hpp"
 
 namespace hone::tools {
-namespace {
+namespace space {
 
 struct Settings {
     std::vector<std::string> problem;
@@ -185,7 +185,7 @@ Action declare(Options& options) {
     return [settings](Console& console) { return show(*settings, console); };
 }
 
-}  // namespace
+}  // namespace space
 
 Command space_command() {
     return {
@@ -199,10 +199,10 @@ Command space_command() {
         {{"space dg_volume equation=maxwell_3d order=5 precision=f32 elements=100000 --device cpu --json", "counts for a script"},
          {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --arch sm_90 --list --limit 5",
           "for a GPU that need not be here, with the first five members"},
-         {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config block_x=32,block_y=64",
+         {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config block_x=128,block_y=16",
           "why a configuration is not a member"},
          {"space --t1 tests/spaces/t1/dedispersion_milo.json", "a space of another tuner, and how many configurations each condition takes away"}},
-        declare};
+        space::declare};
 }
 
 }  // namespace hone::tools

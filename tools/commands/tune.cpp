@@ -12,7 +12,7 @@
 #include "tuner/strategy.hpp"
 
 namespace hone::tools {
-namespace {
+namespace tune {
 
 constexpr double default_seconds = 60;  // for each problem; the curve of the best so far is nearly flat by then
 
@@ -48,7 +48,9 @@ TuneSettings settings_of(const Settings& settings) {
         tune.problems = default_problems(tune.device, families);
         tune.skip_tuned = !settings.force && !settings.resume;
     }
+    require_possible(tune.problems, families, tune.device);
     tune.folder = database_folder(settings.database);
+    tune.named_folder = !settings.database.empty();
     if (settings.budget.empty() && settings.evaluations == 0) tune.seconds = default_seconds * static_cast<double>(tune.problems.size());
     tune.evaluations = static_cast<int>(std::min<std::int64_t>(settings.evaluations, 1 << 30));
     tune.samples = static_cast<int>(std::min<std::int64_t>(settings.samples, 100000));
@@ -98,7 +100,8 @@ Exit run_tune(const Settings& settings, Console& console) {
                         tune.problems.size());
         return Exit::interrupted;
     }
-    const bool all = std::all_of(tuned.begin(), tuned.end(), [](const TunedProblem& problem) { return problem.result.record.has_value(); });
+    const bool all =
+        std::all_of(tuned.begin(), tuned.end(), [](const TunedProblem& problem) { return problem.result.record && problem.not_stored.empty(); });
     return all ? Exit::ok : Exit::nothing;
 }
 
@@ -120,8 +123,9 @@ Action declare(Options& options) {
     options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
     options.text("budget", settings->budget, "TIME",
                  "30s, 5m, 1h30m: for this run, shared among its problems; default one minute for each problem, or none with --evaluations");
-    options.number("evaluations", settings->evaluations, "N", "candidates per problem at most; default no bound");
-    declare_database(options, settings->database);
+    options.number("evaluations", settings->evaluations, "N",
+                   "candidates per problem at most, 1 being the safe configuration alone; default no bound", 1);
+    declare_own_database(options, settings->database);
     options.flag("resume", settings->resume, "go on with a run that was interrupted or killed; no finished evaluation is repeated");
     options.text("strategy", settings->strategy, "NAME", strategy_help());
     options.text("objective", settings->objective, "NAME", objective_help());
@@ -137,7 +141,7 @@ Action declare(Options& options) {
     return [settings](Console& console) { return run_tune(*settings, console); };
 }
 
-}  // namespace
+}  // namespace tune
 
 Command tune_command() {
     return {
@@ -153,16 +157,16 @@ Command tune_command() {
         "quits at once.\n\n"
         "Several problems (lists, ranges, several families) are tuned in turn. --budget is for the whole run and is shared evenly among the problems "
         "that remain. For trustworthy times leave the device alone meanwhile.",
-        {{"tune", "a few problems of both families on the best device; what tools/quickstart does"},
+        {{"tune", "one problem of each of several families on the best device; what tools/quickstart does"},
          {"tune gauss_seidel_27 stencil=constant,variable precision=f32 nx=96 ny=96 nz=96 --device cpu --budget 30s --db DIR",
           "two problems, 15 seconds each"},
          {"tune dg_volume equation=maxwell_3d order=1..10 precision=f32,f64 elements=100000 --device cuda --budget 1h", "twenty problems over lunch"},
          {"tune dg_volume equation=acoustics_3d order=4 precision=f32 elements=100000 --evaluations 50 --strategy random --seed 7 --json",
           "a run that can be repeated, for a script"},
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --device cuda --objective energy", "least energy of a step"},
-         {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --only form=rows,block_x=32,block_x=64 --strategy exhaustive",
+         {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --only staging=cache,block_x=32,block_x=64 --strategy exhaustive",
           "all of a part of the space"}},
-        declare};
+        tune::declare};
 }
 
 }  // namespace hone::tools

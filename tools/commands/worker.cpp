@@ -3,13 +3,13 @@
 #include "tools/command.hpp"
 
 namespace hone::tools {
-namespace {
+namespace worker {
 
 Action declare(Options&) {
     return [](Console&) { return worker_main(built_in_families()) == 0 ? Exit::ok : Exit::internal; };
 }
 
-}  // namespace
+}  // namespace worker
 
 Command worker_command() {
     return {"worker",
@@ -18,7 +18,7 @@ Command worker_command() {
             "Started by 'hone tune' so that a candidate that hangs or crashes takes down a process and not the run. Reads one JSON request per line "
             "from standard input and answers each with one line; see tuner/worker.hpp.",
             {},
-            declare,
+            worker::declare,
             true};
 }
 
