@@ -229,7 +229,7 @@ void one_sweep(benchmark::State& state, const std::string& kernel, const std::st
     }
     for (auto _ : state) {
         const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
-        report(state, problem, seconds[0], best(seconds, 1, seconds.size() - 1));
+        report(state, problem, seconds[0], {best(seconds, 1, seconds.size() - 1)});
     }
 }
 
@@ -266,9 +266,10 @@ void whole_step(benchmark::State& state, const std::string& rest, int levels) {
     for (auto _ : state) {
         const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
         const double copy = DeviceBench::instance().ceilings().copy_bytes_per_second;
-        report(state, problem, seconds[0], levels * best(seconds, 2, seconds.size() - 2));
+        const std::vector<TimedKernel> sweeps{velocity.timed("velocity"), pressure.timed("pressure")};
+        report(state, problem, seconds[0], {levels * best(seconds, 2, seconds.size() - 2)}, sweeps);
         state.counters["sweeps_ns/points"] = levels * seconds[1] / problem.counts().updates * 1e9;
-        state.counters["sweeps/ours"] = levels * seconds[1] / seconds[0];
+        state.counters[ratio_name("sweeps/ours", {problem.timed(), sweeps[0], sweeps[1]})] = levels * seconds[1] / seconds[0];
         // Of what a pass for every time step would have to move: more than 100 where several in one pass pay.
         state.counters["one_pass_%copy"] = 100 * levels * problem.counts().bytes / seconds[0] / copy;
         // Of what two sweeps must move: 12 words in 2D, 16 in 3D.

@@ -5,7 +5,8 @@
 //     batched_benchmark [--seed=N] [--shapes=N] [Google Benchmark's options]
 //
 // So, on a GPU:  hone tune $(batched_benchmark --problems) --device cuda --budget 20m --db results && HONE_DB=results batched_benchmark
-// The last lines sum up: the geometric mean of rival time over ours, the lowest, and how many are below 0.95.
+// The last lines sum up: the geometric mean of rival time over ours, the lowest, and how many are below 0.95. Those of shapes
+// that ran untuned are marked and summed up by themselves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -136,21 +137,6 @@ class Batch {
     DeviceArray rival_;
 };
 
-// Ratios rival / ours of one group of shapes.
-struct Summary {
-    std::string name;
-    std::vector<double> ratios;
-
-    void print() const {
-        if (ratios.empty()) return;
-        double logarithms = 0;
-        for (const double ratio : ratios) logarithms += std::log(ratio);
-        const auto below = std::count_if(ratios.begin(), ratios.end(), [](double ratio) { return ratio < 0.95; });
-        fmt::print("{}: {} shapes, rival / ours {:.3f} in the geometric mean, {:.3f} at least, {} below 0.95\n", name, ratios.size(),
-                   std::exp(logarithms / static_cast<double>(ratios.size())), *std::min_element(ratios.begin(), ratios.end()), below);
-    }
-};
-
 // What no kernel can beat: the bytes at the copy's bandwidth, the operations at the multiply-adds' rate, for f64 on matrix units at twice that (they
 // were measured to deliver it).
 double floor_seconds(const Counts& counts, Precision precision, const Limits& limits, std::string& binding) {
@@ -173,7 +159,7 @@ std::vector<std::function<void()>> rivals(const Batch& batch, const std::shared_
     return result;
 }
 
-void compare(benchmark::State& state, const Problem& problem, const std::shared_ptr<const BatchedCublas>& cublas, Summary& summary) {
+void compare(benchmark::State& state, const Problem& problem, const std::shared_ptr<const BatchedCublas>& cublas, RatioSummary& summary) {
     DeviceBench& bench = DeviceBench::instance();
     const Batch batch(bench.backend(), problem);
     const std::shared_ptr<const Kernel> kernel = bench.library().kernel(problem);
@@ -192,21 +178,22 @@ void compare(benchmark::State& state, const Problem& problem, const std::shared_
         if (seconds.size() > 1) {
             const double rival = *std::min_element(seconds.begin() + 1, seconds.end());
             state.counters["rival_ns/products"] = rival / counts.updates * 1e9;
-            state.counters["rival/ours"] = rival / seconds[0];
+            const std::vector<TimedKernel> timed{timed_kernel(problem.family(), *kernel)};
+            state.counters[ratio_name("rival/ours", timed)] = rival / seconds[0];
             // The rival must compute the same: sums of k products of words below 1, in any order.
             const double allowed = 2.0 * (batch.shape.k + 3) * batch.shape.k * (problem.precision() == Precision::f32 ? 0x1p-24 : 0x1p-53);
             const double difference = bench.backend().largest_difference(batch.pointers[2], batch.rival(), batch.c_words(), problem.precision());
             state.counters["difference/allowed"] = difference / allowed;
             if (difference > allowed) state.SkipWithError("differs from the rival");
-            summary.ratios.push_back(rival / seconds[0]);
+            summary.add(rival / seconds[0], timed);
         }
         state.SetLabel(binding + "-bound, " + to_string(kernel->match().grade) + ": " + kernel->match().config.key());
     }
 }
 
-void register_group(const std::vector<Problem>& problems, const std::shared_ptr<const BatchedCublas>& cublas, Summary& summary) {
+void register_group(const std::vector<Problem>& problems, const std::shared_ptr<const BatchedCublas>& cublas, RatioSummary& summary) {
     for (const Problem& problem : problems)
-        benchmark::RegisterBenchmark((summary.name + "/" + problem.key()).c_str(),
+        benchmark::RegisterBenchmark((summary.name() + "/" + problem.key()).c_str(),
                                      [&, problem](benchmark::State& state) { compare(state, problem, cublas, summary); })
             ->UseManualTime()
             ->Iterations(1)
@@ -258,13 +245,11 @@ int main(int argc, char** argv) {
     const auto cublas = cuda ? std::make_shared<const BatchedCublas>() : nullptr;
     if (cublas && !cublas->there()) fmt::print(stderr, "no rival: {}\n", cublas->reason());
     benchmark::AddCustomContext("seed", std::to_string(options.seed));
-    Summary fixed{"listed", {}};
-    Summary drawn{"random", {}};
+    RatioSummary fixed("listed");
+    RatioSummary drawn("random");
     const double bytes = cuda ? 1e9 : 5e7;
     register_group(listed_problems(cuda ? 1e10 : bytes), cublas, fixed);
     register_group(random_problems(options, bytes), cublas, drawn);
     benchmark::RunSpecifiedBenchmarks();
-    fmt::print("seed {}\n", options.seed);
-    fixed.print();
-    drawn.print();
+    fmt::print("seed {}\n{}{}", options.seed, fixed.text(), drawn.text());
 }

@@ -167,7 +167,7 @@ void compare(benchmark::State& state, const Case& of) {
         state.counters["GFLOP/s"] = counts.operations / seconds[0] * 1e-9;
         state.counters["%ceiling"] = 100 * floor / seconds[0];
         if (seconds.size() > 1) {
-            state.counters["rival/ours"] = seconds[1] / seconds[0];
+            state.counters[ratio_name("rival/ours", {timed_kernel(problem.family(), *kernel)})] = seconds[1] / seconds[0];
             // Rows of both hold the same sums of products of words below 1, in other orders.
             const double longest = std::pow(2 * of.space.order + 1, of.space.dimension);
             const double allowed = 2 * longest * longest * (shape.precision == Precision::f32 ? 0x1p-24 : 0x1p-53);

@@ -74,6 +74,7 @@ DeviceBench::DeviceBench()
     const auto& device = backend_->device().fingerprint;
     benchmark::AddCustomContext("device", device.name + " " + device.architecture + " driver " + device.driver);
     benchmark::AddCustomContext("compiler", device.compiler);
+    benchmark::AddCustomContext("ratio*", untuned_note);
     benchmark::AddCustomContext("ceiling_copy_GB/s", std::to_string(ceilings_.copy_bytes_per_second * 1e-9));
     if (triad_ > 0) benchmark::AddCustomContext("stream_triad_GB/s", std::to_string(triad_ * 1e-9));
     benchmark::AddCustomContext("ceiling_f32_GFLOP/s", std::to_string(ceilings_.fma_f32 * 1e-9));
@@ -97,6 +98,10 @@ DeviceProblem::DeviceProblem(const std::string& text) : problem_(built_in_famili
     bench.backend().synchronise();
 }
 
+TimedKernel timed_kernel(const std::string& name, const Kernel& kernel) {
+    return {name, kernel.match().grade};
+}
+
 std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::function<void()>>& contenders, int rounds) {
     constexpr double shortest_sample = 1e-3;
     std::vector<int> steps;
@@ -115,7 +120,7 @@ std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::fu
     return medians;
 }
 
-void report(benchmark::State& state, const DeviceProblem& problem, double seconds, double rival_seconds) {
+void report(benchmark::State& state, const DeviceProblem& problem, double seconds, const Rival& rival, const std::vector<TimedKernel>& others) {
     const Counts& counts = problem.counts();
     std::string binding;
     const double floor = ceiling_seconds(counts, problem.problem().precision(), DeviceBench::instance().ceilings(), binding);
@@ -126,11 +131,16 @@ void report(benchmark::State& state, const DeviceProblem& problem, double second
     state.counters["%ceiling"] = 100 * floor / seconds;
     const double triad = DeviceBench::instance().triad_bytes_per_second();
     if (triad > 0) state.counters["%triad"] = 100 * counts.bytes / seconds / triad;
-    if (rival_seconds > 0) {
-        state.counters["rival_ns/" + counts.unit] = rival_seconds / counts.updates * 1e9;
-        state.counters["rival/ours"] = rival_seconds / seconds;
+    std::vector<TimedKernel> compared = rival.kernels;
+    compared.push_back(problem.timed());
+    if (rival.seconds > 0) {
+        state.counters["rival_ns/" + counts.unit] = rival.seconds / counts.updates * 1e9;
+        state.counters[ratio_name("rival/ours", compared)] = rival.seconds / seconds;
     }
-    state.SetLabel(binding + "-bound, " + to_string(problem.kernel().match().grade) + ": " + problem.kernel().match().config.key());
+    std::vector<TimedKernel> beside = rival.kernels;
+    beside.insert(beside.end(), others.begin(), others.end());
+    state.SetLabel(binding + "-bound, " + to_string(problem.kernel().match().grade) + ": " + problem.kernel().match().config.key() +
+                   (beside.empty() ? "" : "; beside it " + grades_of(beside)));
 }
 
 }  // namespace hone

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/timed_kernels.hpp"
 #include "generator/families.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/ceilings.hpp"
@@ -37,6 +38,9 @@ class DeviceBench {
     double triad_ = 0;
 };
 
+/// A kernel of a library as a part of a comparison.
+TimedKernel timed_kernel(const std::string& name, const Kernel& kernel);
+
 /// A problem's workload on the device, with its tuned kernel bound to it.
 class DeviceProblem {
   public:
@@ -45,6 +49,8 @@ class DeviceProblem {
     const Problem& problem() const { return problem_; }
     const Counts& counts() const { return counts_; }
     const Kernel& kernel() const { return *kernel_; }
+    /// As a part of a comparison, by its family's name or another.
+    TimedKernel timed(const std::string& name = "") const { return timed_kernel(name.empty() ? problem_.family() : name, *kernel_); }
     void* array(std::size_t index) const { return arrays_[index].data(); }
     void step() { bound_->launch(); }
 
@@ -60,8 +66,15 @@ class DeviceProblem {
 /// round. A sample is as many steps as make at least a millisecond.
 std::vector<double> measure_in_turns(Backend& backend, const std::vector<std::function<void()>>& contenders, int rounds);
 
+/// What a kernel is compared with.
+struct Rival {
+    double seconds = 0;                     ///< 0: there is none
+    std::vector<TimedKernel> kernels = {};  ///< of hone's own, where it consists of such
+};
+
 /// Reports the tuned kernel's median as the benchmark's time, with the counters hone always gives: rates from counted work, % of the ceiling, on the
-/// processor also % of STREAM's triad, the rival's time and the ratio rival / ours (`rival_seconds` 0: no rival).
-void report(benchmark::State& state, const DeviceProblem& problem, double seconds, double rival_seconds);
+/// processor also % of STREAM's triad, the rival's time and the ratio rival / ours, marked where a kernel of either is not tuned (`untuned_note`).
+/// The label says how each kernel was found: the problem's own, the rival's, and `others` that were timed beside them.
+void report(benchmark::State& state, const DeviceProblem& problem, double seconds, const Rival& rival, const std::vector<TimedKernel>& others = {});
 
 }  // namespace hone

@@ -28,7 +28,7 @@ void dg_volume(benchmark::State& state, const std::string& text) {
 #endif
     for (auto _ : state) {
         const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
-        report(state, problem, seconds[0], seconds.size() > 1 ? seconds[1] : 0);
+        report(state, problem, seconds[0], {seconds.size() > 1 ? seconds[1] : 0});
         if (seconds.size() > 2) state.counters["gemm_alone_ns/elements"] = seconds[2] / problem.counts().updates * 1e9;
     }
 #ifdef HONE_HAVE_CUBLAS

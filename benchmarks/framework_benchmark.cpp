@@ -1,5 +1,5 @@
 // What the framework itself costs: looking a warm kernel up, launching through the library beside a direct call of the same function, the warm
-// start of a process, rendering, hashing, the disk cache. All on the processor.
+// start of a process, rendering, hashing, the disk cache, merging into a database. All on the processor.
 //
 // With `--start CACHE_FOLDER` the program is the process whose warm start is measured: it prints the seconds per kernel.
 #include <benchmark/benchmark.h>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/cpu/host_compiler.hpp"
+#include "runtime/cpu/host_object.hpp"
 #include "runtime/library.hpp"
 #include "runtime/process.hpp"
 #include "runtime/temporary_folder.hpp"
@@ -202,10 +203,47 @@ void cache_read(benchmark::State& state) {
     state.SetBytesProcessed(state.iterations() * state.range(0));
 }
 
+// A result of problem `number`, as a tuner of this processor would find it.
+Record result_of(int number) {
+    const Family& family = built_in_families().find("gauss_seidel_27");
+    Record record;
+    record.problem = built_in_families().parse_problem(
+        fmt::format("gauss_seidel_27 stencil=constant precision=f32 nx={} ny={} nz=20", 1 + number % 100, 1 + number / 100));
+    record.config = family.space(record.problem, cpu_limits()).safe();
+    record.device = application().backend->device().fingerprint;
+    record.step = {1e-3, 0.9e-3, 1.1e-3, 0.8e-3, 40};
+    record.counts = family.counts(record.problem);
+    record.verification_error = 0;
+    record.strategy = "surrogate";
+    record.evaluations = 100;
+    record.date = "2026-11-21T14:05:00Z";
+    record.versions = {"0.1.0", std::string(64, 'a')};
+    return record;
+}
+
+// One more result into a file that holds so many: all of them are read, checked, sorted and written.
+void merge(benchmark::State& state) {
+    const TemporaryFolder folder;
+    const auto results = [](int first, int count) {
+        Database database(built_in_families());
+        for (int i = 0; i < count; ++i) database.add(result_of(first + i));
+        return database;
+    };
+    int next = static_cast<int>(state.range(0));
+    results(0, next).merge_into(folder.path());
+    for (auto _ : state) {
+        state.PauseTiming();
+        const Database one = results(next++, 1);
+        state.ResumeTiming();
+        one.merge_into(folder.path());
+    }
+}
+
 BENCHMARK(warm_lookup);
 BENCHMARK(launch)->DenseRange(0, std::ssize(problem_texts) - 1)->UseManualTime()->MinTime(0.2);
 BENCHMARK(warm_start)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(hash)->Arg(1 << 10)->Arg(1 << 16);
+BENCHMARK(merge)->Arg(100)->Arg(10000)->Unit(benchmark::kMillisecond);
 BENCHMARK(cache_read)->Arg(1 << 10)->Arg(1 << 16);
 
 }  // namespace

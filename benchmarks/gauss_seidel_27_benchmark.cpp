@@ -168,7 +168,7 @@ void gauss_seidel(benchmark::State& state, const std::string& text) {
     for (auto _ : state) {
         const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
         const double rival = seconds.size() > 1 ? *std::min_element(seconds.begin() + 1, seconds.end()) : 0;
-        report(state, problem, seconds[0], rival);
+        report(state, problem, seconds[0], {rival});
     }
 }
 

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "benchmarks/timed_kernels.hpp"
 #include "examples/hydro/step_cost.hpp"
 #include "generator/error.hpp"
 #include "tuner/greenup.hpp"
@@ -108,16 +109,22 @@ KernelOperator::Settings settings_of(const Machines& machines, const Way& way, c
 struct Measured {
     StepCost cost;
     std::string kernels;
+    std::vector<TimedKernel> timed;
 };
 
 Measured measure(const Machines& machines, const Way& way, const Discretisation& of, const StepCostSettings& settings) {
     std::vector<std::optional<PowerSource>> meters;
     meters.reserve(way.metered.size());
     for (const Machine* machine : way.metered) meters.push_back(machine->meter);
-    KernelOperator on(*way.first->backend, *way.first->library, of, scheme, settings_of(machines, way, of));
-    Measured measured{cost_of_steps(on, of, scheme, meters, settings), {}};
-    for (const KernelFound& kernel : on.kernels())
+    const KernelOperator::Settings of_way = settings_of(machines, way, of);
+    KernelOperator on(*way.first->backend, *way.first->library, of, scheme, of_way);
+    Measured measured{cost_of_steps(on, of, scheme, meters, settings), {}, {}};
+    for (const KernelFound& kernel : on.kernels()) {
         measured.kernels += fmt::format("{}{} {}", measured.kernels.empty() ? "" : "; ", kernel.name, kernel.found);
+        // Those that are named are of an exact record of the pair.
+        const bool named = !of_way.configurations.empty() && kernel.name.rfind("corner_force", 0) == 0;
+        measured.timed.push_back({kernel.name, named ? Grade::exact : kernel.grade});
+    }
     const auto& balance = measured.cost.balance;
     tell(fmt::format(
         "  {:<5} {:.3f} ms a step, {:.1f} iterations a solve{}", way.name, 1e3 * measured.cost.step.median, measured.cost.iterations,
@@ -139,14 +146,16 @@ void report(benchmark::State& state, const Way& way, const Measured& measured, c
     }
     for (std::size_t i = 0; i < way.metered.size(); ++i)
         if (const auto& power = measured.cost.power[i]) counter(i == 0 ? "watts_processor" : "watts_device", power->watts);
-    counter("speed_up", processor.cost.step.median / seconds);
+    std::vector<TimedKernel> compared = measured.timed;
+    compared.insert(compared.end(), processor.timed.begin(), processor.timed.end());
+    counter(ratio_name("speed_up", compared).c_str(), processor.cost.step.median / seconds);
     const auto watts = measured.cost.watts();
     const auto of_processor = processor.cost.watts();
     if (watts) counter("J/step", *watts * seconds);
     if (!watts || !of_processor) return;
     const Gains gains = gains_over({processor.cost.step.median, *of_processor}, {seconds, *watts});
-    counter("powerup", gains.powerup);
-    counter("greenup", gains.greenup);
+    counter(ratio_name("powerup", compared).c_str(), gains.powerup);
+    counter(ratio_name("greenup", compared).c_str(), gains.greenup);
 }
 
 void application(benchmark::State& state, int order, int zones, int steps, int warm_up) {
@@ -211,6 +220,7 @@ int main(int argc, char** argv) try {
         throw Error("hydro_benchmark", "numbers of orders and of zones differ", "give --zones one number for each order");
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    benchmark::AddCustomContext("ratio*", untuned_note);
     for (std::size_t i = 0; i < options.orders.size(); ++i)
         benchmark::RegisterBenchmark(fmt::format("hydro sedov dimension=3 order={0} zones={1}x{1}x{1}", options.orders[i], options.zones[i]).c_str(),
                                      application, options.orders[i], options.zones[i], options.steps.front(), options.warm_up.front())

@@ -105,7 +105,7 @@ void laplacian(benchmark::State& state, const std::string& text) {
     for (const Dim3& block : plain.blocks()) contenders.push_back([&plain, block] { plain.step(block); });
     for (auto _ : state) {
         const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
-        report(state, problem, seconds[0], *std::min_element(seconds.begin() + 1, seconds.end()));
+        report(state, problem, seconds[0], {*std::min_element(seconds.begin() + 1, seconds.end())});
     }
 }
 

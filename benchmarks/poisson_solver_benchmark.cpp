@@ -86,6 +86,7 @@ class Ours {
 
     const std::string& name() const { return name_; }
     std::string kernels() const { return solver_.kernels(); }
+    std::vector<TimedKernel> timed() const { return {{"direction", solver_.grades()[0]}, {"residual", solver_.grades()[1]}}; }
     examples::Solve solve(double tolerance, int most_iterations) {
         backend_.copy(solver_.right_hand_side(), b_.data(), b_.bytes());
         backend_.fill(solver_.solution(), 0, b_.bytes());
@@ -171,12 +172,12 @@ void solve(benchmark::State& state, const std::string& precision, int n, double 
         report_iteration(state, name, of, static_cast<double>(n) * n * n);
     }
     if (rival && tolerance > 0) {
-        state.counters["cusparse/ppcg"] = median(timed["cusparse"].seconds) / median(timed["ppcg"].seconds);
+        state.counters[ratio_name("cusparse/ppcg", ours[0]->timed())] = median(timed["cusparse"].seconds) / median(timed["ppcg"].seconds);
         state.counters["difference_to_rival"] = backend.largest_difference(ours[0]->solution(), rival->solution(), std::int64_t{n} * n * n, real);
     }
     std::string kernels = ours[0]->kernels();
     std::replace(kernels.begin(), kernels.end(), '\n', ';');
-    state.SetLabel(fmt::format("{}; rival: {}", kernels, rival ? rival->names() : missing));
+    state.SetLabel(fmt::format("{}; with scalar coefficients {}; rival: {}", kernels, grades_of(ours[2]->timed()), rival ? rival->names() : missing));
 }
 
 struct Settings {

@@ -21,6 +21,7 @@
 #include "generator/error.hpp"
 #include "generator/text.hpp"
 #include "runtime/ceilings.hpp"
+#include "tuning_db/places.hpp"
 
 namespace {
 
@@ -28,7 +29,7 @@ using namespace hone::examples;
 using namespace hone::examples::seismic;
 
 struct Options {
-    std::string device = "best", records = "tuning_db/records";
+    std::string device = "best", records;
     std::string model_file, generate_file;
     int dimension = 2;
     std::vector<int> cells;
@@ -80,8 +81,9 @@ void declare_waves(CLI::App& app, Options& options) {
 
 void declare_rest(CLI::App& app, Options& options) {
     app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", options.records, "folder of tuned results")->capture_default_str()->envname("HONE_DB");
-    app.add_option("--tune", options.tune, "seconds for tuning this run's kernels first; what is found stays in --db, which must be named")
+    app.add_option("--db", options.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
+    app.add_option("--tune", options.tune,
+                   "seconds for tuning this run's kernels first; what is found stays in --db, else in HONE_DB or your own folder")
         ->check(CLI::PositiveNumber);
     app.add_option("--output", options.wanted.folder, "folder for model.png, recording.segy, .csv and .png, and pressure_*.png");
     app.add_option("--snapshots", options.wanted.snapshots, "pictures of the pressure")->capture_default_str()->check(CLI::Range(0, 1000));
@@ -186,12 +188,10 @@ int run(Options options) {
     options.waves.walls[static_cast<std::size_t>(model.depth_axis())][0] = wall_of(options.top);
     if (options.levels != "auto") options.waves.levels = std::stoi(options.levels);
     if (options.reflection) options.waves.levels = 1;
-    if (options.tune > 0 && options.records == Options().records)
-        throw hone::Error("--tune", "there is no folder of your own for what is found", "name one with --db, or in HONE_DB");
     if (options.tune > 0)
-        tune_first(*backend, problems_to_tune(model, options), options.records, options.tune,
+        tune_first(*backend, problems_to_tune(model, options), hone::own_records(options.records), options.tune,
                    [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
-    const hone::Database database = hone::Database::load(options.records, families);
+    const hone::Database database = hone::known_records(families, options.records);
     hone::KernelLibrary library(*backend, database, families);
     if (options.reflection) return report_reflection(*backend, library, options) ? 0 : 1;
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/library.hpp"
+#include "runtime/session.hpp"
 
 namespace {
 
@@ -25,7 +25,7 @@ struct Settings {
     int dimension = 3;
     int batch = 200000;
     std::string device = "best";
-    std::string records = "tuning_db/records";
+    std::string records;
 };
 
 // Memory of the device that holds the application's words; an application that has its own passes its own pointers.
@@ -78,14 +78,12 @@ bool run(const Settings& settings) {
     const int d = settings.dimension;
     const auto count = static_cast<std::size_t>(settings.batch);
     const auto words = static_cast<std::size_t>(d);
-    hone::DiskCache cache(hone::DiskCache::default_folder());
-    const auto backend = hone::make_backend(settings.device, cache);
-    const auto& families = hone::built_in_families();
-    hone::KernelLibrary library(*backend, hone::Database::load(settings.records, families), families);
+    hone::Session session(settings.device, {.database = settings.records});
+    hone::Backend& backend = session.backend();
 
-    // What to compute: J^T J for every point, and a matrix times a vector. How, is the library's business.
-    const auto product = library.kernel(families.parse_problem(fmt::format("batched_gemm form=tn m={0} n={0} k={0} batch={1}", d, settings.batch)));
-    const auto apply = library.kernel(families.parse_problem(fmt::format("batched_gemv m={0} n={0} batch={1}", d, settings.batch)));
+    // What to compute: J^T J for every point, and a matrix times a vector. How, is the session's business.
+    const auto product = session.kernel(fmt::format("batched_gemm form=tn m={0} n={0} k={0} batch={1}", d, settings.batch));
+    const auto apply = session.kernel(fmt::format("batched_gemv m={0} n={0} batch={1}", d, settings.batch));
     for (const auto& kernel : {product, apply})
         fmt::print("{}\n    {} ({})\n", kernel->problem().key(), kernel->match().config.key(), to_string(kernel->match().grade));
 
@@ -97,21 +95,21 @@ bool run(const Settings& settings) {
     for (double& word : x) word = uniform(random);
     std::vector<double> g(j.size(), std::numeric_limits<double>::quiet_NaN());
     std::vector<double> y(x.size(), std::numeric_limits<double>::quiet_NaN());
-    const hone::DeviceArray device_j = on_device(*backend, j);
-    const hone::DeviceArray device_x = on_device(*backend, x);
-    const hone::DeviceArray device_g = on_device(*backend, g);
-    const hone::DeviceArray device_y = on_device(*backend, y);
+    const hone::DeviceArray device_j = on_device(backend, j);
+    const hone::DeviceArray device_x = on_device(backend, x);
+    const hone::DeviceArray device_g = on_device(backend, g);
+    const hone::DeviceArray device_y = on_device(backend, y);
 
     const std::function<void()> step = [&] {
         product->launch(std::vector<void*>{device_j.data(), device_j.data(), device_g.data()});  // both factors are the same array
         apply->launch(std::vector<void*>{device_g.data(), device_x.data(), device_y.data()});
     };
     step();  // the first launch loads code
-    backend->synchronise();
+    backend.synchronise();
     double seconds = HUGE_VAL;
     double by_hand = HUGE_VAL;
     for (int round = 0; round < 5; ++round) {
-        seconds = std::min(seconds, backend->seconds({}, step));
+        seconds = std::min(seconds, backend.seconds({}, step));
         const auto begin = std::chrono::steady_clock::now();
         plain_loops(d, settings.batch, j, x, g, y);
         by_hand = std::min(by_hand, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
@@ -120,8 +118,8 @@ bool run(const Settings& settings) {
 
     // Sums of d products of words below 1, of words below d in y; both sides round.
     const double unit = std::numeric_limits<double>::epsilon();
-    const bool metric_right = check("metric tensors", largest_difference(from_device(*backend, device_g), g), d * d * unit);
-    return check("metric times vector", largest_difference(from_device(*backend, device_y), y), 2.0 * d * d * d * unit) && metric_right;
+    const bool metric_right = check("metric tensors", largest_difference(from_device(backend, device_g), g), d * d * unit);
+    return check("metric times vector", largest_difference(from_device(backend, device_y), y), 2.0 * d * d * d * unit) && metric_right;
 }
 
 }  // namespace
@@ -134,7 +132,7 @@ int main(int argc, char** argv) try {
     app.add_option("--dimension", settings.dimension, "rows and columns of every matrix")->check(CLI::Range(1, 64))->capture_default_str();
     app.add_option("--batch", settings.batch, "number of matrices")->check(CLI::Range(1, 4000000))->capture_default_str();
     app.add_option("--device", settings.device, "cpu, cuda, cuda:1 or best")->capture_default_str();
-    app.add_option("--db", settings.records, "folder of tuned results")->capture_default_str();
+    app.add_option("--db", settings.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
     CLI11_PARSE(app, argc, argv);
     return run(settings) ? 0 : 1;
 } catch (const std::exception& error) {

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <filesystem>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "tuner/tuning_run.hpp"
 #include "tuner/worker.hpp"
 #include "tuner/worker_evaluator.hpp"
+#include "tuning_db/places.hpp"
 
 namespace {
 
@@ -33,16 +35,16 @@ struct Settings {
     int steps = 100;
     double seconds = 3;
     std::string device = "best";
-    std::string database = "heat-tuned";
+    std::filesystem::path database;  // empty: the default
 };
 
 /// Tunes the problem in worker processes, which are this program again (see main), and keeps what was found.
 void tune(const hone::Families& families, const hone::Problem& problem, const hone::Device& device, const hone::DiskCache& cache,
-          const Settings& settings) {
+          const std::filesystem::path& folder, const Settings& settings) {
     hone::WorkerEvaluator evaluator({.device = device, .cache = cache.folder()});
     hone::TuningOptions options;
     options.seconds = settings.seconds;
-    options.folder = settings.database;
+    options.folder = folder;
     hone::TuningHooks hooks;
     hooks.progress = [](const hone::TuningProgress& run, const hone::Candidate&, const hone::Outcome&) {
         const std::string best = run.best ? hone::text::duration(run.best->outcome.step.median) : "none yet";
@@ -50,12 +52,12 @@ void tune(const hone::Families& families, const hone::Problem& problem, const ho
     };
     const hone::TuningResult result = hone::tune(families.of(problem), problem, device, evaluator, options, hooks);
     fmt::print(stderr, "\n");
-    if (!result.record) throw hone::Error("tuning " + problem.key(), result.why_none, "look at the journal in " + settings.database);
+    if (!result.record) throw hone::Error("tuning " + problem.key(), result.why_none, "look at the journal in " + folder.string());
     fmt::print("tuned: {} candidates, the safe one takes {}, the best {} a step\n", result.progress.evaluations,
                hone::text::duration(result.progress.safe->step.median), hone::text::duration(result.record->step.median));
     hone::Database found(families);
     found.add(*result.record);
-    found.merge_into(settings.database);
+    found.merge_into(folder);
 }
 
 /// sin(pi x) sin(pi y) sin(pi z) at the points, 0 on the boundary. The scheme multiplies it by 1 - 12 rate sin^2(pi h / 2) in each step.
@@ -115,17 +117,20 @@ int main(int argc, char** argv) try {
     app.add_option("--steps", settings.steps, "time steps")->check(CLI::Range(1, 1000000))->capture_default_str();
     app.add_option("--seconds", settings.seconds, "to tune for")->check(CLI::Range(0.1, 1e6))->capture_default_str();
     app.add_option("--device", settings.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", settings.database, "folder of tuned results")->envname("HONE_DB")->capture_default_str();
+    app.add_option("--db", settings.database, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
     CLI11_PARSE(app, argc, argv);
 
     hone::DiskCache cache(hone::DiskCache::default_folder());
     const auto backend = hone::make_backend(settings.device, cache);
     const auto problem = families.parse_problem(fmt::format("heat_7 precision=f64 nx={0} ny={0} nz={0}", settings.size));
     const auto& device = backend->device();
-    if (hone::Database::load(settings.database, families).best(problem, device.fingerprint, device.limits).grade != hone::Grade::exact)
-        tune(families, problem, device, cache, settings);
+    // The first run makes the folder.
+    const std::filesystem::path own = hone::own_records(settings.database);
+    if (!std::filesystem::exists(own) ||
+        hone::known_records(families, settings.database).best(problem, device.fingerprint, device.limits).grade != hone::Grade::exact)
+        tune(families, problem, device, cache, own, settings);
 
-    hone::KernelLibrary library(*backend, hone::Database::load(settings.database, families), families);
+    hone::KernelLibrary library(*backend, hone::known_records(families, settings.database), families);
     const auto kernel = library.kernel(problem);
     fmt::print("{} on {}: {} ({})\n", problem.key(), device.fingerprint.name, kernel->match().config.key(), to_string(kernel->match().grade));
     return run(*backend, kernel, settings) ? 0 : 1;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/hybrid_kernel.hpp"
+#include "runtime/session.hpp"
 #include "tuner/load_balancer.hpp"
 #include "tuner/statistics.hpp"
 
@@ -36,18 +37,16 @@ hone::SharedTimes period(hone::HybridKernel& hybrid) {
 
 int main(int argc, char** argv) try {
     std::string device = "best";
-    std::string records = "tuning_db/records";
+    std::string records;
     for (int i = 1; i + 1 < argc; i += 2) (std::string(argv[i]) == "--device" ? device : records) = argv[i + 1];
 
     // Two devices, and for each the best kernel that is known for it.
-    hone::DiskCache cache(hone::DiskCache::default_folder());
-    const auto first = hone::make_backend(device, cache);
-    const auto second = hone::make_backend("cpu", cache);
-    const auto& families = hone::built_in_families();
-    const auto database = hone::Database::load(records, families);
+    hone::Session first(device, {.database = records});
+    hone::Session second("cpu", {.database = records});
+    const auto& families = first.families();
     const auto problem = families.parse_problem("gauss_seidel_27 stencil=constant precision=f64 nx=62 ny=62 nz=62");
-    const auto kernel = hone::KernelLibrary(*first, database, families).kernel(problem);
-    const auto partner = hone::KernelLibrary(*second, database, families).kernel(problem);
+    const auto kernel = first.kernel(problem);
+    const auto partner = second.kernel(problem);
 
     // The application's own data: here the one the family makes for tests.
     const hone::Family& family = families.of(problem);
@@ -56,7 +55,7 @@ int main(int argc, char** argv) try {
     const auto arrays = [](hone::Workload& of) { return std::array<void*, 3>{of.arrays[0].data(), of.arrays[1].data(), of.arrays[2].data()}; };
 
     // The time loop. Every step is right, whatever the share.
-    hone::HybridKernel hybrid(family, {first.get(), kernel}, {second.get(), partner}, arrays(shared), kernel->range());
+    hone::HybridKernel hybrid(family, {&first.backend(), kernel}, {&second.backend(), partner}, arrays(shared), kernel->range());
     hone::LoadBalancer balancer({.units = hybrid.range(), .granularity = hybrid.granularity()});
     for (int i = 0; i < periods; ++i) {
         hybrid.set_units(balancer.units());
@@ -66,7 +65,7 @@ int main(int argc, char** argv) try {
         balancer.tell(times);
     }
     hybrid.gather();
-    fmt::print("{} {}: {:.1f} % of each step\n", first->device().fingerprint.name, balancer.settled() ? "settled" : "not settled",
+    fmt::print("{} {}: {:.1f} % of each step\n", first.device().fingerprint.name, balancer.settled() ? "settled" : "not settled",
                100 * balancer.share());
 
     // The same steps by the plain loops.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "examples/tuning/tune_first.hpp"
 #include "generator/error.hpp"
 #include "generator/text.hpp"
+#include "tuning_db/places.hpp"
 
 namespace {
 
@@ -30,10 +32,8 @@ using namespace hone::examples;
 using namespace hone::examples::hydro;
 namespace text = hone::text;
 
-const std::string shipped_records = "tuning_db/records";
-
 struct Options {
-    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records = shipped_records;
+    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records;
     std::string mesh;
     std::string energy_file, chart_file;
     std::vector<int> zones;
@@ -87,11 +87,11 @@ void declare_kernels(CLI::App& app, Options& o) {
     app.add_option(
            "--device", o.device,
            "best, cuda, cuda:1 or cpu; two, as cuda:0,cpu, share the corner forces: the first does everything else, and the ratio that ends both "
-           "at the same moment is looked up in --db, followed while the run goes on and, in a folder of your own, kept there")
+           "at the same moment is looked up in --db, followed while the run goes on, and kept where --tune keeps what it finds")
         ->capture_default_str();
     app.add_option("--share", o.share, "of the first of two devices, 0 to 1, in place of finding it")->check(CLI::Range(0.0, 1.0));
-    app.add_option("--db", o.records, "folder of tuned results")->capture_default_str()->envname("HONE_DB");
-    app.add_option("--tune", o.tune, "seconds for tuning this run's kernels first; what is found stays in --db, which must be named")
+    app.add_option("--db", o.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
+    app.add_option("--tune", o.tune, "seconds for tuning this run's kernels first; what is found stays in --db, else in HONE_DB or your own folder")
         ->capture_default_str();
     app.add_option("--corner-force", o.corner_force, "kernels, or reference: plain loops on the processor for the whole of a step")
         ->capture_default_str()
@@ -140,18 +140,14 @@ std::vector<Machine> machines_of(const Options& options, hone::DiskCache& cache)
     return machines;
 }
 
-bool own_records(const Options& options) {
-    return options.records != shipped_records;
-}
-
 void tune_if_asked(const Options& options, const std::vector<Machine>& machines, const Discretisation& of) {
     if (options.tune <= 0) return;
-    if (!own_records(options)) throw hone::Error("--tune", "there is no folder of your own for what is found", "name one with --db, or in HONE_DB");
     const TimeScheme scheme = options.run.scheme;
     const Assembly assembly = parse_assembly(options.assembly);
     for (std::size_t i = 0; i < machines.size(); ++i)
-        tune_first(*machines[i].backend, i == 0 ? problems_to_tune(of, scheme, assembly) : zone_problems(of, scheme, assembly), options.records,
-                   options.tune / static_cast<double>(machines.size()), [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
+        tune_first(*machines[i].backend, i == 0 ? problems_to_tune(of, scheme, assembly) : zone_problems(of, scheme, assembly),
+                   hone::own_records(options.records), options.tune / static_cast<double>(machines.size()),
+                   [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
 }
 
 // The share that the database has for this very problem, with the configurations that it is about.
@@ -203,12 +199,12 @@ void report_balance(const Options& options, const KernelOperator& on) {
                options.share      ? "as asked for"
                : balance->settled ? fmt::format("settled, after {} periods", balance->periods)
                                   : fmt::format("not settled in {} periods", balance->periods));
-    if (!own_records(options)) return;
     if (const auto record = on.share_record()) {
         hone::Database found(hone::built_in_families());
         found.add(*record);
-        found.merge_into(options.records);
-        fmt::print("kept in {}\n", options.records);
+        const std::filesystem::path folder = hone::own_records(options.records);
+        found.merge_into(folder);
+        fmt::print("kept in {}\n", folder.string());
     }
 }
 
@@ -216,7 +212,7 @@ RunResult run_kernels(Options& options, const Discretisation& of) {
     hone::DiskCache cache(hone::DiskCache::default_folder());
     std::vector<Machine> machines = machines_of(options, cache);
     tune_if_asked(options, machines, of);
-    const auto database = hone::Database::load(options.records, hone::built_in_families());
+    const auto database = hone::known_records(hone::built_in_families(), options.records);
     for (Machine& machine : machines) machine.look_up_in(database);
     KernelOperator::Settings settings{.cfl = options.run.cfl, .tolerance = options.run.tolerance, .assembly = parse_assembly(options.assembly)};
     if (!options.run.restart.empty()) settings.configurations = checkpoint_configurations(options.run.restart);

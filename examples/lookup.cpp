@@ -13,24 +13,22 @@
 #include <string>
 #include <vector>
 
-#include "runtime/library.hpp"
+#include "runtime/session.hpp"
 
 int main(int argc, char** argv) try {
     std::string device = "best";
-    std::string records = "tuning_db/records";
+    std::string records;
     for (int i = 1; i + 1 < argc; i += 2) (std::string(argv[i]) == "--device" ? device : records) = argv[i + 1];
 
-    // The application's one door: a device, a folder of tuned results, and the library over both.
-    hone::DiskCache cache(hone::DiskCache::default_folder());
-    const auto backend = hone::make_backend(device, cache);
-    const auto& families = hone::built_in_families();
-    hone::KernelLibrary library(*backend, hone::Database::load(records, families), families);
+    // The application's one door: a device, what is known about it, and the library over both. Without settings it is hone::Session session(device).
+    hone::Session session(device, {.database = records});
 
     // What to compute; how to compute it is the library's business. The grade says how well the tuned results fit.
-    const auto problem = families.parse_problem("dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000");
-    const auto kernel = library.kernel(problem);
-    fmt::print("{} on {}: {} ({})\n", problem.key(), backend->device().fingerprint.name, kernel->match().config.key(),
+    const auto kernel = session.kernel("dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000");
+    fmt::print("{} on {}: {} ({})\n", kernel->problem().key(), session.device().fingerprint.name, kernel->match().config.key(),
                to_string(kernel->match().grade));
+
+    hone::Backend& backend = session.backend();
 
     // The application's own data and device memory, in the layout that the problem states (kernel->source().arrays describes it). An application that
     // has device memory already passes its pointers, on the processor any pointers.
@@ -40,16 +38,16 @@ int main(int argc, char** argv) try {
         std::vector<float> values(static_cast<std::size_t>(spec.words), 1.0F);
         if (spec.name == "geometry")  // (r, s, t) = (x, y, z)
             for (std::size_t j = 0; j < values.size(); ++j) values[j] = j % 9 % 4 == 0 ? 1.0F : 0.0F;
-        arrays[i] = hone::DeviceArray(*backend, static_cast<std::int64_t>(values.size() * sizeof(float)));
-        backend->copy(arrays[i].data(), values.data(), arrays[i].bytes());
-        backend->synchronise();
+        arrays[i] = hone::DeviceArray(backend, static_cast<std::int64_t>(values.size() * sizeof(float)));
+        backend.copy(arrays[i].data(), values.data(), arrays[i].bytes());
+        backend.synchronise();
     }
     const hone::BoundKernel volume(kernel, std::array{arrays[0].data(), arrays[1].data(), arrays[2].data()});
 
     for (int step = 0; step < 10; ++step) volume.launch();  // takes the application's own stream, or a part of the range, too
     std::vector<float> rhs(static_cast<std::size_t>(arrays[2].bytes()) / sizeof(float));
-    backend->copy(rhs.data(), arrays[2].data(), arrays[2].bytes());
-    backend->synchronise();
+    backend.copy(rhs.data(), arrays[2].data(), arrays[2].bytes());
+    backend.synchronise();
 
     const auto largest = std::max_element(rhs.begin(), rhs.end(), [](float a, float b) { return std::abs(a) < std::abs(b); });
     fmt::print("largest derivative of a constant field: {:.2g}\n", std::abs(*largest));

@@ -26,16 +26,15 @@
 #include "generator/error.hpp"
 #include "generator/text.hpp"
 #include "generator/value.hpp"
+#include "tuning_db/places.hpp"
 
 namespace {
 
 using namespace hone::examples;
 namespace text = hone::text;
 
-const std::string shipped_records = "tuning_db/records";
-
 struct Options {
-    std::string equation = "maxwell_3d", orders = "3", precision = "f64", form = "fused", device = "best", records = shipped_records;
+    std::string equation = "maxwell_3d", orders = "3", precision = "f64", form = "fused", device = "best", records;
     std::string mesh, walls = "reflecting", first = "automatic";
     std::vector<std::string> materials, groups;
     int cells = 0, timed_steps = 3;
@@ -93,8 +92,8 @@ void declare_results(CLI::App& app, Options& o) {
 
 void declare_kernels(CLI::App& app, Options& o) {
     app.add_option("--device", o.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", o.records, "folder of tuned results")->capture_default_str()->envname("HONE_DB");
-    app.add_option("--tune", o.tune, "seconds for tuning this run's kernels first; what is found stays in --db, which must be named")
+    app.add_option("--db", o.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
+    app.add_option("--tune", o.tune, "seconds for tuning this run's kernels first; what is found stays in --db, else in HONE_DB or your own folder")
         ->capture_default_str();
     app.add_option("--form", o.form,
                    "of a Runge-Kutta stage: kernels (volume, surface, update) or fused (one problem; its configuration says what is fused)")
@@ -223,7 +222,7 @@ struct Machine {
     explicit Machine(const Options& options)
         : cache(hone::DiskCache::default_folder()), backend(hone::make_backend(options.device, cache)), records(options.records) {}
 
-    hone::KernelLibrary library() const { return {*backend, hone::Database::load(records, hone::built_in_families()), hone::built_in_families()}; }
+    hone::KernelLibrary library() const { return {*backend, hone::known_records(hone::built_in_families(), records), hone::built_in_families()}; }
 
     hone::DiskCache cache;
     std::unique_ptr<hone::Backend> backend;
@@ -236,10 +235,8 @@ hone::Precision precision_of(const Options& options) {
 
 void tune_if_asked(const Options& options, const Machine& machine, const Discretisation& of) {
     if (options.tune <= 0) return;
-    if (options.records == shipped_records)
-        throw hone::Error("--tune", "there is no folder of your own for what is found", "name one with --db, or in HONE_DB");
-    tune_first(*machine.backend, stage_problems(of, precision_of(options), parse_form(options.form), options.arithmetic), machine.records,
-               options.tune, [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
+    tune_first(*machine.backend, stage_problems(of, precision_of(options), parse_form(options.form), options.arithmetic),
+               hone::own_records(machine.records), options.tune, [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
 }
 
 // `step_seconds`: of a whole step; 0 where none was made.

@@ -20,20 +20,21 @@
 #include "examples/output/progress.hpp"
 #include "examples/output/vtk.hpp"
 #include "generator/error.hpp"
+#include "runtime/session.hpp"
 
 namespace {
 
 using namespace hone::examples;
 
 struct Options {
-    std::string device = "best", records = "tuning_db/records", stencil = "all", operator_name = "trilinear", precision = "f64", output;
+    std::string device = "best", records, stencil = "all", operator_name = "trilinear", precision = "f64", output;
     int size = 0, sweeps = 32, cycles = 30;
     Multigrid::Settings settings;
 };
 
 void declare(CLI::App& app, Options& options) {
     app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", options.records, "folder of tuned results")->capture_default_str();
+    app.add_option("--db", options.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
     app.add_option("--size", options.size, "interior points along each axis, 2^k - 1; 0: 255 on a GPU, 63 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 1023));
@@ -153,17 +154,17 @@ void write_files(const Run& run, const SmoothedGrid& grid) {
 }
 
 int solve(Options options) {
-    hone::DiskCache cache(hone::DiskCache::default_folder());
-    const auto backend = hone::make_backend(options.device, cache);
-    if (options.size == 0) options.size = backend->device().fingerprint.target == hone::Target::cuda ? 255 : 63;
-    hone::KernelLibrary library(*backend, hone::Database::load(options.records, hone::built_in_families()), hone::built_in_families());
-    Run run{options, *backend, library};
+    hone::Session session(options.device, {.database = options.records});
+    hone::Backend& backend = session.backend();
+    if (options.size == 0) options.size = backend.device().fingerprint.target == hone::Target::cuda ? 255 : 63;
+    hone::KernelLibrary& library = session.library();
+    Run run{options, backend, library};
     fmt::print("-Laplace u = 3 pi^2 sin sin sin on {0} x {0} x {0} points, {1} operator, {2}, on {3}\n", options.size, options.operator_name,
-               options.precision, backend->device().fingerprint.name);
+               options.precision, backend.device().fingerprint.name);
     std::vector<std::string> stencils{options.stencil};
     if (options.stencil == "all") stencils = {"constant", "semi_constant", "variable", "symmetric"};
     for (const auto& stencil : stencils) {
-        Multigrid multigrid(*backend, library, options.operator_name, options.size, stencil, run.precision(), options.settings);
+        Multigrid multigrid(backend, library, options.operator_name, options.size, stencil, run.precision(), options.settings);
         SmoothedGrid& grid = multigrid.finest();
         fmt::print("\n{} stencil\n  {}\n", stencil, grid.kernel().match().config.key());
         grid.set_source();

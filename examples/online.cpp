@@ -78,7 +78,7 @@ std::string json_of(const hone::OnlineReport& report, const std::map<std::string
 int main(int argc, char** argv) try {
     std::string text = "gauss_seidel_27 stencil=constant precision=f64 nx=64 ny=64 nz=64";
     std::string device = "best";
-    std::string folder = "tuned";
+    std::string folder;
     std::string best;
     int steps = 500;
     bool as_json = false;
@@ -87,7 +87,7 @@ int main(int argc, char** argv) try {
     options.add_option("--problem", text, "what a time step computes; see 'hone families'")->capture_default_str();
     options.add_option("--steps", steps, "time steps")->capture_default_str()->check(CLI::PositiveNumber);
     options.add_option("--device", device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    options.add_option("--db", folder, "folder of tuned results and journals")->capture_default_str()->envname("HONE_DB");
+    options.add_option("--db", folder, "folder of tuned results and journals; default reads all that is known and writes to your own");
     options.add_option("--bound", settings.rules.bound, "part of the time that may be spent exploring")->capture_default_str();
     options.add_option("--evaluations", settings.rules.evaluations, "candidates before the finalists are compared")->capture_default_str();
     options.add_option("--strategy", settings.strategy, "search strategy; default the database's or hone's own");

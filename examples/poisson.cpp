@@ -24,13 +24,14 @@
 #include "examples/poisson/solver.hpp"
 #include "generator/error.hpp"
 #include "runtime/ceilings.hpp"
+#include "runtime/session.hpp"
 
 namespace {
 
 using namespace hone::examples;
 
 struct Options {
-    std::string device = "best", records = "tuning_db/records";
+    std::string device = "best", records;
     std::filesystem::path folder;
     std::string method = "polynomial", coefficients = "axis", boundary = "dirichlet", precision = "f64", right_hand_side = "known";
     int size = 0;
@@ -40,7 +41,7 @@ struct Options {
 
 void declare(CLI::App& app, Options& options) {
     app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", options.records, "folder of tuned results")->capture_default_str();
+    app.add_option("--db", options.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
     app.add_option("--size", options.size, "cells along each axis; 0: 512 on a GPU, 128 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 2048));
@@ -197,15 +198,15 @@ bool check_order(hone::Backend& backend, hone::KernelLibrary& library, const Cas
 }
 
 int run(Options options) {
-    hone::DiskCache cache(hone::DiskCache::default_folder());
-    const auto backend = hone::make_backend(options.device, cache);
-    const bool cuda = backend->device().fingerprint.target == hone::Target::cuda;
+    hone::Session session(options.device, {.database = options.records});
+    hone::Backend& backend = session.backend();
+    const bool cuda = backend.device().fingerprint.target == hone::Target::cuda;
     if (options.size == 0) options.size = cuda ? 512 : 128;
-    hone::KernelLibrary library(*backend, hone::Database::load(options.records, hone::built_in_families()), hone::built_in_families());
+    hone::KernelLibrary& library = session.library();
     const Case of = make_case(options, options.size);
-    PoissonSolver solver(*backend, library, of.system);
+    PoissonSolver solver(backend, library, of.system);
     fmt::print("-Laplace u = f on {0} x {0} x {0} cells, {1}, {2}, {3} coefficients, on {4}\n{5}\n", options.size, options.boundary,
-               options.precision, options.coefficients, backend->device().fingerprint.name, solver.kernels());
+               options.precision, options.coefficients, backend.device().fingerprint.name, solver.kernels());
     options.settings.preconditioner = options.method == "none"     ? Preconditioner::none
                                       : options.method == "jacobi" ? Preconditioner::jacobi
                                                                    : Preconditioner::polynomial;
@@ -218,13 +219,13 @@ int run(Options options) {
         write_solution(options.folder, x, options.size, Profile(options.boundary, options.size).width);
     }
     fmt::print("{} after {} iterations\n", to_string(solve.ending), solve.iterations);
-    print_speed(solve, of.system, hone::measure_ceilings(*backend).copy_bytes_per_second);
+    print_speed(solve, of.system, hone::measure_ceilings(backend).copy_bytes_per_second);
     if (solve.ending != Ending::converged) return 1;
     bool good = check_residual(solver, of, x, options);
     // On fewer cells the fourth power of their width still counts.
     constexpr int cells_for_order = 32;
     if (!of.exact.empty() && options.precision == "f64" && options.size >= cells_for_order)
-        good = check_order(*backend, library, of, x, options) && good;
+        good = check_order(backend, library, of, x, options) && good;
     return good ? 0 : 1;
 }
 

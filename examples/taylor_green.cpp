@@ -22,13 +22,14 @@
 #include "examples/taylor_green/checks.hpp"
 #include "examples/taylor_green/vortex.hpp"
 #include "generator/error.hpp"
+#include "runtime/session.hpp"
 
 namespace {
 
 using namespace hone::examples;
 
 struct Options {
-    std::string device = "best", records = "tuning_db/records";
+    std::string device = "best", records;
     std::filesystem::path folder;
     FlowSettings flow{.cells = 0};
     double time = 4, courant = 0.5;
@@ -37,7 +38,7 @@ struct Options {
 
 void declare(CLI::App& app, Options& options) {
     app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", options.records, "folder of tuned results")->capture_default_str();
+    app.add_option("--db", options.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
     app.add_option("--dimension", options.flow.dimension, "2: decays as known exactly; 3: vortices stretch and break up")
         ->capture_default_str()
         ->check(CLI::Range(2, 3));
@@ -168,17 +169,17 @@ bool check_method(hone::Backend& backend, hone::KernelLibrary& library) {
 }
 
 int run(Options options) {
-    hone::DiskCache cache(hone::DiskCache::default_folder());
-    const auto backend = hone::make_backend(options.device, cache);
-    const bool cuda = backend->device().fingerprint.target == hone::Target::cuda;
+    hone::Session session(options.device, {.database = options.records});
+    hone::Backend& backend = session.backend();
+    const bool cuda = backend.device().fingerprint.target == hone::Target::cuda;
     if (options.flow.cells == 0) options.flow.cells = (cuda ? 128 : 32) * (options.flow.dimension == 2 ? 2 : 1);
     const bool single = options.flow.precision == "f32";
     if (single) options.flow.divergence = 1e-6;
-    hone::KernelLibrary library(*backend, hone::Database::load(options.records, hone::built_in_families()), hone::built_in_families());
-    Flow flow(*backend, library, options.flow);
+    hone::KernelLibrary& library = session.library();
+    Flow flow(backend, library, options.flow);
     const TimeSteps steps = time_steps(flow.mesh(), options.time, 2, options.flow.viscosity, 2 * options.courant);
     fmt::print("Taylor-Green vortex on {} x {} x {} cells, {}, viscosity {:g}, {} time steps of {:.4f}, on {}\n{}\n", flow.mesh().nx, flow.mesh().ny,
-               flow.mesh().nz, options.flow.precision, options.flow.viscosity, steps.count, steps.dt, backend->device().fingerprint.name,
+               flow.mesh().nz, options.flow.precision, options.flow.viscosity, steps.count, steps.dt, backend.device().fingerprint.name,
                flow.kernels());
     flow.set(taylor_green(flow.mesh(), 0, options.flow.viscosity));
     const History history = simulate(flow, options, steps);
@@ -195,7 +196,7 @@ int run(Options options) {
         const double h = flow.mesh().h, allowed = 2 * options.flow.viscosity * options.time * h * h / 12 * 1.1 + (single ? 1e-5 : 1e-8);
         good = report(error <= allowed, fmt::format("exact solution: largest error {:.2e}, allowed {:.2e}", error, allowed)) && good;
     }
-    return check_method(*backend, library) && good ? 0 : 1;
+    return check_method(backend, library) && good ? 0 : 1;
 }
 
 }  // namespace

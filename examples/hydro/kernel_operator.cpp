@@ -150,7 +150,7 @@ void KernelOperator::restart_estimate() {
 
 std::vector<KernelFound> KernelOperator::kernels() const {
     std::vector<KernelFound> result = machine_->zones.kernels();
-    result.push_back({"csr_spmv", machine_->velocities.kernel()});
+    result.push_back({"csr_spmv", machine_->velocities.kernel(), machine_->velocities.grade()});
     return result;
 }
 

@@ -218,4 +218,8 @@ std::string MassSolver::kernel() const {
     return fmt::format("{}: {}", to_string(match.grade), match.config.key());
 }
 
+Grade MassSolver::grade() const {
+    return state_->product->match().grade;
+}
+
 }  // namespace hone::examples::hydro

@@ -60,6 +60,7 @@ class MassSolver {
 
     /// "exact: lanes=8,...": what was found for the product.
     std::string kernel() const;
+    Grade grade() const;  ///< of that answer
 
   private:
     struct State;

@@ -353,7 +353,8 @@ std::vector<KernelFound> ZoneForces::kernels() const {
     const auto add = [&](const ZoneSide& side, const std::string& suffix) {
         for (const auto& [name, kernel] : side.kernels()) {
             const std::string title = name == "batched_gemv" ? name : "corner_force " + name;
-            result.push_back({title + suffix, fmt::format("{}: {}", to_string(kernel->match().grade), kernel->match().config.key())});
+            result.push_back(
+                {title + suffix, fmt::format("{}: {}", to_string(kernel->match().grade), kernel->match().config.key()), kernel->match().grade});
         }
     };
     add(state_->first, "");

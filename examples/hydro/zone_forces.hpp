@@ -24,6 +24,7 @@ Assembly parse_assembly(const std::string& word);
 struct KernelFound {
     std::string name;   ///< of its problem
     std::string found;  ///< "exact: form=...": grade of the look-up and configuration
+    Grade grade = Grade::none;
 };
 
 /// A second device that takes a part of the zones.

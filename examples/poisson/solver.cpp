@@ -365,4 +365,8 @@ std::string PoissonSolver::kernels() const {
     return fmt::format("direction: {}\nresidual:  {}", found(*state_->direction), found(*state_->residual));
 }
 
+std::array<Grade, 2> PoissonSolver::grades() const {
+    return {state_->direction->match().grade, state_->residual->match().grade};
+}
+
 }  // namespace hone::examples

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <span>
@@ -85,6 +86,8 @@ class PoissonSolver {
 
     /// "direction: exact, staging=...; residual: ...": what was found for the kernels.
     std::string kernels() const;
+    /// How well these answers fit: direction, residual.
+    std::array<Grade, 2> grades() const;
 
   private:
     struct State;
