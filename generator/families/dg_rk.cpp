@@ -39,6 +39,17 @@ SearchSpace rk_cpu_space(const Limits& limits) {
     return SearchSpace(std::move(tunables), {team_constraint()}, std::move(safe));
 }
 
+// The widest copies that divide an element, and up to 128 bytes of each array for each of 512 threads: a streaming kernel needs bytes in flight, and blocks
+// that end too often have none.
+std::vector<Assignment> rk_cuda_safe(const Shape& shape) {
+    constexpr std::int64_t block = 512, bytes_per_thread = 128, most_elements = 128;
+    std::int64_t width = 16 / shape.bytes();
+    while (shape.words() % width != 0) width /= 2;
+    std::int64_t elements = 1;
+    while (elements < most_elements && 2 * elements * shape.words() * shape.bytes() <= block * bytes_per_thread) elements *= 2;
+    return {{"elements_per_block", elements}, {"block", block}, {"copy_width", width}, {"min_blocks", std::int64_t{1}}};
+}
+
 SearchSpace rk_cuda_space(const Shape& shape, const Limits& limits) {
     std::vector<Tunable> tunables{{"elements_per_block", "elements that a block of threads handles", numbers({1, 2, 4, 8, 16, 32, 64, 128})},
                                   {"block", "threads of a block", numbers({64, 128, 256, 512})},
@@ -59,9 +70,7 @@ SearchSpace rk_cuda_space(const Shape& shape, const Limits& limits) {
                  return std::int64_t{6} * number(config, "copy_width") * shape.bytes() / 4 + 26;
              }))
         constraints.push_back(std::move(constraint));
-    return SearchSpace(
-        std::move(tunables), std::move(constraints),
-        {{"elements_per_block", std::int64_t{128}}, {"block", std::int64_t{128}}, {"copy_width", std::int64_t{1}}, {"min_blocks", std::int64_t{1}}});
+    return SearchSpace(std::move(tunables), std::move(constraints), rk_cuda_safe(shape));
 }
 
 SearchSpace rk_space(const Problem& problem, const Limits& limits) {
