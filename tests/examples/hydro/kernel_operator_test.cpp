@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "examples/hydro/reference.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/examples/hydro/runs.hpp"
 #include "tests/support/backend_test.hpp"
 #include "tests/support/drawn.hpp"

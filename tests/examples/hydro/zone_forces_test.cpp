@@ -9,6 +9,7 @@
 
 #include "examples/hydro/kernel_operator.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/backend_test.hpp"
 #include "tests/support/drawn.hpp"
 #include "tests/support/places.hpp"

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/drawn.hpp"
