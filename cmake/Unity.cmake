@@ -1,17 +1,19 @@
 # Compiles several sources of a target at once, where that cannot be told from compiling them one by one. Included last, it is for all targets.
 #
 # Most of a source's compile time goes into the headers that all of them include. Presets that check what is here put the sources
-# of a target into groups and compile each as one. What stands in an anonymous namespace, in a macro or behind a
-# using-declaration of one file is seen by those that follow it in its group; so a file joins a group only where none of these names occurs, as a word, in
-# any file that comes after. Nobody has to choose names for it. What stands in a namespace of the file's own name, as in all tests, no other file sees.
+# of a target into groups and compile each as one. What stands in an anonymous namespace, in a macro or behind a using-declaration of one file is seen by
+# those that follow it in its group, where they open the namespace around it; so a file joins a group only where none of the names that it would see occurs
+# in it as a word. Nobody has to choose names for it. What stands in a namespace of the file's own name, as in all tests, no other file sees.
 #
 # That every file includes what it needs is shown where it is read by itself: by clang-tidy where it changed, and by preset dev (tools/test optimised).
 set(HONE_UNITY_SIZE 20 CACHE STRING "Sources per group at most: fewer leave more to compile side by side")
 
-# Sets `words` to the words of a file without its comments, each between blanks, and `names` to the names that a file after it would see.
-function(hone_read_source file words names)
+# Sets `words` to the words of a file without its comments, each between blanks, `spaces` to the namespaces that it opens, and `names` to what a file after
+# it would see: NAMESPACE|NAME, where files that open that namespace, or one within, see the name.
+function(hone_read_source file words spaces names)
     file(READ ${file} text)
-    string(REPLACE "\n}  // namespace\n" "\nanonymous end\n" text "${text}")
+    string(REPLACE "\n}  // namespace\n" "\nclosed anonymous\n" text "${text}")
+    string(REGEX REPLACE "\n}  // namespace [a-z0-9_:]+" "\nclosed namespace" text "${text}")
     string(REGEX REPLACE "//[^\n]*" "" text "${text}")
     # CMake's lists give these characters a meaning.
     string(REGEX REPLACE "[][\\;\"]" "?" text "${text}")
@@ -20,43 +22,70 @@ function(hone_read_source file words names)
     cmake_path(GET file STEM stem)
     set(own FALSE)
     set(anonymous FALSE)
+    set(open "")
+    set(opened "")
     set(found "")
     foreach(line IN LISTS lines)
+        list(JOIN open "::" around)
         if(line MATCHES "^# *define +([A-Za-z0-9_]+)")
-            list(APPEND found ${CMAKE_MATCH_1})
+            list(APPEND found "|${CMAKE_MATCH_1}")
+        elseif(line STREQUAL "closed namespace")
+            list(POP_BACK open)
+        elseif(line STREQUAL "closed anonymous")
+            set(anonymous FALSE)
         elseif(own)
             continue()
         elseif(line MATCHES "^namespace ([a-z0-9_]+::)*${stem} {")
             set(own TRUE)
         elseif(line STREQUAL "namespace {")
             set(anonymous TRUE)
-        elseif(line STREQUAL "anonymous end")
-            set(anonymous FALSE)
+        elseif(line MATCHES "^namespace ([a-z0-9_:]+) {")
+            list(APPEND open ${CMAKE_MATCH_1})
+            list(JOIN open "::" around)
+            list(APPEND opened ${around})
         elseif(line MATCHES "^using namespace ")
             # All names of a namespace: by a word that every file has, no file follows.
-            list(APPEND found namespace)
-        elseif(line MATCHES "^(TEST|TYPED_TEST|INSTANTIATE)[A-Z_]*\\(")
+            list(APPEND found "|namespace")
+        elseif(line MATCHES "^(TEST|TYPED_TEST|INSTANTIATE)[A-Z_]*\\(" OR line MATCHES "^namespace [a-z]+ = std::")
+            # What the library's namespace is called may be said twice.
             continue()
         elseif(line MATCHES "^(using|static) " OR (anonymous AND line MATCHES "^[A-Za-z_]"))
-            # A declared name stands before one of ( { = ; [ or the colon of a base class. So do some other words, which does no harm.
+            # A declared name stands before one of ( { = ; [ or the colon of a base class, and is not qualified. So do some other words, which does no harm,
+            # and those of the language, which are in every file.
+            string(REGEX REPLACE "[A-Za-z0-9_]*(::[A-Za-z0-9_]+)+" "" line "${line}")
             string(REGEX MATCHALL "[A-Za-z_][A-Za-z0-9_]*( *[({=?]| : )" declared "${line}")
             string(REGEX REPLACE "[ :({=?]" "" declared "${declared}")
+            list(REMOVE_ITEM declared bool int double float char void auto const)
+            list(TRANSFORM declared PREPEND "${around}|")
             list(APPEND found ${declared})
         endif()
     endforeach()
     list(REMOVE_DUPLICATES found)
+    list(REMOVE_DUPLICATES opened)
     set(${words} "${all}" PARENT_SCOPE)
+    set(${spaces} "${opened}" PARENT_SCOPE)
     set(${names} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Whether one of the names is among the words.
-function(hone_any_name_in names words result)
-    foreach(name IN LISTS names)
+# Whether a file with these words, which opens these namespaces, sees one of the names and has it as a word.
+function(hone_sees_any names words spaces result)
+    set(${result} TRUE PARENT_SCOPE)
+    foreach(entry IN LISTS names)
+        string(REPLACE "|" ";" entry "${entry}")
+        list(POP_BACK entry name)
         string(FIND "${words}" " ${name} " position)
-        if(NOT position EQUAL -1)
-            set(${result} TRUE PARENT_SCOPE)
+        if(position EQUAL -1)
+            continue()
+        endif()
+        if(entry STREQUAL "")
             return()
         endif()
+        foreach(space IN LISTS spaces)
+            string(FIND "${space}::" "${entry}::" beginning)
+            if(beginning EQUAL 0)
+                return()
+            endif()
+        endforeach()
     endforeach()
     set(${result} FALSE PARENT_SCOPE)
 endfunction()
@@ -76,11 +105,11 @@ function(hone_unite target)
             list(APPEND others ${source})
             continue()
         endif()
-        hone_read_source(${file} words names)
+        hone_read_source(${file} words spaces names)
         set(group 0)
         while(group LESS groups)
             list(LENGTH members_${group} size)
-            hone_any_name_in("${names_${group}}" "${words}" refused)
+            hone_sees_any("${names_${group}}" "${words}" "${spaces}" refused)
             if(size LESS HONE_UNITY_SIZE AND NOT refused)
                 break()
             endif()
