@@ -12,7 +12,7 @@ cmake_path(APPEND package_program $<INSTALL_PREFIX> ${CMAKE_INSTALL_BINDIR} hone
 target_sources(hone_tuning_db INTERFACE $<INSTALL_INTERFACE:${package_source}>)
 target_compile_definitions(hone_tuning_db INTERFACE $<INSTALL_INTERFACE:HONE_PACKAGE_RECORDS="${package_records}">
                                                     $<INSTALL_INTERFACE:HONE_PACKAGE_PROGRAM="${package_program}">)
-foreach(folder generator tuning_db runtime tuner session)
+foreach(folder generator tuning_db runtime tuner)
     install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hone FILES_MATCHING PATTERN "*.hpp" PATTERN records EXCLUDE)
 endforeach()
 install(DIRECTORY tuning_db/records DESTINATION ${CMAKE_INSTALL_DATADIR}/hone FILES_MATCHING PATTERN "*.json")

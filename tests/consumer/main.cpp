@@ -10,7 +10,7 @@
 
 #include "generator/families/built_in_families.hpp"
 #include "generator/workload.hpp"
-#include "session/session.hpp"
+#include "runtime/session/session.hpp"
 #include "tuner/online_tuner.hpp"
 #include "tuner/worker_program.hpp"
 #include "tuning_db/places.hpp"

@@ -1,4 +1,4 @@
-#include "session/session.hpp"
+#include "runtime/session/session.hpp"
 
 #include "generator/families/built_in_families.hpp"
 #include "tuning_db/places.hpp"

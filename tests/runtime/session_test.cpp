@@ -1,4 +1,4 @@
-#include "session/session.hpp"
+#include "runtime/session/session.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
