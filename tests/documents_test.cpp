@@ -81,13 +81,13 @@ std::vector<std::size_t> long_lines(const std::string& text) {
     return numbers;
 }
 
-// Files that a document's links name, from its own folder.
+// Files that a document's links name, from its own folder. Indented lines are code or formulas, where brackets mean something else.
 std::vector<std::string> linked_files(const std::string& text) {
     static const std::regex link(R"(\]\(([^)#:\s]+)(#[^)]*)?\))");
     std::vector<std::string> files;
     std::istringstream stream(text);
     for (std::string line; std::getline(stream, line);) {
-        if (line.find("](") == std::string::npos) continue;
+        if (line.starts_with("    ") || line.find("](") == std::string::npos) continue;
         for (auto found = std::sregex_iterator(line.begin(), line.end(), link); found != std::sregex_iterator(); ++found)
             files.push_back((*found)[1]);
     }
@@ -116,6 +116,7 @@ TEST(Documents, TheRuleExceptsCodeTablesHeadingsAndTargetsOfLinks) {
 }
 
 TEST(Documents, LinksLeadToFilesOfTheTree) {
+    EXPECT_THAT(linked_files("    w = m[i](x)\n"), IsEmpty());
     EXPECT_THAT(linked_files("[a](b.md#c), [d](https://e.f), [g](#h), ![i](../j.svg)"), ElementsAre("b.md", "../j.svg"));
     for (const fs::path& file : documents())
         for (const std::string& target : linked_files(text_in(file)))
