@@ -10,8 +10,8 @@
 
 namespace hone {
 
-/// Notes on its thread, while it exists, how far into configurations their values are looked up. What a rule says of one configuration it says of all
-/// that have the same values up to there.
+/// Records, for its own thread and as long as it exists, the last position in a configuration at which a value was looked up. A constraint that
+/// looked at the first n values only gives the same answer for all configurations that agree in these n values. So `SearchSpace` asks it once.
 class LookupNotes {
   public:
     LookupNotes() { notes_ = this; }
@@ -20,7 +20,7 @@ class LookupNotes {
     LookupNotes& operator=(const LookupNotes&) = delete;
 
     void clear() { values_ = 0; }
-    /// How many of a configuration's values, from its first one on, there are up to the last that was looked up since `clear`.
+    /// The number of leading values of a configuration that were looked up since `clear`: the position of the last one, plus one.
     std::size_t values() const { return values_; }
 
     static void note(std::size_t values) {
@@ -32,7 +32,7 @@ class LookupNotes {
     std::size_t values_ = 0;
 };
 
-/// How to compute: a value for every parameter of a search space, in its order.
+/// A configuration says how to compute: it has a value for every tunable of a search space, in the space's order.
 class Config {
   public:
     Config() = default;

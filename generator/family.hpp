@@ -16,8 +16,8 @@
 namespace hone {
 
 /// How a step over a part of the range relates to the whole step, so that two devices can share it. The owner of units [first, last) launches
-/// [first - extra_below, last + extra_above), cut to the whole range; then its own units hold what the whole step gives, provided that before the
-/// step the units [first - halo_below, last + halo_above) of every array hold what they hold in the whole.
+/// [first - extra_below, last + extra_above), cut to the whole range. Before the step the units [first - halo_below, last + halo_above) of every
+/// array must hold the values of the whole problem. Then the owner's units hold the result of the whole step afterwards.
 struct Partition {
     std::int64_t granularity = 1;  ///< parts begin at multiples of it
     std::int64_t extra_below = 0;  ///< units of the neighbour that a part computes too, because its own need their new values
@@ -39,7 +39,7 @@ struct Family {
     std::string range_unit;  ///< what `first` and `last` count: "planes", "elements"
     /// Length of the whole range.
     std::function<std::int64_t(const Problem&)> range;
-    /// How a step can be shared. Empty: it cannot, because every part needs all of the others, say.
+    /// How two devices can share a step. Empty: they cannot, for example because every part needs all of the others.
     std::function<Partition(const Problem&)> partition;
     /// Arrays of the application, in argument order.
     std::function<std::vector<ArraySpec>(const Problem&)> arrays;

@@ -62,12 +62,12 @@ struct Launch {
 /// Operations and bytes of one time step over the whole problem, from formulas, whatever form of kernel runs.
 struct Counts {
     double updates = 0;     ///< grid-point updates, elements, ...
-    std::string unit;       ///< what an update is: "updates", "elements"
+    std::string unit;       ///< the name of an update: "updates", "elements"
     double operations = 0;  ///< floating-point operations; an FMA is two
     double bytes = 0;       ///< compulsory memory traffic
 };
 
-/// What a family makes of a problem and a configuration: source text, and how to run it.
+/// The kernel that a family generates for a problem and a configuration: source text, and how to run it.
 ///
 /// Every entry point is `extern "C"` and has the same arguments in this order:
 /// the arrays, the tables (pointers), the arrays taken by value (a struct of the array's words each), the scalars, `first`, `last` (the range), the
@@ -79,8 +79,8 @@ struct KernelSource {
     std::vector<std::string> entries;
     std::vector<ArraySpec> arrays;
     std::vector<TableSpec> tables;
-    /// Numbers of small arrays that entries also take by value: copied once per binding and by `prepare`, they travel with every launch, and a
-    /// multiply-add on a CUDA device takes such words straight from constant memory.
+    /// Numbers of small arrays that entries also take by value. They are copied once per binding and by `prepare`, and passed with every launch.
+    /// A multiply-add on a CUDA device reads such words straight from constant memory.
     std::vector<int> by_value;
     std::vector<ScalarSpec> scalars;
     std::vector<Launch> prepare;     ///< fills the tables from the arrays; run once per binding and after an array that is kept so changed

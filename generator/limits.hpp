@@ -4,7 +4,7 @@
 
 namespace hone {
 
-/// What a device allows, as far as constraints of a search space need to know. Known for an architecture without having the device.
+/// The limits of a device that constraints of a search space need. They are known for an architecture without having the device.
 struct Limits {
     Target target = Target::cpu;
     int architecture = 0;                     ///< CUDA: compute capability times ten (90 for sm_90); CPU: 0

@@ -22,7 +22,7 @@ struct ProblemParameter {
     std::string fallback;            ///< value when it is left out; empty: it must be given
 };
 
-/// What to compute: a family and a value for each of its parameters. An immutable, hashable, ordered value.
+/// A problem says what to compute: a family and a value for each of its parameters. It is an immutable, hashable, ordered value.
 ///
 ///     const auto problem = built_in_families().parse_problem("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96");
 ///
@@ -44,7 +44,7 @@ class Problem {
 
     /// As on the command line: `family name=value ...`.
     const std::string& key() const { return key_; }
-    /// The same without the extents: what tuned results are kept under.
+    /// The key without the extents. Tuned results are kept under it.
     const std::string& class_key() const { return class_key_; }
     std::size_t hash() const { return hash_; }
 

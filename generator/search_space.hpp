@@ -17,7 +17,7 @@ struct Tunable {
     std::string name;
     std::string help;
     std::vector<Value> values;
-    std::optional<Value> former = {};  ///< how kernels were before this tunable existed: what a configuration without it means
+    std::optional<Value> former = {};  ///< value that a configuration without this tunable means: how kernels were before it existed
 };
 
 /// A rule that is decided before anything is compiled.
@@ -43,8 +43,8 @@ class SearchSpace {
     /// `safe` runs on every device and at every size. Throws Error when it is not a member of the space.
     SearchSpace(std::vector<Tunable> tunables, std::vector<Constraint> constraints, std::vector<Assignment> safe);
 
-    /// The space of exactly these members (indices, ascending), however sparse they lie in the product: what was measured, say. `safe` is one of
-    /// them. Neither `check` nor `members` walks the product then. Throws Error when `safe` is none.
+    /// The space of exactly these members (indices, ascending), for example those that were measured. Neither `check` nor `members` walks the
+    /// product then. Throws Error when `safe` is not one of them.
     static SearchSpace of_members(std::vector<Tunable> tunables, std::shared_ptr<const std::vector<std::int64_t>> members, std::int64_t safe);
 
     const std::vector<Tunable>& tunables() const { return tunables_; }
@@ -62,11 +62,11 @@ class SearchSpace {
     /// rejection too, so whatever comes from a file or a command line is safe to check here.
     std::optional<Rejection> check(const Config& config) const;
 
-    /// A configuration from before some tunables existed, with their `former` values put in: what a record or journal of an older hone means today.
-    /// The result may still be no member; any other configuration comes back as it is.
+    /// Translates a configuration from a record or journal of an older hone: tunables that did not exist then get their `former` values.
+    /// The result may still be no member. Any other configuration is returned unchanged.
     Config completed(const Config& config) const;
 
-    /// Indices of all members, ascending. Once `stop` says so (it is asked by several threads) it returns some of them.
+    /// Indices of all members, ascending. Several threads call `stop`; once it returns true, the result has only some of them.
     std::vector<std::int64_t> members(const std::function<bool()>& stop = {}) const;
 
     /// Assignments `first` to `first + count` of the product: one member, or as many as break the same constraint for the same reason (some may break
@@ -87,7 +87,7 @@ class SearchSpace {
   private:
     /// The first constraint that is broken by one of the product's assignments.
     std::optional<Rejection> violation(const Config& config) const;
-    /// How many assignments share the first so many values with the one at `index`, from there on.
+    /// The number of assignments, from `index` on, that share their first so many values with the one at `index`.
     std::int64_t sharing(std::int64_t index, std::size_t values) const;
     /// From one of the product's assignments to the next.
     void advance(Config& config) const;

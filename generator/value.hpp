@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// What a problem's or a configuration's parameter holds: a whole number or a word.
+/// The value of a problem's or a configuration's parameter: a whole number or a word.
 using Value = std::variant<std::int64_t, std::string>;
 
 /// A parameter with its value, in the order that its family declares.
@@ -22,7 +22,7 @@ struct Assignment {
 /// Floating-point type of a problem's fields.
 enum class Precision { f32, f64 };
 
-/// What a kernel is generated for.
+/// The kind of device that a kernel is generated for.
 enum class Target { cuda, cpu };
 
 std::string to_string(const Value& value);
@@ -54,7 +54,7 @@ const T* value_of(const std::vector<Assignment>& assignments, std::string_view n
     return nullptr;
 }
 
-/// The same, where it has to be there. Both throw Error, naming `where`, when `name` is absent or of the other type.
+/// The value assigned to `name`. Both throw Error, naming `where`, when `name` is absent or of the other type.
 std::int64_t integer_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where);
 const std::string& word_of(const std::vector<Assignment>& assignments, std::string_view name, std::string_view where);
 

@@ -52,7 +52,7 @@ class StopWatch {
     virtual void stop(Stream stream) = 0;
     /// Seconds on the device between the last start and stop; nothing while the device has not passed both.
     virtual std::optional<double> seconds() = 0;
-    /// The same, waiting for it.
+    /// The same, and waits for it to end.
     virtual double wait() = 0;
 };
 
@@ -125,7 +125,7 @@ struct BackendEntry {
 /// cuda first, then cpu.
 std::span<const BackendEntry> backends();
 
-/// What a device's name means.
+/// A device's name, taken apart.
 struct DeviceName {
     Target target = Target::cpu;
     int index = 0;

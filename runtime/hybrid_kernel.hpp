@@ -15,7 +15,7 @@ struct HybridSide {
     std::shared_ptr<const Kernel> kernel;
 };
 
-/// What one shared step took, in seconds.
+/// The times of one shared step, in seconds.
 struct HybridStep {
     double first = 0;     ///< of the first device's kernels; 0 where it had nothing to do
     double second = 0;    ///< of the second's
@@ -55,7 +55,7 @@ class HybridKernel {
     HybridKernel& operator=(HybridKernel&&) noexcept;
 
     std::int64_t range() const;
-    std::int64_t granularity() const;  ///< what `set_units` takes multiples of, beside the whole range
+    std::int64_t granularity() const;  ///< `set_units` takes multiples of it, or the whole range
     std::int64_t units() const;        ///< of the first device
 
     /// One time step on both; returns when it is done, exchange included. An error of either device is thrown here.

@@ -15,9 +15,9 @@ struct TeamPart {
     std::vector<void*> arrays;
 };
 
-/// What goes from one device's memory to the other's around each launch, by number of the array: the words of the second device's units.
+/// The arrays, by number, of which the words of the second device's units are copied between the devices around each launch.
 struct TeamFlow {
-    std::vector<std::size_t> sent;      ///< what other work on the first device wrote: to the second, before
+    std::vector<std::size_t> sent;      ///< written by other work on the first device: copied to the second, before
     std::vector<std::size_t> returned;  ///< results that other work on the first device reads: from the second, after
 };
 

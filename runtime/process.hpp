@@ -9,7 +9,7 @@
 
 namespace hone {
 
-/// How a program ended, and what it said.
+/// The end of a program, and its output.
 struct ProcessResult {
     bool started = false;
     bool timed_out = false;

@@ -10,7 +10,7 @@
 
 namespace hone {
 
-/// A temporary folder for what this process runs and may have to kill: all of it goes with this, while a killed program cannot clean up.
+/// A temporary folder for programs that this process starts and may have to kill. A killed program cannot clean up; this removes all its files.
 ///
 /// When this process itself is killed, the next one removes the folder: its file `.owner` is locked for as long as the process lives. A folder stays
 /// where anything is in doubt: its owner lives, it belongs to another user, it is a link, its lock cannot be taken. Several processes may do this at

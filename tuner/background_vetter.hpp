@@ -26,15 +26,15 @@ struct VetterSettings {
     std::uint64_t seed = 0;       ///< of the data
 };
 
-/// What became of a candidate: a failure, or verified and loaded.
+/// The result of vetting a candidate: a failure, or a kernel that is verified and loaded.
 struct Vetted {
     Candidate candidate;
     Outcome outcome;
     std::shared_ptr<const Kernel> kernel;  ///< of the application's problem, when it passed
 };
 
-/// A thread beside a running application that compiles, verifies and loads candidates. Only what a worker process found right on random data of its
-/// own is ever handed out, and then its code lies in the disk cache and is loaded already. The thread and its processes run with low
+/// A thread beside a running application that compiles, verifies and loads candidates. It hands out only candidates that a worker process verified
+/// on random data of its own; their code is in the disk cache and loaded. The thread and its processes run with low
 /// priority. All functions but `end` and the destructor return at once; `job_waits`, `working` and `ending` take no lock.
 ///
 /// A job is what may slow the application's steps: verifying and loading a candidate; on the CPU, whose cores the application uses, also compiling

@@ -42,7 +42,7 @@ struct BalanceSettings {
     double energy_seconds = 0;  ///< also run each device alone and both together so long under the meters; 0: no
     std::array<std::optional<PowerSource>, 2> meters;
     std::array<double, 2> idle_watts{};                  ///< of each device, by its meter; 0: not known
-    std::optional<Hybrid> known;                         ///< what a database says about this pair: begins settled there
+    std::optional<Hybrid> known;                         ///< the share that a database has for this pair: the run begins settled there
     std::uint64_t seed = 1;                              ///< of the problem's data
     std::function<void(const BalancePeriod&)> progress;  ///< after each period, of the sweep too
     std::function<bool()> stop;                          ///< asked after each period: true ends the run

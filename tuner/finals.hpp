@@ -7,10 +7,10 @@
 
 namespace hone {
 
-/// What one round of a finalist came to.
+/// The result of one round of a finalist.
 struct Round {
     double cost = 0;   ///< median of the round
-    double noise = 0;  ///< standard deviation of that median, relative to it, as the round's own samples tell it
+    double noise = 0;  ///< standard deviation of that median, relative to it, from the round's own samples
 };
 
 enum class Comparison {
@@ -49,15 +49,15 @@ class Finals {
   public:
     Finals(std::size_t finalists, FinalsRule rule) : rule_(rule), finalists_(finalists) {}
 
-    /// Who is to be measured in the next round, in this order; nobody when all is decided. To be asked when the last round was reported.
+    /// The finalists of the next round, in the order in which to measure them; none when all is decided. Call it after the last round was reported.
     std::vector<std::size_t> round();
-    /// A finalist's next round; nothing: it failed and is out.
+    /// Reports a finalist's round. Nothing: it failed, and takes no further part.
     void report(std::size_t finalist, const std::optional<Round>& round);
 
-    /// The one with the lowest costs; of those that are equal to it for all that was measured, the one with the lowest number. Nothing when nobody
-    /// has a round and did not fail.
+    /// The finalist with the lowest costs. Of those that the measurements cannot tell from it, the one with the lowest number. Nothing when no
+    /// finalist has a round without failing.
     std::optional<std::size_t> winner() const;
-    /// Who did not fail and has no round yet.
+    /// The finalists that did not fail and have no round yet.
     std::vector<std::size_t> unmeasured() const;
 
   private:

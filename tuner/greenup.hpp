@@ -10,9 +10,10 @@ struct TimeAndPower {
     double joules() const { return seconds * watts; }
 };
 
-/// How much better a way is than a reference, above all than the processor alone. For a step shared by processor and GPU, with the processor alone as
-/// reference: powerup = P_cpu / (P_cpu + P_gpu), speed-up = T_cpu / T_hybrid, greenup = powerup x speed-up = E_cpu / E_hybrid. A powerup below 1 is
-/// the rule (two devices draw more than one) and a greenup above 1 the aim. Source: the definition used with the hydrodynamics code BLAST.
+/// The gains of a way to compute a step over a reference, which usually is the processor alone. For a step shared by processor and GPU, with the
+/// processor alone as reference: powerup = P_cpu / (P_cpu + P_gpu), speed-up = T_cpu / T_hybrid, greenup = powerup x speed-up = E_cpu / E_hybrid. A
+/// powerup below 1 is the rule (two devices draw more than one) and a greenup above 1 the aim. Source: the definition used with the hydrodynamics
+/// code BLAST.
 struct Gains {
     double speed_up = 0;
     double powerup = 0;

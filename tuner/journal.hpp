@@ -13,7 +13,7 @@
 
 namespace hone {
 
-/// What a tuning run is: its candidates follow from these and from their outcomes. The first line of its journal.
+/// The description of a tuning run, which is the first line of its journal. The run's candidates follow from it and from their outcomes.
 struct RunDescription {
     std::string problem;  ///< key, with the extents
     DeviceFingerprint device;
@@ -54,7 +54,7 @@ struct JournalEntry {
     bool again = false;  ///< see Candidate
 };
 
-/// What the text of a journal says.
+/// The contents of a journal.
 struct JournalText {
     RunDescription run;
     std::vector<JournalEntry> entries;
@@ -66,8 +66,8 @@ JournalText parse_journal(std::string_view text, const std::string& where);
 /// The inverse.
 std::string journal_text(const JournalText& journal);
 
-/// The journal of one tuning run: JSON lines, only ever appended to, each written at once and on the disk before the run goes on. However a run ends
-/// (`kill -9`, power), every finished evaluation is in it and a resumed run repeats at most the evaluations in flight.
+/// The journal of one tuning run: JSON lines that are only appended. Each is written at once, and is on the disk before the run goes on. However a
+/// run ends (`kill -9`, power), its journal has every finished evaluation. A resumed run repeats at most the evaluations in flight.
 ///
 ///     Journal journal = Journal::resume(path, description);       // or Journal::start
 ///     for (const auto& entry : journal.entries()) replay(entry);  // what was there
@@ -82,7 +82,7 @@ class Journal {
     /// Goes on with the journal that is there, or starts one when there is none. Throws OtherRunError when it differs in anything of its description,
     /// naming both.
     static Journal resume(const std::filesystem::path& file, const RunDescription& description);
-    /// What a run may take from the journal that is there, to go on with it: strategy, seed, settings, objective, restriction, promising members.
+    /// Takes from the existing journal what a run needs to continue it: strategy, seed, settings, objective, restriction, promising members.
     /// False, changing nothing, when there is none.
     static bool peek(const std::filesystem::path& file, RunDescription& description);
 

@@ -4,8 +4,8 @@
 
 namespace hone {
 
-/// The same space with its members enumerated once and for all: nobody who asks for them afterwards walks through the product, which takes seconds of
-/// a processor where millions of configurations are to be checked. It has no constraints: `check` says of those that are no members just that.
+/// The same space with its members enumerated once. Asking for them later does not walk the product again, which takes seconds where millions of
+/// configurations have to be checked. The result has no constraints: `check` only says that a configuration is no member.
 SearchSpace listed_space(const SearchSpace& space);
 
 }  // namespace hone

@@ -9,7 +9,7 @@
 
 namespace hone {
 
-/// What two devices took in one sampling period: seconds of one step, each a robust summary (the median) of the period's steps.
+/// The times of two devices in one sampling period: seconds of one step, each the median of the period's steps.
 struct SharedTimes {
     double first = 0;   ///< busy time of the first device; ignored where it had no units
     double second = 0;  ///< of the second
@@ -20,12 +20,12 @@ struct SharedTimes {
 struct LoadBalancerSettings {
     std::int64_t units = 1;        ///< of the whole range: elements, planes, zones
     std::int64_t granularity = 1;  ///< the first device gets a multiple of it, or all
-    /// What moving one unit from device to device costs, and how many steps there are to earn it back.
+    /// Seconds that moving one unit from device to device costs, and the number of steps left to earn it back.
     double seconds_per_moved_unit = 0;
     double remaining_steps = std::numeric_limits<double>::infinity();
 };
 
-/// All that a balancer has learnt; a balancer made from it goes on as the one that it was taken from. A plain value.
+/// The state of a balancer, a plain value. A balancer made from it continues as the original would.
 struct BalancerState {
     struct Side {
         std::vector<double> alone;                            ///< of the last eight periods with all units on this device: seconds
@@ -44,8 +44,8 @@ struct BalancerState {
     int periods = 0;
 };
 
-/// Finds how two devices share a step so that both end at the same moment. Pure: no clock, no device; told the times of a period, it says how many
-/// units the first device takes in the next one.
+/// Finds the share of a step for each of two devices so that both end at the same moment. It has no clock and no device: it is told the times of a
+/// period, and says how many units the first device takes in the next one.
 ///
 /// The cost of each device is taken as affine in its units, T = a + b n with a, b >= 0: launches, transfers and the start of threads are in a. The
 /// first period gives the first device everything and the second gives it nothing: then both end points are known, one device alone being free of

@@ -8,10 +8,10 @@
 
 namespace hone {
 
-/// What a tuning run makes small: seconds^time * joules^energy of one time step.
+/// The objective that a tuning run minimises: seconds^time * joules^energy of one time step.
 ///
-/// A product and no sum, because a sum of seconds and joules needs a rate of exchange that nobody has, while a product ranks configurations the same
-/// in every unit: with weight w of energy, 1 % of energy is worth w / (1 - w) per cent of time.
+/// It is a product and no sum. A sum of seconds and joules needs a rate of exchange, which nobody has. A product ranks configurations the same in
+/// every unit: with weight w of energy, 1 % of energy is worth w / (1 - w) per cent of time.
 struct Objective {
     std::string name = "time";  ///< as on the command line
     double time = 1;

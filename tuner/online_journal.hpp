@@ -16,8 +16,8 @@
 
 namespace hone {
 
-/// What online tuning of a problem leaves on the disk, and how it takes it up again: a journal `<journal_path>` with "-online" before its ending, as
-/// an offline run writes it, and records in the database.
+/// The files of online tuning of a problem, and how it continues from them: a journal `<journal_path>` with "-online" before its ending, in the
+/// format of an offline run's, and records in the database.
 struct OnlineNotes {
     std::filesystem::path folder;
     std::filesystem::path file;

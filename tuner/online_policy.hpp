@@ -85,8 +85,8 @@ struct OnlineProgress {
     double allowed() const { return bound * seconds; }
 };
 
-/// Which configuration an application's next step runs: the pure part of online tuning. No clock, no device, no thread: it is asked before every
-/// step, told the seconds of some of them, in order but as late as one likes, and told what background work found out about candidates.
+/// Decides which configuration an application's next step runs. It is the pure part of online tuning: no clock, no device, no thread. It is asked
+/// before every step. It is told the seconds of some steps, in order and with any delay, and the results of background work on candidates.
 ///
 ///     OnlinePolicy policy(space, strategies().front(), seed, incumbent);
 ///     for (...) {
@@ -96,51 +96,53 @@ struct OnlineProgress {
 ///         if (step.timed) policy.told(step, seconds);
 ///     }
 ///
-/// The incumbent, the best configuration known, runs all steps but those of a trial. A trial is a candidate's sampling period: a few of its steps, as
-/// many of the incumbent, in turns. It ends as soon as the candidate is clearly slower (dropped) or clearly faster (adopted at once), or after a
-/// whole period. The outcome goes to the same `Tuner` that tunes offline, which says what to try next and compares the finalists in the end. Costs
-/// that it is told are relative to the incumbent's of the same time, so that a slow drift of the device does not favour the late or the early.
+/// The incumbent is the best configuration known. It runs all steps except those of a trial. A trial is a candidate's sampling period: a few of its
+/// steps and as many of the incumbent, in turns. It ends as soon as the candidate is clearly slower (dropped) or clearly faster (adopted), or after a
+/// whole period. The outcome goes to the same `Tuner` that tunes offline. It chooses the next candidate, and compares the finalists in the end. The
+/// costs that it is told are relative to the incumbent's at the same time, so that a drift of the device favours neither early nor late candidates.
 ///
-/// Regret is what an explored step takes longer than the incumbent's median, what the incumbent's steps take longer than that while work in
-/// the background disturbs them, and what switching stalls. A candidate's step is launched only when the worst that is to be expected of it, and of
-/// its steps whose times are still outstanding, fits into `bound` times the time of all steps so far, less the regret so far. So regret stays within
-/// the bound but for one step's worth: the first step of a candidate is a guess. Background work obeys `may_work` and `must_pause`.
+/// Regret has three parts: the excess of an explored step over the incumbent's median, the excess of the incumbent's own steps over it while
+/// background work disturbs them, and the stalls of switching. A candidate's step is launched only when its worst expected regret fits into the
+/// budget, together with that of its steps whose times are outstanding. The budget is `bound` times the time of all steps so far, less the regret so
+/// far. So regret exceeds the bound by one step at most: the first step of a candidate is a guess. Background work obeys `may_work` and `must_pause`.
 class OnlinePolicy {
   public:
-    /// `incumbent` is a member of the space: what runs first. `promising` members are tried first. `space` must outlive the policy.
+    /// `incumbent`, a member of the space, runs first. `promising` members are tried first. `space` must outlive the policy.
     OnlinePolicy(const SearchSpace& space, const StrategyEntry& strategy, std::uint64_t seed, std::int64_t incumbent, OnlineRules rules = {},
                  std::vector<std::int64_t> promising = {});
     ~OnlinePolicy();
     OnlinePolicy(OnlinePolicy&&) noexcept;
     OnlinePolicy& operator=(OnlinePolicy&&) noexcept;
 
-    /// Before the first step: what an earlier run told its tuner, in order. False when this run would have tried something else: start anew then.
+    /// Replays what an earlier run told its tuner, in order, before the first step. False when this run would have tried another candidate: start
+    /// anew then.
     bool resume(const Candidate& candidate, const Outcome& outcome);
     void resume_finish();
 
     /// Candidates to be vetted (compiled, verified, loaded) that were not handed out before, the incumbent among them.
     std::vector<Candidate> take_wanted();
-    /// Still of use: what was handed out may be wanted no more.
+    /// Whether a candidate that was handed out is still wanted.
     bool wants(std::int64_t index) const;
-    /// What a worker said of it: a failure, or its verification and a few times of steps at some size, which are compared with the incumbent's there.
+    /// Reports a worker's result: a failure, or a verification with a few times of steps at some size. These are compared with the incumbent's times
+    /// at that size.
     void vetted(std::int64_t index, const Outcome& outcome);
-    /// It passed but cannot run here after all.
+    /// Reports a candidate that passed but cannot run here.
     void unusable(std::int64_t index, const std::string& reason);
     /// A job that may slow the application's steps may begin now.
     bool may_work() const;
-    /// Such a job is to stand still until this says otherwise.
+    /// Whether such a job must pause now. Ask again to learn when it may continue.
     bool must_pause();
-    /// Such a job has ended; what it cost is foreseen for the next.
+    /// Reports the end of such a job. Its cost is the estimate for the next one.
     void work_done();
 
     /// The step to be launched now. `disturbed`: a job is under way. With `may_time` false, nothing but a trial's steps is timed.
     OnlineStep next(bool disturbed = false, bool may_time = true);
     /// Seconds of a timed step. Steps are told in order.
     void told(const OnlineStep& step, double seconds);
-    /// What making a candidate ready to run cost the application: tables that it makes from the arrays, for one.
+    /// Reports seconds that the application lost to making a candidate ready, for example to filling its tables from the arrays.
     void stalled(double seconds);
 
-    /// What has been told to the tuner since the last call.
+    /// The events that were told to the tuner since the last call.
     std::vector<OnlineEvent> take_events();
     std::int64_t incumbent() const;
     double pace() const;  ///< median of the incumbent's latest steps; 0: not known yet

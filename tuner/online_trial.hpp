@@ -40,7 +40,7 @@ class Pace {
     int moves_ = 0;  ///< blocks in a row that moved: up or down by sign
 };
 
-/// A candidate's sampling period inside an application: whose turn it is, and what the times say.
+/// A candidate's sampling period inside an application: it decides whose turn it is, and judges the times.
 class Trial {
   public:
     enum class Stage { vetting, ready, running, over };

@@ -14,7 +14,7 @@
 
 namespace hone {
 
-/// How an application is tuned while it runs.
+/// Settings of tuning inside a running application.
 struct OnlineSettings {
     OnlineRules rules;                             ///< `rules.bound`: the part of the time that may be spent exploring
     bool enabled = true;                           ///< false: the best configuration known runs, and nothing is tried
@@ -27,7 +27,7 @@ struct OnlineSettings {
     std::function<void(const std::string&)> warn;  ///< told once when tuning is not possible; default: a line on standard error
 };
 
-/// What online tuning of one problem came to so far.
+/// The state and results of online tuning of one problem so far.
 struct OnlineReport {
     std::string problem;
     std::string device;
@@ -40,7 +40,7 @@ struct OnlineReport {
 /// Several lines for people.
 std::string to_string(const OnlineReport& report);
 
-/// Tunes a kernel inside an application that goes on computing with it.
+/// Tunes a kernel inside an application that computes with it meanwhile.
 ///
 ///     hone::OnlineTuner tuner(*backend, hone::built_in_families(), "", problem, arrays);
 ///     for (int i = 0; i < steps; ++i) {
@@ -50,9 +50,9 @@ std::string to_string(const OnlineReport& report);
 ///     std::cout << to_string(tuner.report());
 ///
 /// `step` launches one time step of the problem on the application's arrays and stream. It begins with the best configuration that the database in
-/// `folder` knows. A thread beside compiles other candidates and has a worker process verify them on random data of its own; only what
-/// is right there, and loaded, ever runs in a step, switched at its boundary. So every step computes what the safe configuration would, up to the
-/// order of the arithmetic. What is tried when, and how the time lost to it is bounded, is OnlinePolicy's business.
+/// `folder` knows. A background thread compiles other candidates, and a worker process verifies them on random data of its own. Only a candidate that
+/// passed and is loaded runs in a step; kernels are switched between steps. So every step computes the result of the safe configuration, up to the
+/// order of the arithmetic. OnlinePolicy decides what is tried when, and bounds the time lost to it.
 ///
 /// Without a `folder` (empty) it begins with the best of known_records and writes to own_records (tuning_db/places.hpp), as every program of hone
 /// does.
@@ -80,11 +80,11 @@ class OnlineTuner {
     void prepare(Stream stream = {});
     /// Other arrays of the same problem, from the next step on.
     void set_arrays(std::span<void* const> arrays, Stream stream = {});
-    /// Another problem, of another size perhaps, from the next step on. What was found out about the one before is kept, and gone on with when it
+    /// Another problem, of another size perhaps, from the next step on. The results for the one before are kept, and its tuning continues when it
     /// comes back.
     void set_problem(const Problem& problem, std::span<void* const> arrays);
-    /// Waits for the steps' times, keeps what was found, and tries nothing more: `step` goes on with the best. Work in the background is dropped
-    /// whatever its state, and its processes are killed, so this takes a moment.
+    /// Waits for the steps' times, keeps the results, and tries nothing more: `step` then runs the best configuration. Background work is dropped in
+    /// any state and its processes are killed, so this takes a moment only.
     void finish();
 
     /// Of the current problem.

@@ -10,7 +10,7 @@
 
 namespace hone {
 
-/// What became of a candidate. Everything but `measured` is a fact that is remembered and not tried again.
+/// The result of evaluating a candidate, in a word. Every failure is remembered, and the candidate is not tried again.
 enum class Status { measured, compile_failed, launch_failed, wrong, timed_out, crashed };
 
 std::string to_string(Status status);
@@ -22,11 +22,11 @@ struct Outcome {
     Status status = Status::measured;
     std::string reason;                   ///< of a failure, in one line
     Statistics step;                      ///< seconds of one time step, when measured
-    std::vector<double> samples;          ///< what `step` summarises, in the order measured
+    std::vector<double> samples;          ///< the samples that `step` summarises, in the order measured
     std::optional<Energy> energy;         ///< of one time step, when it was asked for and the candidate was worth it
     std::optional<DeviceReading> device;  ///< clocks, temperature, throttling at the end of the sampling period, where NVML tells them
     double verification_error = 0;
-    double tolerance = 0;  ///< what was allowed
+    double tolerance = 0;  ///< largest error that is accepted
     double compile_seconds = 0;
     double verify_seconds = 0;
     double measure_seconds = 0;
@@ -35,7 +35,7 @@ struct Outcome {
     bool operator==(const Outcome&) const = default;
 };
 
-/// What nothing was measured of, and why.
+/// The outcome of a candidate that was not measured, with the reason.
 Outcome failure(Status status, std::string reason);
 
 }  // namespace hone

@@ -19,9 +19,9 @@ struct Promising {
     double distance = 0;  ///< of the record's problem and device from these
 };
 
-/// How far a result lies from a problem on a device: every different word (precision, stencil) and another architecture count 1, a number of another
-/// size (the order) its |log2| of the ratio, sizes a quarter of theirs, another device of the same architecture a quarter. Nothing for another family
-/// or target, for a step that two devices share, for what is not verified, and beyond 2, where little of a result can be expected to carry over.
+/// The distance of a result from a problem on a device. Every different word (precision, stencil) and another architecture count 1. A number such as
+/// the order counts |log2| of the ratio, a size a quarter of that, another device of the same architecture a quarter. Nothing for another family or
+/// target, for a step that two devices share, for a result that is not verified, and beyond a distance of 2, where little carries over.
 std::optional<double> neighbour_distance(const Record& record, const Problem& problem, const DeviceFingerprint& device);
 
 /// The member nearest to a configuration of another space: by name, numbers nearest on a logarithmic scale, what is missing as in the safe
@@ -32,8 +32,7 @@ Config nearest_member(const SearchSpace& space, const Config& config);
 std::vector<Promising> promising_members(const Database& database, const Problem& problem, const Device& device, const SearchSpace& space,
                                          int most = 4);
 
-/// How many candidates a run had evaluated when it first had one that costs at most `bound` (the safe configuration is number 1). Nothing when it
-/// never had one.
+/// The number of the first candidate in a run that costs at most `bound` (the safe configuration is number 1). Nothing when there is none.
 std::optional<int> evaluations_to_reach(const std::vector<JournalEntry>& entries, const Objective& objective, double bound);
 
 }  // namespace hone

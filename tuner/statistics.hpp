@@ -18,10 +18,10 @@ Statistics summarise(std::vector<double> seconds);
 /// Fewer than 6 samples cannot give that confidence; their whole range is returned. Requires at least one sample.
 std::pair<int, int> median_interval(int samples);
 
-/// How many of the first samples are warm-up: those slower than every sample of the second half, at most a quarter of all.
+/// The number of first samples that are warm-up: those slower than every sample of the second half, at most a quarter of all.
 int warm_up_length(std::span<const double> seconds);
 
-/// How long a candidate is measured. A sample is one time step, or the mean of several where one is too short for the clock.
+/// The rule that decides how long a candidate is measured. A sample is one time step, or the mean of several where one is too short for the clock.
 struct SamplingRule {
     int period = 40;                ///< samples in a full period, as in the published tuner of a hydrodynamics code
     int fewest = 6;                 ///< the first number that gives a 95 % interval of the median
@@ -49,7 +49,7 @@ enum class Verdict {
 /// time that all samples took together.
 Verdict judge(std::span<const double> seconds, double incumbent, double elapsed, const SamplingRule& rule);
 
-/// How many time steps make a sample when one takes `step_seconds`.
+/// The number of time steps in a sample when one takes `step_seconds`.
 int steps_per_sample(double step_seconds, const SamplingRule& rule);
 
 }  // namespace hone

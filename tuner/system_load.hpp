@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// What the system says about who used its processors until now. Absent: it does not say.
+/// The system's counters of the use of its processors until now. A counter that the system does not have is absent.
 struct LoadReading {
     std::chrono::steady_clock::time_point at;
     std::optional<double> load;               ///< mean number of running and waiting threads of the last minute (/proc/loadavg)
@@ -30,8 +30,8 @@ class SystemLoad {
 
     LoadReading read() const;
 
-    /// What between two readings was more than a measurement on `processors` processors makes itself, in words ("12.0 % of the processors' time was
-    /// stolen"), or an empty string.
+    /// Describes the load between two readings that a measurement on `processors` processors does not make itself ("12.0 % of the processors' time
+    /// was stolen"). An empty string: there was none.
     static std::string busy(const LoadReading& before, const LoadReading& after, int processors);
 
   private:

@@ -99,6 +99,36 @@ std::string curve_text(const Chart::Curve& curve, const Axes& axes, std::size_t 
                  fmt::format(" fill=\"{}\"", colour));
 }
 
+void write_svg(const std::filesystem::path& file, double height, const std::string& body) {
+    std::ofstream stream(file);
+    stream << fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" font-family=\"sans-serif\" "
+        "font-size=\"12\">\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        chart_width, height);
+    stream << body << "</svg>\n";
+    stream.close();
+    if (!stream) throw Error(file.string(), "it cannot be written", "choose another place");
+}
+
+// Strip charts, in pixels: lanes start where names of lanes and groups end.
+constexpr double strips_left = 270, row_height = 15, lane_gap = 9;
+
+// A group's dots in one row, its median as an upright line.
+std::string strip_row(const StripChart::Group& group, double y, double pixels_per_unit, const std::string& colour) {
+    const auto x = [&](double value) { return strips_left + value * pixels_per_unit; };
+    std::string text = label(strips_left - 8, y + 4, "end", group.name + (group.values.empty() ? " –" : ""), fmt::format(" fill=\"{}\"", colour));
+    if (group.values.empty()) return text;
+    text += fmt::format("<g fill=\"{}\" fill-opacity=\"0.4\">\n", colour);
+    for (const double value : group.values) text += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"/>\n", x(value), y);
+    text += "</g>\n";
+    std::vector<double> sorted = group.values;
+    std::sort(sorted.begin(), sorted.end());
+    const double median = (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
+    return text + fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"black\" stroke-width=\"2\"/>\n", x(median),
+                              y - 6, y + 6);
+}
+
 }  // namespace
 
 std::vector<double> round_ticks(double low, double high, int count) {
@@ -111,17 +141,39 @@ std::vector<double> round_ticks(double low, double high, int count) {
 
 void write_chart(const std::filesystem::path& file, const Chart& chart) {
     const Axes axes(chart);
-    std::ofstream stream(file);
-    stream << fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" font-family=\"sans-serif\" "
-        "font-size=\"12\">\n"
-        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        chart_width, chart_height);
-    stream << frame(chart, axes);
-    for (std::size_t n = 0; n < chart.curves.size(); ++n) stream << curve_text(chart.curves[n], axes, n);
-    stream << "</svg>\n";
-    stream.close();
-    if (!stream) throw Error(file.string(), "it cannot be written", "choose another place");
+    std::string body = frame(chart, axes);
+    for (std::size_t n = 0; n < chart.curves.size(); ++n) body += curve_text(chart.curves[n], axes, n);
+    write_svg(file, chart_height, body);
+}
+
+void write_strip_chart(const std::filesystem::path& file, const StripChart& chart) {
+    double high = chart.marked;
+    double bottom = top_margin;
+    for (const auto& lane : chart.lanes) {
+        bottom += row_height * static_cast<double>(lane.groups.size()) + lane_gap;
+        for (const auto& group : lane.groups)
+            for (const double value : group.values) high = std::max(high, value);
+    }
+    const double scale = (chart_width - right_margin - strips_left) / (high > 0 ? high : 1);
+    std::string body = label(chart_width / 2, 25, "middle", chart.title, " font-size=\"16\"");
+    for (const double tick : round_ticks(0, high > 0 ? high : 1, 8)) {
+        const double x = strips_left + tick * scale;
+        body += grid_line(x, top_margin, x, bottom) + label(x, bottom + 18, "middle", fmt::format("{:.6g}", tick));
+    }
+    const double marked = strips_left + chart.marked * scale;
+    body += fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"#555\" stroke-dasharray=\"5 3\"/>\n", marked,
+                        top_margin, bottom);
+    body += label((strips_left + chart_width - right_margin) / 2, bottom + 42, "middle", chart.x_label);
+    double y = top_margin;
+    for (const auto& lane : chart.lanes) {
+        y += lane_gap / 2;
+        body += label(10, y + row_height / 2 * static_cast<double>(lane.groups.size()) + 4, "start", lane.name);
+        for (std::size_t n = 0; n < lane.groups.size(); ++n, y += row_height)
+            body += strip_row(lane.groups[n], y + row_height / 2, scale, curve_colours[n == 0 ? 0 : 1]);
+        y += lane_gap / 2;
+        body += grid_line(10, y, chart_width - right_margin, y);
+    }
+    write_svg(file, bottom + 60, body);
 }
 
 }  // namespace hone::examples

@@ -54,8 +54,21 @@ TEST(Chart, AnEmptyOneIsAFrame) {
     EXPECT_THAT(written({"a point", "", "", false, {{"", {{3, 3}}}}}), Not(HasSubstr("nan")));
 }
 
+// 270 to 780 from left to right, the largest value at the right.
+TEST(StripChart, DotsAndMediansLieWhereTheyBelong) {
+    const test::TemporaryFolder folder;
+    write_strip_chart(folder.path() / "strips.svg", {"strips", "%", 100, {{"lane", {{"ours", {0, 100, 200}}, {"theirs", {}}}}}});
+    std::ifstream stream(folder.path() / "strips.svg");
+    std::ostringstream text;
+    text << stream.rdbuf();
+    for (const char* x : {"270.0", "525.0", "780.0"}) EXPECT_THAT(text.str(), HasSubstr("<circle cx=\"" + std::string(x) + "\""));
+    EXPECT_THAT(text.str(), HasSubstr("<line x1=\"525.0\" y1=\"51.0\" x2=\"525.0\" y2=\"63.0\""));
+    EXPECT_THAT(text.str(), HasSubstr(">theirs –</text>"));
+}
+
 TEST(Chart, RefusesAPlaceThatIsNone) {
     EXPECT_THROW(write_chart("/nowhere/at/all.svg", {}), Error);
+    EXPECT_THROW(write_strip_chart("/nowhere/at/all.svg", {}), Error);
 }
 
 }  // namespace

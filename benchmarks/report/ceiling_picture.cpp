@@ -1,0 +1,74 @@
+#include "benchmarks/report/ceiling_picture.hpp"
+
+#include <algorithm>
+#include <array>
+#include <regex>
+
+#include "benchmarks/report/tables.hpp"
+#include "generator/error.hpp"
+
+namespace hone::benchmarks {
+namespace {
+
+struct Source {
+    std::string lane, file, rival;  ///< no rival: what was timed beside it is not shown
+};
+const std::array sources{
+    Source{"Gauss-Seidel, 27 points", "gauss_seidel_27", "plain kernel"},
+    Source{"acoustics, staggered, f32", "acoustics_staggered", "plain kernel"},
+    Source{"acoustics, staggered, f64", "acoustics_staggered_f64", "plain kernel"},
+    Source{"Laplacian with dot product", "poisson7", "plain kernel"},
+    Source{"DG volume, Maxwell", "dg_volume", "cuBLAS route"},
+    Source{"DG volume, others", "dg_volume_others", "cuBLAS route"},
+    Source{"DG stage, Maxwell", "dg_stage", ""},
+    Source{"DG stage, others", "dg_stage_others", ""},
+    Source{"small matrix products", "batched", "cuBLAS"},
+    Source{"sparse matrices", "csr_spmv", "cuSPARSE"},
+    Source{"corner forces", "corner_force", "published kernels"},
+};
+
+double number(const Table::Row& row, const std::string& column) {
+    const auto found = row.find(column);
+    return found == row.end() ? 0 : std::stod(found->second);
+}
+
+// Whether the row's kernel was tuned for this device: a label says how it was found.
+bool tuned(const Table::Row& row) {
+    const auto label = row.find("label");
+    return label != row.end() && !std::regex_search(label->second, std::regex(" (same_architecture|none)[:,]"));
+}
+
+// Of corner forces each form has a column; the published kernels are one of them.
+double best_form(const Table::Row& row) {
+    double best = 0;
+    for (const char* form : {"whole", "force", "separate"}) best = std::max(best, number(row, std::string(form) + "_%ceiling"));
+    return best;
+}
+
+}  // namespace
+
+examples::StripChart ceiling_picture(const std::filesystem::path& folder, const std::string& device) {
+    examples::StripChart chart{"Tuned kernels and rivals on one " + device, "% of the ceiling measured in the same run", 100, {}};
+    for (const Source& source : sources) {
+        const std::filesystem::path file = folder / (source.file + ".csv");
+        if (!std::filesystem::exists(file)) continue;
+        examples::StripChart::Lane lane{source.lane, {{"tuned", {}}}};
+        std::vector<double> rivals;
+        for (const Table::Row& row : read_csv(file).rows) {
+            if (!tuned(row)) continue;
+            const bool forms = row.contains("separate_%ceiling");
+            const double ours = forms ? best_form(row) : number(row, "%ceiling"), ratio = number(row, "rival/ours");
+            if (ours > 0) lane.groups[0].values.push_back(ours);
+            if (forms && row.contains("paper_%ceiling"))
+                rivals.push_back(number(row, "paper_%ceiling"));
+            else if (ratio > 0)
+                rivals.push_back(ours / ratio);
+        }
+        if (!source.rival.empty()) lane.groups.push_back({source.rival, rivals});
+        chart.lanes.push_back(std::move(lane));
+    }
+    if (chart.lanes.empty()) throw Error(folder.string(), "it has no table of a family's benchmark", "give a folder as benchmarks/results/h200");
+    return chart;
+}
+
+}  // namespace hone::benchmarks
