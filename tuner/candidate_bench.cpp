@@ -101,12 +101,15 @@ CandidateBench::CandidateBench(Backend& backend, const Family& family, const Pro
     : backend_(backend), family_(family), problem_(problem), instruments_(std::move(instruments)) {
     const std::vector<ArraySpec> specs = family.arrays(problem);
     require_memory(problem, bench_memory(specs, problem.precision(), backend.device().limits.target), memory_for(backend.device()));
+    const auto begin = Clock::now();
     const Workload workload = family.workload(problem, seed);
+    reference_seconds_ = seconds_since(begin);
     tolerance_ = workload.tolerance;
     Uploader uploader(backend);
     for (std::size_t i = 0; i < specs.size(); ++i) {
         Array& array = arrays_.emplace_back();
         array.name = specs[i].name;
+        array.access = specs[i].access;
         array.words = workload.arrays[i].words();
         array.bytes = workload.arrays[i].bytes();
         array.memory = DeviceArray(backend, lead_bytes(array.bytes) + array.bytes + guard_bytes);
@@ -129,6 +132,11 @@ void CandidateBench::restore() {
         backend_.copy(moved(array.working, -guard_bytes), array.guards.data(), guard_bytes);
         backend_.copy(moved(array.working, array.bytes), moved(array.guards.data(), guard_bytes), guard_bytes);
     }
+}
+
+void CandidateBench::restore_changed() {
+    for (const Array& array : arrays_)
+        if (array.access == Access::inout) backend_.copy(array.working, array.pristine.data(), array.bytes);
 }
 
 std::string CandidateBench::overwritten() {
@@ -210,7 +218,7 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
                           fmt::format("{} differs from the reference by {:.3g}, allowed are {:.3g}", where, error, tolerance_));
 
         begin = Clock::now();
-        restore();
+        restore_changed();
         Verdict verdict = Verdict::more;
         std::tie(outcome.samples, verdict) = sample(backend_, bound, incumbent, rule);
         outcome.step = summarise(outcome.samples);
