@@ -37,7 +37,7 @@ std::int64_t bytes_of(const std::string& text) {
 std::string node_of(const fs::path& processor) {
     std::error_code error;
     for (fs::directory_iterator entry(processor, error), end; !error && entry != end; entry.increment(error)) {
-        const std::string name = entry->path().filename().string();
+        std::string name = entry->path().filename().string();
         if (name.starts_with("node") && name.size() > 4) return name;
     }
     return {};

@@ -59,8 +59,16 @@ class CandidateBench {
         std::string name;
     };
 
-    /// Before a candidate's first step: everything that it may read or write.
-    void restore();
+    /// Before a candidate's first step: everything that it may read or write. Inputs that no step is to change stay as they are where the last
+    /// candidate is known to have left them alone in its own first step.
+    void restore(bool inputs);
+    /// The first step of a candidate: where it differs from the reference, or what else is wrong with it.
+    struct FirstStep {
+        std::string overwritten;  ///< see below
+        double error = 0;
+        std::string where;  ///< the array of the largest difference
+    };
+    FirstStep first_step(const BoundKernel& kernel);
     /// Before it is timed: what its first step changed of what a step reads. Its outputs were compared with the reference, its inputs with
     /// themselves.
     void restore_changed();
@@ -79,6 +87,7 @@ class CandidateBench {
     std::vector<void*> pointers_;
     double tolerance_ = 0;
     double reference_seconds_ = 0;
+    bool inputs_intact_ = false;  ///< as far as the last candidate's first step shows
 };
 
 }  // namespace hone

@@ -79,8 +79,8 @@ std::string implausible_gain(const Record& record) {
 
 std::string other_threads(const Record& record, const DeviceFingerprint& device) {
     if (device.target != Target::cpu || record.device.units == device.units) return {};
-    const auto threads = [](int count) { return fmt::format("{} thread{}", count, count == 1 ? "" : "s"); };
-    return fmt::format("measured with {}, here are {}", threads(record.device.units), threads(device.units));
+    const int measured = record.device.units;
+    return fmt::format("measured with {} thread{}, here are {}", measured, measured == 1 ? "" : "s", device.units);
 }
 
 std::string subject(const Problem& problem, const DeviceFingerprint& device, const std::string& purpose) {

@@ -158,22 +158,22 @@ struct Trial {
     std::string failure;  // else
 };
 
-// Compilers that failed, by what they are: one that hangs is waited for once, however many backends a process makes.
-class FailedCompilers {
+// What this process tried, by what a compiler is: one that hangs is waited for once, however many backends it makes.
+class TriedCompilers {
   public:
-    std::optional<std::string> find(const std::string& compiler) {
+    std::optional<Trial> find(const std::string& compiler) {
         const std::lock_guard lock(mutex_);
-        const auto failure = failures_.find(compiler);
-        return failure == failures_.end() ? std::nullopt : std::optional(failure->second);
+        const auto trial = trials_.find(compiler);
+        return trial == trials_.end() ? std::nullopt : std::optional(trial->second);
     }
-    void add(const std::string& compiler, const std::string& failure) {
+    void add(const std::string& compiler, const Trial& trial) {
         const std::lock_guard lock(mutex_);
-        failures_.emplace(compiler, failure);
+        trials_.emplace(compiler, trial);
     }
 
   private:
     std::mutex mutex_;
-    std::map<std::string, std::string> failures_;
+    std::map<std::string, Trial> trials_;
 };
 
 Trial try_compiler(const std::string& path, const DiskCache* cache) {
@@ -184,8 +184,12 @@ Trial try_compiler(const std::string& path, const DiskCache* cache) {
     const std::string key = fmt::format("host compiler that serves\n{} {} {} {}\n{}\n{}\n{}", path, program.string(), size, changed, machine_text(),
                                         fmt::join(host_compiler_options(), " "), probe_text);
     if (auto kept = cache != nullptr ? cache->read(key) : std::nullopt) return {std::move(*kept), ""};
-    static FailedCompilers failed;
-    if (auto known = failed.find(key)) return {"", std::move(*known)};
+    static TriedCompilers tried;
+    // Who brings no cache wants to know how it is now; but one that failed would be waited for again.
+    if (auto known = tried.find(key); known && (cache != nullptr || !known->failure.empty())) {
+        if (known->failure.empty()) cache->write(key, known->version);
+        return std::move(*known);
+    }
     constexpr double patience_seconds = 20;
     const ProcessResult result = run_process({path, "--version"}, patience_seconds, {{"LC_ALL", "C"}});
     Trial trial{first_line(result.output), ""};
@@ -194,10 +198,8 @@ Trial try_compiler(const std::string& path, const DiskCache* cache) {
     } else if (const std::string failure = failed_probe(path); !failure.empty()) {
         trial.failure = fmt::format("{}: {}", trial.version, failure);
     }
-    if (!trial.failure.empty())
-        failed.add(key, trial.failure);
-    else if (cache != nullptr)
-        cache->write(key, trial.version);
+    tried.add(key, trial);
+    if (trial.failure.empty() && cache != nullptr) cache->write(key, trial.version);
     return trial;
 }
 
