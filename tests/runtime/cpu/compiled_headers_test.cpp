@@ -42,7 +42,7 @@ TEST(CompiledHeaders, ATextsLeadingIncludesAreItsHeaders) {
     EXPECT_EQ(leading_includes(""), "");
 }
 
-class CompiledHeadersTest : public testing::TestWithParam<const char*> {
+class SlowCompiledHeaders : public testing::TestWithParam<const char*> {
   protected:
     void SetUp() override {
         if (find_program(GetParam()).empty()) GTEST_SKIP() << "there is no " << GetParam();
@@ -57,7 +57,7 @@ class CompiledHeadersTest : public testing::TestWithParam<const char*> {
     std::unique_ptr<Compiler> compiler;
 };
 
-TEST_P(CompiledHeadersTest, TheSecondKernelMakesThemAndTheCodeStaysTheSame) {
+TEST_P(SlowCompiledHeaders, TheSecondKernelMakesThemAndTheCodeStaysTheSame) {
     const auto makes = make_host_compiler(cache, 120, HeaderUse::makes_compiled);
     const std::string text = includes + body;
     ASSERT_TRUE(makes->compile(source_of(text)).ok);
@@ -75,7 +75,7 @@ TEST_P(CompiledHeadersTest, TheSecondKernelMakesThemAndTheCodeStaysTheSame) {
     EXPECT_EQ(entries(), before + 6);
 }
 
-TEST_P(CompiledHeadersTest, AKernelThatFailsSaysWhatItSaysWithoutThem) {
+TEST_P(SlowCompiledHeaders, AKernelThatFailsSaysWhatItSaysWithoutThem) {
     const auto makes = make_host_compiler(cache, 120, HeaderUse::makes_compiled);
     for (const char* line : {"", "// again\n"}) ASSERT_TRUE(makes->compile(source_of(includes + body + line)).ok);
     const std::string wrong = includes + "void f() { nothing_there(); }\n" + body;
@@ -85,7 +85,7 @@ TEST_P(CompiledHeadersTest, AKernelThatFailsSaysWhatItSaysWithoutThem) {
     EXPECT_EQ(with.failure, without.failure);
 }
 
-TEST_P(CompiledHeadersTest, HeadersThatLeaveTheCacheAreParsedAgain) {
+TEST_P(SlowCompiledHeaders, HeadersThatLeaveTheCacheAreParsedAgain) {
     const auto makes = make_host_compiler(cache, 120, HeaderUse::makes_compiled);
     for (const char* line : {"", "// again\n"}) ASSERT_TRUE(makes->compile(source_of(includes + body + line)).ok);
     for (const auto& entry : fs::directory_iterator(cache.folder())) fs::remove(entry.path());
@@ -93,7 +93,7 @@ TEST_P(CompiledHeadersTest, HeadersThatLeaveTheCacheAreParsedAgain) {
     EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
 }
 
-INSTANTIATE_TEST_SUITE_P(, CompiledHeadersTest, testing::Values("g++", "clang++"));
+INSTANTIATE_TEST_SUITE_P(, SlowCompiledHeaders, testing::Values("g++", "clang++"));
 
 }  // namespace
 }  // namespace hone::compiled_headers_test
