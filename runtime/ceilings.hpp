@@ -15,6 +15,9 @@ struct Ceilings {
     std::string how;  ///< what was measured, in one line
 };
 
+/// Bytes that measuring the ceilings of a CPU takes at most.
+inline constexpr double most_ceiling_bytes = 1.5 * (1 << 30);
+
 /// Measures a device through its backend, in less than a second: the better of a copy kernel and the driver's own copy on buffers far beyond the
 /// caches, and chains of multiply-adds. Medians. Nothing else should run on the device meanwhile. Throws Error when the device refuses.
 ///

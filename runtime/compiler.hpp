@@ -52,8 +52,12 @@ class Compiler {
 /// NVRTC for `architecture` ("sm_90"). Throws Error, saying what to install, where libnvrtc is absent.
 std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture, DiskCache& cache);
 
+/// What a program that compiles many kernels does about the standard headers that they begin with (runtime/cpu/compiled_headers.hpp): parse them
+/// each time; use their compiled form where the disk cache has it; also make it there.
+enum class HeaderUse { parses, uses_compiled, makes_compiled };
+
 /// The host's C++ compiler (see runtime/cpu/host_compiler.hpp), started without a shell and killed after `timeout_seconds`.
 /// Where there is none, every compilation fails with what to install, and `missing` says so.
-std::unique_ptr<Compiler> make_host_compiler(DiskCache& cache, double timeout_seconds = 120);
+std::unique_ptr<Compiler> make_host_compiler(DiskCache& cache, double timeout_seconds = 120, HeaderUse headers = HeaderUse::parses);
 
 }  // namespace hone

@@ -13,6 +13,7 @@
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/power.hpp"
 #include "runtime/processors.hpp"
+#include "runtime/topology.hpp"
 
 namespace hone {
 namespace {
@@ -82,9 +83,25 @@ std::vector<Finding> compiler_findings() {
     return findings;
 }
 
+std::string counted(int count, const std::string& noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string processors_text(const Processors& found) {
+    const std::string bound = found.binding == "none" ? "" : ", bound by OMP_PROC_BIND: " + found.binding;
     const std::string limits = found.limits.empty() ? "" : fmt::format("; limited by: {}", fmt::join(found.limits, "; "));
-    return fmt::format("{}, {} thread{}{}", processor_list(found.numbers), found.threads, found.threads == 1 ? "" : "s", limits);
+    return processor_list(found.numbers) + ", " + counted(found.threads, "thread") + bound + limits;
+}
+
+std::string topology_text(const Topology& topology) {
+    std::string text = fmt::format("{}, {} of {}, {}", counted(topology.sockets, "socket"), counted(topology.cores, "core"),
+                                   counted(topology.threads_per_core, "thread"), counted(topology.numa_nodes, "NUMA node"));
+    for (const CacheKind& cache : topology.caches) {
+        if (cache.kind == "instruction") continue;
+        const bool large = cache.bytes >= 1 << 20;
+        text += fmt::format(", {} x L{} of {} {}", cache.count, cache.level, large ? cache.bytes >> 20 : cache.bytes >> 10, large ? "MiB" : "KiB");
+    }
+    return text;
 }
 
 }  // namespace
@@ -105,6 +122,7 @@ std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates) {
                                     cpu.fingerprint.units, static_cast<double>(cpu.memory_bytes) / (1 << 30)),
                         "", "CPU kernels run"});
     findings.push_back({"processors", true, processors_text(processors()), "", "CPU kernels, compilers and plain loops run on them"});
+    findings.push_back({"topology", true, topology_text(topology_of(processors().numbers)), "", "threads and memory lie near each other"});
     return findings;
 }
 

@@ -68,6 +68,21 @@ std::vector<int> of_places() {
     return numbers;
 }
 
+std::string binding_word(omp_proc_bind_t binding) {
+    switch (binding) {
+        case omp_proc_bind_true:
+            return "true";
+        case omp_proc_bind_master:
+            return "primary";
+        case omp_proc_bind_close:
+            return "close";
+        case omp_proc_bind_spread:
+            return "spread";
+        default:
+            return "none";
+    }
+}
+
 ProcessorFacts look() {
     ProcessorFacts facts;
     facts.allowed = of_places();
@@ -76,6 +91,8 @@ ProcessorFacts look() {
     facts.quota = cgroup_limits().processors;
     facts.num_threads = environment_variable("OMP_NUM_THREADS");
     if (!environment_variable("OMP_THREAD_LIMIT").empty()) facts.thread_limit = omp_get_thread_limit();
+    facts.binding = binding_word(omp_get_proc_bind());
+    if (omp_get_num_places() > 0) facts.first_place = omp_get_place_num_procs(0);
     for (const char* name : {"OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_HW_SUBSET"})
         if (const std::string value = environment_variable(name); !value.empty()) facts.placement.push_back(fmt::format("{}={}", name, value));
     return facts;
@@ -108,6 +125,8 @@ Processors decide_processors(const ProcessorFacts& facts) {
     std::from_chars(facts.num_threads.data(), facts.num_threads.data() + facts.num_threads.size(), wanted);
     lower(wanted, "OMP_NUM_THREADS=" + facts.num_threads);
     lower(facts.thread_limit, fmt::format("OMP_THREAD_LIMIT={}", facts.thread_limit));
+    found.binding = facts.binding;
+    if (facts.binding == "primary") lower(facts.first_place, "OMP_PROC_BIND=master: all threads stay on the first one's place");
     return found;
 }
 
@@ -123,6 +142,11 @@ std::string processor_list(const std::vector<int>& numbers) {
         ranges.push_back(next - first == 1 ? std::to_string(numbers[first]) : fmt::format("{}-{}", numbers[first], numbers[next - 1]));
     }
     return fmt::format("{}", fmt::join(ranges, ","));
+}
+
+std::optional<Team> team_of(const DeviceFingerprint& device) {
+    if (device.target != Target::cpu) return std::nullopt;
+    return Team{processor_list(processors().numbers), processors().binding};
 }
 
 void take_usable_threads() {

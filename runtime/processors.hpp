@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "tuning_db/record.hpp"
 
 namespace hone {
 
@@ -12,6 +15,8 @@ struct ProcessorFacts {
     double quota = 0;                    ///< of its control groups: time of so many processors; 0: none
     std::string num_threads;             ///< OMP_NUM_THREADS as it stands; empty: not set
     int thread_limit = 0;                ///< what OpenMP made of OMP_THREAD_LIMIT; 0: none
+    std::string binding = "none";        ///< how OpenMP binds its threads
+    int first_place = 0;                 ///< processors of OpenMP's first place; 0: it has no places
     std::vector<std::string> placement;  ///< what was given to OpenMP about places, as `name=value`
 };
 
@@ -20,6 +25,7 @@ struct Processors {
     std::vector<int> numbers;         ///< the system's, ascending; at least one
     int usable = 1;                   ///< that can be busy at once: all, or what a quota leaves; so many compilers run side by side
     int threads = 1;                  ///< of a kernel: one on each usable processor, or fewer by OpenMP's variables
+    std::string binding = "none";     ///< of threads to places, by OMP_PROC_BIND: "none", "true", "primary", "close" or "spread"
     std::vector<std::string> limits;  ///< why these are fewer than the machine has: "OMP_NUM_THREADS=1", "cgroup quota 1.5 processors"
 };
 
@@ -33,6 +39,9 @@ const Processors& processors();
 
 /// "0-3,8".
 std::string processor_list(const std::vector<int>& numbers);
+
+/// What a record keeps of the threads of this process's kernels on a device; nothing for one that is no CPU.
+std::optional<Team> team_of(const DeviceFingerprint& device);
 
 /// Gives the calling thread's kernels `processors().threads` threads. For programs of hone's own; an application decides by itself.
 void take_usable_threads();

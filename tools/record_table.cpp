@@ -52,6 +52,11 @@ std::string device_line(const DeviceFingerprint& device) {
     return text;
 }
 
+std::string team_line(const Team& team) {
+    return fmt::format("processors {}, threads {}", team.processors,
+                       team.binding == "none" ? "not bound by OMP_PROC_BIND" : "bound by OMP_PROC_BIND: " + team.binding);
+}
+
 std::string record_table(const std::vector<Record>& records, const std::vector<std::string>& remarks) {
     constexpr auto right = Table::Align::right;
     Table table({{"problem"}, {"step", right}, {"rate", right}, {"GB/s", right}, {"GFLOP/s", right}, {"of ceiling", right}, {"gain", right}});

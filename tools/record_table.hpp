@@ -15,6 +15,8 @@ std::string record_table(const std::vector<Record>& records, const std::vector<s
 
 /// "NVIDIA H200 (sm_90, 132 units), driver 580.1, NVRTC 13.0".
 std::string device_line(const DeviceFingerprint& device);
+/// "processors 0-15, threads bound by OMP_PROC_BIND: close"
+std::string team_line(const Team& team);
 
 /// The record as a database file holds it, with the rates added under "rates".
 Json json_of(const Record& record);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "generator/families/built_in_families.hpp"
+#include <algorithm>
+
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/progress.hpp"
@@ -29,7 +31,53 @@ std::string prior_line(const PriorGain& gain) {
     return text;
 }
 
+struct ProfileRow {
+    const char* name;
+    double seconds;
+    const char* help;
+};
+
+// The last is what is none of the others.
+std::vector<ProfileRow> profile_rows(const TuningProfile& profile) {
+    std::vector<ProfileRow> rows{{"setup", profile.setup, "listing the space, starting processes, laying out data"},
+                                 {"reference", profile.reference, "random data and the answer of the plain loops"},
+                                 {"ceilings", profile.ceilings, "what the device can do at most"},
+                                 {"compile", profile.compile, "waiting for compilers, with nothing to measure"},
+                                 {"verify", profile.verify, "first steps, compared with the reference"},
+                                 {"measure", profile.measure, "sampling periods, finals included"}};
+    double rest = profile.total;
+    for (const ProfileRow& row : rows) rest -= row.seconds;
+    rows.push_back({"rest", std::max(0.0, rest), "search, messages, journal"});
+    return rows;
+}
+
+double first_candidate_seconds(const TunedProblem& tuned) {
+    const double own = tuned.result.profile.first_candidate;
+    return own > 0 ? tuned.begun_after + own : 0;
+}
+
 }  // namespace
+
+std::string profile_table(const TunedProblem& tuned) {
+    const TuningProfile& profile = tuned.result.profile;
+    if (profile.total == 0) return "";
+    const double first = first_candidate_seconds(tuned);
+    std::string text = fmt::format("profile of {}: {}, begun {} after the program; {}\n", short_key(tuned.problem, built_in_families()),
+                                   duration(profile.total), duration(tuned.begun_after),
+                                   first > 0 ? fmt::format("first candidate known {} after it", duration(first)) : "no candidate was measured");
+    Table table({{"part"}, {"seconds", Table::Align::right}, {"share", Table::Align::right}, {"what"}});
+    for (const auto& [name, seconds, help] : profile_rows(profile))
+        table.row({name, fmt::format("{:.3f}", seconds), percent(seconds / profile.total), help});
+    return text + table.text();
+}
+
+Json profile_json(const TunedProblem& tuned) {
+    Json document{{"total_seconds", tuned.result.profile.total},
+                  {"begun_after_seconds", tuned.begun_after},
+                  {"first_candidate_seconds", first_candidate_seconds(tuned)}};
+    for (const auto& [name, seconds, help] : profile_rows(tuned.result.profile)) document[std::string(name) + "_seconds"] = seconds;
+    return document;
+}
 
 std::string tuning_summary(const std::vector<TunedProblem>& problems) {
     std::vector<Record> records;

@@ -14,10 +14,16 @@ struct TunedProblem {
     TuningResult result;
     bool already_tuned = false;   ///< passed over: `result.record` is the database's
     std::string not_stored = {};  ///< why the database does not have `result.record`; empty: it has
+    double begun_after = 0;       ///< seconds from the program's start
 };
 
 /// The summary that `hone tune` ends with: winners with what their search cost, and problems without a result.
 std::string tuning_summary(const std::vector<TunedProblem>& problems);
+
+/// Where the time went: a row of seconds and share for each kind of work.
+std::string profile_table(const TunedProblem& tuned);
+/// {"total_seconds", "first_candidate_seconds" from the program's start, "setup_seconds", ...}.
+Json profile_json(const TunedProblem& tuned);
 
 /// {"problem", "record" or null, "reason", "search": {...}} of one problem.
 Json json_of(const TunedProblem& tuned);

@@ -9,6 +9,7 @@
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
 #include "tuner/journal.hpp"
+#include "tuner/memory_need.hpp"
 #include "tuner/prior.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/places.hpp"
@@ -19,6 +20,9 @@ namespace {
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+// Before main, so that what the program does at first is seen.
+const double program_start = now();
 
 // What a problem may take beyond its share of the budget, see TuningOptions.
 constexpr double least_grace = 10;  // seconds
@@ -71,7 +75,14 @@ bool TuningSession::stop_requested(const std::string& awaited) {
     return guard_.requested();
 }
 
+/// Whether the worker can have the buffers of the ceilings beside the problem's data.
+bool TuningSession::room_for_ceilings(const Problem& problem) const {
+    const MemoryBytes needed = bench_memory(families_.of(problem).arrays(problem), problem.precision(), settings_.device.limits.target);
+    return settings_.device.limits.target == Target::cpu && needed.host + most_ceiling_bytes < memory_for(settings_.device).host;
+}
+
 void TuningSession::measure_ceilings() {
+    measured_ceilings_ = true;
     // They come out of the budget; a compiler that hangs must leave some of it.
     constexpr double least_seconds = 5;
     const double deadline = settings_.seconds > 0 ? now() + std::max(least_seconds, settings_.seconds / 2) : 0;
@@ -157,6 +168,14 @@ TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) 
         reported = now();
         printer_.evaluated(state);
     };
+    // They come after the first candidate, where they can: how fast it is does not wait for what the device can do.
+    if (!measured_ceilings_ && room_for_ceilings(problem))
+        hooks.ceilings = [this] {
+            measure_ceilings();
+            return ceilings_;
+        };
+    else if (!measured_ceilings_)
+        measure_ceilings();
     TuningOptions options;
     options.strategy = settings_.strategy;
     options.seed = settings_.seed;
@@ -183,6 +202,7 @@ TunedProblem TuningSession::tune_next(const Problem& problem, int number) {
     state.evaluations = settings_.evaluations;
     printer_.begin(state);
     TunedProblem tuned{problem, {}, false};
+    tuned.begun_after = now() - program_start;
     try {
         tuned.result = watch(problem, state);
     } catch (const OtherRunError& error) {
@@ -212,7 +232,6 @@ std::vector<TunedProblem> TuningSession::run() {
         }
         if (began_ == 0) {
             began_ = now();
-            measure_ceilings();
         } else if (settings_.seconds > 0 && now() >= began_ + settings_.seconds) {
             results.push_back(without_result(problem, "the budget was spent before its turn"));
             continue;

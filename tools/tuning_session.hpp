@@ -54,6 +54,7 @@ class TuningSession {
 
   private:
     void require_meter(const std::string& option) const;
+    bool room_for_ceilings(const Problem& problem) const;
     void measure_ceilings();
     std::optional<TunedProblem> already_tuned(const Problem& problem) const;
     /// A problem that needs no tuning, or has no result because the database could not be asked.
@@ -74,8 +75,9 @@ class TuningSession {
     std::unique_ptr<WorkerEvaluator> evaluator_;
     ProgressPrinter printer_;
     Ceilings ceilings_;
-    double began_ = 0;   ///< budget
-    bool told_ = false;  ///< that it stops
+    bool measured_ceilings_ = false;  ///< or tried
+    double began_ = 0;                ///< budget
+    bool told_ = false;               ///< that it stops
     bool interrupted_ = false;
 };
 

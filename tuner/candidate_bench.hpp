@@ -40,6 +40,9 @@ class CandidateBench {
     /// Throws Error, before it allocates anything, when host or device have no room for the data.
     CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed, Instruments instruments = {});
 
+    /// Seconds that the constructor spent on random data and the reference's answer.
+    double reference_seconds() const { return reference_seconds_; }
+
     /// Compiles (from the disk cache if it is there), verifies and times. Never throws for the candidate's sake: a failure is an outcome.
     Outcome evaluate(const Config& config, double incumbent, const SamplingRule& rule);
 
@@ -52,10 +55,23 @@ class CandidateBench {
         DeviceArray guards;    ///< as both guards have to be, one after the other
         std::int64_t words = 0;
         std::int64_t bytes = 0;
+        Access access = Access::in;
         std::string name;
     };
 
-    void restore();
+    /// Before a candidate's first step: everything that it may read or write. Inputs that no step is to change stay as they are where the last
+    /// candidate is known to have left them alone in its own first step.
+    void restore(bool inputs);
+    /// The first step of a candidate: where it differs from the reference, or what else is wrong with it.
+    struct FirstStep {
+        std::string overwritten;  ///< see below
+        double error = 0;
+        std::string where;  ///< the array of the largest difference
+    };
+    FirstStep first_step(const BoundKernel& kernel);
+    /// Before it is timed: what its first step changed of what a step reads. Its outputs were compared with the reference, its inputs with
+    /// themselves.
+    void restore_changed();
     /// What was written past an end of an array; empty when nothing was.
     std::string overwritten();
     /// Energy of a step, from a stretch of steps under the power meter; nothing when the meter said too little.
@@ -70,6 +86,8 @@ class CandidateBench {
     std::vector<Array> arrays_;
     std::vector<void*> pointers_;
     double tolerance_ = 0;
+    double reference_seconds_ = 0;
+    bool inputs_intact_ = false;  ///< as far as the last candidate's first step shows
 };
 
 }  // namespace hone

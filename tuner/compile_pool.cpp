@@ -40,10 +40,12 @@ std::optional<CompilePool::Result> CompilePool::result(const Config& config) con
     return found == results_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void CompilePool::start() {
+void CompilePool::start(int most) {
+    auto busy = std::count_if(processes_.begin(), processes_.end(), [](const Process& process) { return !process.config.empty(); });
     for (Process& process : processes_) {
-        if (queue_.empty()) return;
+        if (queue_.empty() || busy >= most) return;
         if (!process.config.empty()) continue;
+        ++busy;
         const std::string config = queue_.front();
         queue_.pop_front();
         give(process, config);
@@ -54,9 +56,9 @@ void CompilePool::give(Process& process, const std::string& config) {
     if (!process.child) {
         process = {};
         process.child = std::make_unique<ChildProcess>(settings_.command, settings_.environment);
-        process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}}})",
+        process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}{}}})",
                                         json_string(settings_.architecture), to_json(settings_.limits), json_string(settings_.cache.string()),
-                                        json_number(settings_.timeout)));
+                                        json_number(settings_.timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));
         ++process.answers_due;
     }
     if (process.problem != problem_) {

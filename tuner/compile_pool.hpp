@@ -3,6 +3,7 @@
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,8 +55,8 @@ class CompilePool {
     void add(const Config& config);
     /// The result, once it is there.
     std::optional<Result> result(const Config& config) const;
-    /// Gives queued work to idle processes, in the order added. Throws Error when no process can be started.
-    void start();
+    /// Gives queued work to idle processes, in the order added, until `most` are at work. Throws Error when no process can be started.
+    void start(int most = std::numeric_limits<int>::max());
     /// Takes what the processes said; ends those that are beyond their time.
     void collect();
     /// Some process is compiling.

@@ -11,6 +11,13 @@
 
 namespace hone {
 
+/// Seconds of the wall clock that an evaluator spent on no candidate in particular.
+struct WaitingTime {
+    double setup = 0;      ///< until a problem's data lay on the device, the reference's part left out
+    double reference = 0;  ///< for random data and the answer of the plain loops
+    double compile = 0;    ///< for compilers, when nothing else could be done
+};
+
 /// Turns candidates into outcomes: on a device through a worker process (worker_evaluator.hpp), or by a formula in a simulation.
 ///
 /// A candidate's failure is an outcome; an Error means that nothing can be evaluated any more.
@@ -29,6 +36,8 @@ class Evaluator {
     virtual std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) = 0;
     /// What was prepared and not evaluated will not be.
     virtual void abandon() = 0;
+    /// Since it was made.
+    virtual WaitingTime waiting() const { return {}; }
 };
 
 }  // namespace hone

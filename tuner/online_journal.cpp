@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "generator/error.hpp"
+#include "runtime/processors.hpp"
 #include "runtime/sha256.hpp"
 #include "tuning_db/database.hpp"
 
@@ -125,6 +126,7 @@ void keep_record(const OnlineNotes& notes, const Families& families, const Probl
     record.date = utc_now();
     record.versions = {HONE_VERSION, sha256(families.of(problem).kernel(problem, config, device.limits).text)};
     record.found = "online";
+    record.team = team_of(device.fingerprint);
     record.disturbed = implausible_gain(record);
     Database database(families);
     database.add(record);

@@ -52,16 +52,20 @@ class Run {
           problem_(problem),
           device_(device),
           evaluator_(evaluator),
+          waited_before_(evaluator.waiting()),
           options_(options),
           hooks_(hooks),
+          made_(now()),
           space_(listed_space(family.space(problem, device.limits))),
           file_(journal_path(options.folder, problem, device.fingerprint)),
           description_(describe()),
           objective_(parse_objective(description_.objective)),
           tuner_(space_, find_strategy(description_.strategy), description_.seed, description_.settings, scope()),
           journal_(options.resume ? Journal::resume(file_, description_) : Journal::start(file_, description_)),
+          ceilings_(options.ceilings),
           start_(now()) {
         progress_.members = tuner_.members();
+        profile_.setup = start_ - made_;
     }
 
     TuningResult operator()() {
@@ -73,6 +77,7 @@ class Run {
         evaluator_.abandon();
         update();
         result.progress = progress_;
+        result.profile = profile();
         if (before_finals_) result.busy = SystemLoad::busy(*before_finals_, load(), processors().usable);
         if (!description_.prior.empty()) result.prior = prior_gain();
         if (progress_.best)
@@ -215,6 +220,28 @@ class Run {
         }
     }
 
+    TuningProfile profile() const {
+        const WaitingTime waited = evaluator_.waiting();
+        TuningProfile profile = profile_;
+        profile.setup += waited.setup - waited_before_.setup;
+        profile.reference = waited.reference - waited_before_.reference;
+        profile.compile = waited.compile - waited_before_.compile;
+        profile.total = now() - made_;
+        return profile;
+    }
+
+    /// Of what was just evaluated.
+    void note_time(const Outcome& outcome) {
+        profile_.verify += outcome.verify_seconds;
+        profile_.measure += outcome.measure_seconds;
+        if (profile_.first_candidate == 0 && outcome.measured()) profile_.first_candidate = now() - made_;
+        if (asked_ceilings_ || !hooks_.ceilings) return;
+        asked_ceilings_ = true;
+        const double begin = now();
+        ceilings_ = hooks_.ceilings();
+        profile_.ceilings = now() - begin;
+    }
+
     void step() {
         if (spent()) {
             append(JournalEntry::Kind::finish);
@@ -238,6 +265,7 @@ class Run {
         count(candidate, *outcome);
         update();
         if (hooks_.progress) hooks_.progress(progress_, candidate, *outcome);
+        note_time(*outcome);
     }
 
     Record record(const Tuner::Best& best, const std::string& busy) const {
@@ -251,15 +279,16 @@ class Run {
         record.verification_error = best.outcome.verification_error;
         record.tolerance = best.outcome.tolerance;
         if (progress_.safe && progress_.safe->measured()) record.safe_seconds = progress_.safe->step.median;
-        record.ceiling_fraction = ceiling_seconds(record.counts, problem_.precision(), options_.ceilings, record.ceiling) / record.step.median;
+        record.ceiling_fraction = ceiling_seconds(record.counts, problem_.precision(), ceilings_, record.ceiling) / record.step.median;
         record.purpose = objective_.purpose;
+        record.team = team_of(device_.fingerprint);
         record.energy = best.outcome.energy;
         record.found = "offline";
         record.strategy = description_.strategy;
         record.evaluations = progress_.evaluations;
         record.date = utc_now();
         record.versions = {HONE_VERSION, sha256(source.text)};
-        record.disturbed = disturbance(record, source.executed_operations, most_cache_bytes(device_.limits), options_.ceilings);
+        record.disturbed = disturbance(record, source.executed_operations, most_cache_bytes(device_.limits), ceilings_);
         if (!record.disturbed.empty() && !busy.empty()) record.disturbed += "; meanwhile " + busy;
         return record;
     }
@@ -296,8 +325,10 @@ class Run {
     const Problem& problem_;
     const Device& device_;
     Evaluator& evaluator_;
+    WaitingTime waited_before_;
     const TuningOptions& options_;
     const TuningHooks& hooks_;
+    double made_;  ///< when
     SearchSpace space_;
     std::filesystem::path file_;
     RunDescription description_;
@@ -308,6 +339,9 @@ class Run {
     std::vector<JournalEntry> history_;  ///< evaluations, replayed ones included
     std::deque<Candidate> prepared_;
     std::optional<LoadReading> before_finals_;
+    Ceilings ceilings_;
+    TuningProfile profile_;  ///< as far as the run itself knows
+    bool asked_ceilings_ = false;
     bool begun_ = false;
     bool shortened_ = false;  ///< the finals
     int rounds_ = 0;          ///< evaluations, finals counted

@@ -32,7 +32,7 @@ struct TuningOptions {
     int evaluations = 0;           ///< candidates at most, finals not counted; 0: no bound
     bool resume = false;           ///< go on with the journal that is there
     std::filesystem::path folder;  ///< of the database: its journals/ holds the run's journal
-    Ceilings ceilings;             ///< of the device; zeros: not measured
+    Ceilings ceilings;             ///< of the device, unless a hook measures them; zeros: not measured
 };
 
 /// Where a run stands; times are of the whole run, before and after a resumption.
@@ -54,6 +54,18 @@ struct TuningProgress {
     double seconds_per_candidate() const { return evaluations > 0 ? elapsed / evaluations : 0; }
 };
 
+/// Where the time of a run went, in seconds of the wall clock. Of this process: what a resumed run did before is left out.
+struct TuningProfile {
+    double setup = 0;            ///< listing the space, starting processes, laying data out on the device
+    double reference = 0;        ///< random data and the plain loops' answer
+    double ceilings = 0;         ///< of the device
+    double compile = 0;          ///< waiting for compilers, with nothing to measure
+    double verify = 0;           ///< loading candidates and comparing their first step with the reference
+    double measure = 0;          ///< sampling periods, finals included
+    double total = 0;            ///< of all, and of what is none of these: search, messages, journal
+    double first_candidate = 0;  ///< until the first candidate was verified and timed; 0: none was
+};
+
 /// What prior knowledge was worth to a run.
 struct PriorGain {
     int members = 0;             ///< promising members that the run began with
@@ -68,7 +80,8 @@ struct TuningResult {
     std::string why_none;            ///< why there is no record
     std::string busy;                ///< what else the machine did during the finals, in words (SystemLoad::busy); empty: nothing worth a word
     std::optional<PriorGain> prior;  ///< when it had promising members
-    bool interrupted = false;        ///< may go on with `resume`; the record is the best so far
+    TuningProfile profile;
+    bool interrupted = false;  ///< may go on with `resume`; the record is the best so far
 };
 
 /// What a run asks of its surroundings. All may be left empty.
@@ -77,6 +90,7 @@ struct TuningHooks {
     std::function<LoadReading()> load;  ///< of the machine; default: the system's
     std::function<bool()> interrupted;  ///< asked often, also while a candidate is compiled or measured
     std::function<void(const TuningProgress&, const Candidate&, const Outcome&)> progress;  ///< after every evaluation
+    std::function<Ceilings()> ceilings;  ///< asked once, when the first candidate is known: it need not wait for them
 };
 
 /// Tunes one problem on one device.

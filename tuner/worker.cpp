@@ -71,8 +71,11 @@ class Session {
         cache_.emplace(request["cache"].string(longest_message_text));
         limits_ = read_limits(request["limits"]);
         const double timeout = request["timeout"].number(0, most_message_seconds);
-        compiler_ =
-            limits_.target == Target::cuda ? make_nvrtc_compiler(request["architecture"].string(64), *cache_) : make_host_compiler(*cache_, timeout);
+        const auto headers = request.find("headers");
+        const bool makes = headers && headers->string(32) == "makes";
+        compiler_ = limits_.target == Target::cuda
+                        ? make_nvrtc_compiler(request["architecture"].string(64), *cache_)
+                        : make_host_compiler(*cache_, timeout, makes ? HeaderUse::makes_compiled : HeaderUse::uses_compiled);
         return "{}";
     }
 
@@ -90,7 +93,8 @@ class Session {
                                                       instruments(energy ? energy->number(0, most_message_seconds) : 0));
         }
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-        return fmt::format("{{\"seconds\": {}}}", json_number(seconds.count()));
+        return fmt::format(R"({{"seconds": {}, "reference_seconds": {}}})", json_number(seconds.count()),
+                           json_number(bench_ ? bench_->reference_seconds() : 0));
     }
 
     /// A candidate that allocates without end is told that there is no more, rather than that the system ends whatever it likes. Stacks are laid

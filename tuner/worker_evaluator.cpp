@@ -37,12 +37,30 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// Adds the seconds of its life to a sum, however it ends.
+class Adding {
+  public:
+    explicit Adding(double& sum) : sum_(sum) {}
+    ~Adding() { sum_ += seconds_since(begin_); }
+    Adding(const Adding&) = delete;
+    Adding& operator=(const Adding&) = delete;
+
+  private:
+    double& sum_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 WorkerEvaluator::WorkerEvaluator(WorkerSettings settings) : settings_(std::move(settings)), pool_(pool_settings(settings_, temporary_)) {
 }
 
 WorkerEvaluator::~WorkerEvaluator() = default;
+
+void WorkerEvaluator::start_compilers() {
+    constexpr int part = 4;
+    pool_.start(on_cpu() && !measured_one_ ? std::max(1, processes_for(settings_) / part) : processes_for(settings_));
+}
 
 void WorkerEvaluator::start_worker() {
     if (worker_) return;
@@ -71,13 +89,14 @@ void WorkerEvaluator::begin(const Problem& problem, std::uint64_t seed, double m
     seed_ = seed;
     safe_step_ = 0;
     safe_verify_ = 0;
+    measured_one_ = false;
     pool_.set_problem(problem_);
     set_up();
 }
 
 void WorkerEvaluator::prepare(const Candidate& candidate) {
     pool_.add(candidate.config);
-    if (!on_cpu()) pool_.start();
+    if (!on_cpu()) start_compilers();
 }
 
 void WorkerEvaluator::abandon() {
@@ -87,7 +106,7 @@ void WorkerEvaluator::abandon() {
 bool WorkerEvaluator::compiled(const Candidate& candidate) {
     pool_.add(candidate.config);
     pool_.collect();
-    pool_.start();
+    start_compilers();
     return pool_.result(candidate.config).has_value();
 }
 
@@ -101,7 +120,7 @@ WorkerEvaluator::Wait WorkerEvaluator::wait_for_answer(double timeout, bool comp
         if (worker_->closed()) return Wait::closed;
         if (seconds_since(begin) > timeout) return Wait::timed_out;
         if (stop && stop()) return Wait::stopped;
-        if (compile) pool_.start();
+        if (compile) start_compilers();
         auto children = pool_.children();
         children.push_back(worker_.get());
         ChildProcess::wait(children, tick);
@@ -125,20 +144,29 @@ void WorkerEvaluator::require(Wait wait, const std::string& answer, const std::s
 
 bool WorkerEvaluator::await_setup(const std::function<bool()>& stop) {
     if (!worker_) set_up();
+    const auto begin = Clock::now();
+    const Adding waiting(waiting_.setup);
+    double reference = 0;
     for (; setup_answers_due_ > 0; --setup_answers_due_) {
         std::string answer;
         // The worker prepares data on the host; candidates may be compiled beside it on any device.
         const Wait wait = wait_for_answer(settings_.setup_timeout, true, stop, answer);
         if (wait == Wait::stopped) return false;
         require(wait, answer, fmt::format("setting up {} on {}", problem_, settings_.device.fingerprint.name));
+        const JsonNode node = parse_json(answer, source_of_answers);
+        if (const auto seconds = JsonPlace(node, source_of_answers).find("reference_seconds")) reference = seconds->number(0, most_message_seconds);
     }
+    reference = std::min(reference, seconds_since(begin));
+    waiting_.reference += reference;
+    waiting_.setup -= reference;
     return true;
 }
 
 bool WorkerEvaluator::await_code(const Config& config, const std::function<bool()>& stop) {
+    const Adding waiting(waiting_.compile);
     while (!pool_.result(config) || (on_cpu() && pool_.busy())) {
         if (stop && stop()) return false;
-        if (!on_cpu() || !pool_.result(config)) pool_.start();
+        if (!on_cpu() || !pool_.result(config)) start_compilers();
         ChildProcess::wait(pool_.children(), tick);
         pool_.collect();
     }
@@ -147,6 +175,15 @@ bool WorkerEvaluator::await_code(const Config& config, const std::function<bool(
 
 double WorkerEvaluator::energy_seconds(bool finalist) const {
     return finalist && settings_.meter_finalists ? SamplingRule::enough_for_energy : sampling_.energy_seconds;
+}
+
+/// The search tells candidates apart by a few per cent, the finals by less: of steps that take milliseconds it takes fewer samples.
+SamplingRule WorkerEvaluator::search_sampling() const {
+    constexpr double enough_seconds = 0.05;
+    SamplingRule rule = sampling_;
+    if (safe_step_ > 0 && rule.period > rule.fewest)
+        rule.period = static_cast<int>(std::clamp(enough_seconds / safe_step_, static_cast<double>(rule.fewest), static_cast<double>(rule.period)));
+    return rule;
 }
 
 double WorkerEvaluator::timeout() const {
@@ -170,6 +207,7 @@ std::optional<Outcome> WorkerEvaluator::evaluate(const Candidate& candidate, dou
     }
     auto outcome = measure(candidate, incumbent, stop);
     if (!outcome) return std::nullopt;
+    measured_one_ = true;
     if (!candidate.finalist) outcome->compile_seconds += compiled.seconds;
     if (safe_step_ == 0 && outcome->measured()) {
         safe_step_ = outcome->step.median;
@@ -179,7 +217,7 @@ std::optional<Outcome> WorkerEvaluator::evaluate(const Candidate& candidate, dou
 }
 
 std::optional<Outcome> WorkerEvaluator::measure(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) {
-    SamplingRule rule = sampling_;
+    SamplingRule rule = candidate.finalist ? sampling_ : search_sampling();
     rule.energy_seconds = energy_seconds(candidate.finalist);
     const std::string source = settings_.source ? fmt::format(R"(, "source": {})", json_string(settings_.source(candidate.config))) : "";
     worker_->send(fmt::format(R"({{"do": "evaluate", "config": {}, "incumbent": {}, "sampling": {}{}}})", json_string(candidate.config.key()),
@@ -214,7 +252,11 @@ Outcome WorkerEvaluator::read_answer(const std::string& answer) {
 }
 
 std::optional<Ceilings> WorkerEvaluator::ceilings(const std::function<bool()>& stop) {
-    start_worker();
+    // In the midst of a problem a worker that a candidate took with it is followed by one that knows the problem.
+    if (!worker_ && !problem_.empty())
+        set_up();
+    else
+        start_worker();
     const std::string purpose = "measuring the ceilings of " + settings_.device.fingerprint.name;
     std::string answer;
     worker_->send(R"({"do": "ceilings"})");

@@ -41,7 +41,8 @@ struct WorkerSettings {
 /// says why, and the next candidate gets a new worker with the problem set up again.
 ///
 /// On a GPU, candidates are compiled while others are measured. On the CPU both would want the same cores, so they alternate: nothing is compiled
-/// while a candidate is measured, and all cores compile when the next candidate to be measured is not there yet.
+/// while a candidate is measured, and all cores compile when the next candidate to be measured is not there yet. Few compile before the first one is
+/// measured, which would wait for them all.
 class WorkerEvaluator : public Evaluator {
   public:
     explicit WorkerEvaluator(WorkerSettings settings);
@@ -52,17 +53,19 @@ class WorkerEvaluator : public Evaluator {
     void prepare(const Candidate& candidate) override;
     std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override;
     void abandon() override;
+    WaitingTime waiting() const override { return waiting_; }
     /// Whether the code of a prepared candidate, or its failure, is known. Never waits; gives work to idle processes and takes their results.
     bool compiled(const Candidate& candidate);
 
-    /// Measures the device's ceilings in the worker, before the first problem or between two. Nothing when `stop` said so before they were there.
-    /// Throws Error when that fails.
+    /// Measures the device's ceilings in the worker, at any time when no candidate is being evaluated. Nothing when `stop` said so before they were
+    /// there. Throws Error when that fails.
     std::optional<Ceilings> ceilings(const std::function<bool()>& stop = {});
 
   private:
     using Clock = std::chrono::steady_clock;
     enum class Wait { answered, closed, timed_out, stopped };
 
+    void start_compilers();
     void start_worker();
     void set_up();
     Wait wait_for_answer(double timeout, bool compile, const std::function<bool()>& stop, std::string& answer);
@@ -71,6 +74,7 @@ class WorkerEvaluator : public Evaluator {
     bool await_code(const Config& config, const std::function<bool()>& stop);
     std::optional<Outcome> measure(const Candidate& candidate, double incumbent, const std::function<bool()>& stop);
     Outcome read_answer(const std::string& answer);
+    SamplingRule search_sampling() const;
     double timeout() const;
     /// For a candidate; 0: none.
     double energy_seconds(bool finalist) const;
@@ -85,6 +89,8 @@ class WorkerEvaluator : public Evaluator {
     std::string problem_;
     std::uint64_t seed_ = 0;
     int setup_answers_due_ = 0;
+    bool measured_one_ = false;  ///< of this problem
+    WaitingTime waiting_;
     double safe_step_ = 0;    ///< seconds, of the first candidate that was measured
     double safe_verify_ = 0;  ///< seconds of loading and verifying it
 };

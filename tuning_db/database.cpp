@@ -159,9 +159,10 @@ std::vector<Database::Candidate> Database::candidates(const Problem& problem, co
     return found;
 }
 
-Match Database::match(Grade grade, Config config, std::size_t index) const {
+Match Database::match(Grade grade, Config config, std::size_t index, const DeviceFingerprint& device) const {
     const std::size_t place = known_.places[index];
-    return {grade, std::move(config), known_.records[index], place < folders_.size() ? folders_[place] : fs::path()};
+    const Record& record = known_.records[index];
+    return {grade, std::move(config), record, place < folders_.size() ? folders_[place] : fs::path(), other_threads(record, device)};
 }
 
 Match Database::best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const {
@@ -172,7 +173,7 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
         const auto own = by_subject.find(about);
         if (own == by_subject.end() || !may_answer(known_.records[own->second], device) || !known_.records[own->second].disturbed.empty()) continue;
         Config config = space.completed(known_.records[own->second].config);
-        if (!space.check(config)) return match(Grade::exact, std::move(config), own->second);
+        if (!space.check(config)) return match(Grade::exact, std::move(config), own->second, device);
     }
     std::vector<Candidate> queue = candidates(problem, device);
     // A heap, because the first few decide, however many there are.
@@ -181,11 +182,11 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
     while (!queue.empty()) {
         const Candidate& candidate = queue.front();
         Config config = space.completed(candidate.record->config);
-        if (!space.check(config)) return match(candidate.grade, std::move(config), candidate.index);
+        if (!space.check(config)) return match(candidate.grade, std::move(config), candidate.index, device);
         std::pop_heap(queue.begin(), queue.end(), later);
         queue.pop_back();
     }
-    return {Grade::none, space.safe(), std::nullopt, {}};
+    return {Grade::none, space.safe(), std::nullopt, {}, {}};
 }
 
 Share Database::best_share(const Problem& problem, const DeviceSide& device, const DeviceSide& partner) const {

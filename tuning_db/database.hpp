@@ -25,6 +25,7 @@ struct Match {
     Config config;
     std::optional<Record> record;  ///< what it was taken from
     std::filesystem::path folder;  ///< that this was read from; empty for one that was added
+    std::string note = {};         ///< what may make it less fit, beside its grade: "measured with 16 threads, here are 4"
 };
 
 /// How two devices should share every step of a problem.
@@ -122,7 +123,7 @@ class Database {
     struct Candidate;
     std::vector<Candidate> candidates(const Problem& problem, const DeviceFingerprint& device) const;
     MergeCounts insert(Record record, std::size_t place = 0);
-    Match match(Grade grade, Config config, std::size_t index) const;
+    Match match(Grade grade, Config config, std::size_t index, const DeviceFingerprint& device) const;
 
     const Families* families_;
     std::vector<std::filesystem::path> folders_;

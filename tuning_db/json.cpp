@@ -18,9 +18,8 @@ using namespace json_bounds;
 // Rates are written with six digits.
 constexpr double rate_rounding = 1e-5;
 
-constexpr std::array known_fields{"problem", "configuration", "purpose",      "found",        "device",  "step_seconds",
-                                  "counts",  "rates",         "verification", "safe_seconds", "ceiling", "disturbed",
-                                  "energy",  "hybrid",        "search",       "date",         "versions"};
+constexpr std::array known_fields{"problem",      "configuration", "purpose",   "found", "device", "step_seconds", "counts", "rates", "verification",
+                                  "safe_seconds", "ceiling",       "disturbed", "team",  "energy", "hybrid",       "search", "date",  "versions"};
 
 std::string rates_json(const Record& record) {
     const auto rounded = [](double rate) { return std::isfinite(rate) ? fmt::format("{:.6g}", rate) : json_number(rate); };
@@ -134,6 +133,7 @@ std::vector<std::pair<std::string, std::string>> record_fields(const Record& rec
         fields.emplace_back("ceiling",
                             fmt::format(R"({{"fraction": {}, "binding": {}}})", json_number(record.ceiling_fraction), json_string(record.ceiling)));
     if (!record.disturbed.empty()) fields.emplace_back("disturbed", json_string(record.disturbed));
+    if (record.team) fields.emplace_back("team", to_json(*record.team));
     if (record.energy) fields.emplace_back("energy", to_json(*record.energy));
     if (record.hybrid) fields.emplace_back("hybrid", to_json(*record.hybrid));
     fields.emplace_back("search", fmt::format(R"({{"strategy": {}, "evaluations": {}}})", json_string(record.strategy), record.evaluations));
@@ -171,6 +171,7 @@ Record read_record(const JsonPlace& place, const Families& families) {
         record.disturbed = disturbed->string(longest_text);
         if (record.disturbed.empty()) disturbed->fail("gives no reason", "say why, or leave it out");
     }
+    if (const auto team = place.find("team")) record.team = read_team(*team);
     if (const auto energy = place.find("energy")) record.energy = read_energy(*energy);
     read_hybrid_of(place, record);
     read_origin(place, record);

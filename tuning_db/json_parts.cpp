@@ -131,6 +131,17 @@ Energy read_energy(const JsonPlace& place) {
     return energy;
 }
 
+Team read_team(const JsonPlace& place) {
+    place.only({"processors", "binding"});
+    Team team;
+    const JsonPlace processors = place["processors"];
+    team.processors = processors.string(longest_text);
+    if (team.processors.empty() || team.processors.find_first_not_of("0123456789,-") != std::string::npos)
+        processors.fail("is " + json_string(team.processors), "write processors as 0-3,8");
+    team.binding = plain_word(place["binding"], place["binding"].string(longest_name));
+    return team;
+}
+
 Hybrid read_hybrid(const JsonPlace& place) {
     place.only({"partner", "configuration", "share", "granularity", "cost", "partner_cost", "seconds_alone", "partner_seconds_alone"});
     Hybrid hybrid;
@@ -185,6 +196,10 @@ std::string to_json(const Energy& energy) {
                        json_number(energy.watts), optional_json("idle_watts", energy.idle_watts), json_string(energy.source),
                        json_number(energy.samples_per_second), optional_json("resolution_seconds", energy.resolution_seconds),
                        optional_json("resolution_watts", energy.resolution_watts));
+}
+
+std::string to_json(const Team& team) {
+    return fmt::format(R"({{"processors": {}, "binding": {}}})", json_string(team.processors), json_string(team.binding));
 }
 
 std::string to_json(const Hybrid& hybrid) {

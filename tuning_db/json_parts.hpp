@@ -35,6 +35,7 @@ DeviceFingerprint read_device(const JsonPlace& place);
 Statistics read_statistics(const JsonPlace& place, double least = json_bounds::shortest_step, double most = json_bounds::longest_step);
 Counts read_counts(const JsonPlace& place);
 Energy read_energy(const JsonPlace& place);
+Team read_team(const JsonPlace& place);
 Hybrid read_hybrid(const JsonPlace& place);
 
 }  // namespace hone

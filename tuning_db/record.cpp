@@ -77,6 +77,12 @@ std::string implausible_gain(const Record& record) {
     return times > most ? fmt::format("a gain of {:.0f}x over the safe configuration is beyond {:.0f}x", times, most) : "";
 }
 
+std::string other_threads(const Record& record, const DeviceFingerprint& device) {
+    if (device.target != Target::cpu || record.device.units == device.units) return {};
+    const int measured = record.device.units;
+    return fmt::format("measured with {} thread{}, here are {}", measured, measured == 1 ? "" : "s", device.units);
+}
+
 std::string subject(const Problem& problem, const DeviceFingerprint& device, const std::string& purpose) {
     return device_key(device) + "\n" + problem.key() + "\n" + purpose;
 }

@@ -46,6 +46,14 @@ struct Energy {
     bool operator==(const Energy&) const = default;
 };
 
+/// The threads that a CPU kernel was measured with. Their number is the device's `units`.
+struct Team {
+    std::string processors;  ///< that they might run on, by the system's numbers: "0-15"
+    std::string binding;     ///< to these, by OpenMP: "none", "true", "primary", "close" or "spread"
+
+    bool operator==(const Team&) const = default;
+};
+
 /// Seconds of one step on a device that computes n units of the range: T = a + b n.
 struct AffineCost {
     double a = 0;      ///< seconds, whatever the share: launch, transfer, start of threads
@@ -96,6 +104,7 @@ struct Record {
     /// Why its figures cannot be right, in words; empty: nothing speaks against them. Such a record gives way to any verified one about the same
     /// subject that has no such reason, and answers look-ups where there is none.
     std::string disturbed;
+    std::optional<Team> team;      ///< of the CPU; absent in records of before, and of other devices
     std::optional<Energy> energy;  ///< of `config`, whatever was tuned for
     std::optional<Hybrid> hybrid;  ///< of purpose "hybrid", and no other
     /// Fields that this program does not know, by name, as JSON text: kept as they are, so that nothing a newer program added is lost in a merge.
@@ -116,6 +125,9 @@ double gain(const Record& record);
 /// more often than from the search: who lends cores to others is slowed down by other factors from one minute to the next. A GPU is not lent in that
 /// way, and 56x was measured there more than once (batched_gemm of 1 x 49 x 2, before its safe configurations depended on the shape): 100x.
 std::string implausible_gain(const Record& record);
+
+/// What sets the threads that a record was measured with apart from those of `device`, in words; empty: nothing.
+std::string other_threads(const Record& record, const DeviceFingerprint& device);
 
 /// What a record is about: device model, problem with its extents, purpose. A database keeps one record of each. A shared step is also about its
 /// two configurations and its partner, because the share that suits one pair of kernels says little about another.

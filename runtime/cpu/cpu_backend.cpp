@@ -47,9 +47,7 @@ class CpuModule : public Module {
         throw Error("compiled kernel", fmt::format("there is no entry point \"{}\"", name), "mend the family's launch plan");
     }
 
-    void launch(int entry, const Dim3&, const Dim3&, std::int64_t, Stream, void** arguments) const override {
-        object_.entries()[entry].launch(arguments);
-    }
+    void launch(int entry, const Dim3&, const Dim3&, std::int64_t, Stream, void** arguments) const override { object_.launch(entry, arguments); }
 
   private:
     HostObject object_;

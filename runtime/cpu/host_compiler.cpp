@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "generator/error.hpp"
+#include "runtime/cpu/compiled_headers.hpp"
 #include "runtime/cpu/cpu_device.hpp"
 #include "runtime/cpu/host_object.hpp"
 #include "runtime/process.hpp"
@@ -145,7 +146,7 @@ std::string failed_probe(const std::string& path) {
     int first = 0;
     int last = count;
     std::array<void*, 4> arguments{&x_pointer, &y_pointer, &first, &last};
-    object.entries()[0].launch(arguments.data());
+    object.launch(0, arguments.data());
     for (std::size_t i = 0; i < x.size(); ++i)
         if (y[i] != 2 * x[i] + 1) return fmt::format("what it compiles computes wrong values: {} in place of {}", y[i], 2 * x[i] + 1);
     return {};
@@ -157,22 +158,22 @@ struct Trial {
     std::string failure;  // else
 };
 
-// Compilers that failed, by what they are: one that hangs is waited for once, however many backends a process makes.
-class FailedCompilers {
+// What this process tried, by what a compiler is: one that hangs is waited for once, however many backends it makes.
+class TriedCompilers {
   public:
-    std::optional<std::string> find(const std::string& compiler) {
+    std::optional<Trial> find(const std::string& compiler) {
         const std::lock_guard lock(mutex_);
-        const auto failure = failures_.find(compiler);
-        return failure == failures_.end() ? std::nullopt : std::optional(failure->second);
+        const auto trial = trials_.find(compiler);
+        return trial == trials_.end() ? std::nullopt : std::optional(trial->second);
     }
-    void add(const std::string& compiler, const std::string& failure) {
+    void add(const std::string& compiler, const Trial& trial) {
         const std::lock_guard lock(mutex_);
-        failures_.emplace(compiler, failure);
+        trials_.emplace(compiler, trial);
     }
 
   private:
     std::mutex mutex_;
-    std::map<std::string, std::string> failures_;
+    std::map<std::string, Trial> trials_;
 };
 
 Trial try_compiler(const std::string& path, const DiskCache* cache) {
@@ -183,8 +184,12 @@ Trial try_compiler(const std::string& path, const DiskCache* cache) {
     const std::string key = fmt::format("host compiler that serves\n{} {} {} {}\n{}\n{}\n{}", path, program.string(), size, changed, machine_text(),
                                         fmt::join(host_compiler_options(), " "), probe_text);
     if (auto kept = cache != nullptr ? cache->read(key) : std::nullopt) return {std::move(*kept), ""};
-    static FailedCompilers failed;
-    if (auto known = failed.find(key)) return {"", std::move(*known)};
+    static TriedCompilers tried;
+    // Who brings no cache wants to know how it is now; but one that failed would be waited for again.
+    if (auto known = tried.find(key); known && (cache != nullptr || !known->failure.empty())) {
+        if (known->failure.empty()) cache->write(key, known->version);
+        return std::move(*known);
+    }
     constexpr double patience_seconds = 20;
     const ProcessResult result = run_process({path, "--version"}, patience_seconds, {{"LC_ALL", "C"}});
     Trial trial{first_line(result.output), ""};
@@ -193,10 +198,8 @@ Trial try_compiler(const std::string& path, const DiskCache* cache) {
     } else if (const std::string failure = failed_probe(path); !failure.empty()) {
         trial.failure = fmt::format("{}: {}", trial.version, failure);
     }
-    if (!trial.failure.empty())
-        failed.add(key, trial.failure);
-    else if (cache != nullptr)
-        cache->write(key, trial.version);
+    tried.add(key, trial);
+    if (trial.failure.empty() && cache != nullptr) cache->write(key, trial.version);
     return trial;
 }
 
@@ -221,12 +224,13 @@ CompiledCode unpacked(const std::string& contents) {
 
 class HostCompilerRunner : public Compiler {
   public:
-    HostCompilerRunner(DiskCache& cache, double timeout_seconds)
+    HostCompilerRunner(DiskCache& cache, double timeout_seconds, HeaderUse headers)
         : cache_(&cache),
           timeout_seconds_(timeout_seconds),
           host_(find_host_compiler(&cache)),
           options_(host_compiler_options()),
-          machine_(machine_text()) {}
+          machine_(machine_text()),
+          headers_(headers, cache, host_.path, options_, host_.version + "\n" + machine_) {}
 
     std::string version() const override { return host_.path.empty() ? "none" : host_.version; }
     std::string missing() const override { return host_.missing; }
@@ -249,10 +253,22 @@ class HostCompilerRunner : public Compiler {
             outcome.code = unpacked(*kept);
             outcome.code.from_cache = true;
         } else {
-            outcome = compile_once(host_.path, options_, text, timeout_seconds_);
+            outcome = compile_anew(text);
             if (!outcome.ok || !cache_->write(key, packed(outcome.code))) return outcome;
         }
         outcome.code.file = cache_->path(key);
+        return outcome;
+    }
+
+    CompileOutcome compile_anew(const std::string& text) const {
+        std::vector<std::string> with_headers = options_;
+        {
+            const std::lock_guard lock(headers_mutex_);
+            const std::vector<std::string> headers = headers_.options_for(text, timeout_seconds_);
+            with_headers.insert(with_headers.end(), headers.begin(), headers.end());
+        }
+        CompileOutcome outcome = compile_once(host_.path, with_headers, text, timeout_seconds_);
+        if (!outcome.ok && with_headers.size() > options_.size()) outcome = compile_once(host_.path, options_, text, timeout_seconds_);
         return outcome;
     }
 
@@ -261,6 +277,8 @@ class HostCompilerRunner : public Compiler {
     HostCompiler host_;
     std::vector<std::string> options_;
     std::string machine_;
+    mutable std::mutex headers_mutex_;
+    mutable CompiledHeaders headers_;
 };
 
 // Calls an entry with its own parameter types, whatever they are, and checks their number.
@@ -376,8 +394,8 @@ std::string with_entry_table(const KernelSource& source) {
     return text + "    {nullptr, nullptr}};\n}\n";
 }
 
-std::unique_ptr<Compiler> make_host_compiler(DiskCache& cache, double timeout_seconds) {
-    return std::make_unique<HostCompilerRunner>(cache, timeout_seconds);
+std::unique_ptr<Compiler> make_host_compiler(DiskCache& cache, double timeout_seconds, HeaderUse headers) {
+    return std::make_unique<HostCompilerRunner>(cache, timeout_seconds, headers);
 }
 
 }  // namespace hone

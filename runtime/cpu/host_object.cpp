@@ -1,6 +1,7 @@
 #include "runtime/cpu/host_object.hpp"
 
 #include <dlfcn.h>
+#include <omp.h>
 
 #include <utility>
 
@@ -20,6 +21,9 @@ HostObject::HostObject(const std::string& path, std::string& reason) {
             if (auto* const ask = reinterpret_cast<int (*)()>(dlsym(openmp, "omp_get_num_places")); ask != nullptr) ask();
             dlclose(openmp);
         }
+    void* const own = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+    void* const linked = dlsym(library_, "omp_set_num_threads");
+    if (linked != own) set_threads_ = reinterpret_cast<void (*)(int)>(linked);
     entries_ = static_cast<const HostEntry*>(dlsym(library_, "hone_entries"));
     if (entries_ != nullptr) return;
     reason = "it has no table of entry points";
@@ -31,13 +35,21 @@ HostObject::~HostObject() {
 }
 
 HostObject::HostObject(HostObject&& other) noexcept
-    : library_(std::exchange(other.library_, nullptr)), entries_(std::exchange(other.entries_, nullptr)) {
+    : library_(std::exchange(other.library_, nullptr)),
+      entries_(std::exchange(other.entries_, nullptr)),
+      set_threads_(std::exchange(other.set_threads_, nullptr)) {
 }
 
 HostObject& HostObject::operator=(HostObject&& other) noexcept {
     std::swap(library_, other.library_);
     std::swap(entries_, other.entries_);
+    std::swap(set_threads_, other.set_threads_);
     return *this;
+}
+
+void HostObject::launch(int entry, void** arguments) const {
+    if (set_threads_ != nullptr) set_threads_(omp_get_max_threads());
+    entries_[entry].launch(arguments);
 }
 
 }  // namespace hone

@@ -23,10 +23,13 @@ class HostObject {
     explicit operator bool() const { return library_ != nullptr; }
     /// The table of entry points.
     const HostEntry* entries() const { return entries_; }
+    /// Calls an entry. Its teams have as many threads as the calling thread's have, whichever OpenMP library the object was linked with.
+    void launch(int entry, void** arguments) const;
 
   private:
     void* library_ = nullptr;
     const HostEntry* entries_ = nullptr;
+    void (*set_threads_)(int) = nullptr;  ///< of an OpenMP library that is not this program's; null: it is
 };
 
 }  // namespace hone

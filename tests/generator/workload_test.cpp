@@ -42,6 +42,11 @@ TYPED_TEST(WorkloadOf, ANanOrAnInfinityOnOneSideIsInfinitelyWrong) {
     EXPECT_EQ(largest_difference(good, array_of<TypeParam>({infinity, 2})), infinity);
     EXPECT_EQ(largest_difference(array_of<TypeParam>({infinity, 2}), array_of<TypeParam>({-infinity, 2})), infinity);
     EXPECT_EQ(largest_difference(array_of<TypeParam>({nan, 2}), array_of<TypeParam>({infinity, 2})), infinity);
+    for (const double sign : {1.0, -1.0}) {
+        const auto endless = array_of<TypeParam>({1, sign * infinity});
+        EXPECT_EQ(largest_difference(endless, endless), infinity) << "no answer is infinite";
+    }
+    EXPECT_EQ(largest_difference(array_of<TypeParam>({nan, 0.0}), array_of<TypeParam>({-nan, -0.0})), 0) << "whatever their bits";
 }
 
 TYPED_TEST(WorkloadOf, OneWrongWordAnywhereIsFound) {
@@ -53,8 +58,14 @@ TYPED_TEST(WorkloadOf, OneWrongWordAnywhereIsFound) {
     const auto a = array_of<TypeParam>(values);
     auto b = a.copy();
     const std::size_t position = generator() % values.size();
+    EXPECT_EQ(largest_difference(a, b), 0) << "seed " << seed;
     b.template values<TypeParam>()[position] += TypeParam{4};
     EXPECT_NEAR(largest_difference(a, b), 4, 1e-5) << "seed " << seed << ", word " << position;
+    for (const std::size_t last : {values.size() - 1, std::size_t{0}}) {
+        auto c = a.copy();
+        c.template values<TypeParam>()[last] += TypeParam{8};
+        EXPECT_NEAR(largest_difference(a, c), 8, 1e-5) << "seed " << seed;
+    }
 }
 
 TEST(Workload, ArraysOfAnotherShapeCannotBeCompared) {

@@ -30,6 +30,8 @@ TEST(Doctor, FindsEverythingOnAFullMachine) {
     EXPECT_THAT(finding(findings, "NVRTC").detail, HasSubstr("NVRTC 13.0 at "));
     EXPECT_THAT(finding(findings, "NVML").detail, HasSubstr("driver 580.1"));
     EXPECT_THAT(finding(findings, "processor").detail, HasSubstr("OpenMP threads"));
+    EXPECT_THAT(finding(findings, "topology").detail,
+                testing::ContainsRegex("[0-9]+ sockets?, [0-9]+ cores? of [0-9]+ threads?, [0-9]+ NUMA nodes?"));
     for (const auto& one : findings) {
         EXPECT_NE(one.purpose, "") << one.what;
         EXPECT_NE(one.detail, "") << one.what;

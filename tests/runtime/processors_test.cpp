@@ -55,6 +55,20 @@ TEST(Processors, EveryLimitIsObeyedAndNamed) {
     EXPECT_EQ(decide_processors(facts).threads, 1);
 }
 
+TEST(Processors, ThreadsThatStayOnOnePlaceAreAsManyAsItsProcessors) {
+    ProcessorFacts facts = sixteen();
+    facts.binding = "close";
+    facts.first_place = 2;
+    EXPECT_EQ(decide_processors(facts).threads, 16);
+    EXPECT_EQ(decide_processors(facts).binding, "close");
+    facts.binding = "primary";
+    EXPECT_EQ(decide_processors(facts).threads, 2);
+    EXPECT_EQ(decide_processors(facts).limits, std::vector<std::string>{"OMP_PROC_BIND=master: all threads stay on the first one's place"});
+    facts.first_place = 16;
+    EXPECT_EQ(decide_processors(facts).threads, 16);
+    EXPECT_TRUE(decide_processors(facts).limits.empty());
+}
+
 TEST(Processors, AListIsWrittenInRanges) {
     EXPECT_EQ(processor_list({0, 1, 2, 3, 8}), "0-3,8");
     EXPECT_EQ(processor_list({5}), "5");

@@ -8,6 +8,7 @@
 
 #include "generator/families.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "runtime/processors.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/places.hpp"
 #include "tests/tools/ask.hpp"
@@ -210,6 +211,11 @@ TEST(Commands, DevicesAndDoctorAnswerInJson) {
     EXPECT_GE(Json::parse(devices.out)["devices"].size(), 1U);
     const Answer doctor = ask({"doctor", "--json"});
     EXPECT_EQ(doctor.code, Exit::ok);
+    const Json found = Json::parse(doctor.out)["processors"];
+    EXPECT_EQ(found["numbers"].get<std::vector<int>>(), processors().numbers);
+    EXPECT_EQ(found["threads"], processors().threads);
+    EXPECT_GE(found["numbers"].size(), found["cores"].get<std::size_t>());
+    EXPECT_GE(found["cores"].get<int>() * found["threads_per_core"].get<int>(), std::ssize(processors().numbers));
     const Json findings = Json::parse(doctor.out)["findings"];
     for (const auto& finding : findings) EXPECT_TRUE(finding["found"] == true || !finding["remedy"].get<std::string>().empty()) << finding["what"];
 }

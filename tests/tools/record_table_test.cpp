@@ -84,6 +84,13 @@ TEST(TuningReport, TellsWinnersCostsAndProblemsWithoutResult) {
     won.result.progress.counts = {{Status::measured, 9}, {Status::timed_out, 1}};
     TunedProblem lost{example().problem, {}, false};
     lost.result.why_none = "the device is too small";
+    won.begun_after = 0.5;
+    won.result.profile = {.setup = 1, .reference = 0.5, .compile = 2, .verify = 1, .measure = 3, .total = 8, .first_candidate = 1.75};
+    EXPECT_THAT(profile_table(won), HasSubstr("first candidate known 2.25 s after it"));
+    EXPECT_THAT(profile_table(won), testing::ContainsRegex("compile +2.000 +25.0 %"));
+    EXPECT_THAT(profile_table(won), testing::ContainsRegex("rest +0.500"));
+    EXPECT_DOUBLE_EQ(profile_json(won)["first_candidate_seconds"].get<double>(), 2.25);
+    EXPECT_DOUBLE_EQ(profile_json(won)["rest_seconds"].get<double>(), 0.5);
     const std::string text = tuning_summary({won, lost});
     for (const char* part : {"10 of 1 234 candidates by random in 20.0 s, 2.00 s each", "25.0 % of the time measuring", "the device is too small"})
         EXPECT_THAT(text, HasSubstr(part));

@@ -49,6 +49,23 @@ TEST_F(CandidateBenchTest, EveryCandidateStartsFromTheSameInputs) {
     }
 }
 
+TEST_F(CandidateBenchTest, AnInputThatALaterStepChangesIsRestoredForTheNextCandidate) {
+    Family other = family;
+    other.kernel = [this](const Problem& of, const Config& with, const Limits& limits) {
+        KernelSource source = family.kernel(of, with, limits);
+        if (with.word("storage") != "table") return source;
+        const std::string update = "y[i] += factor[0] * x[i];";
+        source.text.replace(source.text.find(update), update.size(),
+                            "{ " + update + " static int steps = 0; if (i == 0 && ++steps == 2) const_cast<real*>(x)[n / 2] += 1; }");
+        return source;
+    };
+    CandidateBench bench(*backend, other, problem, seed);
+    for (const char* storage : {"literal", "table", "prepared", "literal", "table"}) {
+        const Outcome outcome = bench.evaluate(config(std::string("storage=") + storage), 0, SamplingRule{});
+        EXPECT_EQ(outcome.status, Status::measured) << storage << ": " << outcome.reason << " seed " << seed;
+    }
+}
+
 TEST_F(CandidateBenchTest, WrongValuesAreNotTimed) {
     CandidateBench bench(*backend, family, problem, seed);
     const Outcome outcome = bench.evaluate(config("fault=wrong"), 0, SamplingRule{});

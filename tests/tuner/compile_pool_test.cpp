@@ -113,6 +113,10 @@ TEST_F(CompilePoolTest, CancellingEmptiesTheQueueAndGivesUpWhatRuns) {
     CompilePool pool(settings);
     pool.set_problem("axpy precision=f32 n=100");
     for (const char* storage : {"literal", "table", "prepared"}) pool.add(config(std::string("storage=") + storage));
+    pool.start(1);
+    EXPECT_EQ(pool.children().size(), 1U) << "no more than are wanted";
+    pool.start(1);
+    EXPECT_EQ(pool.children().size(), 1U);
     pool.start();
     EXPECT_EQ(pool.children().size(), 2U) << "as many as there are processes";
     pool.cancel(false);

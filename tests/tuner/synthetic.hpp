@@ -112,7 +112,9 @@ class SimulatedEvaluator : public Evaluator {
         return outcome;
     }
     void abandon() override {}
+    WaitingTime waiting() const override { return waited; }
 
+    WaitingTime waited;
     double seconds = 0;
     int begun = 0;
     std::vector<std::int64_t> prepared;

@@ -81,6 +81,58 @@ TEST_F(TuningRunTest, FindsARecordThatCanBeKept) {
     EXPECT_EQ(counted, 80);
 }
 
+TEST_F(TuningRunTest, CeilingsAreMeasuredOnceWhenTheFirstCandidateIsKnown) {
+    const Problem problem = Families({test::landscape_family(landscape)}).parse_problem("landscape n=100");
+    SimulatedEvaluator evaluator(landscape);
+    TuningOptions options;
+    options.evaluations = 30;
+    options.folder = folder.path();
+    options.ceilings = {1, 1, 1, "of another time"};
+    std::vector<std::size_t> asked_after;
+    TuningHooks hooks;
+    hooks.clock = [&] { return evaluator.seconds; };
+    hooks.ceilings = [&] {
+        asked_after.push_back(evaluator.evaluated.size());
+        evaluator.seconds += 100;
+        return Ceilings{1e9, 1e12, 1e12, "made up"};
+    };
+    const TuningResult result = tune(test::landscape_family(landscape), problem, test::made_up_device(), evaluator, options, hooks);
+    ASSERT_TRUE(result.record) << result.why_none;
+    EXPECT_EQ(asked_after, std::vector<std::size_t>{1});
+    EXPECT_DOUBLE_EQ(result.record->ceiling_fraction, 8000 / 1e9 / result.record->step.median);
+    EXPECT_DOUBLE_EQ(result.profile.ceilings, 100);
+}
+
+TEST_F(TuningRunTest, AProfileTellsWhereTheTimeWent) {
+    class Waiting : public SimulatedEvaluator {
+      public:
+        using SimulatedEvaluator::SimulatedEvaluator;
+        std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override {
+            if (evaluated.empty()) wait(waited.setup, 3), wait(waited.reference, 2);
+            wait(waited.compile, 1);
+            auto outcome = SimulatedEvaluator::evaluate(candidate, incumbent, stop);
+            if (outcome && evaluated.size() == 1) first = seconds;
+            return outcome;
+        }
+        void wait(double& kind, double added) {
+            kind += added;
+            seconds += added;
+        }
+        double first = 0;
+    };
+    Waiting evaluator(landscape);
+    evaluator.waited.compile = 50;  // for an earlier problem
+    TuningOptions options;
+    options.evaluations = 20;
+    const TuningProfile profile = test::simulate(folder.path(), seed, false, evaluator, options).profile;
+    EXPECT_DOUBLE_EQ(profile.setup, 3);
+    EXPECT_DOUBLE_EQ(profile.reference, 2);
+    EXPECT_DOUBLE_EQ(profile.compile, static_cast<double>(evaluator.evaluated.size()));
+    EXPECT_DOUBLE_EQ(profile.total, evaluator.seconds);
+    EXPECT_NEAR(profile.setup + profile.reference + profile.compile + profile.verify + profile.measure, profile.total, 1e-9) << "seed " << seed;
+    EXPECT_DOUBLE_EQ(profile.first_candidate, evaluator.first);
+}
+
 TEST_F(TuningRunTest, SaysWhatDisturbedTheFinalsAndWhatElseTheMachineDid) {
     const Problem problem = Families({test::landscape_family(landscape)}).parse_problem("landscape n=100");
     Family family = test::landscape_family(landscape);

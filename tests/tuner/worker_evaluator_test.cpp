@@ -68,6 +68,39 @@ TEST_F(WorkerEvaluatorTest, MeasuresAndVerifiesTheSafeConfiguration) {
     EXPECT_EQ(outcome.step, summarise(outcome.samples));
     EXPECT_GT(outcome.compile_seconds, 0);
     EXPECT_GT(outcome.measure_seconds, 0);
+    EXPECT_GT(evaluator.waiting().setup, 0);
+    EXPECT_GT(evaluator.waiting().reference, 0);
+    EXPECT_GE(evaluator.waiting().compile, 0);
+}
+
+using SlowWorkerEvaluator = WorkerEvaluatorTest;
+
+TEST_F(SlowWorkerEvaluator, TheCeilingsCanBeMeasuredAmidAProblem) {
+    const test::EnvironmentVariable sanitizer("ASAN_OPTIONS", "handle_segv=0");
+    WorkerEvaluator evaluator(settings);
+    evaluator.begin(problem, seed, 1);
+    ASSERT_EQ(evaluate(evaluator, "fault=crash").status, Status::crashed) << "it took the worker with it; seed " << seed;
+    const auto ceilings = evaluator.ceilings();
+    ASSERT_TRUE(ceilings);
+    EXPECT_GT(ceilings->copy_bytes_per_second, 0);
+    EXPECT_EQ(evaluate(evaluator, "").status, Status::measured) << "the problem is still there";
+}
+
+TEST_F(SlowWorkerEvaluator, FinalsTakeMoreSamplesThanTheSearch) {
+    // Steps of a few milliseconds, as many samples as asked for: times never lie within so narrow an interval.
+    problem = families.parse_problem("axpy precision=f64 n=4000000");
+    settings.sampling.period = 30;
+    settings.sampling.narrow = 0;
+    WorkerEvaluator evaluator(settings);
+    evaluator.begin(problem, seed, 10);
+    const Outcome safe = evaluate(evaluator, "");
+    Candidate chosen = candidate("storage=table");
+    evaluator.prepare(chosen);
+    const Outcome searched = evaluator.evaluate(chosen, 0, [] { return false; }).value();
+    chosen.finalist = true;
+    const Outcome final = evaluator.evaluate(chosen, 0, [] { return false; }).value();
+    EXPECT_GE(searched.step.samples, settings.sampling.fewest - settings.sampling.fewest / 4) << "less what is warm-up";
+    if (safe.step.median > 0.05 / 20) EXPECT_LT(searched.samples.size(), final.samples.size()) << safe.step.median;
 }
 
 TEST_F(WorkerEvaluatorTest, SurvivesEveryFaultAndSaysWhatItWas) {

@@ -55,6 +55,21 @@ TEST(Database, GradesTheAnswerByHowFarItWasFetched) {
     EXPECT_EQ(ask(database, "volume order=6 elements=1000").grade, Grade::none) << "another order is another kind of problem";
 }
 
+TEST(Database, SaysWhereARecordWasMeasuredWithOtherThreads) {
+    const auto processor = [](int threads) { return DeviceFingerprint{Target::cpu, "AMD EPYC", "x86-64-avx2", threads, "", "GCC 12"}; };
+    Database database(two_families());
+    database.add(make_record("volume order=5 elements=1000", "unroll=2", 1e-3, processor(16)));
+    const auto match = [&](int threads) { return database.best(problem("volume order=5 elements=1000"), processor(threads), cpu_limits()); };
+    EXPECT_EQ(match(16).grade, Grade::exact);
+    EXPECT_EQ(match(16).note, "");
+    EXPECT_EQ(match(4).grade, Grade::same_architecture) << "not as if it had been measured so";
+    EXPECT_EQ(match(4).note, "measured with 16 threads, here are 4");
+    database.add(make_record("volume order=5 elements=1000", "unroll=3", 2e-3, processor(1)));
+    EXPECT_EQ(match(2).config.key(), "unroll=3") << "of the nearest number of threads";
+    EXPECT_EQ(match(2).note, "measured with 1 thread, here are 2");
+    EXPECT_EQ(ask(Database(two_families()), "volume order=3 elements=1000").note, "");
+}
+
 TEST(Database, AnotherArchitectureOrTargetDoesNotAnswer) {
     Database database(two_families());
     database.add(make_record("volume order=5 elements=1000", "unroll=2", 1e-3, {Target::cuda, "NVIDIA A100", "sm_80", 108, "12.8", "NVRTC 12.8"}));

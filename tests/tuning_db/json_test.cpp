@@ -29,11 +29,25 @@ TEST(Json, ARecordReadsBackTheSame) {
         EXPECT_EQ(again.versions, record.versions);
         EXPECT_EQ(again.found, record.found);
         EXPECT_EQ(again.disturbed, record.disturbed);
+        EXPECT_EQ(again.team, record.team);
         EXPECT_EQ(again.energy, record.energy);
         EXPECT_EQ(again.hybrid, record.hybrid);
         EXPECT_TRUE(again.further.empty());
         EXPECT_EQ(to_json(again), text);
     }
+}
+
+TEST(Json, RefusesProcessorsAndBindingsThatAreNone) {
+    test::RandomRecords random(1);
+    Record record = random();
+    for (const Team& team : {Team{"", "none"}, Team{"all", "none"}, Team{"0-3", ""}, Team{"0-3", "very close"}}) {
+        record.team = Team{"0-3,8", "close"};
+        EXPECT_EQ(record_from_json(to_json(record), test::two_families(), "here").team, record.team);
+        record.team = team;
+        EXPECT_THROW(record_from_json(to_json(record), test::two_families(), "here"), Error) << to_json(record);
+    }
+    record.team.reset();
+    EXPECT_EQ(to_json(record).find("team"), std::string::npos) << "records of before have no such field";
 }
 
 TEST(Json, RefusesEnergiesAndSharesOutOfTheirRange) {

@@ -133,6 +133,7 @@ Record RandomRecords::operator()() {
     record.versions.hone = fmt::format("0.{}.0", 1 + below(2));
     record.found = std::array{"", "offline", "online"}.at(static_cast<std::size_t>(below(3)));
     if (below(2) == 0) record.energy = energy(median);
+    if (device.target == Target::cpu && below(2) == 0) record.team = Team{below(2) == 0 ? "0-15" : "3", below(2) == 0 ? "none" : "close"};
     if (below(4) == 0) record.disturbed = "somebody else was at work";
     return record;
 }

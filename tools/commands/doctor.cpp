@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "generator/families/built_in_families.hpp"
+#include "runtime/processors.hpp"
+#include "runtime/topology.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"
@@ -61,6 +63,18 @@ std::vector<std::pair<std::string, std::string>> folders() {
     return lines;
 }
 
+Json document_of(const Processors& found) {
+    const Topology topology = topology_of(found.numbers);
+    Json caches = Json::array();
+    for (const CacheKind& cache : topology.caches)
+        caches.push_back({{"level", cache.level}, {"kind", cache.kind}, {"bytes", cache.bytes}, {"count", cache.count}});
+    return {{"numbers", found.numbers},          {"usable", found.usable},
+            {"threads", found.threads},          {"binding", found.binding},
+            {"limited_by", found.limits},        {"sockets", topology.sockets},
+            {"cores", topology.cores},           {"threads_per_core", topology.threads_per_core},
+            {"numa_nodes", topology.numa_nodes}, {"caches", std::move(caches)}};
+}
+
 void print_text(const std::vector<Finding>& findings, const std::vector<std::string>& devices, Console& console) {
     std::vector<std::pair<std::string, std::string>> found;
     std::vector<std::pair<std::string, std::string>> missing;
@@ -91,6 +105,7 @@ Exit examine(const Settings& settings, Console& console) {
                             {"remedy", finding.remedy},
                             {"purpose", finding.purpose}});
         print(console, Json{{"findings", std::move(rows)},
+                            {"processors", document_of(processors())},
                             {"devices", devices},
                             {"database", examined_places()},
                             {"cache", DiskCache::default_folder().string()}});
@@ -109,15 +124,16 @@ Action declare(Options& options) {
 }  // namespace doctor
 
 Command doctor_command() {
-    return {
-        "doctor",
-        "what this machine has, what it lacks, and what to install",
-        "[options]",
-        "Looks for everything that hone uses: CUDA driver, GPUs, NVRTC, NVML, C++ compiler (it has to compile and run a small kernel), threads and "
-        "vector instructions. What is missing is named with what it would be good for and how to install it. Nothing is changed. Exit code 0 when "
-        "kernels can be compiled for at least one device, else 3.",
-        {{"doctor", "for people"}, {"doctor --json", "for a script"}},
-        doctor::declare};
+    return {"doctor",
+            "what this machine has, what it lacks, and what to install",
+            "[options]",
+            "Looks for everything that hone uses: CUDA driver, GPUs, NVRTC, NVML, C++ compiler (it has to compile and run a small kernel), vector "
+            "instructions, and the processors that this process may use: threads, sockets, cores, NUMA nodes, caches, and what limited them, such as "
+            "OMP_NUM_THREADS=8, a cgroup's quota or the launcher. What is missing is named with what it would be good for and how to install it. "
+            "Nothing is changed. Exit code 0 when "
+            "kernels can be compiled for at least one device, else 3.",
+            {{"doctor", "for people"}, {"doctor --json", "for a script: {\"findings\": [...], \"processors\": {...}, ...}"}},
+            doctor::declare};
 }
 
 }  // namespace hone::tools

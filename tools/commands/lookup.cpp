@@ -56,6 +56,7 @@ Json document_of(const Family& family, const Problem& problem, const Match& matc
     if (same_device(match.grade)) document["expected_seconds"] = expected_seconds(family, problem, *match.record);
     document["record"] = json_of(*match.record);
     document["folder"] = match.folder.string();
+    if (!match.note.empty()) document["note"] = match.note;
     return document;
 }
 
@@ -64,7 +65,9 @@ void print_text(const Family& family, const Problem& problem, const Match& match
     if (match.record) {
         const Record& record = *match.record;
         lines.emplace_back("taken from", record.problem.key());
+        if (!match.note.empty()) lines.emplace_back("but", match.note);
         lines.emplace_back("measured on", device_line(record.device));
+        if (record.team) lines.emplace_back("", team_line(*record.team));
         lines.emplace_back("", fmt::format("{}, {} a step, {} GB/s, {} candidates by {}", record.date, duration(record.step.median),
                                            significant(record.gigabytes_per_second()), record.evaluations, record.strategy));
         if (same_device(match.grade)) lines.emplace_back("expected", duration(expected_seconds(family, problem, record)) + " a step");

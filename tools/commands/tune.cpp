@@ -33,6 +33,7 @@ struct Settings {
     bool no_prior = false;
     bool resume = false;
     bool force = false;
+    bool profile = false;
     bool json = false;
 };
 
@@ -71,9 +72,12 @@ void announce(const TuneSettings& tune, Console& console) {
                     tune.seconds == 0 ? "" : fmt::format("; {}{}", duration(tune.seconds), tune.problems.size() > 1 ? " shared among them" : ""));
 }
 
-Json document_of(const TuneSettings& tune, const TuningSession& session, const std::vector<TunedProblem>& tuned) {
+Json document_of(const TuneSettings& tune, const TuningSession& session, const std::vector<TunedProblem>& tuned, bool profile) {
     Json results = Json::array();
-    for (const auto& problem : tuned) results.push_back(json_of(problem));
+    for (const auto& problem : tuned) {
+        results.push_back(json_of(problem));
+        if (profile && !problem.already_tuned) results.back()["profile"] = profile_json(problem);
+    }
     const Ceilings& ceilings = session.ceilings();
     return {{"device", {{"id", device_id(tune.device)}, {"name", tune.device.fingerprint.name}, {"key", device_key(tune.device.fingerprint)}}},
             {"ceilings",
@@ -92,9 +96,11 @@ Exit run_tune(const Settings& settings, Console& console) {
     announce(tune, console);
     const std::vector<TunedProblem> tuned = session.run();
     if (settings.json) {
-        print(console, document_of(tune, session, tuned));
+        print(console, document_of(tune, session, tuned, settings.profile));
     } else {
         console.print("\n{}\n\n{}\ndatabase: {}\n", device_line(tune.device.fingerprint), tuning_summary(tuned), tune.folder.string());
+        for (const auto& problem : tuned)
+            if (const std::string table = settings.profile ? profile_table(problem) : ""; !table.empty()) console.print("\n{}", table);
     }
     if (session.interrupted()) {
         console.message("hone: interrupted; {} of {} problems are done, the same command with --resume goes on\n", tuned.size() - 1,
@@ -138,6 +144,7 @@ Action declare(Options& options) {
     options.number("seed", settings->seed, "N", "of all random choices; default 1, or with --resume the earlier run's");
     options.number("samples", settings->samples, "N", "time steps per candidate at most, fewer when the spread already decides; default 40", 6);
     options.flag("force", settings->force, "without problems: also those that are tuned already");
+    options.flag("profile", settings->profile, "also show where the time went: set-up, reference, ceilings, compilers, verification, measurements");
     options.flag("json", settings->json, "print one JSON document at the end");
     return [settings](Console& console) { return run_tune(*settings, console); };
 }
@@ -166,7 +173,9 @@ Command tune_command() {
           "a run that can be repeated, for a script"},
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --device cuda --objective energy", "least energy of a step"},
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --only staging=cache,block_x=32,block_x=64 --strategy exhaustive",
-          "all of a part of the space"}},
+          "all of a part of the space"},
+         {"tune gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --device cpu --budget 15s --profile",
+          "where the time of a run goes"}},
         tune::declare};
 }
 
