@@ -201,7 +201,7 @@ Command space_command() {
           "for a GPU that need not be here, with the first five members"},
          {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config block_x=128,block_y=16",
           "why a configuration is not a member"},
-         {"space --t1 tests/spaces/t1/dedispersion_milo.json", "a space of another tuner, and how many configurations each condition takes away"}},
+         {"space --t1 tests/spaces/t1/tiled_sum.json", "a space of another tuner, and how many configurations each condition takes away"}},
         space::declare};
 }
 
