@@ -70,6 +70,7 @@ Json json_of(const TunedProblem& tuned) {
                           {"verify_seconds", run.verify_seconds},
                           {"measure_seconds", run.measure_seconds},
                           {"measuring_share", run.measuring_share()}};
+    if (run.outlook) document["search"]["expected_gain"] = run.outlook->gain;
     if (const auto& prior = tuned.result.prior) {
         document["prior"] = {{"members", prior->members}, {"evaluations_to_reach_the_best", prior->reached}};
         if (prior->without) document["prior"]["evaluations_without"] = *prior->without;

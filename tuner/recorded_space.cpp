@@ -61,7 +61,8 @@ void RecordedColumns::add(std::int64_t index, double cost, const Outcome& outcom
 }
 
 RecordedSpace::RecordedSpace(RecordedTitle title, std::vector<RecordedParameter> parameters, const std::vector<RecordedConfiguration>& configurations)
-    : RecordedSpace(std::move(title), std::move(parameters), columns_of(configurations)) {}
+    : RecordedSpace(std::move(title), std::move(parameters), columns_of(configurations)) {
+}
 
 RecordedSpace::RecordedSpace(RecordedTitle title, std::vector<RecordedParameter> parameters, RecordedColumns configurations)
     : title_(std::move(title)), parameters_(std::move(parameters)) {

@@ -59,8 +59,8 @@ struct RecordedTitle {
 ///     while (auto index = search->ask()) search->tell(*index, recorded.cost(*index));
 ///
 /// Its members are the configurations that were tried, valid or not. Whatever is not in the file broke a constraint: it was never tried and costs
-/// nothing. A tunable holds numbers when all its values are whole; otherwise every value is a word, spelt as in the file (0.5, true, float4). Strategies
-/// see the order of words that read as numbers.
+/// nothing. A tunable holds numbers when all its values are whole; otherwise every value is a word, spelt as in the file (0.5, true, float4).
+/// Strategies see the order of words that read as numbers.
 class RecordedSpace {
   public:
     /// Throws Error when a configuration stands twice, when none is valid, or when the product of all values passes 2^62.

@@ -66,14 +66,15 @@ std::uint64_t repetition_seed(std::uint64_t seed, int repetition) {
     return mixed(seed + step * static_cast<std::uint64_t>(repetition));
 }
 
-Replay replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std::uint64_t seed, int evaluations, int window) {
+Replay replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std::uint64_t seed, int evaluations, int window, double until) {
     const SearchSpace space = recorded.space(seed);
     TunerSettings settings;
     settings.window = window;
     Tuner tuner(space, strategy, seed, settings);
     std::deque<Candidate> pending;
+    GainRule rule(until, window);
     Replay result;
-    while (std::ssize(result.best) < evaluations) {
+    while (std::ssize(result.best) < evaluations && !result.ended) {
         for (auto candidate = tuner.next(); candidate && !candidate->finalist; candidate = tuner.next()) pending.push_back(*std::move(candidate));
         if (pending.empty()) break;  // every member was asked
         const RecordedConfiguration configuration = recorded.at(pending.front().index);
@@ -82,6 +83,8 @@ Replay replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std:
         const bool better = result.best.empty() || configuration.cost < result.best.back();
         result.best.push_back(better ? configuration.cost : result.best.back());
         result.best_member.push_back(better ? configuration.index : result.best_member.back());
+        if (until > 0) rule.note(tuner.outlook(until));
+        result.ended = rule.met();
     }
     return result;
 }
@@ -100,7 +103,8 @@ Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy
         for (std::size_t i = next++; i < repetitions && !stopped; i = next++) {
             try {
                 const double begin = thread_seconds();
-                replays[i] = replay(recorded, strategy, repetition_seed(settings.seed, static_cast<int>(i)), settings.evaluations, settings.window);
+                replays[i] = replay(recorded, strategy, repetition_seed(settings.seed, static_cast<int>(i)), settings.evaluations, settings.window,
+                                    settings.until);
                 seconds[i] = thread_seconds() - begin;
             } catch (...) {
                 const std::lock_guard lock(mutex);
@@ -120,12 +124,13 @@ Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy
         work();
     }
     if (failure) std::rethrow_exception(failure);
-    Simulation simulation{strategy.name, {}, {}, 0};
+    Simulation simulation{strategy.name, {}, {}, {}, 0};
     for (std::size_t i = 0; i < repetitions; ++i) {
         if (!replays[i]) continue;
         simulation.seconds += seconds[i];
         simulation.best.push_back(std::move(replays[i]->best));
         simulation.best_member.push_back(std::move(replays[i]->best_member));
+        simulation.ended.push_back(replays[i]->ended);
     }
     simulation.seconds /= static_cast<double>(std::max<std::size_t>(1, simulation.best.size()));
     return simulation;
@@ -235,6 +240,25 @@ Score score(const Simulation& simulation, const RandomBaseline& baseline) {
     for (const double one : scores) squares += (one - result.value) * (one - result.value);
     const auto repetitions = static_cast<double>(scores.size());
     result.error = scores.size() < 2 ? infinity : student_95(scores.size() - 1) * std::sqrt(squares / (repetitions - 1) / repetitions);
+    return result;
+}
+
+Stops stops(const Simulation& simulation, double optimum, double until) {
+    Stops result;
+    std::vector<double> counts;
+    for (std::size_t r = 0; r < simulation.best.size(); ++r) {
+        if (!simulation.ended[r]) continue;
+        const double best = simulation.best[r].back();
+        counts.push_back(static_cast<double>(simulation.best[r].size()));
+        result.fraction += optimum / best;
+        if (optimum <= best * (1 - until)) ++result.missed;
+    }
+    result.ended = static_cast<int>(counts.size());
+    if (counts.empty()) return result;
+    std::sort(counts.begin(), counts.end());
+    result.evaluations = counts[counts.size() / 2];
+    result.fraction /= static_cast<double>(counts.size());
+    result.missed /= static_cast<double>(counts.size());
     return result;
 }
 

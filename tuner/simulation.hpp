@@ -15,6 +15,7 @@ struct SimulationSettings {
     int evaluations = 400;   ///< of each repetition, all distinct
     std::uint64_t seed = 1;  ///< repetition r of every strategy has the same seed and starting point
     int window = 1;          ///< candidates chosen ahead of their costs (TunerSettings::window); 1 is how searches are compared
+    double until = 0;        ///< repetitions end when the strategy sees hardly a chance of gaining a further part (GainRule); 0: never
     int threads = 0;         ///< repetitions side by side; 0: as many as the machine has. The results do not depend on it
 };
 
@@ -25,7 +26,8 @@ struct Simulation {
     std::vector<std::vector<double>> best;
     /// [repetition][evaluation - 1]: the member that has this cost; any one that was evaluated, until something valid was met.
     std::vector<std::vector<std::int64_t>> best_member;
-    double seconds = 0;  ///< processor time of a repetition, in the mean: what the search itself costs
+    std::vector<bool> ended;  ///< [repetition]: whether SimulationSettings::until ended it
+    double seconds = 0;       ///< processor time of a repetition, in the mean: what the search itself costs
 };
 
 /// Replays a strategy. Every repetition builds its own space, with a starting point of its own, its own Tuner and its own Strategy, so that nothing
@@ -40,8 +42,9 @@ Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy
 struct Replay {
     std::vector<double> best;               ///< its cost so far
     std::vector<std::int64_t> best_member;  ///< and which it is
+    bool ended = false;                     ///< by GainRule
 };
-Replay replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std::uint64_t seed, int evaluations, int window = 1);
+Replay replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std::uint64_t seed, int evaluations, int window = 1, double until = 0);
 
 /// Seed of a repetition.
 std::uint64_t repetition_seed(std::uint64_t seed, int repetition);
@@ -95,12 +98,21 @@ struct Score {
 };
 Score score(const Simulation& simulation, const RandomBaseline& baseline);
 
+/// What came of repetitions that ended by GainRule.
+struct Stops {
+    int ended = 0;           ///< repetitions that did
+    double evaluations = 0;  ///< when, in the median of these
+    double fraction = 0;     ///< optimum over best then, in their mean
+    double missed = 0;       ///< the part of them that had as much to gain as the rule waits for, or more
+};
+Stops stops(const Simulation& simulation, double optimum, double until);
+
 /// A configuration that repetitions had as their best after some evaluations, and did not get away from.
 struct StuckAt {
-    std::int64_t member = 0;       ///< index in the space
-    int repetitions = 0;           ///< that had it
-    double excess = 0;             ///< its cost over the optimum's, less one: 0.02 is 2 % slower
-    int valley = 0;                ///< 1 for the optimum, 2 for the second-best local optimum, ...; 0: no local optimum, a neighbour is faster
+    std::int64_t member = 0;        ///< index in the space
+    int repetitions = 0;            ///< that had it
+    double excess = 0;              ///< its cost over the optimum's, less one: 0.02 is 2 % slower
+    int valley = 0;                 ///< 1 for the optimum, 2 for the second-best local optimum, ...; 0: no local optimum, a neighbour is faster
     std::int64_t nearest_best = 0;  ///< of the configurations that have the optimum's cost, the one that differs in fewest parameters
     std::vector<std::size_t> far;   ///< these parameters
 };

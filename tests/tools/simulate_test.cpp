@@ -141,6 +141,17 @@ TEST(SimulateCommand, SaysThatAJournalHoldsAPartOfItsSpace) {
     EXPECT_THAT(ask({"simulate", file, "--repetitions", "3"}).out, testing::Not(HasSubstr("a part")));
 }
 
+TEST(SimulateCommand, SaysWhenRunsEndThatWaitForAGain) {
+    const Answer answer = ask({"simulate", larger, "--strategy", "surrogate,random", "--repetitions", "3", "--until", "1%"});
+    EXPECT_EQ(answer.code, Exit::ok) << answer.error;
+    EXPECT_THAT(answer.out, HasSubstr("Runs that ended when hardly 1 % seemed left to gain"));
+    const auto space = nlohmann::json::parse(
+        ask({"simulate", larger, "--strategy", "surrogate,random", "--repetitions", "3", "--until", "1%", "--json"}).out)["spaces"][0];
+    EXPECT_GT(space["strategies"][1]["until"]["ended"], 0);
+    EXPECT_GT(space["strategies"][1]["until"]["fraction_of_optimum"], 0.9);
+    EXPECT_EQ(space["strategies"][2]["until"]["ended"], 0) << "random search has no model";
+}
+
 TEST(SimulateCommand, DrawsAPicture) {
     if (find_program("gnuplot").empty()) GTEST_SKIP() << "gnuplot is not installed";
     const test::TemporaryFolder folder;
@@ -158,6 +169,7 @@ TEST(SimulateCommand, AnswersAMistakeBeforeAnyWork) {
                                                                        {{"simulate", spaces + "README.md"}, "README.md:1: "},
                                                                        {{"simulate", small, "--strategy", "randon"}, "did you mean random?"},
                                                                        {{"simulate", small, "--repetitions", "0"}, "whole number from 1"},
+                                                                       {{"simulate", small, "--until", "1"}, "write it as 1% or 0.5%"},
                                                                        {{"simulate", small, "--repetitions", "1000000000"}, "from 1 to 100000"},
                                                                        {{"simulate", small, "--plot", "x.pdf"}, "neither .png nor .svg"},
                                                                        {{"convert", small}, "--to with one of"},

@@ -186,8 +186,8 @@ TEST(RecordedSpace, ReadsTheCacheOfACurrentKernelTuner) {
 TEST(RecordedSpace, AnEntryMayLeaveItsValuesToItsKey) {
     std::string text = header;
     text.replace(text.find("[\"a\", \"b\"]"), 10, R"(["a", "a,b", "a,b,c"])");
-    const RecordedSpace space =
-        parse_recorded_space(text + R"("16,True,0.5,a": {"time": 1}, "32,False,2.25,a,b": {"time": 2}, "16,True,1.0,a,b,c": {"time": 3}}})", "some.json");
+    const RecordedSpace space = parse_recorded_space(
+        text + R"("16,True,0.5,a": {"time": 1}, "32,False,2.25,a,b": {"time": 2}, "16,True,1.0,a,b,c": {"time": 3}}})", "some.json");
     EXPECT_EQ(space.at(0).cost, 1e-3);
     EXPECT_EQ(space.at(2 * 3 * 3 - 1 + 17).cost, 2e-3) << "the last but one of all words";
     EXPECT_EQ(space.at(3 + 2).cost, 3e-3) << "1.0 is 1";

@@ -229,7 +229,7 @@ double with_replacement(const RecordedSpace& space, const RandomBaseline& baseli
 }
 
 Simulation curves(std::vector<std::vector<double>> best) {
-    return {"made up", std::move(best), {}, 0};
+    return {"made up", std::move(best), {}, {}, 0};
 }
 
 TEST(Scoring, FractionsPercentilesAndCounts) {
@@ -309,8 +309,9 @@ TEST(StuckAt, NamesTheLocalOptimumAndWhatSetsItApart) {
         configurations.push_back({index, cost, measurement(cost, {})});
     }
     configurations[4] = {4, infinity, failure(Status::wrong, "made up")};
-    const RecordedSpace space({.name = "valleys"}, {{"a", {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}}, {"b", {"0", "1", "2"}}}, configurations);
-    const Simulation simulation{"made up", {{3, 1.1}, {1.1, 1.1}, {2, 2}, {1, 1}, {1.1}}, {{5, 29}, {29, 29}, {3, 3}, {0, 0}, {29}}, 0};
+    const RecordedSpace space({.name = "valleys"}, {{"a", {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}}, {"b", {"0", "1", "2"}}},
+                              configurations);
+    const Simulation simulation{"made up", {{3, 1.1}, {1.1, 1.1}, {2, 2}, {1, 1}, {1.1}}, {{5, 29}, {29, 29}, {3, 3}, {0, 0}, {29}}, {}, 0};
     const std::vector<StuckAt> stuck = stuck_at(space, simulation, 2);
     ASSERT_EQ(stuck.size(), 3U);
     EXPECT_EQ(stuck[0].member, 29);
@@ -333,6 +334,30 @@ TEST(Scoring, ASpaceOfEqualCostsIsNoContest) {
     const RandomBaseline baseline(space_of({2, 2, 2}));
     const Score none = score(curves({{2, 2, 2}}), baseline);
     EXPECT_EQ(none.value, 0);
+}
+
+TEST(Stops, CountWhatTheRuleEndedAndWhetherItWasRight) {
+    const Simulation simulation{"made up", {{4, 2}, {4, 1.02, 1.02}, {2, 1}, {1.5, 1.5}}, {}, {false, true, true, true}, 0};
+    const Stops ended = stops(simulation, 1, 0.01);
+    EXPECT_EQ(ended.ended, 3);
+    EXPECT_EQ(ended.evaluations, 2);
+    EXPECT_DOUBLE_EQ(ended.fraction, (1 / 1.02 + 1 + 1 / 1.5) / 3);
+    EXPECT_DOUBLE_EQ(ended.missed, 2.0 / 3) << "1.02 and 1.5 had 1 % to gain";
+    EXPECT_DOUBLE_EQ(stops(simulation, 1, 0.05).missed, 1.0 / 3);
+}
+
+TEST(Simulation, RunsEndWhenTheirModelSeesNothingLeftToGain) {
+    const RecordedSpace& space = own_spaces()[1];
+    const StrategyEntry& model = strategies().front();
+    ASSERT_TRUE(model.has_outlook);
+    constexpr int evaluations = 400;
+    const Replay ended = replay(space, model, 3, evaluations, 1, 0.01);
+    EXPECT_TRUE(ended.ended);
+    EXPECT_LT(std::ssize(ended.best), evaluations);
+    const Replay whole = replay(space, model, 3, evaluations, 1);
+    EXPECT_FALSE(whole.ended);
+    EXPECT_TRUE(std::equal(ended.best.begin(), ended.best.end(), whole.best.begin())) << "looking ahead changes nothing";
+    EXPECT_FALSE(replay(space, random_search(), 3, evaluations, 1, 0.01).ended) << "without a model there is no outlook";
 }
 
 // --- the bars

@@ -39,7 +39,8 @@ TEST(Json, ARecordReadsBackTheSame) {
 // A family takes "order" as one of the words 4, 8 and 16; whoever reads a record reads a number. Records of before have the word.
 TEST(Json, AChoiceAmongNumbersIsWrittenAsANumberAndReadAsEither) {
     const Families& families = built_in_families();
-    const Problem problem = families.parse_problem("acoustics_staggered kernel=step dimension=2 order=16 media=array absorbing=none precision=f32 nx=64 ny=32");
+    const Problem problem =
+        families.parse_problem("acoustics_staggered kernel=step dimension=2 order=16 media=array absorbing=none precision=f32 nx=64 ny=32");
     const std::string text = to_json(problem);
     EXPECT_NE(text.find(R"("dimension": 2, "order": 16, "media": "array")"), std::string::npos) << text;
     test::RandomRecords random(1);

@@ -21,8 +21,8 @@ namespace simulate {
 // At which numbers of evaluations the community compares searches.
 constexpr std::array<std::int64_t, 5> budgets{25, 50, 100, 200, 400};
 constexpr std::size_t most_stuck = 5;  // rows of a strategy; the document of --json has all
-constexpr int page = 100;             // columns of sentences
-constexpr int most_for_score = 1000;  // evaluations; few spaces need more before random search has covered 95 %
+constexpr int page = 100;              // columns of sentences
+constexpr int most_for_score = 1000;   // evaluations; few spaces need more before random search has covered 95 %
 
 struct Settings {
     std::vector<std::string> files;
@@ -32,6 +32,7 @@ struct Settings {
     std::int64_t seed = 1;
     std::int64_t window = 1;
     std::int64_t stuck = 0;
+    std::string until;
     std::string plot;
     bool json = false;
 };
@@ -67,11 +68,17 @@ int bounded(std::int64_t number, const char* option, std::int64_t most) {
     return static_cast<int>(number);
 }
 
+// That `--until` waits for; 0 without.
+double part_of(const Settings& settings) {
+    return settings.until.empty() ? 0 : parse_percent(settings.until);
+}
+
 SimulationSettings simulation_settings(const Settings& settings) {
     return {.repetitions = bounded(settings.repetitions, "repetitions", 100'000),
             .evaluations = bounded(settings.evaluations, "evaluations", 1'000'000),
             .seed = static_cast<std::uint64_t>(settings.seed),
-            .window = bounded(settings.window, "window", 10'000)};
+            .window = bounded(settings.window, "window", 10'000),
+            .until = part_of(settings)};
 }
 
 Row exact_row(const RandomBaseline& baseline) {
@@ -195,7 +202,22 @@ std::string stuck_table(const SimulatedSpace& space, std::int64_t evaluations) {
     return fmt::format("Where the runs stood after {} evaluations\n\n{}", evaluations, table.text());
 }
 
-void print_space(const SimulatedSpace& space, std::int64_t stuck, Console& console) {
+// When the rule of `--until` ended the runs, and whether it was right.
+std::string stops_table(const SimulatedSpace& space, double until) {
+    constexpr auto right = Table::Align::right;
+    Table table({{"strategy"}, {"ended", right}, {"after", right}, {"optimum / best", right}, {fmt::format("{} % were left", 100 * until), right}});
+    for (const auto& simulation : space.simulations) {
+        const Stops ended = stops(simulation, space.baseline.optimum(), until);
+        const auto percentage = [](double part) { return fmt::format("{:.0f} %", 100 * part); };
+        const std::string none = "";
+        table.row({simulation.strategy, percentage(ended.ended / static_cast<double>(simulation.best.size())),
+                   ended.ended > 0 ? fmt::format("{:.0f}", ended.evaluations) : none, ended.ended > 0 ? fmt::format("{:.3f}", ended.fraction) : none,
+                   ended.ended > 0 ? percentage(ended.missed) : none});
+    }
+    return fmt::format("Runs that ended when hardly {} % seemed left to gain\n\n{}", 100 * until, table.text());
+}
+
+void print_space(const SimulatedSpace& space, const Settings& settings, Console& console) {
     const RecordedTitle& title = space.recorded.title();
     const auto count = static_cast<std::int64_t>(space.recorded.members().size());
     const Score range = score(space.simulations.front(), space.baseline);
@@ -205,11 +227,12 @@ void print_space(const SimulatedSpace& space, std::int64_t stuck, Console& conso
                   range.last);
     if (const std::string part = part_of_space(space.recorded); !part.empty()) console.print("{}\n\n", wrapped(part, page));
     console.print("{}\n", table_of(rows_of(space), longest(space), true));
-    if (stuck > 0) console.print("{}\n", stuck_table(space, stuck));
+    if (settings.stuck > 0) console.print("{}\n", stuck_table(space, settings.stuck));
+    if (!settings.until.empty()) console.print("{}\n", stops_table(space, part_of(settings)));
 }
 
 void print_text(const std::vector<SimulatedSpace>& spaces, const Settings& settings, Console& console) {
-    for (const auto& space : spaces) print_space(space, settings.stuck, console);
+    for (const auto& space : spaces) print_space(space, settings, console);
     if (spaces.size() > 1) console.print("mean over {} spaces\n\n{}\n", spaces.size(), table_of(mean_rows(spaces), 0, false));
     console.print(
         "after N: mean of optimum / best so far, after N distinct evaluations. score: 0 is random search, 1 the optimum at once,\n"
@@ -257,7 +280,14 @@ Json stuck_json(const SimulatedSpace& space, const Simulation& simulation, std::
     return all;
 }
 
-Json json_of(const SimulatedSpace& space, std::int64_t stuck) {
+Json stops_json(const Stops& stops) {
+    if (stops.ended == 0) return {{"ended", 0}};
+    return {{"ended", stops.ended}, {"evaluations", stops.evaluations}, {"fraction_of_optimum", stops.fraction}, {"missed", stops.missed}};
+}
+
+Json json_of(const SimulatedSpace& space, const Settings& settings) {
+    const std::int64_t stuck = settings.stuck;
+    const double until = part_of(settings);
     const RecordedTitle& title = space.recorded.title();
     const Score range = score(space.simulations.front(), space.baseline);
     const std::vector<Row> rows = rows_of(space);
@@ -267,6 +297,7 @@ Json json_of(const SimulatedSpace& space, std::int64_t stuck) {
         strategies.push_back(json_of(rows[i]));
         if (i > 0) strategies.back()["best_seconds"] = curve_of(space.simulations[i - 1], curve_budgets(space.simulations));
         if (i > 0 && stuck > 0) strategies.back()["stuck"] = stuck_json(space, space.simulations[i - 1], stuck);
+        if (i > 0 && until > 0) strategies.back()["until"] = stops_json(stops(space.simulations[i - 1], space.baseline.optimum(), until));
     }
     return {{"name", title.name},
             {"kernel", title.kernel},
@@ -285,15 +316,11 @@ Json json_of(const SimulatedSpace& space, std::int64_t stuck) {
 
 Json document_of(const std::vector<SimulatedSpace>& spaces, const Settings& settings) {
     Json documents = Json::array();
-    for (const auto& space : spaces) documents.push_back(json_of(space, settings.stuck));
+    for (const auto& space : spaces) documents.push_back(json_of(space, settings));
     Json means = Json::array();
     for (const auto& row : mean_rows(spaces)) means.push_back(json_of(row));
-    return {{"repetitions", settings.repetitions},
-            {"seed", settings.seed},
-            {"window", settings.window},
-            {"stuck_after", settings.stuck},
-            {"spaces", std::move(documents)},
-            {"mean", std::move(means)}};
+    return {{"repetitions", settings.repetitions}, {"seed", settings.seed},          {"window", settings.window},
+            {"stuck_after", settings.stuck},       {"spaces", std::move(documents)}, {"mean", std::move(means)}};
 }
 
 // One line on a terminal, redrawn; nothing elsewhere: it takes seconds.
@@ -320,7 +347,8 @@ std::vector<std::string> files_of(const std::string& path) {
         const bool measured = name.ends_with(".json") || name.ends_with(".jsonl") || name.ends_with(".space");
         if (measured && !entry.is_directory()) files.push_back(entry.path().string());
     }
-    if (files.empty()) throw Error("simulate", path + " has no measured spaces", "name a folder with files *.json, *.jsonl or *.space, or such a file");
+    if (files.empty())
+        throw Error("simulate", path + " has no measured spaces", "name a folder with files *.json, *.jsonl or *.space, or such a file");
     std::sort(files.begin(), files.end());
     return files;
 }
@@ -328,11 +356,13 @@ std::vector<std::string> files_of(const std::string& path) {
 // Those that are named, else those of the folder HONE_SPACES.
 std::vector<std::string> chosen_files(const Settings& settings) {
     std::vector<std::string> paths = settings.files;
-    if (const char* folder = std::getenv("HONE_SPACES"); paths.empty() && folder != nullptr)  // NOLINT(concurrency-mt-unsafe): read once, no thread yet
+    if (const char* folder = std::getenv("HONE_SPACES");
+        paths.empty() && folder != nullptr)  // NOLINT(concurrency-mt-unsafe): read once, no thread yet
         paths.emplace_back(folder);
     if (paths.empty())
-        throw Error("simulate", "no file is named",
-                    "name measured spaces, or a folder of them, or set HONE_SPACES to one: a cache file of Kernel Tuner, T4 results or a journal of hone");
+        throw Error(
+            "simulate", "no file is named",
+            "name measured spaces, or a folder of them, or set HONE_SPACES to one: a cache file of Kernel Tuner, T4 results or a journal of hone");
     std::vector<std::string> files;
     for (const auto& path : paths)
         for (auto& file : files_of(path)) files.push_back(std::move(file));
@@ -388,9 +418,10 @@ Exit run_simulate(const Settings& settings, Console& console) {
 
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
-    options.words("FILE...", settings->files,
-                  "measured spaces, or folders of them: cache files of Kernel Tuner, T4 results, journals and spaces of hone; gzipped or not; default the "
-                  "folder HONE_SPACES");
+    options.words(
+        "FILE...", settings->files,
+        "measured spaces, or folders of them: cache files of Kernel Tuner, T4 results, journals and spaces of hone; gzipped or not; default the "
+        "folder HONE_SPACES");
     options.text("strategy", settings->strategies, "NAME,...", "the strategies to replay, or all; default the one that 'hone tune' takes");
     options.number("repetitions", settings->repetitions, "N", "of each strategy, everything rebuilt for each; default 100", 1);
     options.number("evaluations", settings->evaluations, "N",
@@ -398,6 +429,8 @@ Action declare(Options& options) {
     options.number("seed", settings->seed, "N", "of all random choices; default 1");
     options.number("window", settings->window, "N", "candidates chosen before their forerunners' costs are known; default 1, 'hone tune' has 8", 1);
     options.number("stuck", settings->stuck, "N", "say where the runs stood after so many evaluations, and how far from the optimum", 1);
+    options.text("until", settings->until, "PERCENT",
+                 "end runs as 'hone tune --until' does, and say when that was and whether so much was left to gain");
     options.text("plot", settings->plot, "FILE.png|svg", "draw best-so-far curves with gnuplot: median and 10th to 90th percentile");
     options.flag("json", settings->json, "print one JSON document, with the curves");
     return [settings](Console& console) { return run_simulate(*settings, console); };

@@ -50,8 +50,7 @@ std::string text_or_empty(const JsonPlace& place) {
 std::string read_objective(const JsonPlace& place) {
     if (place.node().kind != JsonNode::Kind::array) return text_or_empty(place);
     std::string objectives;
-    for (std::size_t i = 0; i < place.elements(); ++i)
-        objectives += (i == 0 ? "" : ", ") + place[i].string(longest_kernel_tuner_text);
+    for (std::size_t i = 0; i < place.elements(); ++i) objectives += (i == 0 ? "" : ", ") + place[i].string(longest_kernel_tuner_text);
     return objectives;
 }
 
@@ -208,7 +207,8 @@ class Keys {
             const auto found = std::find_if(texts_[d].begin(), texts_[d].end(),
                                             [&](const std::string& text) { return key.starts_with(text) && ends_at(text.size()); });
             const std::string part(found != texts_[d].end() ? std::string_view(*found) : key.substr(0, key.find(',')));
-            const auto place = found != texts_[d].end() ? std::optional<std::size_t>(found - texts_[d].begin()) : positions_[d].find(written_of(part));
+            const auto place =
+                found != texts_[d].end() ? std::optional<std::size_t>(found - texts_[d].begin()) : positions_[d].find(written_of(part));
             if (!place || !ends_at(part.size())) return std::nullopt;
             written.push_back((*parameters_)[d].written[*place]);
             key.remove_prefix(part.size() + (last ? 0 : 1));
@@ -331,7 +331,8 @@ std::string kernel_tuner_text(const RecordedSpace& recorded, const Families& fam
         "\"objective\": \"time\",\n\"cache\": {{",
         json_string(title.device), json_string(title.kernel), problem_size_json(title, families), names, lists);
     for (const std::int64_t index : recorded.members())
-        text += fmt::format("{}\n{}", index == recorded.members().front() ? "" : ",", entry_text(recorded, recorded.at(index), recorded.places(index)));
+        text +=
+            fmt::format("{}\n{}", index == recorded.members().front() ? "" : ",", entry_text(recorded, recorded.at(index), recorded.places(index)));
     return text + "}\n}\n";
 }
 

@@ -124,15 +124,15 @@ Tunable tunable_of(const RecordedParameter& parameter) {
 }
 
 RecordedIndex::RecordedIndex(const std::vector<RecordedParameter>& parameters)
-    : parameters_(&parameters), positions_(parameters.begin(), parameters.end()) {}
+    : parameters_(&parameters), positions_(parameters.begin(), parameters.end()) {
+}
 
 std::int64_t RecordedIndex::of(const std::vector<std::string>& written, const std::string& where) const {
     std::int64_t index = 0;
     for (std::size_t d = 0; d < positions_.size(); ++d) {
         const RecordedParameter& parameter = (*parameters_)[d];
         const auto position = positions_[d].find(written[d]);
-        if (!position)
-            throw Error(where, fmt::format("{} is {}", parameter.name, plain_value(written[d])), "it is not among the parameter's values");
+        if (!position) throw Error(where, fmt::format("{} is {}", parameter.name, plain_value(written[d])), "it is not among the parameter's values");
         index = index * static_cast<std::int64_t>(parameter.written.size()) + static_cast<std::int64_t>(*position);
     }
     return index;

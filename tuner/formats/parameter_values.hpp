@@ -76,10 +76,10 @@ class RecordedRows {
 
   private:
     std::vector<std::string> names_;
-    std::vector<std::vector<std::string>> values_;                          ///< [parameter]: as written, in order of appearance
-    std::vector<std::unordered_map<std::string, std::uint16_t>> found_;     ///< [parameter]: place in `values_`
-    std::vector<std::uint16_t> places_;                                     ///< [row][parameter]
-    RecordedColumns columns_;                                               ///< without indices
+    std::vector<std::vector<std::string>> values_;                       ///< [parameter]: as written, in order of appearance
+    std::vector<std::unordered_map<std::string, std::uint16_t>> found_;  ///< [parameter]: place in `values_`
+    std::vector<std::uint16_t> places_;                                  ///< [row][parameter]
+    RecordedColumns columns_;                                            ///< without indices
 };
 
 /// What a valid one came to; `samples` may be empty, then there is but `seconds`.

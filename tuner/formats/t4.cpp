@@ -92,8 +92,8 @@ Cost read_cost(const JsonPlace& result, const std::string& time_unit) {
         wanted = (*objectives)[0].string(longest_t4_text);
     for (std::size_t i = 0; i < measurements.elements(); ++i) {
         const JsonPlace measurement = measurements[i];
-        const bool is_wanted = wanted.empty() ? per_second(unit_of(measurement, time_unit)).has_value()
-                                              : measurement["name"].string(longest_t4_text) == wanted;
+        const bool is_wanted =
+            wanted.empty() ? per_second(unit_of(measurement, time_unit)).has_value() : measurement["name"].string(longest_t4_text) == wanted;
         if (is_wanted) return cost_of(measurement, time_unit);
     }
     measurements.fail(wanted.empty() ? "has no time" : "has no " + wanted + ", the objective", "a correct configuration has a measured time");

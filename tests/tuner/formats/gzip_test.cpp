@@ -39,7 +39,8 @@ TEST(Gzip, BytesBehindTheEndAreNamed) {
             gunzip(gzip("one") + rest, "some.gz", plenty);
             ADD_FAILURE() << rest;
         } catch (const Error& error) {
-            EXPECT_EQ(std::string(error.what()).find(std::to_string(rest.size()) + " bytes follow the end"), std::string("some.gz: ").size()) << error.what();
+            EXPECT_EQ(std::string(error.what()).find(std::to_string(rest.size()) + " bytes follow the end"), std::string("some.gz: ").size())
+                << error.what();
         }
 }
 
