@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tuning_db/json.hpp"

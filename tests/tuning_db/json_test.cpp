@@ -7,6 +7,7 @@
 #include <random>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/tuning_db/test_families.hpp"
 #include "tuning_db/json_tree.hpp"
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <filesystem>
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
