@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -42,20 +43,22 @@ struct TunerScope {
     std::vector<std::int64_t> promising;      ///< members to be evaluated right after the safe configuration
 };
 
-/// When to end a search: once its strategy gives less than a chance of 5 % to a further gain of some part, and has for a whole window of reports.
+/// When to end a search: once its strategy gives less than a chance of 5 % to a further gain of some part, and has for a whole window of reports, and
+/// for `fewest_reports`: a model of a dozen costs is soon sure of itself.
 ///
 ///     GainRule rule(0.01, settings.window);
 ///     while (!rule.met()) { ...report...; rule.note(tuner.outlook(0.01)); }
 class GainRule {
   public:
     static constexpr double least_chance = 0.05;
+    static constexpr int fewest_reports = 16;
 
     /// `part` 0 never ends anything.
     GainRule(double part, int window) : part_(part), window_(window) {}
     double part() const { return part_; }
     /// After a report.
     void note(const std::optional<Outlook>& outlook) { hopeless_ = outlook && outlook->chance < least_chance ? hopeless_ + 1 : 0; }
-    bool met() const { return part_ > 0 && hopeless_ > window_; }
+    bool met() const { return part_ > 0 && hopeless_ > std::max(window_, fewest_reports); }
 
   private:
     double part_;
