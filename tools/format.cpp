@@ -23,6 +23,14 @@ std::string trimmed(std::string line) {
 
 }  // namespace
 
+double parse_percent(std::string_view text) {
+    double percent = 0;
+    const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), percent);
+    if (status != std::errc{} || text.substr(static_cast<std::size_t>(rest - text.data())) != "%" || !(percent > 0 && percent < 100))
+        throw Error("percentage", fmt::format("\"{}\" is none above 0 and below 100", text), "write it as 1% or 0.5%");
+    return percent / 100;
+}
+
 double parse_duration(std::string_view text) {
     const auto wrong = [&] { return Error("duration", fmt::format("\"{}\" is not a time", text), "write it as 30s, 5m or 1h30m"); };
     if (text.empty()) throw wrong();

@@ -22,6 +22,9 @@ using text::significant;
 /// Seconds in "30s", "5m", "1h30m" or "90". Throws Error for anything else.
 double parse_duration(std::string_view text);
 
+/// The part that "1%" is: 0.01. Throws Error for anything but a percentage above 0 and below 100.
+double parse_percent(std::string_view text);
+
 /// One line per pair, the second column aligned and wrapped at 100 columns.
 std::string definition_list(const std::vector<std::pair<std::string, std::string>>& lines);
 

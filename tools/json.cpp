@@ -1,5 +1,7 @@
 #include "tools/json.hpp"
 
+#include "tuning_db/json.hpp"
+
 namespace hone::tools {
 
 Json json_of(const Value& value) {
@@ -14,7 +16,7 @@ Json json_of(const std::vector<Assignment>& assignments) {
 }
 
 Json json_of(const Problem& problem) {
-    return {{"key", problem.key()}, {"family", problem.family()}, {"parameters", json_of(problem.parameters())}};
+    return {{"key", problem.key()}, {"family", problem.family()}, {"parameters", json_of(written_parameters(problem))}};
 }
 
 Json json_of(const Config& config) {

@@ -49,6 +49,7 @@ std::string best_so_far(const ProgressState& state) {
     const double median = state.run.best->outcome.step.median;
     std::string text = fmt::format("best {} GB/s", significant(state.counts.bytes / median * 1e-9));
     if (state.run.safe && state.run.safe->measured()) text += fmt::format(", {:.2f}x safe", state.run.safe->step.median / median);
+    if (state.run.outlook && !state.run.finals) text += fmt::format(", {:.2g} % to gain", 100 * state.run.outlook->gain);
     return text;
 }
 

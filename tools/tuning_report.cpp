@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "generator/families/built_in_families.hpp"
 #include <algorithm>
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/progress.hpp"
@@ -119,6 +119,7 @@ Json json_of(const TunedProblem& tuned) {
                           {"verify_seconds", run.verify_seconds},
                           {"measure_seconds", run.measure_seconds},
                           {"measuring_share", run.measuring_share()}};
+    if (run.outlook) document["search"]["expected_gain"] = run.outlook->gain;
     if (const auto& prior = tuned.result.prior) {
         document["prior"] = {{"members", prior->members}, {"evaluations_to_reach_the_best", prior->reached}};
         if (prior->without) document["prior"]["evaluations_without"] = *prior->without;

@@ -186,6 +186,7 @@ TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) 
     options.seconds = state.seconds;
     options.grace = least_grace + grace_share * state.seconds;
     options.evaluations = settings_.evaluations;
+    options.until = settings_.until;
     options.resume = settings_.resume;
     options.folder = settings_.folder;
     options.ceilings = ceilings_;

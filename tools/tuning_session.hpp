@@ -26,6 +26,7 @@ struct TuneSettings {
     bool named_folder = false;     ///< it alone is read; else all that is known (tuning_db/places.hpp)
     double seconds = 0;            ///< for all problems together; 0: no bound
     int evaluations = 0;           ///< for each problem; 0: no bound
+    double until = 0;              ///< ends a problem's search (TuningOptions::until); 0: never
     int samples = SamplingRule{}.period;
     std::string strategy;               ///< empty: the default
     std::optional<std::uint64_t> seed;  ///< absent: the default

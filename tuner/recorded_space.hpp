@@ -11,6 +11,7 @@
 
 #include "generator/search_space.hpp"
 #include "tuner/outcome.hpp"
+#include "tuner/outcome_columns.hpp"
 
 namespace hone {
 
@@ -27,6 +28,16 @@ struct RecordedConfiguration {
     Outcome outcome;
 };
 
+/// The configurations of a space as they are read, in columns: a million of them in some 40 MB.
+struct RecordedColumns {
+    std::vector<std::int64_t> indices;
+    std::vector<double> costs;  ///< seconds; infinite for invalid ones
+    OutcomeColumns outcomes;
+
+    std::size_t size() const { return indices.size(); }
+    void add(std::int64_t index, double cost, const Outcome& outcome);
+};
+
 /// What a recorded space is about.
 struct RecordedTitle {
     std::string name;          ///< short: of the file, without its ending
@@ -36,6 +47,7 @@ struct RecordedTitle {
     std::string objective;     ///< what the file calls its times
     bool cut = false;          ///< the run was cut: configurations may be missing
     std::string chosen_by;     ///< the strategy that chose what was measured; empty: everything was
+    std::string only;          ///< the values that the run was restricted to, as `hone tune --only` has them; empty: it was not
     std::int64_t members = 0;  ///< configurations that the whole space has; 0: the file does not say
 };
 
@@ -48,22 +60,22 @@ struct RecordedTitle {
 ///
 /// Its members are the configurations that were tried, valid or not. Whatever is not in the file broke a constraint: it was never tried and costs
 /// nothing. A tunable holds numbers when all its values are whole; otherwise every value is a word, spelt as in the file (0.5, true, float4).
+/// Strategies see the order of words that read as numbers.
 class RecordedSpace {
   public:
     /// Throws Error when a configuration stands twice, when none is valid, or when the product of all values passes 2^62.
-    RecordedSpace(RecordedTitle title, std::vector<RecordedParameter> parameters, std::vector<RecordedConfiguration> configurations);
+    RecordedSpace(RecordedTitle title, std::vector<RecordedParameter> parameters, RecordedColumns configurations);
+    RecordedSpace(RecordedTitle title, std::vector<RecordedParameter> parameters, const std::vector<RecordedConfiguration>& configurations);
 
     const RecordedTitle& title() const { return title_; }
     const std::vector<RecordedParameter>& parameters() const { return parameters_; }
     const std::vector<Tunable>& tunables() const { return tunables_; }
-    /// By index, ascending.
-    const std::vector<RecordedConfiguration>& configurations() const { return configurations_; }
-    /// Their indices.
+    /// Indices of the configurations, ascending.
     const std::vector<std::int64_t>& members() const { return *members_; }
 
-    /// Throws Error for an index that is no member's.
-    const RecordedConfiguration& at(std::int64_t index) const;
-    double cost(std::int64_t index) const { return at(index).cost; }
+    /// The configuration of an index. Both throw Error for an index that is no member's.
+    RecordedConfiguration at(std::int64_t index) const;
+    double cost(std::int64_t index) const { return cost_[place_of(index)]; }
     /// Of each parameter, which of its values the configuration has.
     std::vector<std::size_t> places(std::int64_t index) const;
     /// All costs, ascending; those of invalid configurations, infinity, at the end.
@@ -80,16 +92,20 @@ class RecordedSpace {
     SearchSpace space(std::uint64_t seed) const;
 
   private:
+    std::size_t place_of(std::int64_t index) const;
+
     RecordedTitle title_;
     std::vector<RecordedParameter> parameters_;
     std::vector<Tunable> tunables_;
-    std::vector<RecordedConfiguration> configurations_;
     std::shared_ptr<const std::vector<std::int64_t>> members_;
+    std::vector<double> cost_;  ///< by place among the members
+    OutcomeColumns outcomes_;
     std::vector<double> costs_;
     std::int64_t valid_ = 0;
 };
 
-/// Reads a cache file of Kernel Tuner, T4 results or a journal of hone, gzipped or not, told apart by their contents. Throws Error naming file,
+/// Reads a cache file of Kernel Tuner, T4 results, a journal of hone or its own compact form (formats/space_file.hpp), gzipped or not, told apart by
+/// their contents. Throws Error naming file,
 /// line and place.
 RecordedSpace read_recorded_space(const std::filesystem::path& file);
 /// The same for a text; `file` is for messages.

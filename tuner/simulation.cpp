@@ -6,12 +6,15 @@
 #include <ctime>
 #include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <thread>
 
 #include "generator/random_words.hpp"
 #include "runtime/processors.hpp"
+#include "tuner/strategies/member_geometry.hpp"
 #include "tuner/tuner.hpp"
 
 namespace hone {
@@ -45,6 +48,16 @@ double best_at(const std::vector<double>& best, std::int64_t evaluations) {
     return best[static_cast<std::size_t>(std::min<std::int64_t>(evaluations, std::ssize(best)) - 1)];
 }
 
+// Student's t that 95 % of its distribution lie within. Source: Abramowitz and Stegun, 26.7.5; exact to 0.3 % from three degrees of freedom.
+double student_95(std::size_t degrees) {
+    if (degrees == 1) return 12.706;
+    if (degrees == 2) return 4.303;
+    const double z = 1.959964;
+    const double n = 1.0 / static_cast<double>(degrees);
+    return z + n * (std::pow(z, 3) + z) / 4 + n * n * (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / 96 +
+           n * n * n * (3 * std::pow(z, 7) + 19 * std::pow(z, 5) + 17 * std::pow(z, 3) - 15 * z) / 384;
+}
+
 }  // namespace
 
 std::uint64_t repetition_seed(std::uint64_t seed, int repetition) {
@@ -53,28 +66,33 @@ std::uint64_t repetition_seed(std::uint64_t seed, int repetition) {
     return mixed(seed + step * static_cast<std::uint64_t>(repetition));
 }
 
-std::vector<double> replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std::uint64_t seed, int evaluations, int window) {
+Replay replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std::uint64_t seed, int evaluations, int window, double until) {
     const SearchSpace space = recorded.space(seed);
     TunerSettings settings;
     settings.window = window;
     Tuner tuner(space, strategy, seed, settings);
     std::deque<Candidate> pending;
-    std::vector<double> best;
-    while (std::ssize(best) < evaluations) {
+    GainRule rule(until, window);
+    Replay result;
+    while (std::ssize(result.best) < evaluations && !result.ended) {
         for (auto candidate = tuner.next(); candidate && !candidate->finalist; candidate = tuner.next()) pending.push_back(*std::move(candidate));
         if (pending.empty()) break;  // every member was asked
-        const RecordedConfiguration& configuration = recorded.at(pending.front().index);
+        const RecordedConfiguration configuration = recorded.at(pending.front().index);
         tuner.report(pending.front(), replayed(configuration));
         pending.pop_front();
-        best.push_back(best.empty() ? configuration.cost : std::min(best.back(), configuration.cost));
+        const bool better = result.best.empty() || configuration.cost < result.best.back();
+        result.best.push_back(better ? configuration.cost : result.best.back());
+        result.best_member.push_back(better ? configuration.index : result.best_member.back());
+        if (until > 0) rule.note(tuner.outlook(until));
+        result.ended = rule.met();
     }
-    return best;
+    return result;
 }
 
 Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy, const SimulationSettings& settings,
                     const std::function<bool(int)>& go_on) {
     const auto repetitions = static_cast<std::size_t>(settings.repetitions);
-    std::vector<std::optional<std::vector<double>>> best(repetitions);
+    std::vector<std::optional<Replay>> replays(repetitions);
     std::vector<double> seconds(repetitions);
     std::atomic<std::size_t> next = 0;
     std::atomic<bool> stopped = false;
@@ -85,7 +103,8 @@ Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy
         for (std::size_t i = next++; i < repetitions && !stopped; i = next++) {
             try {
                 const double begin = thread_seconds();
-                best[i] = replay(recorded, strategy, repetition_seed(settings.seed, static_cast<int>(i)), settings.evaluations, settings.window);
+                replays[i] = replay(recorded, strategy, repetition_seed(settings.seed, static_cast<int>(i)), settings.evaluations, settings.window,
+                                    settings.until);
                 seconds[i] = thread_seconds() - begin;
             } catch (...) {
                 const std::lock_guard lock(mutex);
@@ -105,11 +124,13 @@ Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy
         work();
     }
     if (failure) std::rethrow_exception(failure);
-    Simulation simulation{strategy.name, {}, 0};
+    Simulation simulation{strategy.name, {}, {}, {}, 0};
     for (std::size_t i = 0; i < repetitions; ++i) {
-        if (!best[i]) continue;
+        if (!replays[i]) continue;
         simulation.seconds += seconds[i];
-        simulation.best.push_back(*std::move(best[i]));
+        simulation.best.push_back(std::move(replays[i]->best));
+        simulation.best_member.push_back(std::move(replays[i]->best_member));
+        simulation.ended.push_back(replays[i]->ended);
     }
     simulation.seconds /= static_cast<double>(std::max<std::size_t>(1, simulation.best.size()));
     return simulation;
@@ -202,15 +223,99 @@ Score score(const Simulation& simulation, const RandomBaseline& baseline) {
     Score result;
     result.first = std::min(baseline.draws_to_cover(0.5), std::max<std::int64_t>(simulated, 1));
     result.last = std::clamp(baseline.draws_to_cover(0.95), result.first, std::max<std::int64_t>(simulated, result.first));
+    // The score is linear in the mean best cost: it is the mean of the repetitions' own scores, which are independent.
+    std::vector<double> scores(simulation.best.size());
     int budgets = 0;
     for (std::int64_t t = result.first; t <= result.last; ++t) {
         const double random = baseline.cost(t);
         if (!(random > baseline.optimum())) break;  // it cannot be told apart any more
-        result.value += (random - mean_best(simulation, baseline, t)) / (random - baseline.optimum());
+        for (std::size_t r = 0; r < scores.size(); ++r)
+            scores[r] += (random - std::min(baseline.worst(), best_at(simulation.best[r], t))) / (random - baseline.optimum());
         ++budgets;
     }
-    if (budgets > 0) result.value /= budgets;
+    if (budgets > 0)
+        for (double& one : scores) one /= budgets;
+    result.value = std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(std::max<std::size_t>(1, scores.size()));
+    double squares = 0;
+    for (const double one : scores) squares += (one - result.value) * (one - result.value);
+    const auto repetitions = static_cast<double>(scores.size());
+    result.error = scores.size() < 2 ? infinity : student_95(scores.size() - 1) * std::sqrt(squares / (repetitions - 1) / repetitions);
     return result;
+}
+
+Stops stops(const Simulation& simulation, double optimum, double until) {
+    Stops result;
+    std::vector<double> counts;
+    for (std::size_t r = 0; r < simulation.best.size(); ++r) {
+        if (!simulation.ended[r]) continue;
+        const double best = simulation.best[r].back();
+        counts.push_back(static_cast<double>(simulation.best[r].size()));
+        result.fraction += optimum / best;
+        if (optimum <= best * (1 - until)) ++result.missed;
+    }
+    result.ended = static_cast<int>(counts.size());
+    if (counts.empty()) return result;
+    std::sort(counts.begin(), counts.end());
+    result.evaluations = counts[counts.size() / 2];
+    result.fraction /= static_cast<double>(counts.size());
+    result.missed /= static_cast<double>(counts.size());
+    return result;
+}
+
+namespace {
+
+// The parameters in which two members differ.
+std::vector<std::size_t> differences(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b) {
+    std::vector<std::size_t> differences;
+    for (std::size_t d = 0; d < a.size(); ++d)
+        if (a[d] != b[d]) differences.push_back(d);
+    return differences;
+}
+
+// All local optima, the best first. Members of equal cost side by side are one plateau each by itself.
+std::vector<std::int64_t> local_optima(const RecordedSpace& recorded) {
+    const MemberGeometry geometry(recorded.space(0), recorded.members());
+    std::vector<double> cost;
+    cost.reserve(geometry.size());
+    for (const std::int64_t member : recorded.members()) cost.push_back(recorded.cost(member));
+    std::vector<std::size_t> optima;
+    for (std::size_t member = 0; member < geometry.size(); ++member) {
+        if (!std::isfinite(cost[member])) continue;
+        const std::vector<std::size_t> near = geometry.neighbours(member);
+        if (std::none_of(near.begin(), near.end(), [&](std::size_t one) { return cost[one] < cost[member]; })) optima.push_back(member);
+    }
+    std::stable_sort(optima.begin(), optima.end(), [&](std::size_t a, std::size_t b) { return cost[a] < cost[b]; });
+    std::vector<std::int64_t> indices;
+    indices.reserve(optima.size());
+    for (const std::size_t member : optima) indices.push_back(geometry.index(member));
+    return indices;
+}
+
+}  // namespace
+
+std::vector<StuckAt> stuck_at(const RecordedSpace& recorded, const Simulation& simulation, std::int64_t evaluations) {
+    std::map<std::int64_t, int> counts;
+    for (std::size_t r = 0; r < simulation.best.size(); ++r) {
+        const std::int64_t last = std::min<std::int64_t>(evaluations, std::ssize(simulation.best[r])) - 1;
+        if (last >= 0) ++counts[simulation.best_member[r][static_cast<std::size_t>(last)]];
+    }
+    const std::vector<std::int64_t> optima = local_optima(recorded);
+    std::vector<StuckAt> found;
+    for (const auto& [member, repetitions] : counts) {
+        StuckAt stuck{member, repetitions, recorded.cost(member) / recorded.optimum() - 1, 0, optima.front(), {}};
+        const auto valley = std::find(optima.begin(), optima.end(), member);
+        if (valley != optima.end()) stuck.valley = static_cast<int>(valley - optima.begin()) + 1;
+        for (const std::int64_t best : optima) {
+            if (recorded.cost(best) > recorded.optimum()) break;
+            std::vector<std::size_t> far = differences(recorded.places(member), recorded.places(best));
+            if (best != optima.front() && far.size() >= stuck.far.size()) continue;
+            stuck.far = std::move(far);
+            stuck.nearest_best = best;
+        }
+        found.push_back(std::move(stuck));
+    }
+    std::stable_sort(found.begin(), found.end(), [](const StuckAt& a, const StuckAt& b) { return a.repetitions > b.repetitions; });
+    return found;
 }
 
 int evaluations_for_score(const RandomBaseline& baseline, int evaluations, int most) {

@@ -15,6 +15,7 @@ struct SimulationSettings {
     int evaluations = 400;   ///< of each repetition, all distinct
     std::uint64_t seed = 1;  ///< repetition r of every strategy has the same seed and starting point
     int window = 1;          ///< candidates chosen ahead of their costs (TunerSettings::window); 1 is how searches are compared
+    double until = 0;        ///< repetitions end when the strategy sees hardly a chance of gaining a further part (GainRule); 0: never
     int threads = 0;         ///< repetitions side by side; 0: as many as the machine has. The results do not depend on it
 };
 
@@ -23,7 +24,10 @@ struct Simulation {
     std::string strategy;
     /// [repetition][evaluation - 1]: best cost so far; infinity until something valid was met. A search that ended sooner keeps its last.
     std::vector<std::vector<double>> best;
-    double seconds = 0;  ///< processor time of a repetition, in the mean: what the search itself costs
+    /// [repetition][evaluation - 1]: the member that has this cost; any one that was evaluated, until something valid was met.
+    std::vector<std::vector<std::int64_t>> best_member;
+    std::vector<bool> ended;  ///< [repetition]: whether SimulationSettings::until ended it
+    double seconds = 0;       ///< processor time of a repetition, in the mean: what the search itself costs
 };
 
 /// Replays a strategy. Every repetition builds its own space, with a starting point of its own, its own Tuner and its own Strategy, so that nothing
@@ -34,8 +38,13 @@ struct Simulation {
 Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy, const SimulationSettings& settings,
                     const std::function<bool(int)>& go_on = {});
 
-/// One repetition: the best cost after each evaluation, at most `evaluations`.
-std::vector<double> replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std::uint64_t seed, int evaluations, int window = 1);
+/// One repetition: the best after each evaluation, at most `evaluations`.
+struct Replay {
+    std::vector<double> best;               ///< its cost so far
+    std::vector<std::int64_t> best_member;  ///< and which it is
+    bool ended = false;                     ///< by GainRule
+};
+Replay replay(const RecordedSpace& recorded, const StrategyEntry& strategy, std::uint64_t seed, int evaluations, int window = 1, double until = 0);
 
 /// Seed of a repetition.
 std::uint64_t repetition_seed(std::uint64_t seed, int repetition);
@@ -83,10 +92,34 @@ double evaluations_to(const Simulation& simulation, double optimum, double part)
 /// 1 the optimum at once. Source: F.-J. Willemsen et al., A methodology for comparing optimization algorithms for auto-tuning, FGCS 159 (2024).
 struct Score {
     double value = 0;
+    double error = 0;        ///< half the width of its 95 % confidence interval: Student's t over the single repetitions; infinite for one
     std::int64_t first = 1;  ///< the budgets that it is over
     std::int64_t last = 1;   ///< no more than were simulated
 };
 Score score(const Simulation& simulation, const RandomBaseline& baseline);
+
+/// What came of repetitions that ended by GainRule.
+struct Stops {
+    int ended = 0;           ///< repetitions that did
+    double evaluations = 0;  ///< when, in the median of these
+    double fraction = 0;     ///< optimum over best then, in their mean
+    double missed = 0;       ///< the part of them that had as much to gain as the rule waits for, or more
+};
+Stops stops(const Simulation& simulation, double optimum, double until);
+
+/// A configuration that repetitions had as their best after some evaluations, and did not get away from.
+struct StuckAt {
+    std::int64_t member = 0;        ///< index in the space
+    int repetitions = 0;            ///< that had it
+    double excess = 0;              ///< its cost over the optimum's, less one: 0.02 is 2 % slower
+    int valley = 0;                 ///< 1 for the optimum, 2 for the second-best local optimum, ...; 0: no local optimum, a neighbour is faster
+    std::int64_t nearest_best = 0;  ///< of the configurations that have the optimum's cost, the one that differs in fewest parameters
+    std::vector<std::size_t> far;   ///< these parameters
+};
+
+/// Where the repetitions stood after so many evaluations, the most frequent first. A local optimum is a valid member none of whose neighbours (one
+/// value differs) costs less.
+std::vector<StuckAt> stuck_at(const RecordedSpace& recorded, const Simulation& simulation, std::int64_t evaluations);
 
 /// As many evaluations as the score needs, but at least `evaluations` and at most `most`.
 int evaluations_for_score(const RandomBaseline& baseline, int evaluations, int most);

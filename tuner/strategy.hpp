@@ -11,6 +11,12 @@
 
 namespace hone {
 
+/// What a strategy thinks that is still to gain.
+struct Outlook {
+    double chance = 1;  ///< that a member which was not asked costs less than the best told by the part that was asked for
+    double gain = 0;    ///< expected: by which part of the best's cost the best of all members is below it; 0.02 is 2 %
+};
+
 /// Which candidate next. Ask and tell; no clock, no device, all randomness from the seed, so that equal tells give equal asks.
 ///
 /// Strategies see members of the space only, by index (SearchSpace::at). Several asks may be pending (asked, not told) at a time; a strategy copes
@@ -26,6 +32,8 @@ class Strategy {
     /// The cost in seconds (or of another objective) of a member; infinity for one that failed. What is told of a member after the first time is
     /// ignored.
     virtual void tell(std::int64_t index, double cost) = 0;
+    /// The outlook on a gain of `part` (0.01: 1 %); nothing from strategies without a model, and from any before it has one.
+    virtual std::optional<Outlook> outlook(double /*part*/) const { return std::nullopt; }
 };
 
 /// One row of the table of strategies.
@@ -34,6 +42,7 @@ struct StrategyEntry {
     std::string summary;
     /// `members` are all members of `space`, ascending.
     std::unique_ptr<Strategy> (*make)(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
+    bool has_outlook = false;  ///< Strategy::outlook answers, once there is a model
 };
 
 /// The table; the first row is the default.

@@ -280,6 +280,10 @@ int Tuner::evaluations() const {
     return static_cast<int>(state_->entries.size());
 }
 
+std::optional<Outlook> Tuner::outlook(double part) const {
+    return state_->strategy->outlook(part);
+}
+
 std::int64_t Tuner::members() const {
     return static_cast<std::int64_t>(state_->members.size());
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -40,6 +41,29 @@ struct TunerScope {
     Objective objective;
     std::function<bool(const Config&)> only;  ///< members that it may choose, the safe configuration apart; empty: all
     std::vector<std::int64_t> promising;      ///< members to be evaluated right after the safe configuration
+};
+
+/// When to end a search: once its strategy gives less than a chance of 5 % to a further gain of some part, and has for a whole window of reports, and
+/// for `fewest_reports`: a model of a dozen costs is soon sure of itself.
+///
+///     GainRule rule(0.01, settings.window);
+///     while (!rule.met()) { ...report...; rule.note(tuner.outlook(0.01)); }
+class GainRule {
+  public:
+    static constexpr double least_chance = 0.05;
+    static constexpr int fewest_reports = 16;
+
+    /// `part` 0 never ends anything.
+    GainRule(double part, int window) : part_(part), window_(window) {}
+    double part() const { return part_; }
+    /// After a report.
+    void note(const std::optional<Outlook>& outlook) { hopeless_ = outlook && outlook->chance < least_chance ? hopeless_ + 1 : 0; }
+    bool met() const { return part_ > 0 && hopeless_ > std::max(window_, fewest_reports); }
+
+  private:
+    double part_;
+    int window_;
+    int hopeless_ = 0;  ///< reports, the last ones
 };
 
 /// Whether costs measured in these two states of a device should not be compared: another clock (by more than 3 %), or other reasons for throttling.
@@ -91,6 +115,9 @@ class Tuner {
     std::optional<Outcome> safe() const;
     /// Candidates reported; what is measured again is not counted.
     int evaluations() const;
+    /// What the strategy thinks that is still to gain, see Strategy::outlook. What it asked for and was not told yet counts as known, so a small
+    /// chance means something once as many reports as the window holds have said so one after another.
+    std::optional<Outlook> outlook(double part) const;
     /// Members of the space that may be chosen.
     std::int64_t members() const;
 

@@ -25,6 +25,8 @@ constexpr std::uint64_t default_seed = 1;
 constexpr std::int64_t largest_journal = std::int64_t{1} << 30;
 constexpr double finals_share = 0.25;  // of the budget
 
+constexpr double usual_part = 0.01;  // of the outlook, where no run waits for one
+
 double system_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -63,6 +65,7 @@ class Run {
           tuner_(space_, find_strategy(description_.strategy), description_.seed, description_.settings, scope()),
           journal_(options.resume ? Journal::resume(file_, description_) : Journal::start(file_, description_)),
           ceilings_(options.ceilings),
+          rule_(options.until, description_.settings.window),
           start_(now()) {
         progress_.members = tuner_.members();
         profile_.setup = start_ - made_;
@@ -142,6 +145,8 @@ class Run {
         progress_.verify_seconds += outcome.verify_seconds;
         progress_.measure_seconds += outcome.measure_seconds;
         ++rounds_;
+        if (!tuner_.finals()) progress_.outlook = tuner_.outlook(rule_.part() > 0 ? rule_.part() : usual_part);
+        if (!candidate.finalist) rule_.note(progress_.outlook);
         history_.push_back({JournalEntry::Kind::evaluation, 0, candidate.index, candidate.finalist, "", outcome, candidate.again});
     }
 
@@ -196,6 +201,7 @@ class Run {
         if (tuner_.finals()) return !shortened_ && options_.seconds > 0 && elapsed() >= options_.seconds;
         if (tuner_.evaluations() == 0) return false;
         if (options_.evaluations > 0 && tuner_.evaluations() >= options_.evaluations) return true;
+        if (rule_.met()) return true;
         return options_.seconds > 0 && elapsed() + reserve() >= options_.seconds;
     }
 
@@ -346,7 +352,8 @@ class Run {
     bool shortened_ = false;  ///< the finals
     int rounds_ = 0;          ///< evaluations, finals counted
     double before_ = 0;       ///< seconds that the journal tells of
-    double start_ = 0;        ///< of what comes after
+    GainRule rule_;
+    double start_ = 0;  ///< of what comes after
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ struct TuningOptions {
     /// Seconds beyond the budget that the first candidate, or finals that take longer than foreseen, may still have. Then the run ends as it stands.
     double grace = 10;
     int evaluations = 0;           ///< candidates at most, finals not counted; 0: no bound
+    double until = 0;              ///< ends when the strategy sees hardly a chance of gaining a further part (GainRule): 0.01 is 1 %; 0: never
     bool resume = false;           ///< go on with the journal that is there
     std::filesystem::path folder;  ///< of the database: its journals/ holds the run's journal
     Ceilings ceilings;             ///< of the device, unless a hook measures them; zeros: not measured
@@ -48,6 +49,7 @@ struct TuningProgress {
     double measure_seconds = 0;
     std::optional<Tuner::Best> best;
     std::optional<Outcome> safe;
+    std::optional<Outlook> outlook;  ///< on a gain of TuningOptions::until, or of 1 %; of strategies that have one
 
     double waiting_seconds() const { return elapsed - verify_seconds - measure_seconds; }  ///< the device had nothing to do
     double measuring_share() const { return elapsed > 0 ? measure_seconds / elapsed : 0; }

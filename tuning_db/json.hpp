@@ -15,7 +15,10 @@ class JsonPlace;
 /// Values as JSON, on one line, with stable order of the keys and the shortest numbers that read back the same; for databases, journals and
 /// `--json`. Described by tuning_db/schema/. Bytes that are no UTF-8 are replaced by U+FFFD.
 std::string to_json(const Problem& problem);  ///< {"family": "dg_volume", "parameters": {"order": 5, ...}}
-std::string to_json(const Config& config);    ///< {"block_x": 32, ...}
+/// A problem's parameters as they are written: a choice among numbers (`order` is 4, 8 or 16) is a number there, though a word to its family. Either
+/// is read.
+std::vector<Assignment> written_parameters(const Problem& problem);
+std::string to_json(const Config& config);  ///< {"block_x": 32, ...}
 std::string to_json(const DeviceFingerprint& device);
 std::string to_json(const Statistics& step);
 std::string to_json(const Counts& counts);

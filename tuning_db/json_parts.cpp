@@ -167,8 +167,15 @@ std::string json_number(double number) {
     return std::isfinite(number) ? fmt::format("{}", number) : "null";
 }
 
+std::vector<Assignment> written_parameters(const Problem& problem) {
+    std::vector<Assignment> parameters = problem.parameters();
+    for (auto& [name, value] : parameters)
+        if (Value number = parse_value(to_string(value)); to_string(number) == to_string(value)) value = std::move(number);
+    return parameters;
+}
+
 std::string to_json(const Problem& problem) {
-    return fmt::format(R"({{"family": {}, "parameters": {}}})", json_string(problem.family()), assignments_json(problem.parameters()));
+    return fmt::format(R"({{"family": {}, "parameters": {}}})", json_string(problem.family()), assignments_json(written_parameters(problem)));
 }
 
 std::string to_json(const Config& config) {

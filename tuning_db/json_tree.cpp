@@ -205,6 +205,12 @@ JsonNode* JsonNode::find(std::string_view member) {
     return found == children.end() ? nullptr : &*found;
 }
 
+std::string_view without_byte_order_mark(std::string_view text, const std::string& file) {
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) throw Error(file, "it is UTF-16", "save it as UTF-8");
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    return text;
+}
+
 JsonNode parse_json(std::string_view text, const std::string& file, int first_line) {
     Position position(text.data(), first_line);
     TreeBuilder builder(position, file);
@@ -283,7 +289,8 @@ void JsonPlace::only(std::initializer_list<std::string_view> names) const {
 std::string JsonPlace::where() const {
     std::string path;
     find_path(*whole_->root, *node_, path);
-    return fmt::format("{}:{}: {}", whole_->file, node_->line, path.empty() ? "the whole" : path);
+    if (!whole_->name.empty()) path = whole_->name + (path.empty() || path.front() == '[' ? "" : ".") + path;
+    return fmt::format("{}:{}: {}", whole_->file, node_->line, path.empty() ? "the value" : path);
 }
 
 void JsonPlace::fail(const std::string& found, const std::string& remedy) const {

@@ -26,6 +26,9 @@ struct JsonNode {
     JsonNode* find(std::string_view member);
 };
 
+/// The text behind a byte order mark, which editors write before UTF-8. Throws Error naming `file` for one of another encoding.
+std::string_view without_byte_order_mark(std::string_view text, const std::string& file);
+
 /// Strict: one value, UTF-8, no member twice, at most 16 levels and 1.5 million values. Throws Error naming `file` and line; `first_line` is the
 /// line of a larger file where `text` begins.
 JsonNode parse_json(std::string_view text, const std::string& file, int first_line = 1);
@@ -41,7 +44,9 @@ std::string write_json(const JsonNode& node);
 /// The tree must outlive it. Every member throws Error when the value is absent or of another kind.
 class JsonPlace {
   public:
-    JsonPlace(const JsonNode& root, std::string file) : node_(&root), whole_(std::make_shared<const Whole>(Whole{&root, std::move(file)})) {}
+    /// `name` is of the root, where it was taken out of a larger text: "cache", say.
+    JsonPlace(const JsonNode& root, std::string file, std::string name = "")
+        : node_(&root), whole_(std::make_shared<const Whole>(Whole{&root, std::move(file), std::move(name)})) {}
 
     JsonPlace operator[](std::string_view member) const;
     JsonPlace operator[](std::size_t element) const;
@@ -65,6 +70,7 @@ class JsonPlace {
     struct Whole {
         const JsonNode* root;
         std::string file;
+        std::string name;
     };
     JsonPlace(const JsonNode& node, std::shared_ptr<const Whole> whole) : node_(&node), whole_(std::move(whole)) {}
 

@@ -12,6 +12,7 @@
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tuner/formats/kernel_tuner.hpp"
+#include "tuner/formats/space_file.hpp"
 #include "tuner/formats/t4.hpp"
 
 namespace {
@@ -35,6 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto space = parsed({reinterpret_cast<const char*>(data), size});
     if (!space) return 0;
     check_same(*space, hone::t4_text(*space));
+    check_same(*space, hone::space_file_text(*space));
     std::string text;
     try {
         text = hone::kernel_tuner_text(*space, hone::built_in_families());

@@ -29,12 +29,12 @@ class Desk {
   public:
     Desk() : before_(fs::current_path()) {
         const fs::path folder = own_.folder.path();
-        const std::string space = test::source_path("tests/spaces/coulomb3d__RTX_2080_Ti__T4.json.gz");
+        const std::string space = test::source_path("tests/spaces/gauss_seidel_27_variable_f64.space.gz");
         fs::create_directories(folder / "tests/spaces/t1");
         fs::create_directories(home() / ".local/share/hone/db/journals");
-        fs::copy_file(space, folder / "tests/spaces/space.json.gz");
+        fs::copy_file(space, folder / "tests/spaces/gauss_seidel.space.gz");
         fs::copy_file(space, folder / "cache.json.gz");
-        fs::copy_file(test::source_path("tests/spaces/t1/dedispersion_milo.json"), folder / "tests/spaces/t1/dedispersion_milo.json");
+        fs::copy_file(test::source_path("tests/spaces/t1/tiled_sum.json"), folder / "tests/spaces/t1/tiled_sum.json");
         const Database records = some_records();
         for (const fs::path& place : {folder / "tuning_db/records", folder / "DIR", home() / ".local/share/hone/db"}) records.merge_into(place);
         fs::current_path(folder);

@@ -9,6 +9,12 @@
 namespace hone::tools::format_test {
 namespace {
 
+TEST(Percentages, AreReadWithTheirSign) {
+    EXPECT_DOUBLE_EQ(parse_percent("1%"), 0.01);
+    EXPECT_DOUBLE_EQ(parse_percent("0.5%"), 0.005);
+    for (const char* text : {"", "1", "%", "0%", "-1%", "100%", "1 %", "1%%", "nan%", "x%"}) EXPECT_THROW(parse_percent(text), Error) << text;
+}
+
 TEST(Format, ReadsDurations) {
     EXPECT_EQ(parse_duration("30s"), 30);
     EXPECT_EQ(parse_duration("5m"), 300);

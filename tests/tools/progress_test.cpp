@@ -74,6 +74,15 @@ TEST(Progress, SaysWhatIsNotKnownYet) {
     EXPECT_THAT(progress_line(state, 200), Not(HasSubstr("failed")));
 }
 
+TEST(Progress, SaysWhatTheModelExpectsToGain) {
+    ProgressState state = midway();
+    EXPECT_THAT(progress_line(state, 500), Not(HasSubstr("to gain")));
+    state.run.outlook = Outlook{0.4, 0.0213};
+    EXPECT_THAT(progress_line(state, 500), HasSubstr(", 2.1 % to gain"));
+    state.run.finals = true;
+    EXPECT_THAT(progress_line(state, 500), Not(HasSubstr("to gain"))) << "the search is over";
+}
+
 TEST(Progress, NamesFailuresByKind) {
     EXPECT_EQ(failures(midway().run.counts), "2 " + to_string(Status::wrong) + ", 1 " + to_string(Status::crashed));
     EXPECT_EQ(failures({{Status::measured, 5}}), "");

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tests/support/places.hpp"
+#include "tests/support/community_spaces.hpp"
 #include "tuner/prior.hpp"
 #include "tuner/recorded_space.hpp"
 #include "tuner/simulation.hpp"
@@ -19,11 +18,10 @@ namespace {
 
 /// The best four configurations of one space as members of another.
 std::vector<std::int64_t> promising(const RecordedSpace& neighbour, const SearchSpace& own, const SearchSpace& space) {
-    std::vector<const RecordedConfiguration*> best;
-    for (const auto& one : neighbour.configurations()) best.push_back(&one);
-    std::stable_sort(best.begin(), best.end(), [](const auto* a, const auto* b) { return a->cost < b->cost; });
+    std::vector<std::int64_t> best = neighbour.members();
+    std::stable_sort(best.begin(), best.end(), [&](std::int64_t a, std::int64_t b) { return neighbour.cost(a) < neighbour.cost(b); });
     std::vector<std::int64_t> members;
-    for (std::size_t i = 0; i < 4; ++i) members.push_back(space.index_of(nearest_member(space, own.at(best[i]->index))));
+    for (std::size_t i = 0; i < 4; ++i) members.push_back(space.index_of(nearest_member(space, own.at(best[i]))));
     return members;
 }
 
@@ -34,7 +32,7 @@ int evaluations_to(const RecordedSpace& recorded, const SearchSpace& space, std:
     for (int evaluations = 1; evaluations <= most; ++evaluations) {
         const auto candidate = tuner.next();
         if (!candidate || candidate->finalist) return most;
-        const RecordedConfiguration& found = recorded.at(candidate->index);
+        const RecordedConfiguration found = recorded.at(candidate->index);
         if (found.cost <= recorded.optimum() * (1 + part)) return evaluations;
         tuner.report(*candidate, found.outcome);
     }
@@ -42,9 +40,11 @@ int evaluations_to(const RecordedSpace& recorded, const SearchSpace& space, std:
 }
 
 TEST(SlowPrior, SavesEvaluationsEvenFromAnotherMakersDevice) {
-    const std::filesystem::path folder = test::source_path("tests/spaces");
-    const RecordedSpace turing = read_recorded_space(folder / "convolution__RTX_2080_Ti.json.gz");
-    const RecordedSpace cdna = read_recorded_space(folder / "convolution_milo__MI250X.json.gz");
+    const std::string turing_file = test::community_space("convolution__RTX_2080_Ti.json.gz");
+    const std::string cdna_file = test::community_space("convolution_milo__MI250X.json.gz");
+    if (turing_file.empty() || cdna_file.empty()) GTEST_SKIP() << test::no_community_spaces;
+    const RecordedSpace turing = read_recorded_space(turing_file);
+    const RecordedSpace cdna = read_recorded_space(cdna_file);
     constexpr int repetitions = 100;
     for (const auto& [own, neighbour] : {std::pair{&turing, &cdna}, std::pair{&cdna, &turing}}) {
         for (const double part : {0.5, 0.25, 0.1}) {

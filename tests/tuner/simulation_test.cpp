@@ -10,6 +10,7 @@
 #include <map>
 
 #include "generator/error.hpp"
+#include "tests/support/community_spaces.hpp"
 #include "tests/support/places.hpp"
 #include "tuner/formats/parameter_values.hpp"
 #include "tuner/random.hpp"
@@ -21,12 +22,26 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::array<int, 5> budgets{25, 50, 100, 200, 400};
 
-// The four large spaces, read once.
+// Spaces that hone measured itself, read once.
+const std::vector<RecordedSpace>& own_spaces() {
+    static const std::vector<RecordedSpace> spaces = [] {
+        std::vector<RecordedSpace> read;
+        for (const char* name : {"dg_volume_3_f64", "dg_volume_5_f32", "dg_volume_7_f64", "gauss_seidel_27_constant_f32"})
+            read.push_back(read_recorded_space(test::source_path(fmt::format("tests/spaces/{}.space.gz", name))));
+        return read;
+    }();
+    return spaces;
+}
+
+// Four large spaces of the community, read once; none where they are not.
 const std::vector<RecordedSpace>& large_spaces() {
     static const std::vector<RecordedSpace> spaces = [] {
         std::vector<RecordedSpace> read;
-        for (const char* name : {"convolution_milo__MI250X", "convolution__RTX_2080_Ti", "pnpoly__RTX_3090", "dedispersion_milo__A100"})
-            read.push_back(read_recorded_space(test::source_path(fmt::format("tests/spaces/{}.json.gz", name))));
+        for (const char* name : {"convolution_milo__MI250X", "convolution__RTX_2080_Ti", "pnpoly__RTX_3090", "dedispersion_milo__A100"}) {
+            const std::string file = test::community_space(fmt::format("{}.json.gz", name));
+            if (file.empty()) return std::vector<RecordedSpace>{};
+            read.push_back(read_recorded_space(file));
+        }
         return read;
     }();
     return spaces;
@@ -77,6 +92,7 @@ TEST(RandomBaseline, IsTheMeanOverAllDraws) {
 
 // What was published for random search on these spaces.
 TEST(RandomBaseline, GivesThePublishedFractionsAndCounts) {
+    if (large_spaces().empty()) GTEST_SKIP() << test::no_community_spaces;
     const std::array<double, 5> published{0.757, 0.815, 0.868, 0.916, 0.955};
     for (std::size_t i = 0; i < budgets.size(); ++i) {
         double mean = 0;
@@ -95,7 +111,7 @@ TEST(RandomBaseline, GivesThePublishedFractionsAndCounts) {
 TEST(SlowSimulation, RandomSearchDoesWhatItsDistributionSays) {
     SimulationSettings settings;
     settings.repetitions = 200;
-    for (const auto& space : large_spaces()) {
+    for (const auto& space : own_spaces()) {
         const RandomBaseline baseline(space);
         const Simulation simulation = simulate(space, random_search(), settings);
         ASSERT_EQ(simulation.best.size(), 200U);
@@ -112,7 +128,7 @@ TEST(SlowSimulation, RandomSearchDoesWhatItsDistributionSays) {
 }
 
 TEST(Simulation, EveryRepetitionFollowsFromItsSeedAlone) {
-    const RecordedSpace& space = large_spaces()[2];
+    const RecordedSpace& space = own_spaces()[2];
     SimulationSettings settings;
     settings.repetitions = 6;
     settings.evaluations = 60;
@@ -123,7 +139,7 @@ TEST(Simulation, EveryRepetitionFollowsFromItsSeedAlone) {
         settings.threads = 3;
         EXPECT_EQ(simulate(space, strategy, settings).best, alone.best) << strategy.name << ": threads make no difference";
         for (int repetition = 5; repetition >= 0; repetition -= 5)
-            EXPECT_EQ(replay(space, strategy, repetition_seed(settings.seed, repetition), settings.evaluations),
+            EXPECT_EQ(replay(space, strategy, repetition_seed(settings.seed, repetition), settings.evaluations).best,
                       alone.best[static_cast<std::size_t>(repetition)])
                 << strategy.name << ": nothing is handed down from one repetition to the next";
     }
@@ -133,7 +149,7 @@ TEST(Simulation, EveryRepetitionFollowsFromItsSeedAlone) {
 
 // A strategy by itself, and behind the tuner's state machine: the same search.
 TEST(Simulation, TheTunerAddsNothingToItsStrategy) {
-    const RecordedSpace& space = large_spaces()[1];
+    const RecordedSpace& space = own_spaces()[1];
     for (const auto& strategy : strategies()) {
         constexpr std::uint64_t seed = 5;
         const SearchSpace searched = space.space(seed);
@@ -145,7 +161,7 @@ TEST(Simulation, TheTunerAddsNothingToItsStrategy) {
             search->tell(*index, space.cost(*index));
             best.push_back(best.empty() ? space.cost(*index) : std::min(best.back(), space.cost(*index)));
         }
-        EXPECT_EQ(replay(space, strategy, seed, 80), best) << strategy.name;
+        EXPECT_EQ(replay(space, strategy, seed, 80).best, best) << strategy.name;
     }
 }
 
@@ -156,7 +172,7 @@ TEST(Simulation, AWholeRunEndsWithTheOptimum) {
     const RecordedSpace space = space_of(costs);
     for (const auto& strategy : strategies())
         for (const int window : {1, 8}) {
-            const std::vector<double> best = replay(space, strategy, 9, 1000, window);
+            const std::vector<double> best = replay(space, strategy, 9, 1000, window).best;
             EXPECT_EQ(best.size(), costs.size()) << strategy.name << ": every member once";
             EXPECT_EQ(best.back(), space.optimum()) << strategy.name;
             EXPECT_TRUE(std::isfinite(best.front())) << strategy.name << ": it starts from a valid one";
@@ -194,8 +210,26 @@ TEST(Simulation, StopsWhenItIsTold) {
 
 // --- scoring, on curves made by hand
 
+// The score of draws with replacement: the mean best of k draws is the integral of (part that is worse)^k over the costs.
+double with_replacement(const RecordedSpace& space, const RandomBaseline& baseline) {
+    const auto n = static_cast<double>(space.costs().size());
+    double sum = 0;
+    const std::int64_t first = baseline.draws_to_cover(0.5);
+    const std::int64_t last = baseline.draws_to_cover(0.95);
+    for (std::int64_t k = first; k <= last; ++k) {
+        double best = 0;
+        for (std::size_t i = 0; i < space.costs().size(); ++i) {
+            const auto place = static_cast<double>(i);
+            const double chance = std::pow((n - place) / n, k) - std::pow((n - place - 1) / n, k);
+            best += chance * std::min(baseline.worst(), space.costs()[i]);
+        }
+        sum += (baseline.cost(k) - best) / (baseline.cost(k) - baseline.optimum());
+    }
+    return sum / static_cast<double>(last - first + 1);
+}
+
 Simulation curves(std::vector<std::vector<double>> best) {
-    return {"made up", std::move(best), 0};
+    return {"made up", std::move(best), {}, {}, 0};
 }
 
 TEST(Scoring, FractionsPercentilesAndCounts) {
@@ -212,7 +246,7 @@ TEST(Scoring, FractionsPercentilesAndCounts) {
 }
 
 TEST(Scoring, RandomSearchIsZeroAndTheOptimumAtOnceIsOne) {
-    for (const auto& space : large_spaces()) {
+    for (const auto& space : own_spaces()) {
         const RandomBaseline baseline(space);
         const auto last = static_cast<std::size_t>(baseline.draws_to_cover(0.95));
         std::vector<double> expected(last);
@@ -225,16 +259,75 @@ TEST(Scoring, RandomSearchIsZeroAndTheOptimumAtOnceIsOne) {
         EXPECT_NEAR(score(curves({std::vector<double>(last, space.optimum())}), baseline).value, 1, 1e-12);
         const double half = baseline.median() - 0.5 * (baseline.median() - baseline.optimum());
         EXPECT_LE(baseline.cost(zero.first), half);
-        EXPECT_GT(baseline.cost(zero.first - 1), half);
+        if (zero.first > 1) EXPECT_GT(baseline.cost(zero.first - 1), half);
     }
 }
 
 TEST(Scoring, ASimulationThatIsTooShortSaysHowFarItsScoreGoes) {
-    const RandomBaseline baseline(large_spaces()[3]);
-    EXPECT_EQ(score(curves({std::vector<double>(100, baseline.optimum())}), baseline).last, 100);
-    EXPECT_EQ(evaluations_for_score(baseline, 400, 1000), baseline.draws_to_cover(0.95));
-    EXPECT_EQ(evaluations_for_score(baseline, 400, 500), 500);
-    EXPECT_EQ(evaluations_for_score(baseline, 5000, 1000), 5000);
+    const RandomBaseline baseline(own_spaces()[0]);
+    const std::int64_t last = baseline.draws_to_cover(0.95);
+    const auto whole = static_cast<int>(last);
+    ASSERT_GT(whole, 2);
+    EXPECT_EQ(score(curves({std::vector<double>(static_cast<std::size_t>(last - 1), baseline.optimum())}), baseline).last, last - 1);
+    EXPECT_EQ(evaluations_for_score(baseline, 1, 100'000), whole);
+    EXPECT_EQ(evaluations_for_score(baseline, 1, whole - 1), whole - 1);
+    EXPECT_EQ(evaluations_for_score(baseline, 100'000, 1), 100'000);
+}
+
+// The score is the mean of the repetitions' own: its interval covers the true one in 95 of 100 experiments. Fixed seed; 88 to 99 are four standard
+// errors.
+TEST(Scoring, ItsIntervalCoversTheTrueScoreAsOftenAsItSays) {
+    const RecordedSpace& space = own_spaces()[0];
+    const RandomBaseline baseline(space);
+    const std::int64_t last = baseline.draws_to_cover(0.95);
+    Random random(11);
+    int covered = 0;
+    constexpr int experiments = 300;
+    for (int experiment = 0; experiment < experiments; ++experiment) {
+        std::vector<std::vector<double>> repetitions(20);
+        for (auto& best : repetitions)
+            for (std::int64_t t = 0; t < last; ++t) {
+                const double drawn = space.cost(space.members()[random.index(space.members().size())]);
+                best.push_back(best.empty() ? drawn : std::min(best.back(), drawn));
+            }
+        // Draws with replacement, so that the repetitions are independent: their true score is the mean over very many.
+        const Score scored = score(curves(std::move(repetitions)), baseline);
+        ASSERT_GT(scored.error, 0);
+        if (std::abs(scored.value - with_replacement(space, baseline)) <= scored.error) ++covered;
+    }
+    EXPECT_GE(covered, 0.88 * experiments);
+    EXPECT_LE(covered, 0.99 * experiments);
+    EXPECT_EQ(score(curves({{1.0}}), RandomBaseline(space_of({1, 2, 3}))).error, infinity) << "one repetition says nothing of its error";
+}
+
+// Two valleys, at 0 and at 9; between them the costs rise.
+TEST(StuckAt, NamesTheLocalOptimumAndWhatSetsItApart) {
+    std::vector<RecordedConfiguration> configurations;
+    // Two parameters; every row of the second is worse by 1, the best values of the first are 0 and, a tenth worse, 9.
+    for (std::int64_t index = 0; index < 30; ++index) {
+        const double cost = index / 3 == 0 && index % 3 == 0 ? 1.0 : index / 3 == 9 && index % 3 == 2 ? 1.1 : 2.0 + static_cast<double>(index % 3);
+        configurations.push_back({index, cost, measurement(cost, {})});
+    }
+    configurations[4] = {4, infinity, failure(Status::wrong, "made up")};
+    const RecordedSpace space({.name = "valleys"}, {{"a", {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}}, {"b", {"0", "1", "2"}}},
+                              configurations);
+    const Simulation simulation{"made up", {{3, 1.1}, {1.1, 1.1}, {2, 2}, {1, 1}, {1.1}}, {{5, 29}, {29, 29}, {3, 3}, {0, 0}, {29}}, {}, 0};
+    const std::vector<StuckAt> stuck = stuck_at(space, simulation, 2);
+    ASSERT_EQ(stuck.size(), 3U);
+    EXPECT_EQ(stuck[0].member, 29);
+    EXPECT_EQ(stuck[0].repetitions, 3);
+    EXPECT_NEAR(stuck[0].excess, 0.1, 1e-12);
+    EXPECT_EQ(stuck[0].valley, 2);
+    EXPECT_EQ(stuck[0].far, (std::vector<std::size_t>{0, 1}));
+    const auto optimum = std::find_if(stuck.begin(), stuck.end(), [](const StuckAt& one) { return one.member == 0; });
+    ASSERT_NE(optimum, stuck.end());
+    EXPECT_EQ(optimum->valley, 1);
+    EXPECT_TRUE(optimum->far.empty());
+    const auto slope = std::find_if(stuck.begin(), stuck.end(), [](const StuckAt& one) { return one.member == 3; });
+    ASSERT_NE(slope, stuck.end());
+    EXPECT_EQ(slope->valley, 0) << "its neighbour 0 is faster";
+    EXPECT_EQ(slope->far, std::vector<std::size_t>{0});
+    EXPECT_EQ(stuck_at(space, simulation, 1).size(), 4U);
 }
 
 TEST(Scoring, ASpaceOfEqualCostsIsNoContest) {
@@ -243,11 +336,36 @@ TEST(Scoring, ASpaceOfEqualCostsIsNoContest) {
     EXPECT_EQ(none.value, 0);
 }
 
+TEST(Stops, CountWhatTheRuleEndedAndWhetherItWasRight) {
+    const Simulation simulation{"made up", {{4, 2}, {4, 1.02, 1.02}, {2, 1}, {1.5, 1.5}}, {}, {false, true, true, true}, 0};
+    const Stops ended = stops(simulation, 1, 0.01);
+    EXPECT_EQ(ended.ended, 3);
+    EXPECT_EQ(ended.evaluations, 2);
+    EXPECT_DOUBLE_EQ(ended.fraction, (1 / 1.02 + 1 + 1 / 1.5) / 3);
+    EXPECT_DOUBLE_EQ(ended.missed, 2.0 / 3) << "1.02 and 1.5 had 1 % to gain";
+    EXPECT_DOUBLE_EQ(stops(simulation, 1, 0.05).missed, 1.0 / 3);
+}
+
+TEST(Simulation, RunsEndWhenTheirModelSeesNothingLeftToGain) {
+    const RecordedSpace& space = own_spaces()[1];
+    const StrategyEntry& model = strategies().front();
+    ASSERT_TRUE(model.has_outlook);
+    constexpr int evaluations = 400;
+    const Replay ended = replay(space, model, 3, evaluations, 1, 0.01);
+    EXPECT_TRUE(ended.ended);
+    EXPECT_LT(std::ssize(ended.best), evaluations);
+    const Replay whole = replay(space, model, 3, evaluations, 1);
+    EXPECT_FALSE(whole.ended);
+    EXPECT_TRUE(std::equal(ended.best.begin(), ended.best.end(), whole.best.begin())) << "looking ahead changes nothing";
+    EXPECT_FALSE(replay(space, random_search(), 3, evaluations, 1, 0.01).ended) << "without a model there is no outlook";
+}
+
 // --- the bars
 
 // A tuner that needs no choice has to be good on spaces that nobody chose for it: 0.94 and 0.98 of the optimum after 100 and 200 evaluations, ahead
 // of random search on each space.
 TEST(SlowDefaultStrategy, ClearsTheBarsOnTheLargeSpaces) {
+    if (large_spaces().empty()) GTEST_SKIP() << test::no_community_spaces;
     SimulationSettings settings;
     settings.evaluations = 200;
     double after_100 = 0;

@@ -396,5 +396,25 @@ TEST_P(TunerOnLandscapes, NeverAsksTwiceNorOutsideTheSpaceAndExhaustsIt) {
 INSTANTIATE_TEST_SUITE_P(Strategies, TunerOnLandscapes, testing::Values("local_search", "random", "exhaustive"),
                          [](const auto& entry) { return entry.param; });
 
+TEST(GainRule, WaitsForAWholeWindowOfSmallChances) {
+    const Outlook hopeless{0.04, 0.001};
+    for (const int window : {1, 40}) {
+        GainRule rule(0.01, window);
+        const int reports = std::max(window, GainRule::fewest_reports);
+        for (int i = 0; i < reports; ++i) rule.note(hopeless);
+        EXPECT_FALSE(rule.met());
+        rule.note(Outlook{0.06, 0.001});
+        for (int i = 0; i < reports; ++i) rule.note(hopeless);
+        EXPECT_FALSE(rule.met()) << "a chance in between begins it anew";
+        rule.note(hopeless);
+        EXPECT_TRUE(rule.met());
+        rule.note(std::nullopt);
+        EXPECT_FALSE(rule.met()) << "no model, no end";
+    }
+    GainRule never(0, 1);
+    for (int i = 0; i < 50; ++i) never.note(hopeless);
+    EXPECT_FALSE(never.met());
+}
+
 }  // namespace
 }  // namespace hone::tuner_test

@@ -247,6 +247,29 @@ TEST_F(TuningRunTest, AnInterruptedRunGoesOnToTheSameEnd) {
     EXPECT_EQ(lines(journal()), evaluated + 3) << "seed " << seed;
 }
 
+TEST_F(TuningRunTest, EndsWhenItsModelSeesHardlyAnythingLeftToGain) {
+    TuningOptions options;
+    options.until = 0.9;
+    options.tuner.window = 3;
+    SimulatedEvaluator evaluator(landscape);
+    const TuningResult result = test::simulate(folder.path(), seed, false, evaluator, options);
+    ASSERT_TRUE(result.record) << result.why_none;
+    ASSERT_TRUE(result.progress.outlook.has_value());
+    EXPECT_LT(result.progress.outlook->chance, GainRule::least_chance) << "seed " << seed;
+    EXPECT_GE(result.progress.outlook->gain, 0);
+    EXPECT_LT(result.progress.evaluations, result.progress.members) << "seed " << seed;
+    const int interrupted_after = result.progress.evaluations / 2;
+    const test::TemporaryFolder elsewhere;
+    SimulatedEvaluator first(landscape);
+    test::simulate(elsewhere.path(), seed, false, first, options, [&] { return std::ssize(first.evaluated) >= interrupted_after; });
+    SimulatedEvaluator second(landscape);
+    EXPECT_EQ(test::digest(test::simulate(elsewhere.path(), seed, true, second, options)), test::digest(result)) << "a resumed run ends there, too";
+    options.strategy = "random";
+    options.evaluations = 30;
+    SimulatedEvaluator blind(landscape);
+    EXPECT_FALSE(test::simulate(folder.path(), seed, false, blind, options).progress.outlook) << "without a model nothing is said";
+}
+
 TEST_F(TuningRunTest, AFinishedRunIsNotRunAgain) {
     TuningOptions options;
     options.evaluations = 20;

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/tuning_db/test_families.hpp"
 #include "tuning_db/json_tree.hpp"
 
@@ -48,6 +49,28 @@ TEST(Json, RefusesProcessorsAndBindingsThatAreNone) {
     }
     record.team.reset();
     EXPECT_EQ(to_json(record).find("team"), std::string::npos) << "records of before have no such field";
+}
+
+// A family takes "order" as one of the words 4, 8 and 16; whoever reads a record reads a number. Records of before have the word.
+TEST(Json, AChoiceAmongNumbersIsWrittenAsANumberAndReadAsEither) {
+    const Families& families = built_in_families();
+    const Problem problem =
+        families.parse_problem("acoustics_staggered kernel=step dimension=2 order=16 media=array absorbing=none precision=f32 nx=64 ny=32");
+    const std::string text = to_json(problem);
+    EXPECT_NE(text.find(R"("dimension": 2, "order": 16, "media": "array")"), std::string::npos) << text;
+    test::RandomRecords random(1);
+    Record record = random();
+    record.problem = problem;
+    std::string written = to_json(record);
+    EXPECT_EQ(record_from_json(written, families, "here").problem, problem);
+    for (const char* former : {"2", "16"}) {
+        const std::size_t place = written.find(std::string(": ") + former + ",") + 2;
+        written.replace(place, std::string(former).size(), std::string("\"") + former + "\"");
+    }
+    ASSERT_NE(written.find(R"("dimension": "2", "order": "16")"), std::string::npos) << written;
+    const Record again = record_from_json(written, families, "here");
+    EXPECT_EQ(again.problem, problem);
+    EXPECT_EQ(again.problem.word("order"), "16");
 }
 
 TEST(Json, RefusesEnergiesAndSharesOutOfTheirRange) {

@@ -9,6 +9,7 @@
 #include "tuner/formats/gzip.hpp"
 #include "tuner/formats/journal_space.hpp"
 #include "tuner/formats/kernel_tuner.hpp"
+#include "tuner/formats/space_file.hpp"
 #include "tuner/formats/t1.hpp"
 #include "tuner/formats/t4.hpp"
 #include "tuner/recorded_space.hpp"
@@ -34,7 +35,8 @@ const std::vector<Format>& formats() {
                                             [](const RecordedSpace& recorded) { return kernel_tuner_text(recorded, built_in_families()); }},
                                            {"t4", "results of the autotuning community", t4_text},
                                            {"t1", "the space alone: parameters, values, and what is left out, as conditions", t1_text},
-                                           {"journal", "of hone, as an exhaustive run leaves it", journal_text}};
+                                           {"journal", "of hone, as an exhaustive run leaves it", journal_text},
+                                           {"space", "of hone, compact: title, values, costs and single runs", space_file_text}};
     return table;
 }
 

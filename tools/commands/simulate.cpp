@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 
 #include "tools/command.hpp"
@@ -10,6 +12,7 @@
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
 #include "tools/simulation_plot.hpp"
+#include "tuner/formats/parameter_values.hpp"
 #include "tuner/simulation.hpp"
 
 namespace hone::tools {
@@ -17,8 +20,9 @@ namespace simulate {
 
 // At which numbers of evaluations the community compares searches.
 constexpr std::array<std::int64_t, 5> budgets{25, 50, 100, 200, 400};
-constexpr int page = 100;             // columns of sentences
-constexpr int most_for_score = 1000;  // evaluations; few spaces need more before random search has covered 95 %
+constexpr std::size_t most_stuck = 5;  // rows of a strategy; the document of --json has all
+constexpr int page = 100;              // columns of sentences
+constexpr int most_for_score = 1000;   // evaluations; few spaces need more before random search has covered 95 %
 
 struct Settings {
     std::vector<std::string> files;
@@ -27,6 +31,8 @@ struct Settings {
     std::int64_t evaluations = 400;
     std::int64_t seed = 1;
     std::int64_t window = 1;
+    std::int64_t stuck = 0;
+    std::string until;
     std::string plot;
     bool json = false;
 };
@@ -36,7 +42,8 @@ struct Row {
     std::string name;
     std::vector<double> fractions;  // at the budgets
     double score = 0;
-    double to_5 = 0;  // evaluations
+    double error = 0;  // of the score: half of its 95 % interval
+    double to_5 = 0;   // evaluations
     double to_1 = 0;
     double seconds = 0;  // of a repetition
 };
@@ -61,22 +68,29 @@ int bounded(std::int64_t number, const char* option, std::int64_t most) {
     return static_cast<int>(number);
 }
 
+// That `--until` waits for; 0 without.
+double part_of(const Settings& settings) {
+    return settings.until.empty() ? 0 : parse_percent(settings.until);
+}
+
 SimulationSettings simulation_settings(const Settings& settings) {
     return {.repetitions = bounded(settings.repetitions, "repetitions", 100'000),
             .evaluations = bounded(settings.evaluations, "evaluations", 1'000'000),
             .seed = static_cast<std::uint64_t>(settings.seed),
-            .window = bounded(settings.window, "window", 10'000)};
+            .window = bounded(settings.window, "window", 10'000),
+            .until = part_of(settings)};
 }
 
 Row exact_row(const RandomBaseline& baseline) {
-    Row row{"random, exact", {}, 0, baseline.draws_to(0.05), baseline.draws_to(0.01), 0};
+    Row row{"random, exact", {}, 0, 0, baseline.draws_to(0.05), baseline.draws_to(0.01), 0};
     for (const std::int64_t budget : budgets) row.fractions.push_back(baseline.fraction(budget));
     return row;
 }
 
 Row row_of(const Simulation& simulation, const RandomBaseline& baseline) {
     const double optimum = baseline.optimum();
-    Row row{simulation.strategy, {}, score(simulation, baseline).value, 0, 0, simulation.seconds};
+    const Score scored = score(simulation, baseline);
+    Row row{simulation.strategy, {}, scored.value, scored.error, 0, 0, simulation.seconds};
     row.to_5 = evaluations_to(simulation, optimum, 0.05);
     row.to_1 = evaluations_to(simulation, optimum, 0.01);
     for (const std::int64_t budget : budgets) row.fractions.push_back(fraction_of_optimum(simulation, optimum, budget));
@@ -100,6 +114,7 @@ std::vector<Row> mean_rows(const std::vector<SimulatedSpace>& spaces) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
             for (std::size_t b = 0; b < budgets.size(); ++b) means[i].fractions[b] += share * rows[i].fractions[b];
             means[i].score += share * rows[i].score;
+            means[i].error = std::hypot(means[i].error, share * rows[i].error);  // repetitions on different spaces are independent
             means[i].seconds += share * rows[i].seconds;
         }
     }
@@ -109,6 +124,12 @@ std::vector<Row> mean_rows(const std::vector<SimulatedSpace>& spaces) {
 std::string count_or_more(double evaluations, int simulated) {
     if (evaluations == 0) return "";
     return std::isfinite(evaluations) ? fmt::format("{:.0f}", evaluations) : fmt::format(">{}", simulated);
+}
+
+// "0.677 ±0.012"; without an interval where there is none.
+std::string score_text(const Row& row) {
+    const bool interval = row.error > 0 && std::isfinite(row.error);
+    return interval ? fmt::format("{:.3f} ±{:.3f}", row.score, row.error) : fmt::format("{:.3f}", row.score);
 }
 
 std::string table_of(const std::vector<Row>& rows, int simulated, bool one_space) {
@@ -122,7 +143,7 @@ std::string table_of(const std::vector<Row>& rows, int simulated, bool one_space
     for (const auto& row : rows) {
         std::vector<std::string> cells{row.name};
         for (const double fraction : row.fractions) cells.push_back(fmt::format("{:.3f}", fraction));
-        cells.push_back(fmt::format("{:.3f}", row.score));
+        cells.push_back(score_text(row));
         if (one_space) cells.insert(cells.end(), {count_or_more(row.to_5, simulated), count_or_more(row.to_1, simulated)});
         cells.push_back(row.seconds > 0 ? duration(row.seconds) : "");
         table.row(std::move(cells));
@@ -146,12 +167,57 @@ std::string part_of_space(const RecordedSpace& recorded) {
     const std::string part =
         coverage ? fmt::format("{:.2g} % of the space ({} of {} configurations)", 100 * *coverage, grouped(count), grouped(title.members))
                  : "a part of the space, and not known how large a one";
-    const std::string why = title.chosen_by.empty() ? "" : ", chosen by the run's own search (" + title.chosen_by + ")";
+    std::string why = title.chosen_by.empty() ? "" : ", chosen by the run's own search (" + title.chosen_by + ")";
+    if (!title.only.empty()) why += ", restricted to " + title.only;
     return fmt::format("This is {}{}{}: optimum, fractions and scores are those of the part, and say nothing about the rest.", part, why,
                        title.cut ? ", and the run was cut" : "");
 }
 
-void print_space(const SimulatedSpace& space, Console& console) {
+// "y: 16 for 32" for each parameter in which a member differs from the optimum nearest to it.
+std::string differences_text(const RecordedSpace& recorded, const StuckAt& stuck) {
+    const std::vector<std::size_t> here = recorded.places(stuck.member);
+    const std::vector<std::size_t> best = recorded.places(stuck.nearest_best);
+    std::string text;
+    for (const std::size_t d : stuck.far) {
+        const auto& [name, written] = recorded.parameters()[d];
+        text += fmt::format("{}{}={} for {}", text.empty() ? "" : ", ", name, plain_value(written[here[d]]), plain_value(written[best[d]]));
+    }
+    return text.empty() ? "the optimum" : text;
+}
+
+// Where most repetitions of each strategy stood: what they did not get out of.
+std::string stuck_table(const SimulatedSpace& space, std::int64_t evaluations) {
+    constexpr auto right = Table::Align::right;
+    Table table({{"strategy"}, {"runs", right}, {"slower by", right}, {"local optimum", right}, {"differs from the optimum in"}});
+    for (const auto& simulation : space.simulations) {
+        const std::vector<StuckAt> all = stuck_at(space.recorded, simulation, evaluations);
+        for (std::size_t i = 0; i < std::min(all.size(), most_stuck); ++i) {
+            const StuckAt& stuck = all[i];
+            table.row({i == 0 ? simulation.strategy : "",
+                       fmt::format("{:.0f} %", 100.0 * stuck.repetitions / static_cast<double>(simulation.best.size())),
+                       std::isfinite(stuck.excess) ? fmt::format("{:.1f} %", 100 * stuck.excess) : "invalid",
+                       stuck.valley > 0 ? fmt::format("{}", stuck.valley) : "none", differences_text(space.recorded, stuck)});
+        }
+    }
+    return fmt::format("Where the runs stood after {} evaluations\n\n{}", evaluations, table.text());
+}
+
+// When the rule of `--until` ended the runs, and whether it was right.
+std::string stops_table(const SimulatedSpace& space, double until) {
+    constexpr auto right = Table::Align::right;
+    Table table({{"strategy"}, {"ended", right}, {"after", right}, {"optimum / best", right}, {fmt::format("{} % were left", 100 * until), right}});
+    for (const auto& simulation : space.simulations) {
+        const Stops ended = stops(simulation, space.baseline.optimum(), until);
+        const auto percentage = [](double part) { return fmt::format("{:.0f} %", 100 * part); };
+        const std::string none = "";
+        table.row({simulation.strategy, percentage(ended.ended / static_cast<double>(simulation.best.size())),
+                   ended.ended > 0 ? fmt::format("{:.0f}", ended.evaluations) : none, ended.ended > 0 ? fmt::format("{:.3f}", ended.fraction) : none,
+                   ended.ended > 0 ? percentage(ended.missed) : none});
+    }
+    return fmt::format("Runs that ended when hardly {} % seemed left to gain\n\n{}", 100 * until, table.text());
+}
+
+void print_space(const SimulatedSpace& space, const Settings& settings, Console& console) {
     const RecordedTitle& title = space.recorded.title();
     const auto count = static_cast<std::int64_t>(space.recorded.members().size());
     const Score range = score(space.simulations.front(), space.baseline);
@@ -161,13 +227,16 @@ void print_space(const SimulatedSpace& space, Console& console) {
                   range.last);
     if (const std::string part = part_of_space(space.recorded); !part.empty()) console.print("{}\n\n", wrapped(part, page));
     console.print("{}\n", table_of(rows_of(space), longest(space), true));
+    if (settings.stuck > 0) console.print("{}\n", stuck_table(space, settings.stuck));
+    if (!settings.until.empty()) console.print("{}\n", stops_table(space, part_of(settings)));
 }
 
-void print_text(const std::vector<SimulatedSpace>& spaces, Console& console) {
-    for (const auto& space : spaces) print_space(space, console);
+void print_text(const std::vector<SimulatedSpace>& spaces, const Settings& settings, Console& console) {
+    for (const auto& space : spaces) print_space(space, settings, console);
     if (spaces.size() > 1) console.print("mean over {} spaces\n\n{}\n", spaces.size(), table_of(mean_rows(spaces), 0, false));
     console.print(
-        "after N: mean of optimum / best so far, after N distinct evaluations. score: 0 is random search, 1 the optimum at once.\n"
+        "after N: mean of optimum / best so far, after N distinct evaluations. score: 0 is random search, 1 the optimum at once,\n"
+        "with its 95 % confidence interval.\n"
         "to 5 %: evaluations until the best is within 5 % of the optimum, the median repetition (random, exact: the mean).\n"
         "time: of the processor, for the search itself, in one repetition.\n");
 }
@@ -177,6 +246,7 @@ Json json_of(const Row& row) {
     Json fractions;
     for (std::size_t b = 0; b < budgets.size(); ++b) fractions[std::to_string(budgets.at(b))] = row.fractions[b];
     Json document{{"strategy", row.name}, {"fraction_of_optimum", std::move(fractions)}, {"score", row.score}};
+    if (row.error > 0) document["score_error"] = number(row.error);
     if (row.to_5 > 0) {
         document["evaluations_to_5_percent"] = number(row.to_5);
         document["evaluations_to_1_percent"] = number(row.to_1);
@@ -196,7 +266,28 @@ Json curve_of(const Simulation& simulation, const std::vector<std::int64_t>& at)
     return curve;
 }
 
-Json json_of(const SimulatedSpace& space) {
+Json stuck_json(const SimulatedSpace& space, const Simulation& simulation, std::int64_t evaluations) {
+    Json all = Json::array();
+    for (const StuckAt& stuck : stuck_at(space.recorded, simulation, evaluations)) {
+        Json far = Json::array();
+        for (const std::size_t d : stuck.far) far.push_back(space.recorded.parameters()[d].name);
+        all.push_back({{"configuration", space.recorded.space(0).at(stuck.member).key()},
+                       {"repetitions", stuck.repetitions},
+                       {"excess", std::isfinite(stuck.excess) ? Json(stuck.excess) : Json()},
+                       {"local_optimum", stuck.valley > 0 ? Json(stuck.valley) : Json()},
+                       {"differs_in", std::move(far)}});
+    }
+    return all;
+}
+
+Json stops_json(const Stops& stops) {
+    if (stops.ended == 0) return {{"ended", 0}};
+    return {{"ended", stops.ended}, {"evaluations", stops.evaluations}, {"fraction_of_optimum", stops.fraction}, {"missed", stops.missed}};
+}
+
+Json json_of(const SimulatedSpace& space, const Settings& settings) {
+    const std::int64_t stuck = settings.stuck;
+    const double until = part_of(settings);
     const RecordedTitle& title = space.recorded.title();
     const Score range = score(space.simulations.front(), space.baseline);
     const std::vector<Row> rows = rows_of(space);
@@ -205,6 +296,8 @@ Json json_of(const SimulatedSpace& space) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         strategies.push_back(json_of(rows[i]));
         if (i > 0) strategies.back()["best_seconds"] = curve_of(space.simulations[i - 1], curve_budgets(space.simulations));
+        if (i > 0 && stuck > 0) strategies.back()["stuck"] = stuck_json(space, space.simulations[i - 1], stuck);
+        if (i > 0 && until > 0) strategies.back()["until"] = stops_json(stops(space.simulations[i - 1], space.baseline.optimum(), until));
     }
     return {{"name", title.name},
             {"kernel", title.kernel},
@@ -223,14 +316,11 @@ Json json_of(const SimulatedSpace& space) {
 
 Json document_of(const std::vector<SimulatedSpace>& spaces, const Settings& settings) {
     Json documents = Json::array();
-    for (const auto& space : spaces) documents.push_back(json_of(space));
+    for (const auto& space : spaces) documents.push_back(json_of(space, settings));
     Json means = Json::array();
     for (const auto& row : mean_rows(spaces)) means.push_back(json_of(row));
-    return {{"repetitions", settings.repetitions},
-            {"seed", settings.seed},
-            {"window", settings.window},
-            {"spaces", std::move(documents)},
-            {"mean", std::move(means)}};
+    return {{"repetitions", settings.repetitions}, {"seed", settings.seed},          {"window", settings.window},
+            {"stuck_after", settings.stuck},       {"spaces", std::move(documents)}, {"mean", std::move(means)}};
 }
 
 // One line on a terminal, redrawn; nothing elsewhere: it takes seconds.
@@ -246,6 +336,38 @@ class Line {
   private:
     Console* console_;
 };
+
+// The measured spaces in a folder, by name; of a file, itself.
+std::vector<std::string> files_of(const std::string& path) {
+    if (!std::filesystem::is_directory(path)) return {path};
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+        std::string name = entry.path().filename().string();
+        if (name.ends_with(".gz")) name.resize(name.size() - 3);
+        const bool measured = name.ends_with(".json") || name.ends_with(".jsonl") || name.ends_with(".space");
+        if (measured && !entry.is_directory()) files.push_back(entry.path().string());
+    }
+    if (files.empty())
+        throw Error("simulate", path + " has no measured spaces", "name a folder with files *.json, *.jsonl or *.space, or such a file");
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+// Those that are named, else those of the folder HONE_SPACES.
+std::vector<std::string> chosen_files(const Settings& settings) {
+    std::vector<std::string> paths = settings.files;
+    if (const char* folder = std::getenv("HONE_SPACES");
+        paths.empty() && folder != nullptr)  // NOLINT(concurrency-mt-unsafe): read once, no thread yet
+        paths.emplace_back(folder);
+    if (paths.empty())
+        throw Error(
+            "simulate", "no file is named",
+            "name measured spaces, or a folder of them, or set HONE_SPACES to one: a cache file of Kernel Tuner, T4 results or a journal of hone");
+    std::vector<std::string> files;
+    for (const auto& path : paths)
+        for (auto& file : files_of(path)) files.push_back(std::move(file));
+    return files;
+}
 
 SimulatedSpace load(const std::string& file, Console& console) {
     RecordedSpace recorded = read_recorded_space(file);
@@ -273,12 +395,11 @@ bool run_all(std::vector<SimulatedSpace>& spaces, const std::vector<const Strate
 }
 
 Exit run_simulate(const Settings& settings, Console& console) {
-    if (settings.files.empty())
-        throw Error("simulate", "no file is named", "name measured spaces: a cache file of Kernel Tuner, T4 results or a journal of hone");
+    const std::vector<std::string> files = chosen_files(settings);
     const SimulationSettings simulation = simulation_settings(settings);
     const std::vector<const StrategyEntry*> chosen = chosen_strategies(settings.strategies);
     std::vector<SimulatedSpace> spaces;
-    for (const auto& file : settings.files) spaces.push_back(load(file, console));
+    for (const auto& file : files) spaces.push_back(load(file, console));
     if (!settings.plot.empty()) simulation_plot({}, settings.plot);  // a wrong ending is said before the work, not after
     if (!run_all(spaces, chosen, simulation, console)) {
         console.message("hone: interrupted; a part of the repetitions says nothing, so nothing is printed\n");
@@ -287,7 +408,7 @@ Exit run_simulate(const Settings& settings, Console& console) {
     if (settings.json)
         print(console, document_of(spaces, settings));
     else
-        print_text(spaces, console);
+        print_text(spaces, settings, console);
     if (!settings.plot.empty()) {
         draw(simulation_plot(spaces, settings.plot));
         console.message("hone: drew {}\n", settings.plot);
@@ -297,13 +418,19 @@ Exit run_simulate(const Settings& settings, Console& console) {
 
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
-    options.words("FILE...", settings->files, "measured spaces: cache files of Kernel Tuner, T4 results, journals of hone; gzipped or not");
+    options.words(
+        "FILE...", settings->files,
+        "measured spaces, or folders of them: cache files of Kernel Tuner, T4 results, journals and spaces of hone; gzipped or not; default the "
+        "folder HONE_SPACES");
     options.text("strategy", settings->strategies, "NAME,...", "the strategies to replay, or all; default the one that 'hone tune' takes");
     options.number("repetitions", settings->repetitions, "N", "of each strategy, everything rebuilt for each; default 100", 1);
     options.number("evaluations", settings->evaluations, "N",
                    "of each repetition, all distinct; default 400; more, up to 1000, where the score needs them", 1);
     options.number("seed", settings->seed, "N", "of all random choices; default 1");
     options.number("window", settings->window, "N", "candidates chosen before their forerunners' costs are known; default 1, 'hone tune' has 8", 1);
+    options.number("stuck", settings->stuck, "N", "say where the runs stood after so many evaluations, and how far from the optimum", 1);
+    options.text("until", settings->until, "PERCENT",
+                 "end runs as 'hone tune --until' does, and say when that was and whether so much was left to gain");
     options.text("plot", settings->plot, "FILE.png|svg", "draw best-so-far curves with gnuplot: median and 10th to 90th percentile");
     options.flag("json", settings->json, "print one JSON document, with the curves");
     return [settings](Console& console) { return run_simulate(*settings, console); };
@@ -323,8 +450,9 @@ Command simulate_command() {
         "An invalid configuration (it did not compile, say) costs an evaluation; one that is absent from the file broke a constraint and costs "
         "nothing. "
         "A space of your own: 'hone tune PROBLEM --strategy exhaustive' leaves a journal under the database's journals/, to be replayed here.",
-        {{"simulate tests/spaces/*.json.gz --strategy all", "every strategy on the spaces that come with hone"},
+        {{"simulate tests/spaces --strategy all", "every strategy on the spaces that come with hone"},
          {"simulate space.json --strategy random,local_search --repetitions 500 --plot curves.svg", "two strategies, with a picture"},
+         {"simulate space.json --strategy surrogate,genetic --stuck 100", "which local optima their runs had not left after 100 evaluations"},
          {"simulate space.json --json", "curves and scores for a script"}},
         simulate::declare};
 }

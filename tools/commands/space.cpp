@@ -189,21 +189,20 @@ Action declare(Options& options) {
 }  // namespace space
 
 Command space_command() {
-    return {
-        "space",
-        "count, list and explain the configurations of a problem on a device",
-        "FAMILY key=value... [options]",
-        "A configuration says how a problem is computed: one value for each tunable. The space of a problem on a device is the product of all "
-        "values less what the constraints reject before anything is compiled (too much shared memory, too many threads, ...). This command "
-        "counts the members, counts what each constraint rejects with an example, and explains the tunables.\n\n"
-        "In a configuration, whatever is left out has the value of the safe configuration.",
-        {{"space dg_volume equation=maxwell_3d order=5 precision=f32 elements=100000 --device cpu --json", "counts for a script"},
-         {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --arch sm_90 --list --limit 5",
-          "for a GPU that need not be here, with the first five members"},
-         {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config block_x=128,block_y=16",
-          "why a configuration is not a member"},
-         {"space --t1 tests/spaces/t1/dedispersion_milo.json", "a space of another tuner, and how many configurations each condition takes away"}},
-        space::declare};
+    return {"space",
+            "count, list and explain the configurations of a problem on a device",
+            "FAMILY key=value... [options]",
+            "A configuration says how a problem is computed: one value for each tunable. The space of a problem on a device is the product of all "
+            "values less what the constraints reject before anything is compiled (too much shared memory, too many threads, ...). This command "
+            "counts the members, counts what each constraint rejects with an example, and explains the tunables.\n\n"
+            "In a configuration, whatever is left out has the value of the safe configuration.",
+            {{"space dg_volume equation=maxwell_3d order=5 precision=f32 elements=100000 --device cpu --json", "counts for a script"},
+             {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --arch sm_90 --list --limit 5",
+              "for a GPU that need not be here, with the first five members"},
+             {"space gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config block_x=128,block_y=16",
+              "why a configuration is not a member"},
+             {"space --t1 tests/spaces/t1/tiled_sum.json", "a space of another tuner, and how many configurations each condition takes away"}},
+            space::declare};
 }
 
 }  // namespace hone::tools

@@ -22,6 +22,7 @@ struct Settings {
     std::string device = "best";
     std::string database;
     std::string budget;
+    std::string until;
     std::string strategy;
     std::string objective;
     std::string only;
@@ -37,6 +38,13 @@ struct Settings {
     bool json = false;
 };
 
+// Only a strategy with a model can tell what is left to gain.
+void require_outlook(const std::string& strategy) {
+    const StrategyEntry& entry = strategy.empty() ? strategies().front() : find_strategy(strategy);
+    if (!entry.has_outlook)
+        throw Error("--until", "the strategy " + entry.name + " has no model of what is left to gain", "leave out --strategy, or --until");
+}
+
 TuneSettings settings_of(const Settings& settings) {
     TuneSettings tune;
     const Families& families = built_in_families();
@@ -44,6 +52,10 @@ TuneSettings settings_of(const Settings& settings) {
     if (!settings.budget.empty()) tune.seconds = parse_duration(settings.budget);
     if (!settings.budget.empty() && tune.seconds == 0) throw Error("--budget", settings.budget + " is no time at all", "use 30s, 5m or 1h30m");
     if (!settings.strategy.empty()) tune.strategy = find_strategy(settings.strategy).name;
+    if (!settings.until.empty()) {
+        tune.until = parse_percent(settings.until);
+        require_outlook(settings.strategy);
+    }
     if (!settings.objective.empty()) tune.objective = parse_objective(settings.objective).name;
     tune.device = find_device(settings.device);
     if (settings.problem.empty()) {
@@ -53,7 +65,8 @@ TuneSettings settings_of(const Settings& settings) {
     require_possible(tune.problems, families, tune.device);
     tune.folder = database_folder(settings.database);
     tune.named_folder = !settings.database.empty();
-    if (settings.budget.empty() && settings.evaluations == 0) tune.seconds = default_seconds * static_cast<double>(tune.problems.size());
+    if (settings.budget.empty() && settings.evaluations == 0 && settings.until.empty())
+        tune.seconds = default_seconds * static_cast<double>(tune.problems.size());
     tune.evaluations = static_cast<int>(std::min<std::int64_t>(settings.evaluations, 1 << 30));
     tune.samples = static_cast<int>(std::min<std::int64_t>(settings.samples, 100000));
     if (settings.seed >= 0) tune.seed = static_cast<std::uint64_t>(settings.seed);
@@ -128,10 +141,13 @@ Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("[FAMILY key=value...]", settings->problem, "problems; none: a few of each family, sized for the device, that are not tuned yet");
     options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
-    options.text("budget", settings->budget, "TIME",
-                 "30s, 5m, 1h30m: for this run, shared among its problems; default one minute for each problem, or none with --evaluations");
+    options.text(
+        "budget", settings->budget, "TIME",
+        "30s, 5m, 1h30m: for this run, shared among its problems; default one minute for each problem, or none with --evaluations or --until");
     options.number("evaluations", settings->evaluations, "N",
                    "candidates per problem at most, 1 being the safe configuration alone; default no bound", 1);
+    options.text("until", settings->until, "PERCENT",
+                 "end a problem's search once the strategy's model gives less than 5 % probability to a further gain of so much: 1%");
     declare_own_database(options, settings->database);
     options.flag("resume", settings->resume, "go on with a run that was interrupted or killed; no finished evaluation is repeated");
     options.text("strategy", settings->strategy, "NAME", strategy_help());
@@ -171,6 +187,8 @@ Command tune_command() {
          {"tune dg_volume equation=maxwell_3d order=1..10 precision=f32,f64 elements=100000 --device cuda --budget 1h", "twenty problems over lunch"},
          {"tune dg_volume equation=acoustics_3d order=4 precision=f32 elements=100000 --evaluations 50 --strategy random --seed 7 --json",
           "a run that can be repeated, for a script"},
+         {"tune dg_volume equation=maxwell_3d order=4 precision=f64 elements=100000 --until 1% --budget 10m",
+          "as long as it pays: until hardly 1 % is left to gain, ten minutes at most"},
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --device cuda --objective energy", "least energy of a step"},
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --only staging=cache,block_x=32,block_x=64 --strategy exhaustive",
           "all of a part of the space"},

@@ -14,7 +14,7 @@ std::string read_packed_file(const std::filesystem::path& file, std::int64_t mos
 /// `text` as a gzip file; equal texts give equal bytes.
 std::string gzip(std::string_view text);
 
-/// The inverse; `where` is for messages. Throws Error when damaged, cut, or longer than `most_bytes`.
+/// The inverse; `where` is for messages. Throws Error when damaged, cut, followed by anything but zeros, or longer than `most_bytes`.
 std::string gunzip(std::string_view packed, const std::string& where, std::int64_t most_bytes);
 
 }  // namespace hone

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
+#include <optional>
 #include <set>
 
 #include "generator/error.hpp"
@@ -64,35 +65,31 @@ RecordedSpace parse_journal_space(std::string_view text, const std::string& file
                           std::none_of(entries.begin(), entries.end(), [](const auto& entry) { return entry.kind == JournalEntry::Kind::finish; });
     std::erase_if(entries, [](const JournalEntry& entry) { return entry.kind != JournalEntry::Kind::evaluation || entry.finalist; });
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
-    std::vector<std::string> names;
-    std::vector<RecordedRow> rows;
+    std::optional<RecordedRows> rows;
     std::set<std::string> seen;
-    for (auto& entry : entries) {
+    for (const auto& entry : entries) {
         if (!seen.insert(entry.config).second) continue;  // measured again later
         const std::string where = fmt::format("{}: candidate {}", file, entry.config);
         Key key = parse_key(entry.config, where);
-        if (rows.empty()) names = key.names;
-        if (key.names != names) throw Error(where, "it has other tunables than the first candidate", "a journal is of one space");
-        RecordedRow row;
-        row.written = std::move(key.written);
-        row.where = where;
-        if (entry.outcome.measured()) row.configuration.cost = entry.outcome.step.median;
-        if (entry.outcome.measured() && !(row.configuration.cost > 0)) throw Error(where, "its median step is 0 s", "measure it again");
-        row.configuration.outcome = std::move(entry.outcome);
-        rows.push_back(std::move(row));
+        if (!rows) rows.emplace(key.names);
+        if (key.names != rows->names()) throw Error(where, "it has other tunables than the first candidate", "a journal is of one space");
+        const double cost = entry.outcome.measured() ? entry.outcome.step.median : std::numeric_limits<double>::infinity();
+        if (!(cost > 0)) throw Error(where, "its median step is 0 s", "measure it again");
+        rows->add(key.written, cost, entry.outcome, where);
     }
-    if (rows.empty()) throw Error("journal " + file, "no candidate was evaluated", "there is nothing to search");
-    std::vector<RecordedParameter> parameters = parameters_of(names, rows);
+    if (!rows) throw Error("journal " + file, "no candidate was evaluated", "there is nothing to search");
+    std::vector<RecordedParameter> parameters = rows->parameters();
     check_product(parameters, file);
-    auto configurations = indexed(parameters, std::move(rows));
+    RecordedColumns configurations = (*std::move(rows)).columns(parameters);
     const RunDescription& run = journal.run;
-    const bool everything = run.strategy == "exhaustive" && run.only.empty() && run.among == 0;
+    const bool everything = run.strategy == "exhaustive" && run.among == 0;
     return {{.name = name,
              .kernel = run.problem,
              .device = run.device.name,
              .objective = "time",
              .cut = !complete,
              .chosen_by = everything ? "" : run.strategy,
+             .only = run.only,
              .members = run.members},
             std::move(parameters),
             std::move(configurations)};
@@ -107,9 +104,9 @@ std::string journal_text(const RecordedSpace& recorded) {
     journal.run.members = recorded.whole() ? std::ssize(recorded.members()) : title.members;
     journal.run.version = HONE_VERSION;
     journal.run.strategy = title.chosen_by.empty() ? "exhaustive" : title.chosen_by;
-    for (const auto& configuration : recorded.configurations())
-        journal.entries.push_back(
-            {JournalEntry::Kind::evaluation, 0, configuration.index, false, key_of(recorded, configuration.index), configuration.outcome});
+    journal.run.only = title.only;
+    for (const std::int64_t index : recorded.members())
+        journal.entries.push_back({JournalEntry::Kind::evaluation, 0, index, false, key_of(recorded, index), recorded.at(index).outcome});
     if (!title.cut) journal.entries.push_back({.kind = JournalEntry::Kind::done});
     return journal_text(journal);
 }

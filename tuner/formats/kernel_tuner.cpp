@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -17,6 +19,7 @@
 namespace hone {
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double milli = 1e3;            // milliseconds of a second
 constexpr double old_failure = 1e20;     // what old files write as the time of an invalid configuration
 constexpr double shortest_time = 1e-12;  // milliseconds; less than light needs for a micrometre
@@ -43,6 +46,14 @@ std::string text_or_empty(const JsonPlace& place) {
     return place.is_null() ? "" : place.string(longest_kernel_tuner_text);
 }
 
+// One objective, or a list of them since version 1.4.
+std::string read_objective(const JsonPlace& place) {
+    if (place.node().kind != JsonNode::Kind::array) return text_or_empty(place);
+    std::string objectives;
+    for (std::size_t i = 0; i < place.elements(); ++i) objectives += (i == 0 ? "" : ", ") + place[i].string(longest_kernel_tuner_text);
+    return objectives;
+}
+
 std::vector<std::string> read_names(const JsonPlace& place) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < place.elements(); ++i) names.push_back(place[i].string(longest_kernel_tuner_text));
@@ -54,11 +65,8 @@ std::vector<RecordedParameter> read_parameters(const JsonPlace& place) {
     for (const auto& member : place.members()) {
         RecordedParameter parameter{member.name, {}};
         const JsonPlace values = place[member.name];
-        for (std::size_t i = 0; i < values.elements(); ++i) {
-            std::string written = written_value(values[i]);
-            // A list that names a value twice means it once.
-            if (!ValuePositions(parameter).find(written)) parameter.written.push_back(std::move(written));
-        }
+        for (std::size_t i = 0; i < values.elements(); ++i)
+            add_value(parameter, written_value(values[i]));  // a list that names a value twice means it once
         parameters.push_back(std::move(parameter));
     }
     return parameters;
@@ -71,18 +79,18 @@ void read_part(Parts& parts, const std::string& name, std::string_view text, int
         return;
     }
     const JsonNode node = parse_json(text, file, line);
-    const JsonPlace place(node, file);
+    const JsonPlace place(node, file, name);
     if (name == "device_name") parts.title.device = text_or_empty(place);
     if (name == "kernel_name") parts.title.kernel = text_or_empty(place);
     if (name == "problem_size" && !place.is_null()) parts.title.problem_size = write_json(node);
-    if (name == "objective") parts.title.objective = text_or_empty(place);
+    if (name == "objective") parts.title.objective = read_objective(place);
     if (name == "tune_params_keys") parts.names = read_names(place);
     if (name == "tune_params") parts.parameters = read_parameters(place);
 }
 
 // A parameter of that name could not be told from the field of an entry.
 void refuse_field(const std::string& name, const std::string& where) {
-    for (const char* field : {"time", "times", "compile_time", "verification_time", "benchmark_time"})
+    for (const char* field : {"time", "times", "__error__", "compile_time", "verification_time", "benchmark_time"})
         if (name == field)
             throw Error(where, "a parameter is named " + name, "Kernel Tuner has a field of that name: give the parameter another one");
 }
@@ -139,27 +147,28 @@ bool is_number(const JsonPlace& place) {
     return place.node().kind == JsonNode::Kind::integer || place.node().kind == JsonNode::Kind::real;
 }
 
-Outcome invalid(const JsonPlace& time) {
-    if (is_number(time)) return failure(Status::launch_failed, fmt::format("time is {}", time.node().text));
-    const std::string& word = time.string(longest_kernel_tuner_text);
+Outcome invalid(const JsonPlace& error) {
+    if (is_number(error)) return failure(Status::launch_failed, fmt::format("time is {}", error.node().text));
+    const std::string& word = error.string(longest_kernel_tuner_text);
     for (const auto& [known, status] : failures)
         if (word == known) return failure(status, word);
-    time.fail("is " + json_string(word), "an invalid configuration has CompilationFailedConfig, RuntimeFailedConfig or InvalidConfig as its time");
+    error.fail("is " + json_string(word),
+               "an invalid configuration has CompilationFailedConfig, RuntimeFailedConfig or InvalidConfig as its time or its __error__");
 }
 
-RecordedConfiguration read_outcome_of(const JsonPlace& entry) {
-    RecordedConfiguration configuration;
-    const JsonPlace time = entry["time"];
-    if (is_number(time) && time.node().real < old_failure) {
-        configuration.cost = time.number(shortest_time, longest_time) / milli;
-        configuration.outcome = measurement(configuration.cost, read_times(entry));
+Outcome read_outcome_of(const JsonPlace& entry) {
+    Outcome outcome;
+    if (const auto error = entry.find("__error__"); error && !error->is_null()) {
+        outcome = invalid(*error);
+    } else if (const JsonPlace time = entry["time"]; is_number(time) && time.node().real < old_failure) {
+        outcome = measurement(time.number(shortest_time, longest_time) / milli, read_times(entry));
     } else {
-        configuration.outcome = invalid(time);
+        outcome = invalid(time);
     }
-    configuration.outcome.compile_seconds = milliseconds(entry, "compile_time");
-    configuration.outcome.verify_seconds = milliseconds(entry, "verification_time");
-    configuration.outcome.measure_seconds = milliseconds(entry, "benchmark_time");
-    return configuration;
+    outcome.compile_seconds = milliseconds(entry, "compile_time");
+    outcome.verify_seconds = milliseconds(entry, "verification_time");
+    outcome.measure_seconds = milliseconds(entry, "benchmark_time");
+    return outcome;
 }
 
 // Whether the key holds these values. One that is spelt otherwise but equal (1.0 for 1) is as good.
@@ -178,22 +187,69 @@ bool is_key_of(const std::string& key, const std::vector<std::string>& written) 
     return true;
 }
 
-std::vector<RecordedRow> read_cache(const Parts& parts, const std::vector<RecordedParameter>& parameters, const std::string& file) {
-    std::vector<RecordedRow> rows;
+// What the keys of a file may hold.
+class Keys {
+  public:
+    explicit Keys(const std::vector<RecordedParameter>& parameters) : parameters_(&parameters), positions_(parameters.begin(), parameters.end()) {
+        for (const auto& parameter : parameters) {
+            texts_.emplace_back();
+            for (const auto& written : parameter.written) texts_.back().push_back(python_value(written));
+        }
+    }
+
+    // The values in a key, as the parameters' lists have them; nothing when the key is of others. A text may have commas of its own, so it is looked
+    // for; a number that is spelt otherwise ends at the next comma.
+    std::optional<std::vector<std::string>> values(std::string_view key) const {
+        std::vector<std::string> written;
+        for (std::size_t d = 0; d < texts_.size(); ++d) {
+            const bool last = d + 1 == texts_.size();
+            const auto ends_at = [&](std::size_t end) { return last ? end == key.size() : end < key.size() && key[end] == ','; };
+            const auto found = std::find_if(texts_[d].begin(), texts_[d].end(),
+                                            [&](const std::string& text) { return key.starts_with(text) && ends_at(text.size()); });
+            const std::string part(found != texts_[d].end() ? std::string_view(*found) : key.substr(0, key.find(',')));
+            const auto place =
+                found != texts_[d].end() ? std::optional<std::size_t>(found - texts_[d].begin()) : positions_[d].find(written_of(part));
+            if (!place || !ends_at(part.size())) return std::nullopt;
+            written.push_back((*parameters_)[d].written[*place]);
+            key.remove_prefix(part.size() + (last ? 0 : 1));
+        }
+        return written;
+    }
+
+  private:
+    const std::vector<RecordedParameter>* parameters_;
+    std::vector<ValuePositions> positions_;
+    std::vector<std::vector<std::string>> texts_;  // [parameter][value]: as Python prints it
+};
+
+// The values of an entry: its own fields, or where it has none of them, those of its key.
+std::vector<std::string> read_values(const JsonPlace& entry, const std::string& key, const std::vector<RecordedParameter>& parameters,
+                                     const Keys& keys) {
+    const bool none = std::none_of(parameters.begin(), parameters.end(), [&](const auto& parameter) { return entry.find(parameter.name); });
+    if (none) {
+        if (auto values = keys.values(key)) return *std::move(values);
+        entry.fail("has no values, and those of its key are not in the lists of tune_params", "correct the key");
+    }
+    std::vector<std::string> written;
+    for (const auto& parameter : parameters) written.push_back(written_value(entry[parameter.name]));
+    if (!is_key_of(key, written)) entry.fail("does not have the values of its key", "correct either");
+    return written;
+}
+
+RecordedColumns read_cache(const Parts& parts, const std::vector<RecordedParameter>& parameters, const std::string& file) {
+    RecordedColumns columns;
+    const RecordedIndex index(parameters);
+    const Keys keys(parameters);
     JsonSlices entries(parts.cache, file, '{', parts.cache_line);
     while (entries.next()) {
         const JsonNode node = parse_json(entries.text(), file, entries.line());
-        const JsonPlace entry(node, file);
-        RecordedRow row;
-        for (const auto& parameter : parameters) row.written.push_back(written_value(entry[parameter.name]));
-        if (!is_key_of(entries.name(), row.written))
-            entry.fail("does not have the values of its key " + json_string(entries.name()), "correct either");
-        row.configuration = read_outcome_of(entry);
-        row.where = entry.where();
-        rows.push_back(std::move(row));
+        const JsonPlace entry(node, file, "cache[" + json_string(entries.name()) + "]");
+        const Outcome outcome = read_outcome_of(entry);
+        const double cost = outcome.measured() ? entry["time"].number(shortest_time, longest_time) / milli : infinity;
+        columns.add(index.of(read_values(entry, entries.name(), parameters, keys), entry.where()), cost, outcome);
     }
-    if (rows.empty()) throw Error(fmt::format("{}:{}", file, parts.cache_line), "the cache is empty", "there is nothing to search");
-    return rows;
+    if (columns.size() == 0) throw Error(fmt::format("{}:{}", file, parts.cache_line), "the cache is empty", "there is nothing to search");
+    return columns;
 }
 
 // The format's time is the mean of the times. The cost stands for it where it is that but for rounding, so that files come back unchanged.
@@ -257,7 +313,7 @@ RecordedSpace parse_kernel_tuner(std::string_view text, const std::string& file,
     const std::vector<RecordedParameter> parameters = ordered(parts, file);
     check_product(parameters, file);
     parts.title.name = name;
-    auto configurations = indexed(parameters, read_cache(parts, parameters, file));
+    RecordedColumns configurations = read_cache(parts, parameters, file);
     return {std::move(parts.title), parameters, std::move(configurations)};
 }
 
@@ -274,9 +330,9 @@ std::string kernel_tuner_text(const RecordedSpace& recorded, const Families& fam
         "{{\"device_name\": {},\n\"kernel_name\": {},\n\"problem_size\": {},\n\"tune_params_keys\": [{}],\n\"tune_params\": {{{}}},\n"
         "\"objective\": \"time\",\n\"cache\": {{",
         json_string(title.device), json_string(title.kernel), problem_size_json(title, families), names, lists);
-    for (const auto& configuration : recorded.configurations())
-        text += fmt::format("{}\n{}", &configuration == recorded.configurations().data() ? "" : ",",
-                            entry_text(recorded, configuration, recorded.places(configuration.index)));
+    for (const std::int64_t index : recorded.members())
+        text +=
+            fmt::format("{}\n{}", index == recorded.members().front() ? "" : ",", entry_text(recorded, recorded.at(index), recorded.places(index)));
     return text + "}\n}\n";
 }
 

@@ -10,7 +10,8 @@ namespace hone {
 
 // The cache file of Kernel Tuner (https://github.com/KernelTuner/kernel_tuner, Apache 2.0): one JSON object with device_name, kernel_name,
 // problem_size, tune_params_keys, tune_params and cache, an object from the values, joined by commas in the order of tune_params_keys, to what the
-// configuration came to. Times are milliseconds. A word in place of the time, or 1e20 in old files, says that the configuration is invalid.
+// configuration came to. Times are milliseconds. Since version 1.4 the objective is a list, and an invalid configuration has an __error__ and no
+// time; before, a word in place of the time, or 1e20 in old files, says so. Entries may leave out the values that their key has.
 
 /// Closing braces may be missing, and the last entry be cut, when the run was. Throws Error naming `file`, line and place.
 RecordedSpace parse_kernel_tuner(std::string_view text, const std::string& file, const std::string& name);

@@ -21,8 +21,12 @@ bool is_word(const std::string& written) {
     return written.starts_with('"');
 }
 
+bool is_truth(const std::string& written) {
+    return written == "true" || written == "false";
+}
+
 // A number's value, with true and false as 1 and 0; nothing for a word.
-std::optional<double> number_of(const std::string& written) {
+std::optional<double> json_number_of(const std::string& written) {
     if (is_word(written)) return std::nullopt;
     if (written == "true") return 1;
     if (written == "false") return 0;
@@ -32,7 +36,7 @@ std::optional<double> number_of(const std::string& written) {
 // The same text for equal values. Whole numbers stay as they are: not all of them are doubles.
 std::string canonical(const std::string& written) {
     if (std::holds_alternative<std::int64_t>(parse_value(written))) return written;
-    const auto number = number_of(written);
+    const auto number = json_number_of(written);
     return number ? fmt::format("{}", *number) : written;
 }
 
@@ -76,12 +80,21 @@ std::string written_of(const std::string& plain) {
 }
 
 ValuePositions::ValuePositions(const RecordedParameter& parameter) {
-    for (std::size_t i = 0; i < parameter.written.size(); ++i) positions_.try_emplace(canonical(parameter.written[i]), i);
+    for (std::size_t i = 0; i < parameter.written.size(); ++i) {
+        as_written_.try_emplace(parameter.written[i], i);
+        equal_.try_emplace(canonical(parameter.written[i]), i);
+    }
 }
 
 std::optional<std::size_t> ValuePositions::find(const std::string& written) const {
-    const auto found = positions_.find(canonical(written));
-    return found == positions_.end() ? std::nullopt : std::optional(found->second);
+    if (const auto found = as_written_.find(written); found != as_written_.end()) return found->second;
+    const auto found = equal_.find(canonical(written));
+    return found == equal_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void add_value(RecordedParameter& parameter, const std::string& written) {
+    const auto same = [&](const std::string& other) { return is_truth(other) == is_truth(written) && canonical(other) == canonical(written); };
+    if (std::none_of(parameter.written.begin(), parameter.written.end(), same)) parameter.written.push_back(written);
 }
 
 void check_product(const std::vector<RecordedParameter>& parameters, const std::string& where) {
@@ -110,38 +123,59 @@ Tunable tunable_of(const RecordedParameter& parameter) {
     return tunable;
 }
 
-std::vector<RecordedParameter> parameters_of(const std::vector<std::string>& names, const std::vector<RecordedRow>& rows) {
+RecordedIndex::RecordedIndex(const std::vector<RecordedParameter>& parameters)
+    : parameters_(&parameters), positions_(parameters.begin(), parameters.end()) {
+}
+
+std::int64_t RecordedIndex::of(const std::vector<std::string>& written, const std::string& where) const {
+    std::int64_t index = 0;
+    for (std::size_t d = 0; d < positions_.size(); ++d) {
+        const RecordedParameter& parameter = (*parameters_)[d];
+        const auto position = positions_[d].find(written[d]);
+        if (!position) throw Error(where, fmt::format("{} is {}", parameter.name, plain_value(written[d])), "it is not among the parameter's values");
+        index = index * static_cast<std::int64_t>(parameter.written.size()) + static_cast<std::int64_t>(*position);
+    }
+    return index;
+}
+
+void RecordedRows::add(const std::vector<std::string>& written, double cost, const Outcome& outcome, const std::string& where) {
+    for (std::size_t d = 0; d < names_.size(); ++d) {
+        const auto [found, added] = found_[d].try_emplace(written[d], static_cast<std::uint16_t>(values_[d].size()));
+        if (added) values_[d].push_back(written[d]);
+        if (values_[d].size() > most_values_of_a_tunable)
+            throw Error(where, fmt::format("parameter {} has over {} values", names_[d], most_values_of_a_tunable), "no more can be searched");
+        places_.push_back(found->second);
+    }
+    columns_.add(0, cost, outcome);
+}
+
+std::vector<RecordedParameter> RecordedRows::parameters() const {
     std::vector<RecordedParameter> parameters;
-    for (std::size_t d = 0; d < names.size(); ++d) {
-        RecordedParameter parameter{names[d], {}};
-        std::set<std::string> seen;
-        for (const auto& row : rows)
-            if (seen.insert(canonical(row.written[d])).second) parameter.written.push_back(row.written[d]);
+    for (std::size_t d = 0; d < names_.size(); ++d) {
+        RecordedParameter parameter{names_[d], {}};
+        std::set<std::pair<bool, std::string>> seen;
+        for (const auto& written : values_[d])
+            if (seen.emplace(is_truth(written), canonical(written)).second) parameter.written.push_back(written);
         if (std::none_of(parameter.written.begin(), parameter.written.end(), is_word))
             std::stable_sort(parameter.written.begin(), parameter.written.end(),
-                             [](const std::string& a, const std::string& b) { return *number_of(a) < *number_of(b); });
+                             [](const std::string& a, const std::string& b) { return *json_number_of(a) < *json_number_of(b); });
         parameters.push_back(std::move(parameter));
     }
     return parameters;
 }
 
-std::vector<RecordedConfiguration> indexed(const std::vector<RecordedParameter>& parameters, std::vector<RecordedRow> rows) {
-    const std::vector<ValuePositions> positions(parameters.begin(), parameters.end());
-    std::vector<RecordedConfiguration> configurations;
-    configurations.reserve(rows.size());
-    for (auto& row : rows) {
-        std::int64_t index = 0;
-        for (std::size_t d = 0; d < parameters.size(); ++d) {
-            const auto position = positions[d].find(row.written[d]);
-            if (!position)
-                throw Error(row.where, fmt::format("{} is {}", parameters[d].name, plain_value(row.written[d])),
-                            "it is not among the parameter's values");
-            index = index * static_cast<std::int64_t>(parameters[d].written.size()) + static_cast<std::int64_t>(*position);
-        }
-        row.configuration.index = index;
-        configurations.push_back(std::move(row.configuration));
+RecordedColumns RecordedRows::columns(const std::vector<RecordedParameter>& parameters) && {
+    std::vector<std::vector<std::int64_t>> positions(names_.size());
+    for (std::size_t d = 0; d < names_.size(); ++d) {
+        const ValuePositions found(parameters[d]);
+        for (const auto& written : values_[d]) positions[d].push_back(static_cast<std::int64_t>(*found.find(written)));
     }
-    return configurations;
+    const std::uint16_t* place = places_.data();
+    for (std::int64_t& index : columns_.indices) {
+        for (std::size_t d = 0; d < names_.size(); ++d)
+            index = index * static_cast<std::int64_t>(parameters[d].written.size()) + positions[d][*place++];
+    }
+    return std::move(columns_);
 }
 
 Outcome measurement(double seconds, std::vector<double> samples) {

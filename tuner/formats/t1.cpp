@@ -160,7 +160,7 @@ const char* type_of(const RecordedParameter& parameter) {
 }  // namespace
 
 T1Space parse_t1(std::string_view text, const std::string& file, std::int64_t most_tried) {
-    const JsonNode root = parse_json(text, file);
+    const JsonNode root = parse_json(without_byte_order_mark(text, file), file);
     const JsonPlace place(root, file);
     if (!place.find("ConfigurationSpace")) throw Error(file, "it has no ConfigurationSpace", form);
     const JsonPlace described = place["ConfigurationSpace"];

@@ -23,13 +23,15 @@ constexpr double rounding = 1e-3;        // of a mean beside the runs that it is
 constexpr std::size_t longest_t4_text = 1 << 16;
 
 // How many of a unit make a second, by the unit's name in small letters.
-constexpr std::array<std::pair<std::string_view, double>, 14> units{{{"s", 1},
+constexpr std::array<std::pair<std::string_view, double>, 16> units{{{"s", 1},
                                                                      {"sec", 1},
                                                                      {"second", 1},
                                                                      {"seconds", 1},
                                                                      {"ms", 1e3},
                                                                      {"millisecond", 1e3},
                                                                      {"milliseconds", 1e3},
+                                                                     {"milisecond", 1e3},
+                                                                     {"miliseconds", 1e3},
                                                                      {"us", 1e6},
                                                                      {"\xc2\xb5s", 1e6},
                                                                      {"microsecond", 1e6},
@@ -64,25 +66,35 @@ struct Cost {
     double unit = 1;  ///< how many make a second
 };
 
-Cost cost_of(const JsonPlace& measurement) {
-    const JsonPlace unit_place = measurement["unit"];
-    const std::string& unit = unit_place.string(longest_t4_text);
+// A measurement's own unit; where it names none, that of the file's metadata, which is of times.
+std::string unit_of(const JsonPlace& measurement, const std::string& time_unit) {
+    const auto unit = measurement.find("unit");
+    const std::string own = unit && !unit->is_null() ? unit->string(longest_t4_text) : "";
+    if (!own.empty()) return own;
+    const auto name = measurement.find("name");
+    return name && name->string(longest_t4_text).starts_with("time") ? time_unit : "";
+}
+
+Cost cost_of(const JsonPlace& measurement, const std::string& time_unit) {
+    const std::string unit = unit_of(measurement, time_unit);
     const auto count = per_second(unit);
-    if (!count) unit_place.fail("is " + json_string(unit), "only times can be replayed: nanoseconds, microseconds, milliseconds, seconds");
+    if (!count)
+        measurement.fail(unit.empty() ? "has no unit, nor is it a time with the file's metadata.timeunit" : "has the unit " + json_string(unit),
+                         "only times can be replayed: nanoseconds, microseconds, milliseconds, seconds");
     return {measurement["value"].number(shortest_time * *count, longest_time * *count) / *count, *count};
 }
 
 // The objective's measurement; where no objective is named, the first that is a time.
-Cost read_cost(const JsonPlace& result) {
+Cost read_cost(const JsonPlace& result, const std::string& time_unit) {
     const JsonPlace measurements = result["measurements"];
     std::string wanted;
     if (const auto objectives = result.find("objectives"); objectives && objectives->elements() > 0)
         wanted = (*objectives)[0].string(longest_t4_text);
     for (std::size_t i = 0; i < measurements.elements(); ++i) {
         const JsonPlace measurement = measurements[i];
-        const auto unit = measurement.find("unit");
-        const bool is_time = unit && unit->node().kind == JsonNode::Kind::string && per_second(unit->string(longest_t4_text));
-        if (wanted.empty() ? is_time : measurement["name"].string(longest_t4_text) == wanted) return cost_of(measurement);
+        const bool is_wanted =
+            wanted.empty() ? per_second(unit_of(measurement, time_unit)).has_value() : measurement["name"].string(longest_t4_text) == wanted;
+        if (is_wanted) return cost_of(measurement, time_unit);
     }
     measurements.fail(wanted.empty() ? "has no time" : "has no " + wanted + ", the objective", "a correct configuration has a measured time");
 }
@@ -105,7 +117,7 @@ double read_seconds(const JsonPlace& times, std::initializer_list<const char*> n
     return 0;
 }
 
-RecordedConfiguration read_outcome_of(const JsonPlace& result) {
+RecordedConfiguration read_outcome_of(const JsonPlace& result, const std::string& time_unit) {
     RecordedConfiguration configuration;
     const JsonPlace place = result["invalidity"];
     const std::string& word = place.string(longest_t4_text);
@@ -116,7 +128,7 @@ RecordedConfiguration read_outcome_of(const JsonPlace& result) {
         configuration.outcome = failure(known->status, word == "constraints" ? rule_broken : word);
         return configuration;
     }
-    const Cost cost = read_cost(result);
+    const Cost cost = read_cost(result, time_unit);
     const JsonPlace times = result["times"];
     configuration.cost = cost.seconds;
     configuration.outcome = measurement(cost.seconds, read_runs(times, cost));
@@ -126,15 +138,34 @@ RecordedConfiguration read_outcome_of(const JsonPlace& result) {
     return configuration;
 }
 
-// The array of results and the line where it begins.
-std::pair<std::string_view, int> results_of(std::string_view text, const std::string& file) {
+// The parts of a file.
+struct Parts {
+    std::string_view results;
+    int line = 0;           // where they begin
+    std::string time_unit;  // of times without a unit of their own; may be empty
+};
+
+std::string read_time_unit(std::string_view metadata, const std::string& file, int line) {
+    const JsonNode node = parse_json(metadata, file, line);
+    if (node.kind != JsonNode::Kind::object) return "";
+    const auto unit = JsonPlace(node, file, "metadata").find("timeunit");
+    return unit && !unit->is_null() ? unit->string(longest_t4_text) : "";
+}
+
+Parts read_parts(std::string_view text, const std::string& file) {
     JsonSlices members(text, file, '{', 1);
-    std::pair<std::string_view, int> results{"", 0};
-    while (members.next())
-        if (members.name() == "results") results = {members.text(), members.line()};
+    Parts parts;
+    while (members.next()) {
+        if (members.name() == "results") {
+            parts.results = members.text();
+            parts.line = members.line();
+        } else if (members.name() == "metadata") {
+            parts.time_unit = read_time_unit(members.text(), file, members.line());
+        }
+    }
     if (members.cut()) throw Error(file, "it ends before its closing brace", "restore it from a copy");
     if (members.rest().find_first_not_of(" \t\r\n") != std::string_view::npos) throw Error(file, "something follows the closing brace", "remove it");
-    return results;
+    return parts;
 }
 
 std::string invalidity_of(const Outcome& outcome) {
@@ -177,34 +208,36 @@ bool is_t4(std::string_view text) {
 }
 
 RecordedSpace parse_t4(std::string_view text, const std::string& file, const std::string& name) {
-    const auto [results, line] = results_of(text, file);
-    std::vector<std::string> names;
-    std::vector<RecordedRow> rows;
-    JsonSlices elements(results, file, '[', line);
-    while (elements.next()) {
+    const Parts parts = read_parts(text, file);
+    std::optional<RecordedRows> rows;
+    JsonSlices elements(parts.results, file, '[', parts.line);
+    for (std::size_t i = 0; elements.next(); ++i) {
         const JsonNode node = parse_json(elements.text(), file, elements.line());
-        const JsonPlace result(node, file);
+        const JsonPlace result(node, file, fmt::format("results[{}]", i));
         const JsonPlace values = result["configuration"];
-        if (rows.empty())
+        if (!rows) {
+            std::vector<std::string> names;
             for (const auto& member : values.members()) names.push_back(member.name);
-        if (values.members().size() != names.size()) values.fail("has other parameters than the first one", "every configuration has the same");
-        RecordedRow row;
-        for (const auto& parameter : names) row.written.push_back(written_value(values[parameter]));
-        row.configuration = read_outcome_of(result);
-        row.where = result.where();
-        rows.push_back(std::move(row));
+            rows.emplace(std::move(names));
+        }
+        if (values.members().size() != rows->names().size())
+            values.fail("has other parameters than the first one", "every configuration has the same");
+        std::vector<std::string> written;
+        for (const auto& parameter : rows->names()) written.push_back(written_value(values[parameter]));
+        const RecordedConfiguration configuration = read_outcome_of(result, parts.time_unit);
+        rows->add(written, configuration.cost, configuration.outcome, result.where());
     }
-    if (rows.empty()) throw Error(fmt::format("{}:{}", file, line), "there are no results", "there is nothing to search");
-    std::vector<RecordedParameter> parameters = parameters_of(names, rows);
+    if (!rows) throw Error(fmt::format("{}:{}", file, parts.line), "there are no results", "there is nothing to search");
+    std::vector<RecordedParameter> parameters = rows->parameters();
     check_product(parameters, file);
-    auto configurations = indexed(parameters, std::move(rows));
+    RecordedColumns configurations = (*std::move(rows)).columns(parameters);
     return {{.name = name, .kernel = name, .objective = "time"}, std::move(parameters), std::move(configurations)};
 }
 
 std::string t4_text(const RecordedSpace& recorded) {
     std::string text = "{\"schema_version\": \"1.0.0\",\n\"results\": [";
-    for (const auto& configuration : recorded.configurations())
-        text += fmt::format("{}\n{}", &configuration == recorded.configurations().data() ? "" : ",", result_text(recorded, configuration));
+    for (const std::int64_t index : recorded.members())
+        text += fmt::format("{}\n{}", index == recorded.members().front() ? "" : ",", result_text(recorded, recorded.at(index)));
     return text + "\n]}\n";
 }
 

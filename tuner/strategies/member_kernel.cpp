@@ -1,8 +1,10 @@
 #include "tuner/strategies/member_kernel.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "tuner/strategies/gaussian_process.hpp"
 
@@ -18,24 +20,47 @@ constexpr double least_noise = 1e-5;
 constexpr double most_noise = 1;
 constexpr int sweeps = 2;
 
-std::vector<double> places(const std::vector<Value>& values) {
-    std::vector<std::int64_t> sorted;
-    sorted.reserve(values.size());
-    for (const Value& value : values) sorted.push_back(std::get<std::int64_t>(value));
+/// What a number is, or a word that reads as one ("0.5", "1e-05"); nothing for another word.
+std::optional<double> number_of(const Value& value) {
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+    const std::string& word = std::get<std::string>(value);
+    double number = 0;
+    const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), number);
+    // from_chars reads "nan" and "inf" as well.
+    if (status != std::errc{} || end != word.data() + word.size() || !std::isfinite(number)) return std::nullopt;
+    return number;
+}
+
+/// The values as numbers, with and without a decimal point; empty when one of them is a word.
+std::vector<double> numbers_of(const std::vector<Value>& values) {
+    std::vector<double> numbers;
+    for (const Value& value : values) {
+        const auto number = number_of(value);
+        if (!number) return {};
+        numbers.push_back(*number);
+    }
+    return numbers;
+}
+
+std::vector<double> places(const std::vector<double>& numbers) {
+    std::vector<double> sorted = numbers;
     std::sort(sorted.begin(), sorted.end());
     std::vector<double> places;
-    for (const Value& value : values) {
-        const auto before = std::lower_bound(sorted.begin(), sorted.end(), std::get<std::int64_t>(value)) - sorted.begin();
+    for (const double number : numbers) {
+        const auto before = std::lower_bound(sorted.begin(), sorted.end(), number) - sorted.begin();
         places.push_back(static_cast<double>(before) / static_cast<double>(sorted.size() - 1));
     }
     return places;
 }
 
-/// How often each value can be halved, scaled to 0 to 1; empty when that never turns along the ordered list: its order says the same then.
+/// How often each value can be halved, scaled to 0 to 1; empty when that never turns along the ordered list: its order says the same then. Values
+/// that are not whole are no sizes in memory: nothing is aligned to them.
 std::vector<double> alignments(const std::vector<Value>& values, const std::vector<double>& places) {
     std::vector<double> halvings;
     for (const Value& value : values) {
-        auto rest = std::get<std::int64_t>(value);
+        const auto* const whole = std::get_if<std::int64_t>(&value);
+        if (whole == nullptr) return {};
+        auto rest = *whole;
         double count = 0;
         for (; rest != 0 && rest % 2 == 0; rest /= 2) ++count;
         halvings.push_back(count);
@@ -101,8 +126,8 @@ MemberKernel::MemberKernel(const SearchSpace& space, const MemberGeometry& geome
         const auto& values = space.tunables()[d].values;
         if (values.size() < 2) continue;
         Table table{d, values.size(), {}, {}, std::vector<double>(values.size() * values.size())};
-        if (std::holds_alternative<std::int64_t>(values.front())) {
-            table.place = places(values);
+        if (const std::vector<double> numbers = numbers_of(values); !numbers.empty()) {
+            table.place = places(numbers);
             table.alignment = alignments(values, table.place);
         }
         tables_.push_back(std::move(table));

@@ -12,9 +12,10 @@ namespace hone {
 /// How much the costs of two members have in common: the covariance of a Gaussian process over a search space.
 ///
 /// A product over the tunables of `1 - share + share * c`, where c falls from 1 with the difference of the two values: an analysis of variance, in
-/// which a tunable acts partly by itself and partly together with the others. For numbers, c is a Matern function (smoothness 3/2: costs have kinks)
-/// of the distance in the ordered list, times an exponential of the difference in alignment, the number of times a value can be halved: warps, banks
-/// and transactions care for that. Words are the same or not. How fast c falls is a rate per tunable, learnt from the costs.
+/// which a tunable acts partly by itself and partly together with the others. For numbers, with or without a decimal point, c is a Matern
+/// function (smoothness 3/2: costs have kinks) of the distance in the ordered list, times an exponential of the difference in alignment, the number
+/// of times a whole number can be halved: warps, banks and transactions care for that. Words and truth values are the same or not. How fast c falls
+/// is a rate per tunable, learnt from the costs.
 ///
 /// Sources: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006 (Matern functions, marginal likelihood); Durrande et al., 2013,
 /// "ANOVA kernels and RKHS of zero mean functions" (the form of the product).

@@ -15,7 +15,7 @@ namespace hone {
 std::span<const StrategyEntry> strategies() {
     // Never destroyed: online tuning may be beginning while the program exits.
     static const auto& table = *new const std::array<StrategyEntry, 6>{{
-        {"surrogate", "where a model of the costs so far expects the most; for every space", make_surrogate},
+        {"surrogate", "where a model of the costs so far expects the most; for every space", make_surrogate, true},
         {"local_search", "greedy descent over neighbours, kicked out of local optima", make_local_search},
         {"annealing", "a walk over neighbours that cools down", make_annealing},
         {"genetic", "children of the best", make_genetic},

@@ -10,6 +10,7 @@
 #include "tuner/strategies/gaussian_process.hpp"
 #include "tuner/strategies/member_kernel.hpp"
 #include "tuner/strategies/member_strategy.hpp"
+#include "tuner/strategies/remaining_gain.hpp"
 
 namespace hone {
 namespace {
@@ -43,6 +44,21 @@ class Surrogate : public MemberStrategy {
         row_.resize(geometry().size());
         cost_.assign(geometry().size(), std::numeric_limits<double>::quiet_NaN());
         place_.resize(geometry().size());
+    }
+
+    /// From the pool. That of a large space has all that lies near the best, and a random part of the rest, which stands for all of it.
+    std::optional<Outlook> outlook(double part) const override {
+        if (!model_ || ranking_.empty()) return std::nullopt;
+        std::vector<OpenMember> members;
+        std::vector<std::size_t> drawn;
+        for (std::size_t place = 0; place < model_->pool().size(); ++place) {
+            if (!open(model_->pool()[place])) continue;
+            if (place >= drawn_from_ && place < drawn_to_) drawn.push_back(members.size());
+            members.push_back({model_->expect(place), 1});
+        }
+        const std::size_t others = count_open() - (members.size() - drawn.size());
+        for (const std::size_t one : drawn) members[one].weight = static_cast<double>(others) / static_cast<double>(drawn.size());
+        return remaining_gain(members, cost_[ranking_.front()], part);
     }
 
   protected:
@@ -131,11 +147,14 @@ class Surrogate : public MemberStrategy {
         };
         if (count_open() <= most_candidates) {
             for (std::size_t member = 0; member < geometry().size(); ++member) put(member);
+            drawn_from_ = drawn_to_ = pool.size();
             return pool;
         }
         for (std::size_t rank = 0; rank < std::min(centres, ranking_.size()); ++rank)
             for (const std::size_t neighbour : geometry().neighbours(ranking_[rank])) put(neighbour);
+        drawn_from_ = pool.size();
         while (pool.size() < most_candidates) put(anywhere());
+        drawn_to_ = pool.size();
         return pool;
     }
 
@@ -172,6 +191,8 @@ class Surrogate : public MemberStrategy {
     std::vector<double> cost_;          ///< logarithms; infinite for failures, not a number for what is not told
     std::vector<std::size_t> row_;      ///< one more than the member's row in the model, or zero
     std::vector<std::size_t> place_;    ///< one more than the member's place in the model's pool, or zero
+    std::size_t drawn_from_ = 0;        ///< places of the pool that hold members drawn at random: from here ...
+    std::size_t drawn_to_ = 0;          ///< ... to here
     std::size_t next_fit_ = 0;
     bool new_best_ = false;
 };

@@ -33,6 +33,17 @@ TEST(Gzip, SeveralFilesInOneAreReadOneAfterAnother) {
     EXPECT_EQ(gunzip(gzip("one, ") + gzip("two"), "test", plenty), "one, two");
 }
 
+TEST(Gzip, BytesBehindTheEndAreNamed) {
+    EXPECT_EQ(gunzip(gzip("one") + std::string(512, '\0'), "test", plenty), "one") << "zeros fill up a block";
+    for (const std::string& rest : {std::string("x"), std::string("\0\0x", 3), std::string("{\"more\": 1}\n")}) try {
+            gunzip(gzip("one") + rest, "some.gz", plenty);
+            ADD_FAILURE() << rest;
+        } catch (const Error& error) {
+            EXPECT_EQ(std::string(error.what()).find(std::to_string(rest.size()) + " bytes follow the end"), std::string("some.gz: ").size())
+                << error.what();
+        }
+}
+
 TEST(Gzip, DamageIsFound) {
     const std::string packed = gzip(random_text(5000));
     for (std::size_t length = 0; length < packed.size(); length += 97)
