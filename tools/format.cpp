@@ -45,6 +45,17 @@ double parse_duration(std::string_view text) {
     return total;
 }
 
+double parse_percent(const std::string& option, std::string_view text) {
+    std::string_view digits = text;
+    if (digits.ends_with('%')) digits.remove_suffix(1);
+    while (digits.ends_with(' ')) digits.remove_suffix(1);
+    double number = 0;
+    const auto [after, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed);
+    if (digits.empty() || status != std::errc{} || after != digits.data() + digits.size() || !(number >= 0) || !std::isfinite(number))
+        throw Error(option, fmt::format("\"{}\" is not a part", text), "write it in per cent, as 3% or 0.5%");
+    return number / 100;
+}
+
 std::string wrapped(std::string_view text, int width, int indent) {
     std::string result;
     int column = indent;
@@ -60,6 +71,18 @@ std::string wrapped(std::string_view text, int width, int indent) {
         }
         result += word;
         column += display_width(word);
+    }
+    return result;
+}
+
+std::string fitted(const std::string& text, int columns) {
+    if (columns <= 0) return text;
+    std::string result;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = text.substr(begin, end - begin);
+        result += (display_width(line) > columns ? wrapped(line, columns, 4) : line) + (end < text.size() ? "\n" : "");
+        begin = end + 1;
     }
     return result;
 }
