@@ -196,6 +196,18 @@ MeasuredSpace measured_space(const TuningStory& story, const std::string& proble
     return placed(SearchSpace(std::move(tunables), {}, std::move(first)), configs, costs, false);
 }
 
+std::vector<MeasuredCost> tempered(std::vector<MeasuredCost> costs) {
+    constexpr double most = 5;
+    if (costs.empty()) return costs;
+    std::vector<double> sorted;
+    sorted.reserve(costs.size());
+    for (const MeasuredCost& cost : costs) sorted.push_back(cost.cost);
+    std::nth_element(sorted.begin(), sorted.begin() + std::ssize(sorted) / 2, sorted.end());
+    const double bound = most * sorted[sorted.size() / 2];
+    for (MeasuredCost& cost : costs) cost.cost = std::min(cost.cost, bound);
+    return costs;
+}
+
 std::vector<Neighbour> neighbours_of(const Config& winner, const MeasuredSpace& measured, const CostModel* model) {
     const auto cost_at = [&](std::int64_t index) {
         const auto found = std::find_if(measured.costs.begin(), measured.costs.end(), [&](const MeasuredCost& cost) { return cost.index == index; });

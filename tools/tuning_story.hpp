@@ -82,6 +82,10 @@ struct MeasuredSpace {
     bool whole = false;  ///< the family's own space; else that of the values which occur in the journal, where nothing is known to be impossible
 };
 
+/// What a model is made of: the costs, those beyond five times the median as if they were that. How bad a bad candidate is, or how long the machine
+/// was busy meanwhile, is not what a search is about, and a few such times would outweigh all others.
+std::vector<MeasuredCost> tempered(std::vector<MeasuredCost> costs);
+
 /// The space of the family within `limits`, when it is known and has the journal's configurations; else what the journal shows of it.
 MeasuredSpace measured_space(const TuningStory& story, const std::string& problem, const Families& families, const Limits& limits);
 

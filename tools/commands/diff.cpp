@@ -113,7 +113,7 @@ void print_kind(Change kind, const std::vector<RecordChange>& changes, Console& 
     }
     if (table.empty()) return;
     console.styled(style_of(kind), name_of(kind));
-    console.print("\n{}\n", table.text());
+    console.print("\n{}\n", fitted(table.text(), console.out_width()));
 }
 
 std::map<Change, int> counts_of(const std::vector<RecordChange>& changes) {
@@ -159,8 +159,9 @@ Json document_of(const Side& a, const Side& b, const std::vector<RecordChange>& 
 void print_summary(const std::vector<RecordChange>& changes, Console& console) {
     std::string text;
     for (const auto& [kind, count] : counts_of(changes)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name_of(kind));
-    const double mean = mean_ratio(changes);
-    console.print("{}; on the geometric mean a step takes {} of before\n", text, percent(mean));
+    if (std::any_of(changes.begin(), changes.end(), [](const RecordChange& change) { return change.ratio > 0; }))
+        text += fmt::format("; on the geometric mean a step takes {} of before", percent(mean_ratio(changes)));
+    console.print("{}", fitted(text + "\n", console.out_width()));
 }
 
 Exit diff(Settings settings, Console& console) {

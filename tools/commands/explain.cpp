@@ -166,7 +166,7 @@ Search search_of(Subject& subject) {
     if (search.story.measured.empty()) return search;
     search.measured = measured_space(search.story, subject.problem, built_in_families(), limits_of(subject.device));
     if (search.measured.costs.size() >= CostModel::fewest) {
-        search.model.emplace(search.measured.space, search.measured.costs);
+        search.model.emplace(search.measured.space, tempered(search.measured.costs));
         search.explained = search.model->explained();
     } else {
         subject.missing.push_back(fmt::format("what mattered: {} measured candidates are too few", search.measured.costs.size()));
@@ -214,10 +214,12 @@ std::vector<std::string> launches(const Record& record) {
 std::string limit_text(const Record& record) {
     if (record.ceiling_fraction <= 0) return "its part of the device's ceiling was not measured: tune it again, with --force";
     const double left = 1 / record.ceiling_fraction;
-    return fmt::format("{} of the measured {} ceiling; {}", percent(record.ceiling_fraction), record.ceiling,
-                       left > 1.005 ? fmt::format("a kernel of the same {} can be {:.2f}x as fast at most",
-                                                  record.ceiling == "memory" ? "traffic" : "operations", left)
-                                    : "it cannot be faster without doing less");
+    const std::string what = record.ceiling == "memory" ? "traffic" : "operations";
+    std::string verdict = "it cannot be faster without doing less";
+    if (left > 1.005) verdict = fmt::format("a kernel of the same {} can be {:.2f}x as fast at most", what, left);
+    if (left < 0.95)
+        verdict = "beyond it: caches hold a part of the data, the form does less than is counted, or one of the two figures was disturbed";
+    return fmt::format("{} of the measured {} ceiling; {}", percent(record.ceiling_fraction), record.ceiling, verdict);
 }
 
 std::string report_command(const Record& record) {
