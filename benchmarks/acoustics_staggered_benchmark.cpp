@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "benchmarks/device_bench.hpp"
-#include "generator/families/acoustics_staggered_grid.hpp"
+#include "generator/families/acoustics_staggered/grid.hpp"
 
 namespace {
 

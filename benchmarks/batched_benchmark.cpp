@@ -16,7 +16,8 @@
 
 #include "benchmarks/batched_cublas.hpp"
 #include "benchmarks/device_bench.hpp"
-#include "generator/families/batched_gemv_shape.hpp"
+#include "generator/families/batched_gemv/shape.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "generator/random_words.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "generator/families/batched_gemm_shape.hpp"
+#include "generator/families/batched_gemm/shape.hpp"
 
 namespace hone {
 

@@ -20,6 +20,7 @@
 
 #include "benchmarks/device_bench.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tuner/journal.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/file_store.hpp"

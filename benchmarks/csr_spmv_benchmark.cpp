@@ -12,6 +12,7 @@
 
 #include "benchmarks/cusparse_spmv.hpp"
 #include "benchmarks/device_bench.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "generator/random_words.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "generator/families/csr_spmv_shape.hpp"
+#include "generator/families/csr_spmv/shape.hpp"
 #include "runtime/backend.hpp"
 
 namespace hone {

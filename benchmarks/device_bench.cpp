@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "generator/families/built_in_families.hpp"
 #include "runtime/uploader.hpp"
 
 namespace hone {

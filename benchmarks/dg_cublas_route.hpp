@@ -10,7 +10,7 @@
 #include <string>
 
 #include "benchmarks/device_bench.hpp"
-#include "generator/families/dg_shape.hpp"
+#include "generator/families/dg/shape.hpp"
 
 namespace hone {
 

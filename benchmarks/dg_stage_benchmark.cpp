@@ -8,6 +8,7 @@
 
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/dg_cublas_route.hpp"
+#include "generator/families/built_in_families.hpp"
 
 namespace {
 

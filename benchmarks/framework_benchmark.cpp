@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/cpu/host_object.hpp"
 #include "runtime/library.hpp"

@@ -19,6 +19,7 @@
 #include "benchmarks/timed_kernels.hpp"
 #include "examples/hydro/step_cost.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tuner/greenup.hpp"
 
 namespace {

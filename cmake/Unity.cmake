@@ -6,7 +6,7 @@
 # any file that comes after. Nobody has to choose names for it. What stands in a namespace of the file's own name, as in all tests, no other file sees.
 #
 # That every file includes what it needs is shown where it is read by itself: by clang-tidy where it changed, and by preset dev (tools/test optimised).
-set(HONE_UNITY_SIZE 10 CACHE STRING "Sources per group at most: fewer leave more to compile side by side")
+set(HONE_UNITY_SIZE 20 CACHE STRING "Sources per group at most: fewer leave more to compile side by side")
 
 # Sets `words` to the words of a file without its comments, each between blanks, and `names` to the names that a file after it would see.
 function(hone_read_source file words names)

@@ -19,6 +19,7 @@
 #include "examples/output/check.hpp"
 #include "examples/tuning/tune_first.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "generator/text.hpp"
 #include "runtime/ceilings.hpp"
 #include "tuning_db/places.hpp"

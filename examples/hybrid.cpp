@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/hybrid_kernel.hpp"
-#include "runtime/session.hpp"
+#include "runtime/session/session.hpp"
 #include "tuner/load_balancer.hpp"
 #include "tuner/statistics.hpp"
 

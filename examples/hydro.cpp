@@ -23,6 +23,7 @@
 #include "examples/output/progress.hpp"
 #include "examples/tuning/tune_first.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "generator/text.hpp"
 #include "tuning_db/places.hpp"
 

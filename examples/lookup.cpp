@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session.hpp"
+#include "runtime/session/session.hpp"
 
 int main(int argc, char** argv) try {
     std::string device = "best";

@@ -20,7 +20,7 @@
 #include "examples/output/progress.hpp"
 #include "examples/output/vtk.hpp"
 #include "generator/error.hpp"
-#include "runtime/session.hpp"
+#include "runtime/session/session.hpp"
 
 namespace {
 

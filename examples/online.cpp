@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/families/built_in_families.hpp"
 #include "runtime/library.hpp"
 #include "tuner/online_tuner.hpp"
 #include "tuning_db/json.hpp"

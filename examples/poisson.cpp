@@ -24,7 +24,7 @@
 #include "examples/poisson/solver.hpp"
 #include "generator/error.hpp"
 #include "runtime/ceilings.hpp"
-#include "runtime/session.hpp"
+#include "runtime/session/session.hpp"
 
 namespace {
 

@@ -22,7 +22,7 @@
 #include "examples/taylor_green/checks.hpp"
 #include "examples/taylor_green/vortex.hpp"
 #include "generator/error.hpp"
-#include "runtime/session.hpp"
+#include "runtime/session/session.hpp"
 
 namespace {
 

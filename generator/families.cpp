@@ -5,17 +5,6 @@
 #include <algorithm>
 
 #include "generator/error.hpp"
-#include "generator/families/acoustics_staggered.hpp"
-#include "generator/families/batched_gemm.hpp"
-#include "generator/families/batched_gemv.hpp"
-#include "generator/families/corner_force.hpp"
-#include "generator/families/csr_spmv.hpp"
-#include "generator/families/dg_rk.hpp"
-#include "generator/families/dg_stage.hpp"
-#include "generator/families/dg_surface.hpp"
-#include "generator/families/dg_volume.hpp"
-#include "generator/families/gauss_seidel_27.hpp"
-#include "generator/families/poisson7.hpp"
 
 namespace hone {
 namespace {
@@ -156,12 +145,6 @@ std::vector<Problem> Families::parse_problems(std::string_view text) const {
     problems.reserve(combinations.size());
     for (const auto& combination : combinations) problems.push_back(make_problem(words.family, combination));
     return problems;
-}
-
-const Families& built_in_families() {
-    static const Families families({gauss_seidel_27(), dg_volume(), dg_surface(), dg_rk(), dg_stage(), acoustics_staggered(), poisson7(),
-                                    batched_gemm(), batched_gemv(), corner_force(), csr_spmv()});
-    return families;
 }
 
 }  // namespace hone

@@ -32,7 +32,4 @@ class Families {
     std::vector<Family> families_;
 };
 
-/// The table of all families that hone has.
-const Families& built_in_families();
-
 }  // namespace hone

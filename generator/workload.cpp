@@ -73,4 +73,16 @@ double largest_difference(const void* a, const void* b, std::int64_t words, Prec
     return precision == Precision::f32 ? difference(as(a, 0.0F), as(b, 0.0F)) : difference(as(a, 0.0), as(b, 0.0));
 }
 
+void repeat(HostArray& array, std::int64_t words, std::int64_t period) {
+    const std::int64_t bytes = words * bytes_per_word(array.precision());
+    auto* const data = static_cast<char*>(array.data());
+    const std::int64_t units = array.words() / words;
+#pragma omp parallel for schedule(static)
+    for (std::int64_t k = period; k < units; ++k) std::memcpy(data + k * bytes, data + (k % period) * bytes, static_cast<std::size_t>(bytes));
+}
+
+double rounding_steps(double n) {
+    return std::min(n, 8 * std::sqrt(n));
+}
+
 }  // namespace hone

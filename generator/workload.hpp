@@ -57,6 +57,13 @@ struct Workload {
     std::string tolerance_reason;     ///< the derivation, in one line
 };
 
+/// Fills an array from its first `period` units of `words` each, so that a reference need compute no more than these.
+void repeat(HostArray& array, std::int64_t words, std::int64_t period);
+
+/// How n roundings add up, in units of the unit roundoff: 8 sqrt(n) at most, but for a probability of 2 exp(-32) (Higham & Mary, SIAM J. Sci.
+/// Comput. 41, 2019), and n at worst.
+double rounding_steps(double n);
+
 /// Largest |a - b| over all words. Infinity where exactly one of the two is NaN, or either is infinite; two NaN are equal (untouched padding).
 double largest_difference(const HostArray& a, const HostArray& b);
 /// The same for any two arrays in host memory.

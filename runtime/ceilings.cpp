@@ -32,11 +32,11 @@ KernelSource ceiling_source(const Limits& limits) {
     source.entries = {"copy", "fma_f32", "fma_f64"};
     source.step = {{.entry = "copy", .constants = {}}, {.entry = "fma_f32", .constants = {0}}, {.entry = "fma_f64", .constants = {0}}};
     if (limits.target == Target::cuda) {
-        source.text = render("ceilings.cu", {});
+        source.text = render("runtime/ceilings.cu", {});
     } else {
         Block constants;
         constants.line("constexpr int vector_bytes = {};", limits.vector_bytes);
-        source.text = render("ceilings.cpp", {{"constants", constants}});
+        source.text = render("runtime/ceilings.cpp", {{"constants", constants}});
     }
     return source;
 }

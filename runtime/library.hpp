@@ -74,7 +74,7 @@ class BoundKernel {
     std::unique_ptr<State> state_;
 };
 
-/// The application's one door: problem in, kernel out. hone::Session (runtime/session.hpp) makes it with everything that it needs; by hand it is
+/// The application's one door: problem in, kernel out. hone::Session (session/session.hpp) makes it with everything that it needs; by hand it is
 ///
 ///     hone::DiskCache cache(hone::DiskCache::default_folder());
 ///     auto backend = hone::make_backend("best", cache);

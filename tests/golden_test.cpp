@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "generator/error.hpp"
-#include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/sha256.hpp"
 #include "tests/support/places.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "generator/families/built_in_families.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/run_folder.hpp"
 #include "tools/format.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tuner/objective.hpp"
 #include "tuner/strategy.hpp"

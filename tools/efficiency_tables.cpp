@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tuner/greenup.hpp"

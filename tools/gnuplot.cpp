@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "generator/families/built_in_families.hpp"
 #include "runtime/process.hpp"
 #include "runtime/run_folder.hpp"
 #include "tools/command.hpp"

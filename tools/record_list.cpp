@@ -7,6 +7,7 @@
 #include <map>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tuning_db/json.hpp"

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/tuning_story.hpp"

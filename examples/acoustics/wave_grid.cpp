@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "generator/error.hpp"
-#include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 
 namespace hone::examples::seismic {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "examples/acoustics/time_levels.hpp"
 #include "examples/acoustics/wave_solver.hpp"
-#include "generator/families/acoustics_staggered_grid.hpp"
+#include "generator/families/acoustics_staggered/grid.hpp"
 
 namespace hone::examples::seismic {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "generator/families/cpu_team.hpp"
+#include "generator/families/device/cpu_team.hpp"
 #include "generator/random_words.hpp"
 #include "generator/render.hpp"
 

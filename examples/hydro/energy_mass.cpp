@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 
 namespace hone::examples::hydro {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "examples/hydro/mass_kernels.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/buffers.hpp"
 
 namespace hone::examples::hydro {

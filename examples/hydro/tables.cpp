@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "generator/simplex_nodes.hpp"
+#include "generator/families/elements/simplex_nodes.hpp"
 
 namespace hone::examples::hydro {
 

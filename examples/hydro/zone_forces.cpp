@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/buffers.hpp"
 #include "runtime/hybrid_team.hpp"
 #include "tuner/balance.hpp"

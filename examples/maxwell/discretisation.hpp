@@ -10,7 +10,7 @@
 
 #include "examples/mesh/connectivity.hpp"
 #include "examples/mesh/geometry.hpp"
-#include "generator/reference_element.hpp"
+#include "generator/families/elements/reference_element.hpp"
 
 namespace hone::examples {
 

@@ -8,6 +8,7 @@
 
 #include "examples/maxwell/runge_kutta.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 
 namespace hone::examples {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "generator/error.hpp"
-#include "generator/reference_element.hpp"
+#include "generator/families/elements/reference_element.hpp"
 
 namespace hone::examples {
 namespace {

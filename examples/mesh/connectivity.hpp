@@ -28,7 +28,7 @@ struct Neighbour {
 /// for a face of the boundary that no element has. `where` says where the mesh comes from.
 std::vector<Neighbour> match_faces(const Mesh& mesh, const std::string& where = "mesh");
 
-/// Which node of which element coincides with every face node, for the nodes of generator/reference_element.hpp.
+/// Which node of which element coincides with every face node, for the nodes of generator/families/elements/reference_element.hpp.
 struct NodeMaps {
     int face_nodes = 0;  ///< nodes of a face
     /// Nodes as element * nodes of an element + node, [element][face][node of the face]: an element's own, and those behind. They are the same

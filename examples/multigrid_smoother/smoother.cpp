@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "generator/workload.hpp"
 
 namespace hone::examples {
@@ -69,7 +70,7 @@ void SmoothedGrid::for_points(const std::function<void(int x, int y, int z, std:
             for (int x = 1; x <= n; ++x) visit(x, y, z, static_cast<std::size_t>((std::int64_t{z} * (n + 2) + y) * pitch_ + x));
 }
 
-// One operator, in the layouts of generator/families/gauss_seidel_27.hpp.
+// One operator, in the layouts of generator/families/gauss_seidel_27/family.hpp.
 void SmoothedGrid::upload_stencil(const std::string& kind) {
     const std::array<double, 27> s = with_reciprocal(problem_);
     if (kind == "constant") return upload(stencil_.data(), {s.begin(), s.end()});

@@ -11,7 +11,8 @@
 #include <optional>
 
 #include "generator/error.hpp"
-#include "generator/families/poisson7.hpp"
+#include "generator/families/built_in_families.hpp"
+#include "generator/families/poisson7/family.hpp"
 #include "runtime/uploader.hpp"
 
 namespace hone::examples {

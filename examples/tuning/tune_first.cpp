@@ -4,6 +4,7 @@
 
 #include "generator/error.hpp"
 #include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "generator/text.hpp"
 #include "runtime/disk_cache.hpp"
 #include "tuner/tuning_run.hpp"

@@ -32,7 +32,7 @@ constexpr std::int64_t comparison_threads = 256;
 KernelSource comparison_source() {
     KernelSource source;
     source.target = Target::cuda;
-    source.text = render("largest_difference.cu", {});
+    source.text = render("runtime/largest_difference.cu", {});
     source.entries = {"largest_difference_f32", "largest_difference_f64"};
     return source;
 }

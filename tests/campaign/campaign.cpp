@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 
 namespace hone::test {
 namespace {

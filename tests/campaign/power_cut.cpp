@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "generator/families/built_in_families.hpp"
 #include "tests/campaign/recorded_disk.hpp"
 #include "tuner/journal.hpp"
 

@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "generator/families/built_in_families.hpp"
 #include "generator/workload.hpp"
-#include "runtime/session.hpp"
+#include "runtime/session/session.hpp"
 #include "tuner/online_tuner.hpp"
 #include "tuner/worker_program.hpp"
 #include "tuning_db/places.hpp"

@@ -6,6 +6,7 @@
 
 #include "generator/error.hpp"
 #include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tuning_db/database_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tuner/formats/kernel_tuner.hpp"
 #include "tuner/formats/t4.hpp"
 
@@ -36,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_same(*space, hone::t4_text(*space));
     std::string text;
     try {
-        text = hone::kernel_tuner_text(*space);
+        text = hone::kernel_tuner_text(*space, hone::built_in_families());
     } catch (const hone::Error&) {
         return 0;  // a parameter has the name of one of the format's own fields
     }

@@ -24,10 +24,11 @@ struct Template {
 
 // Every template of the tree, as it stands on disk.
 std::vector<Template> templates() {
+    const std::filesystem::path folder = test::source_path("templates");
     std::vector<Template> result;
-    for (const auto& entry : std::filesystem::directory_iterator(test::source_path("templates"))) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
         if (entry.path().extension() != ".in") continue;
-        Template found{entry.path().stem().string(), {}, {}};
+        Template found{entry.path().lexically_relative(folder).replace_extension().string(), {}, {}};
         std::ifstream file(entry.path());
         for (std::string line; std::getline(file, line);) {
             const std::size_t mark = line.find("//@ ");

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/verify.hpp"
 
 namespace hone::gpu_sanitizer_test {

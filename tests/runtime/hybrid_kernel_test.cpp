@@ -8,6 +8,7 @@
 #include <random>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::hybrid_kernel_test {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 
 namespace hone::tools::efficiency_tables_test {
 namespace {

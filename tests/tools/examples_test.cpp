@@ -8,7 +8,7 @@
 #include <regex>
 #include <sstream>
 
-#include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/process.hpp"
 #include "tests/support/places.hpp"
 #include "tests/tools/ask.hpp"

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "generator/families/built_in_families.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/power.hpp"
 #include "runtime/process.hpp"

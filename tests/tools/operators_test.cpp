@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "generator/reference_element.hpp"
+#include "generator/families/elements/reference_element.hpp"
 #include "tests/tools/ask.hpp"
 #include "tools/json.hpp"
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 
 namespace hone::tools::problem_words_test {
 namespace {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/process.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/places.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"

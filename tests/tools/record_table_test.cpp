@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tools/gnuplot.hpp"
 #include "tools/tuning_report.hpp"
 

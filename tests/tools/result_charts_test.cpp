@@ -9,6 +9,7 @@
 #include <map>
 
 #include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/process.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/sample_record.hpp"

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/sample_record.hpp"
 #include "tests/tools/ask.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuning_db/database.hpp"
 

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/disk_cache.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/descendants.hpp"

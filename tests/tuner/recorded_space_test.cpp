@@ -9,6 +9,7 @@
 #include <random>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/places.hpp"
 #include "tuner/formats/journal_space.hpp"
 #include "tuner/formats/kernel_tuner.hpp"
@@ -245,21 +246,21 @@ TEST(RecordedSpace, WhatIsWrittenForKernelTunerComesBack) {
     const std::uint64_t seed = std::random_device{}();
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const RecordedSpace space = random_space(seed);
-    const std::string text = kernel_tuner_text(space);
+    const std::string text = kernel_tuner_text(space, built_in_families());
     const RecordedSpace again = parse_recorded_space(text, "again.json");
     expect_same_space(space, again, true);
     for (const std::int64_t member : space.members()) {
         EXPECT_DOUBLE_EQ(space.cost(member), again.cost(member));
         EXPECT_EQ(space.at(member).outcome.reason, again.at(member).outcome.reason);
     }
-    EXPECT_EQ(kernel_tuner_text(again), text) << "nor does a second time change anything";
+    EXPECT_EQ(kernel_tuner_text(again, built_in_families()), text) << "nor does a second time change anything";
 }
 
 // Kernel Tuner refuses null, compares a list with its user's problem_size, and takes "callable" for whoever gives a function.
 TEST(RecordedSpace, WhatIsWrittenForKernelTunerHasAProblemSize) {
     const auto written = [](const std::string& kernel, const std::string& size) {
         const RecordedSpace space({.name = "x", .kernel = kernel, .problem_size = size}, {{"a", {"1"}}}, {{0, 1.0, measurement(1.0, {})}});
-        const std::string text = kernel_tuner_text(space);
+        const std::string text = kernel_tuner_text(space, built_in_families());
         const std::string key = "\"problem_size\": ";
         const std::size_t begin = text.find(key) + key.size();
         return text.substr(begin, text.find(",\n", begin) - begin);
@@ -271,13 +272,13 @@ TEST(RecordedSpace, WhatIsWrittenForKernelTunerHasAProblemSize) {
     EXPECT_EQ(written("add", ""), "\"callable\"");
     EXPECT_EQ(written("add", "[100, 1]"), "[100, 1]");
     const std::string with_null = std::string(header).replace(header.find("[100, 1]"), 8, "null") + first + "}}";
-    EXPECT_THAT(kernel_tuner_text(parse_recorded_space(with_null, "x.json")), HasSubstr("\"problem_size\": \"callable\""));
+    EXPECT_THAT(kernel_tuner_text(parse_recorded_space(with_null, "x.json"), built_in_families()), HasSubstr("\"problem_size\": \"callable\""));
 }
 
 // What a file of milliseconds said goes through seconds and comes back the same.
 TEST(RecordedSpace, CostsOfAFileAreKeptExactly) {
     const RecordedSpace space = read_recorded_space(spaces + "pnpoly__RTX_3090.json.gz");
-    EXPECT_EQ(parse_recorded_space(kernel_tuner_text(space), "again.json").costs(), space.costs());
+    EXPECT_EQ(parse_recorded_space(kernel_tuner_text(space, built_in_families()), "again.json").costs(), space.costs());
     EXPECT_EQ(parse_recorded_space(t4_text(space), "again.json").costs(), space.costs());
     EXPECT_EQ(parse_recorded_space(journal_text(space), "again.jsonl").costs(), space.costs()) << "one run each: mean and median are the same";
 }
@@ -288,7 +289,7 @@ TEST(RecordedSpace, WhatIsWrittenAsT4ComesBack) {
     const RecordedSpace space = random_space(seed);
     const RecordedSpace again = parse_recorded_space(t4_text(space), "again.json");
     EXPECT_THAT(again.costs(), testing::Pointwise(testing::DoubleEq(), space.costs()));
-    expect_same_space(space, parse_recorded_space(kernel_tuner_text(again), "once more.json"), false);
+    expect_same_space(space, parse_recorded_space(kernel_tuner_text(again, built_in_families()), "once more.json"), false);
 }
 
 TEST(RecordedSpace, WhatIsWrittenAsAJournalComesBack) {
@@ -344,7 +345,7 @@ TEST(RecordedSpace, AJournalRefusesWhatItsKeysCannotHold) {
     for (const char* written : {"\"1\"", "\"true\"", "\"a,b\"", "\"a=b\"", "\"1.5\""}) {
         const RecordedSpace space({.name = "odd"}, {{"word", {written}}}, {{0, 1.0, measurement(1.0, {})}});
         EXPECT_THROW(journal_text(space), Error) << written;
-        EXPECT_EQ(parse_recorded_space(kernel_tuner_text(space), "x").parameters()[0].written.front(), written);
+        EXPECT_EQ(parse_recorded_space(kernel_tuner_text(space, built_in_families()), "x").parameters()[0].written.front(), written);
     }
 }
 
@@ -355,7 +356,7 @@ TEST(RecordedSpace, DamagedTextsAreRefusedOrRead) {
     Random random(seed);
     const RecordedSpace space = random_space(seed);
     int refused = 0;
-    for (const std::string& text : {kernel_tuner_text(space), t4_text(space), journal_text(space)})
+    for (const std::string& text : {kernel_tuner_text(space, built_in_families()), t4_text(space), journal_text(space)})
         for (int i = 0; i < 200; ++i) {
             std::string damaged = text;
             for (std::uint64_t changes = 1 + random.below(3); changes > 0; --changes)

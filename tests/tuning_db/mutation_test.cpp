@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuning_db/test_families.hpp"
 #include "tuning_db/database.hpp"

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/places.hpp"
 #include "tuner/disturbance.hpp"
 #include "tuning_db/database.hpp"

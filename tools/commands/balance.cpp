@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/configuration.hpp"
 #include "tools/database_folder.hpp"

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/processors.hpp"
 #include "tools/command.hpp"
 #include "tools/compile_ahead.hpp"

@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tuner/formats/gzip.hpp"
@@ -29,11 +30,11 @@ struct Format {
 };
 
 const std::vector<Format>& formats() {
-    static const std::vector<Format> table{
-        {"kernel_tuner", "cache file of Kernel Tuner", [](const RecordedSpace& recorded) { return kernel_tuner_text(recorded); }},
-        {"t4", "results of the autotuning community", t4_text},
-        {"t1", "the space alone: parameters, values, and what is left out, as conditions", t1_text},
-        {"journal", "of hone, as an exhaustive run leaves it", journal_text}};
+    static const std::vector<Format> table{{"kernel_tuner", "cache file of Kernel Tuner",
+                                            [](const RecordedSpace& recorded) { return kernel_tuner_text(recorded, built_in_families()); }},
+                                           {"t4", "results of the autotuning community", t4_text},
+                                           {"t1", "the space alone: parameters, values, and what is left out, as conditions", t1_text},
+                                           {"journal", "of hone, as an exhaustive run leaves it", journal_text}};
     return table;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"

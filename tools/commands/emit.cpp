@@ -1,4 +1,5 @@
 #include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/configuration.hpp"
 #include "tools/format.hpp"

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "generator/families/built_in_families.hpp"
 #include "runtime/sha256.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"

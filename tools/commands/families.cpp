@@ -1,5 +1,6 @@
 #include "generator/families.hpp"
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"

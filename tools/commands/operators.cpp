@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "generator/reference_element.hpp"
+#include "generator/families/elements/reference_element.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/json.hpp"

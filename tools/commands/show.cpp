@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/efficiency_tables.hpp"

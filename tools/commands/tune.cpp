@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/default_problems.hpp"
 #include "tools/format.hpp"

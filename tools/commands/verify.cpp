@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "generator/families/built_in_families.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/sha256.hpp"
 #include "tools/command.hpp"

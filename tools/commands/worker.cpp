@@ -1,5 +1,6 @@
 #include "tuner/worker.hpp"
 
+#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 
 namespace hone::tools {

@@ -18,6 +18,6 @@ RecordedSpace parse_kernel_tuner(std::string_view text, const std::string& file,
 /// `time` is the mean of `times`, as the format has it. Times that were not recorded are 0. Where the title has no problem_size, it is the list of
 /// the extents of the problem that its kernel names, if a family of `families` has it; else "callable", which is what Kernel Tuner itself writes when
 /// the size is no value: it accepts such a file for whoever gives a function as problem_size. It refuses null.
-std::string kernel_tuner_text(const RecordedSpace& recorded, const Families& families = built_in_families());
+std::string kernel_tuner_text(const RecordedSpace& recorded, const Families& families);
 
 }  // namespace hone

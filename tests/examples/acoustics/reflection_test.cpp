@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/places.hpp"
 

@@ -9,6 +9,7 @@
 #include "examples/acoustics/synthetic_model.hpp"
 #include "examples/acoustics/time_levels.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/places.hpp"
 

@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "examples/hydro/reference.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/examples/hydro/runs.hpp"
 #include "tests/support/backend_test.hpp"
+#include "tests/support/drawn.hpp"
 
 namespace hone::examples::hydro::kernel_operator_test {
 namespace {
@@ -64,8 +66,9 @@ void expect_near(const std::vector<double>& found, const std::vector<double>& wa
 }
 
 TEST_P(HydroKernels, StepsAreThoseOfPlainLoops) {
-    for (const auto& [name, scheme] :
-         {std::pair{"triple-point", TimeScheme::rk2_average}, {"taylor-green", TimeScheme::rk4}, {"noh", TimeScheme::rk2_average}}) {
+    const std::vector<std::pair<const char*, TimeScheme>> runs{
+        {"triple-point", TimeScheme::rk2_average}, {"taylor-green", TimeScheme::rk4}, {"noh", TimeScheme::rk2_average}};
+    for (const auto& [name, scheme] : test::drawn(runs, 1)) {
         HydroProblem problem = hydro_problem(name, 2);
         problem.box.zones = {7, 4, 1};
         const Discretisation of(problem, 2, quad_box(problem.box));

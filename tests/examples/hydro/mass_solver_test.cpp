@@ -13,6 +13,7 @@
 #include "examples/hydro/energy_mass.hpp"
 #include "examples/hydro/mass_kernels.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/backend_test.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"

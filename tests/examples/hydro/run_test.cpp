@@ -9,6 +9,7 @@
 #include "examples/hydro/kernel_operator.hpp"
 #include "examples/hydro/reference.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuning_db/file_store.hpp"

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include "examples/hydro/run.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::examples::hydro::step_cost_test {

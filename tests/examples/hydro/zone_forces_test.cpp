@@ -9,7 +9,9 @@
 
 #include "examples/hydro/kernel_operator.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/backend_test.hpp"
+#include "tests/support/drawn.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::examples::hydro::zone_forces_test {
@@ -53,6 +55,16 @@ class SlowHydroZoneForces : public HydroZoneForces {};
 INSTANTIATE_TEST_SUITE_P(Cpu, HydroZoneForces, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, HydroZoneForces, testing::Values("cuda"));
 INSTANTIATE_TEST_SUITE_P(Cpu, SlowHydroZoneForces, testing::Values("cpu"));
+
+// Every way through a step.
+struct Way {
+    TimeScheme scheme;
+    Assembly assembly;
+};
+const std::vector<Way> ways{{TimeScheme::rk2_average, Assembly::partial},
+                            {TimeScheme::rk2_average, Assembly::full},
+                            {TimeScheme::rk4, Assembly::partial},
+                            {TimeScheme::rk4, Assembly::full}};
 
 struct Found {
     std::vector<double> force, work, steps;
@@ -143,57 +155,59 @@ TEST_P(SlowHydroZoneForces, FullAssemblyAgreesWithPartialAssemblyAtEveryOrderInS
 
 TEST_P(HydroZoneForces, TwoDevicesFindWhatOneFinds) {
     const Discretisation of = box("sedov", 2, 2, {5, 3, 1});
-    for (const TimeScheme scheme : {TimeScheme::rk2_average, TimeScheme::rk4})
-        for (const Assembly assembly : {Assembly::partial, Assembly::full}) {
-            const Found alone = found_by(backend(), library(), of, {.scheme = scheme, .assembly = assembly});
-            for (const double share : {0.0, 0.2, 0.6, 1.0}) {
-                SCOPED_TRACE(testing::Message() << to_string(scheme) << (assembly == Assembly::full ? ", full, " : ", ") << share);
-                // Another kernel on the second device.
-                const char* const configuration = "form=separate,decomposition=closed,lanes=2,points_per_pass=2,threads=all,binding=none";
-                ZoneForces::Settings settings{.scheme = scheme, .assembly = assembly, .partner = partner(share)};
-                if (assembly == Assembly::partial)
-                    settings.configurations["partner." + shared_problem(of, scheme, assembly).word("result")] = configuration;
-                expect_near(found_by(backend(), library(), of, settings), alone, rounding);
-                // The processor has the state, and the device helps.
-                settings.configurations.clear();
-                settings.partner = Partner{.backend = &backend(), .library = &library(), .share = share};
-                expect_near(found_by(other(), other_library(), of, settings), alone, rounding);
-            }
+    for (const Way& way : test::drawn(ways, 1)) {
+        const TimeScheme scheme = way.scheme;
+        const Assembly assembly = way.assembly;
+        const Found alone = found_by(backend(), library(), of, {.scheme = scheme, .assembly = assembly});
+        for (const double share : {0.0, 0.2, 0.6, 1.0}) {
+            SCOPED_TRACE(testing::Message() << to_string(scheme) << (assembly == Assembly::full ? ", full, " : ", ") << share);
+            // Another kernel on the second device.
+            const char* const configuration = "form=separate,decomposition=closed,lanes=2,points_per_pass=2,threads=all,binding=none";
+            ZoneForces::Settings settings{.scheme = scheme, .assembly = assembly, .partner = partner(share)};
+            if (assembly == Assembly::partial)
+                settings.configurations["partner." + shared_problem(of, scheme, assembly).word("result")] = configuration;
+            expect_near(found_by(backend(), library(), of, settings), alone, rounding);
+            // The processor has the state, and the device helps.
+            settings.configurations.clear();
+            settings.partner = Partner{.backend = &backend(), .library = &library(), .share = share};
+            expect_near(found_by(other(), other_library(), of, settings), alone, rounding);
         }
+    }
 }
 
 // The run of one device; with the share moving too, while the stress of a step is kept.
 TEST_P(HydroZoneForces, RunsOnTwoDevicesAreThoseOfOne) {
     const Discretisation of = box("taylor-green", 2, 2, {5, 4, 1});  // gas that moves from the beginning
-    for (const TimeScheme scheme : {TimeScheme::rk2_average, TimeScheme::rk4})
-        for (const Assembly assembly : {Assembly::partial, Assembly::full}) {
-            SCOPED_TRACE(testing::Message() << to_string(scheme) << (assembly == Assembly::full ? ", full" : ""));
-            const auto run = [&](Assembly by, std::optional<Partner> with) {
-                KernelOperator on(backend(), library(), of, scheme, {.tolerance = 1e-14, .assembly = by, .partner = std::move(with)});
-                Stepper stepper(on, scheme, of.first);
-                for (int i = 0; i < 14; ++i) stepper.step(10);
-                return std::pair(stepper.state(), on.balance());
-            };
-            const auto [alone, no_balance] = run(Assembly::partial, std::nullopt);
-            EXPECT_FALSE(no_balance);
-            const auto [fixed, kept] = run(assembly, partner(0.5));
-            EXPECT_EQ(kept->share, 0.5);
-            std::vector<State> states{fixed};
-            for (const int period : {3, 4}) {
-                Partner with = partner();
-                with.period = period;
-                const auto [moved, balance] = run(assembly, with);
-                // All zones on the first device, none, and then some.
-                EXPECT_GE(balance->periods, 2);
-                states.push_back(moved);
-            }
-            for (const State& state : states) {
-                // Fourteen steps pass roundings on.
-                expect_near(state.positions, alone.positions, 1e-11, "positions");
-                expect_near(state.velocities, alone.velocities, 1e-11, "velocities");
-                expect_near(state.energies, alone.energies, 1e-11, "energies");
-            }
+    for (const Way& way : test::drawn(ways, 1)) {
+        const TimeScheme scheme = way.scheme;
+        const Assembly assembly = way.assembly;
+        SCOPED_TRACE(testing::Message() << to_string(scheme) << (assembly == Assembly::full ? ", full" : ""));
+        const auto run = [&](Assembly by, std::optional<Partner> with) {
+            KernelOperator on(backend(), library(), of, scheme, {.tolerance = 1e-14, .assembly = by, .partner = std::move(with)});
+            Stepper stepper(on, scheme, of.first);
+            for (int i = 0; i < 14; ++i) stepper.step(10);
+            return std::pair(stepper.state(), on.balance());
+        };
+        const auto [alone, no_balance] = run(Assembly::partial, std::nullopt);
+        EXPECT_FALSE(no_balance);
+        const auto [fixed, kept] = run(assembly, partner(0.5));
+        EXPECT_EQ(kept->share, 0.5);
+        std::vector<State> states{fixed};
+        for (const int period : {3, 4}) {
+            Partner with = partner();
+            with.period = period;
+            const auto [moved, balance] = run(assembly, with);
+            // All zones on the first device, none, and then some.
+            EXPECT_GE(balance->periods, 2);
+            states.push_back(moved);
         }
+        for (const State& state : states) {
+            // Fourteen steps pass roundings on.
+            expect_near(state.positions, alone.positions, 1e-11, "positions");
+            expect_near(state.velocities, alone.velocities, 1e-11, "velocities");
+            expect_near(state.energies, alone.energies, 1e-11, "energies");
+        }
+    }
 }
 
 TEST_P(HydroZoneForces, KeepsASettledShareForTheNextRun) {

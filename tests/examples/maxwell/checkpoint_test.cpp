@@ -7,6 +7,7 @@
 #include "examples/maxwell/wave_run.hpp"
 #include "examples/mesh/boxes.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuning_db/file_store.hpp"

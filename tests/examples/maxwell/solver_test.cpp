@@ -9,6 +9,7 @@
 #include "examples/maxwell/wave_run.hpp"
 #include "examples/mesh/gmsh.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "tests/examples/mesh/random_mesh.hpp"
 #include "tests/support/places.hpp"
 

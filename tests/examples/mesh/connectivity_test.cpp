@@ -8,7 +8,7 @@
 
 #include "examples/mesh/geometry.hpp"
 #include "generator/error.hpp"
-#include "generator/reference_element.hpp"
+#include "generator/families/elements/reference_element.hpp"
 #include "tests/examples/mesh/random_mesh.hpp"
 
 namespace hone::examples::connectivity_test {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "examples/mesh/connectivity.hpp"
-#include "generator/reference_element.hpp"
+#include "generator/families/elements/reference_element.hpp"
 #include "tests/examples/mesh/random_mesh.hpp"
 
 namespace hone::examples::geometry_test {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/places.hpp"
 

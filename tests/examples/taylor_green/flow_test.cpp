@@ -10,6 +10,7 @@
 #include "examples/taylor_green/checks.hpp"
 #include "examples/taylor_green/vortex.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/places.hpp"

@@ -118,7 +118,7 @@ TEST_F(NvrtcCompiler, CompilesForRealArchitectures) {
 
 TEST_F(NvrtcCompiler, CompilesHonesOwnKernels) {
     const auto compiler = make_nvrtc_compiler("sm_80", cache_);
-    for (const char* name : {"largest_difference.cu", "ceilings.cu"}) {
+    for (const char* name : {"runtime/largest_difference.cu", "runtime/ceilings.cu"}) {
         const CompileOutcome outcome = compiler->compile(cuda_source(render(name, {})));
         ASSERT_TRUE(outcome.ok) << name << ": " << outcome.failure;
         EXPECT_THAT(outcome.code.log, testing::Not(HasSubstr("warning"))) << name;

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "generator/families/acoustics_staggered/grid.hpp"
+#include "generator/families/device/cpu_streams.hpp"
+#include "generator/families/device/cpu_team.hpp"
+#include "generator/render.hpp"
+
+namespace hone::acoustics {
+namespace {
+
+Block constants(const Grid& grid, const Config& config) {
+    Block block;
+    block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
+    block.line("using wide = long long;  // a position in an array");
+    block.line("constexpr int dimension = {}, half = {};  // half: M, half the order in space", grid.dimension, grid.half);
+    block.line("constexpr int ghost = {}, left = {};  // rows (and planes) before the first cell, and words of its row", grid.ghost(), grid.left());
+    block.line("constexpr bool array_media = {}, absorbing = {};", grid.array_media, grid.absorbing);
+    block.line("constexpr int x_block = {}, y_block = {};", config.integer("x_block"), config.integer("y_block"));
+    block.line("constexpr int march = {};  // layers of a tile; 0: all of a thread's", config.integer("march"));
+    block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / grid.word());
+    block.line("constexpr int strip_words = {} / sizeof(real), words_ahead = {} / sizeof(real);", strip_bytes, config.integer("bytes_ahead"));
+    block.line("constexpr bool streaming_stores = {};", grid.kind == Kind::step && config.word("stores") == "streaming");
+    if (grid.levels > 1) block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
+    return block;
+}
+
+// `sum` of the weighted differences; value(m) is what belongs to the face or centre at distance m - 1/2, value(1 - m) its opposite.
+template <typename Value>
+Block sum_lines(const Grid& grid, const char* start, const Value& value) {
+    Block block;
+    for (int m = 1; m <= grid.half; ++m) block.line("{} weight({}) * ({} - {});", m == 1 ? start : "sum +=", m, value(m), value(1 - m));
+    return block;
+}
+
+std::string shifted(const std::string& array, int steps, const std::string& stride) {
+    if (steps == 0) return array + "[x]";
+    const std::string amount =
+        stride.empty() ? std::to_string(std::abs(steps)) : (std::abs(steps) == 1 ? "" : std::to_string(std::abs(steps)) + " * ") + stride;
+    return fmt::format("{}[x {} {}]", array, steps < 0 ? "-" : "+", amount);
+}
+
+Block velocity_update(const Grid& grid) {
+    const std::string updated = fmt::format("from[x] - {} * sum", grid.array_media ? "b[x]" : "b_everywhere");
+    return Block().line("to[x] = {};", grid.absorbing ? fmt::format("damping[x] * ({})", updated) : updated);
+}
+
+Block velocity_sum(const Grid& grid) {
+    Block block = sum_lines(grid, "real sum =", [](int m) { return shifted("p", m - 1, "stride"); });
+    return block.append(velocity_update(grid));
+}
+
+// The same from rows wherever they lie.
+Block velocity_between(const Grid& grid) {
+    Block block = sum_lines(grid, "real sum =", [&](int m) { return fmt::format("along[{}][x]", grid.half - 1 + m); });
+    return block.append(velocity_update(grid));
+}
+
+Block pressure_sum(const Grid& grid) {
+    Block block = sum_lines(grid, "real sum =", [](int m) { return shifted("across", m, ""); });
+    if (grid.dimension == 3) block.append(sum_lines(grid, "sum +=", [](int m) { return shifted("rows", m, "row_stride"); }));
+    block.append(sum_lines(grid, "sum +=", [&](int m) { return fmt::format("along[{}][x]", grid.half - 1 + m); }));
+    const std::string updated = fmt::format("p[x] - {} * sum", grid.array_media ? "kappa[x]" : "kappa_everywhere");
+    return block.line("to[x] = {};", grid.absorbing ? fmt::format("across_damping * damping[x] * ({})", updated) : updated);
+}
+
+Block scalar(const Grid& grid, const char* name) {
+    Block block;
+    if (!grid.array_media) block.line("const real {0}_everywhere = {0}[0];", name);
+    return block;
+}
+
+// Names by role of what the problem has.
+Block names(const Grid& grid) {
+    const bool rows = grid.dimension == 2;
+    const std::string along = rows ? "v" : "w";
+    Block block;
+    if (grid.absorbing)
+        block.line("const Damping damping{{ny, nz, pitch, damping_x, damping_y, {}}};", rows ? "nullptr" : "damping_z");
+    else
+        block.line("const Damping damping;");
+    block.line("{}real* const along = {};", grid.kind == Kind::velocity ? "" : "const ", along);
+    if (grid.kind == Kind::step) block.line("real* const along_next = {}_next;", along);
+    if (grid.kind == Kind::pressure) return block;
+    block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", grid.array_media ? "bx" : "b", grid.array_media ? "by" : "b",
+               grid.array_media ? (rows ? "by" : "bz") : "b");
+    return block.line("(void)b_y;");
+}
+
+Block row_words(const Grid& grid, const Config& config) {
+    Block block;
+    if (grid.levels > 1) return block.line("static constexpr wide row_words = {} + 2 * side_words;", config.integer("x_block"));
+    block.line("static constexpr wide row_words = {} + 2 * line_words, buffered_rows = {};", config.integer("x_block"), config.integer("y_block"));
+    return block;
+}
+
+}  // namespace
+
+KernelSource cpu_kernel(const Problem& problem, const Config& config) {
+    const Grid grid(problem);
+    KernelSource source = common_source(problem, Target::cpu);
+    Holes holes{{"parameters", parameters(problem)}, {"names", names(grid)}};
+    if (grid.kind == Kind::step) holes.emplace_back("row_words", row_words(grid, config));
+    if (grid.levels > 1) {
+        holes.emplace_back("scalar_b", scalar(grid, "b"));
+        holes.emplace_back("velocity_between", velocity_between(grid));
+    }
+    const std::string form = grid.levels > 1 ? "levels" : problem.word("kernel");
+    const Block kernel = Block().lines_of(render("acoustics_staggered/" + form + ".cpp", holes));
+    source.text = render("acoustics_staggered/kernel.cpp", {{"banner", banner(problem, config, Target::cpu)},
+                                                            {"constants", constants(grid, config)},
+                                                            {"team", team(config)},
+                                                            {"parallel", team_parallel(config)},
+                                                            {"seat", team_seat(config)},
+                                                            {"weight", weight_function(grid, "")},
+                                                            {"strips", strips()},
+                                                            {"stores", streaming_stores()},
+                                                            {"scalar_b", scalar(grid, "b")},
+                                                            {"velocity_sum", velocity_sum(grid)},
+                                                            {"scalar_kappa", scalar(grid, "kappa")},
+                                                            {"pressure_sum", pressure_sum(grid)},
+                                                            {"kernel", kernel}});
+    Launch launch;
+    launch.entry = source.entries.front();
+    source.step = {launch};
+    return source;
+}
+
+}  // namespace hone::acoustics

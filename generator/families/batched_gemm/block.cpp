@@ -1,0 +1,638 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "generator/families/batched_gemm/mappings.hpp"
+
+// The mappings tile and mma: a block stages chunks of A and B in shared memory and accumulates a tile of C in registers, by multiply-adds or on the
+// FP64 matrix units. They share everything but who holds which sums, and the innermost loop.
+
+namespace hone::gemm {
+namespace {
+
+// Of an operand in shared memory: it lies as in memory, `inner` (k) or rows fastest, with rows lengthened against bank conflicts.
+struct Stage {
+    int width = 1;   // words per copy
+    int length = 0;  // distance of neighbours in the slow direction
+    int group = 0;   // words of one matrix
+};
+
+// One row of A, or one column of B, lies in memory as its transpose does: along k, so that neighbouring threads copy neighbouring words.
+Shape read_along_k(Shape shape) {
+    if (shape.m == 1) shape.transposed_a = true;
+    if (shape.n == 1) shape.transposed_b = false;
+    return shape;
+}
+
+struct Tile {
+    Tile(const Shape& shape, const Config& config)
+        : mma(config.word("mapping") == "mma"),
+          matrices_per_block(number(config, "matrices_per_block")),
+          thread_m(number(config, "thread_m")),
+          thread_n(number(config, "thread_n")),
+          stages(number(config, "stages")),
+          passes(number(config, "passes")),
+          cut_rows(config.word("cut") == "rows"),
+          ahead(number(config, "ahead") == 1),
+          step(mma ? number(config, "depth") : shape.vector_width()),
+          through_shared(config.word("exchange") == "shared") {
+        row_grain = (mma ? 16 : 1) * thread_m;
+        column_grain = (mma ? 8 : 1) * thread_n;
+        const int block_m = number(config, "block_m");
+        const int tile_m = cut_rows ? block_m : pieces(shape.m, pieces(shape.m, block_m));
+        stacked = cut_rows || (shape.shared_b && matrices_per_block > 1 && tile_m == shape.m);
+        rows_wanted = stacked && !cut_rows ? matrices_per_block * shape.m : tile_m;
+        columns_wanted = pieces(shape.n, pieces(shape.n, number(config, "block_n")));
+        rows = round_up(rows_wanted, row_grain);
+        columns = round_up(columns_wanted, column_grain);
+        // The fewest matrices whose rows fill tiles.
+        if (cut_rows) matrices_per_block = rows / std::gcd(rows, shape.m);
+        groups = stacked ? 1 : matrices_per_block;
+        tiles_along_rows = cut_rows ? matrices_per_block * shape.m / rows : stacked ? 1 : pieces(shape.m, rows);
+        tiles_along_columns = pieces(shape.n, columns);
+        chunk = round_up(pieces(shape.k, pieces(shape.k, number(config, "chunk"))), step);
+        chunks = pieces(shape.k, chunk);
+        // Columns of A shorter than a warp's copies leave the lines of the caches half used: then a matrix is copied as it lies.
+        flat_a = stacked && !cut_rows && !shape.transposed_a && chunks == 1 && shape.m < 32;
+        a = stage_of(shape, !shape.transposed_a, rows, shape.m, shape.stride_a(), stacked && !shape.transposed_a ? shape.m : rows);
+        b = stage_of(shape, shape.transposed_b, columns, shape.n, shape.stride_b(), columns);
+        // The matrix units' sums go into different banks where columns are 2 or 6 words apart modulo 8: a lane holds every second column.
+        c_length = rows + (6 - rows % 4) % 4;
+    }
+
+    // `rows_fast`: rows (columns of B) are neighbours in memory, not values along k.
+    Stage stage_of(const Shape& shape, bool rows_fast, int extent, int whole, std::int64_t stride, int piece) const {
+        Stage result;
+        const int line = rows_fast ? whole : shape.k;  // length of a contiguous line in memory
+        const int cut = rows_fast ? piece : chunk;     // where lines are cut
+        for (const int width : {2, 4})
+            if (width <= shape.vector_width() && line % width == 0 && cut % width == 0 && extent % width == 0 && stride % width == 0)
+                result.width = width;
+        const int vector = shape.vector_width();
+        result.length = round_up(rows_fast ? extent : chunk, 4);
+        if (mma && result.length % 8 == 0) result.length += 4;                               // see mma_operands
+        if (!mma && !rows_fast && result.length / vector % 2 == 0) result.length += vector;  // an odd number of 16-byte vectors
+        result.group = result.length * (rows_fast ? chunk : extent);
+        return result;
+    }
+
+    int warps_m() const { return rows / row_grain; }
+    int warps_n() const { return columns / column_grain; }
+    /// Threads (mma: warps) that hold sums.
+    int holders() const { return groups * warps_m() * warps_n(); }
+    int threads() const { return mma ? 32 * holders() : round_up(holders(), 32); }
+    int tiles() const { return tiles_along_rows * tiles_along_columns; }
+    int b_groups(const Shape& shape) const { return shape.shared_b ? 1 : groups; }
+    int stage_words(const Shape& shape) const { return groups * a.group + b_groups(shape) * b.group; }
+    std::int64_t shared_words(const Shape& shape) const {
+        return std::max<std::int64_t>(std::int64_t{stages} * stage_words(shape), through_shared ? std::int64_t{groups} * columns * c_length : 0);
+    }
+
+    bool mma;
+    int matrices_per_block, thread_m, thread_n, stages, passes;
+    bool cut_rows, ahead;
+    int step;
+    bool through_shared;
+    int row_grain, column_grain;
+    bool stacked;  // rows of several matrices with one B are rows of one tile
+    int rows_wanted, columns_wanted, rows, columns, groups;
+    int tiles_along_rows, tiles_along_columns;
+    int chunk, chunks;
+    bool flat_a;
+    Stage a, b;
+    int c_length;
+};
+
+std::string conflict(const Shape& of, const Config& config) {
+    const Shape shape = read_along_k(of);
+    const Tile tile(shape, config);
+    if (tile.cut_rows && number(config, "matrices_per_block") > 1) return "tiles are cut from the rows of all matrices, whatever number a block has";
+    if (tile.cut_rows && shape.m % tile.rows == 0) return "tiles of rows end where matrices do";
+    if (tile.cut_rows && tile.passes > 1) return "a B that stays in shared memory is for whole matrices";
+    if (!tile.cut_rows && tile.matrices_per_block > 1 && tile.tiles() > 1) return "a block has one matrix where that is cut into several tiles";
+    if (tile.thread_m > 1 && 2 * tile.rows_wanted <= tile.row_grain) return "half of the rows that a thread or warp accumulates would be padding";
+    if (tile.thread_n > 1 && 2 * tile.columns_wanted <= tile.column_grain)
+        return "half of the columns that a thread or warp accumulates would be padding";
+    if (tile.passes > 1 && (tile.chunks > 1 || tile.stages > 1)) return "a B that stays in shared memory is one chunk";
+    if (tile.passes > 1 && tile.through_shared) return "C would overwrite the B that stays in shared memory";
+    // ptxas 13.0 lets the first multiply-add of a trip begin before the last one's sum is there, where a warp has a single sum.
+    if (tile.ahead && tile.thread_m * tile.thread_n == 1) return "a warp with one tile of sums has nothing to multiply while operands arrive";
+    if (tile.ahead && tile.stages == 1) return "operands of a chunk that has not been asked for cannot be loaded ahead";
+    if (tile.ahead && tile.chunk / tile.step % 2 != 0) return "operands alternate between two sets of registers, which takes an even number of steps";
+    if (tile.stages > std::max(1, tile.chunks)) return fmt::format("{} stages for {} chunks", tile.stages, tile.chunks);
+    return "";
+}
+
+Resources resources(const Shape& of, const Config& config) {
+    const Shape shape = read_along_k(of);
+    const Tile tile(shape, config);
+    Resources result;
+    result.threads = tile.threads();
+    result.shared_bytes = tile.shared_words(shape) * shape.bytes();
+    const int sums = tile.thread_m * tile.thread_n * (tile.mma ? 4 : 1);
+    const int operands = tile.mma ? tile.thread_m * tile.step / 2 + tile.thread_n * tile.step / 4 : 2 * (tile.thread_m + tile.thread_n);
+    const int others = tile.ahead ? 24 : 32;  // addresses, indices and loop counters, as compilers were found to need them
+    result.registers = shape.bytes() / 4 * (sums + operands * (tile.ahead ? 2 : 1)) + others;
+    if (tile.mma) result.registers = std::max(result.registers, f64_matrix_unit_registers);
+    result.code = std::int64_t{tile.thread_m} * tile.thread_n * tile.step;
+    return result;
+}
+
+// How operand `name` ('a' or 'b') lies in shared memory, and how its lines, `length` words each, are dealt to the threads: `vectors` to one part of a
+// line, so that `lines` of them are copied at a time.
+Block operand_constants(const Shape& shape, const Tile& tile, char name) {
+    constexpr int longest_unrolled = 16;
+    const bool is_a = name == 'a';
+    const Stage& stage = is_a ? tile.a : tile.b;
+    const bool inner_fast = is_a ? shape.transposed_a : !shape.transposed_b;
+    const int extent = is_a ? tile.rows : tile.columns;
+    const int groups = is_a ? tile.groups : tile.b_groups(shape);
+    const int length = inner_fast ? tile.chunk : extent;
+    const int parts = pieces(length / stage.width, tile.threads());
+    const int vectors = pieces(length / stage.width, parts);
+    const int lines = tile.threads() / vectors;
+    const int line_count = groups * (inner_fast ? extent : tile.chunk);
+    const int copies = pieces(line_count, lines);
+    Block block;
+    block.line("constexpr int {0}_here_{1} = {2}, {0}_here_inner = {3}, {0}_group = {4};  // in shared memory", name, is_a ? "row" : "column",
+               inner_fast ? stage.length : 1, inner_fast ? 1 : stage.length, stage.group);
+    if (is_a && tile.flat_a) {
+        const int all = pieces(tile.matrices_per_block * shape.m * shape.k / stage.width, tile.threads());
+        return block.line("constexpr int a_width = {}, a_unroll = {};  // words per copy", stage.width, std::min(all, longest_unrolled));
+    }
+    block.line("constexpr int {0}_width = {1}, {0}_length = {2}, {0}_line_count = {3};  // words per copy, words of a line, lines", name, stage.width,
+               length, line_count);
+    block.line("constexpr int {0}_parts = {1}, {0}_vectors = {2}, {0}_lines = {3}, {0}_unroll = {4};", name, parts, vectors, lines,
+               copies <= longest_unrolled ? copies : longest_unrolled / 2);
+    return block;
+}
+
+Block constants(const Shape& shape, const Tile& tile, const Config& config) {
+    Block block = shape_constants(shape);
+    block.line("constexpr int matrices_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};", tile.matrices_per_block,
+               tile.threads(), number(config, "min_blocks"));
+    block.line("constexpr int passes = {};  // of a block over so many matrices, one after the other", tile.passes);
+    block.line(
+        "constexpr bool stacked = {};  // {}", tile.stacked,
+        tile.cut_rows ? "tiles are cut from the rows of so many matrices as if they were one" : "the rows of all matrices of a block are one tile");
+    block.line("constexpr int rows = {}, columns = {}, groups = {};  // of a tile, and how many of them a block has", tile.rows, tile.columns,
+               tile.groups);
+    block.line("constexpr int tiles_along_columns = {}, tiles = {};  // of {}", tile.tiles_along_columns, tile.tiles(),
+               tile.cut_rows ? "so many matrices" : "a matrix");
+    block.line("constexpr int chunk = {}, stages = {};  // values along k that are staged at a time, and how many chunks are on their way",
+               tile.chunk, tile.stages);
+    block.append(operand_constants(shape, tile, 'a'));
+    block.append(operand_constants(shape, tile, 'b'));
+    block.line("constexpr int stage_words = {}, b_start = groups * a_group;", tile.stage_words(shape));
+    if (tile.through_shared) block.line("constexpr int c_here_column = {};", tile.c_length);
+    return block;
+}
+
+Block load_function(const Shape& shape) {
+    Block block;
+    block.text("// Loads `count` neighbouring values, as many at once as 16 bytes and `count` allow.");
+    block.text("template <int count>");
+    block.open("__device__ __forceinline__ void load(real (&to)[count], const real* from)");
+    if (shape.vector_width() == 4)
+        block.text("constexpr int width = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1;");
+    else
+        block.text("constexpr int width = count % 2 == 0 ? 2 : 1;");
+    block.open("struct alignas(width * sizeof(real)) Vector");
+    block.text("real value[width];");
+    block.close(";");
+    block.text("#pragma unroll");
+    block.open("for (int i = 0; i < count / width; ++i)");
+    block.text("const Vector vector = reinterpret_cast<const Vector*>(from)[i];");
+    block.text("#pragma unroll");
+    block.text("for (int j = 0; j < width; ++j) to[i * width + j] = vector.value[j];");
+    block.close();
+    block.close();
+    block.text("");
+    return block;
+}
+
+// The names of an operand in the text: those of A, or of B, whose columns play the part of A's rows.
+struct Names {
+    char name;         // array, and prefix of its constants
+    const char* row;   // "row" or "column"
+    const char* rows;  // how many a tile has
+    char extent;       // how many a matrix has
+};
+
+// How the rows of a tile (columns of one of B) belong to matrices.
+struct Rows {
+    int groups;         // tiles side by side, each of a matrix of its own
+    bool stacked, cut;  // see Tile: rows of several matrices; tiles that begin and end at any of them
+    bool equally_far;   // neighbours in memory, also where one matrix ends and the next begins
+
+    // Which matrix row `s` of a tile belongs to, and which of its rows it is.
+    std::string matrix_of(const char* s) const { return cut ? fmt::format("(tile_row + {}) / m", s) : fmt::format("{} / m", s); }
+    std::string row_of(const char* s) const { return cut ? fmt::format("(tile_row + {}) % m", s) : fmt::format("{} % m", s); }
+};
+
+// Copies of one part of a thread's lines. Where lines are equally far apart, a copy differs from the first one by constants alone.
+Block copies(const Names& of, bool rows_fast, const Rows& rows) {
+    const auto with_names = [&](const char* form) {
+        return fmt::format(fmt::runtime(form), fmt::arg("x", of.name), fmt::arg("row", of.row), fmt::arg("rows", of.rows), fmt::arg("m", of.extent));
+    };
+    Block block;
+    const bool stacked = rows.stacked;
+    const bool equal_distances = rows.groups == 1 && (rows_fast || !stacked || rows.equally_far);
+    if (equal_distances && rows_fast) {
+        block.text(stacked ? fmt::format("const int matrix = {}, row = {};", rows.matrix_of("place"), rows.row_of("place"))
+                           : with_names("const int {row} = tile_{row} + place;"));
+        block.text(stacked ? "const bool within = matrix < present;" : with_names("const bool within = {m} % {rows} == 0 || {row} < {m};"));
+        block.text(with_names("const real* const from = {x}") + (stacked ? " + matrix * stride_a" : "") +
+                   with_names(" + {row} * {x}_{row} + (long long)(start + first_line) * {x}_inner;"));
+        block.text(with_names("real* const target = to + place * {x}_here_{row} + first_line * {x}_here_inner;"));
+    } else if (equal_distances) {
+        block.text("const bool within = k % chunk == 0 || start + place < k;");
+        block.text(with_names("const real* const from = {x} + (long long)(tile_{row} + first_line) * {x}_{row} + (start + place) * {x}_inner;"));
+        block.text(with_names("real* const target = to + first_line * {x}_here_{row} + place * {x}_here_inner;"));
+    }
+    block.text(with_names("#pragma unroll {x}_unroll"));
+    block.open(with_names("for (int i = 0; i < ({x}_line_count + {x}_lines - 1) / {x}_lines; ++i)"));
+    block.text(with_names("const int line = first_line + i * {x}_lines;"));
+    block.text(with_names("if ({x}_line_count % {x}_lines != 0 && line >= {x}_line_count) break;"));
+    if (equal_distances) {
+        const char* const apart = rows_fast ? "inner" : of.row;
+        block.text(rows_fast ? "const bool there = within && (k % chunk == 0 || start + line < k);"
+                   : stacked ? "const bool there = within && tile_row + line < present * m;"
+                             : with_names("const bool there = within && ({m} % {rows} == 0 || tile_{row} + line < {m});"));
+        block.line("copy<{0}_width>(target + i * ({0}_lines * {0}_here_{1}), from + i * ({0}_lines * {0}_{1}), there);", of.name, apart);
+    } else {
+        block.text(rows_fast ? "const int s = place, l = line % chunk, group = line / chunk;"
+                             : with_names("const int l = place, s = line % {rows}, group = line / {rows};"));
+        block.text(stacked ? fmt::format("const int matrix = {}, row = {};", rows.matrix_of("s"), rows.row_of("s"))
+                           : with_names("const int matrix = group, {row} = tile_{row} + s;"));
+        block.text(with_names("const bool there = matrix < present && {row} < {m} && (k % chunk == 0 || start + l < k);"));
+        block.text(with_names("copy<{x}_width>(to + group * {x}_group + s * {x}_here_{row} + l * {x}_here_inner,"));
+        block.text(with_names("                {x} + matrix * stride_{x} + {row} * {x}_{row} + (start + l) * {x}_inner, there);"));
+    }
+    block.close();
+    return block;
+}
+
+// All copies of a thread: it keeps its place within lines, and takes every so-many-th of them.
+Block copies_by_lines(const Names& of, const Block& lines) {
+    const char x = of.name;
+    Block block;
+    block.line("const int first_line = threadIdx.x / {}_vectors;", x);
+    block.line("if ({0}_vectors * {0}_lines < threads_per_block && first_line >= {0}_lines) return;", x);
+    block.text("#pragma unroll");
+    block.open(fmt::format("for (int part = 0; part < {}_parts; ++part)", x));
+    block.line("const int place = (threadIdx.x % {0}_vectors + part * {0}_vectors) * {0}_width;", x);
+    block.line("if ({0}_parts > 1 && place >= {0}_length) break;", x);
+    return block.append(lines).close();
+}
+
+// The matrices of A from their first word to the last. What rows beyond them hold in shared memory reaches no row that is stored.
+Block copies_as_they_lie(const Tile& tile, const Shape& shape) {
+    Block block;
+    block.text("constexpr int vectors = m * k / a_width, all = matrices_per_block * vectors;");
+    block.text("#pragma unroll a_unroll");
+    block.open("for (int i = 0; i < (all + threads_per_block - 1) / threads_per_block; ++i)");
+    block.text("const int index = threadIdx.x + i * threads_per_block;");
+    block.text("if (all % threads_per_block != 0 && index >= all) break;");
+    block.text("const int matrix = index / vectors, word = index % vectors * a_width;");
+    block.text("copy<a_width>(to + matrix * m + word % m + word / m * a_here_inner, a + matrix * stride_a + word, matrix < present);");
+    block.close();
+    if (tile.chunk > shape.k)
+        block.text("for (int i = threadIdx.x; i < (chunk - k) * rows; i += threads_per_block) to[i % rows + (k + i / rows) * a_here_inner] = 0;");
+    return block;
+}
+
+// Where this thread's sums lie: `group`, and the first `row` and `column` within the tile.
+Block place(const Shape& shape, const Tile& tile) {
+    Block block;
+    if (tile.mma) {
+        block.line("constexpr int warps_m = {}, warps_n = {};", tile.warps_m(), tile.warps_n());
+        block.text("const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;");
+        block.text("const int group = warp / (warps_m * warps_n);");
+        block.line("const int row = warp % warps_m * {} + lane / 4;", tile.row_grain);
+        block.line("const int column = warp / warps_m % warps_n * {} + lane / 4;", tile.column_grain);
+        return block;
+    }
+    block.line("constexpr int threads_m = {}, threads_n = {};", tile.warps_m(), tile.warps_n());
+    block.text("// Values that a thread loads together are neighbours in shared memory: its rows where rows are, else values along k.");
+    block.line("constexpr int row_step = {}, column_step = {};", shape.transposed_a ? "threads_m" : "1", shape.transposed_b ? "1" : "threads_n");
+    if (tile.holders() < tile.threads()) {
+        block.text("const bool holds = threadIdx.x < groups * threads_m * threads_n;  // the others only copy");
+        block.text("const int holder = holds ? threadIdx.x : 0;");
+    } else {
+        block.text("const int holder = threadIdx.x;");
+    }
+    block.text("const int group = holder / (threads_m * threads_n);");
+    block.line("const int row = holder % threads_m{};", shape.transposed_a ? "" : fmt::format(" * {}", tile.thread_m));
+    block.line("const int column = holder / threads_m % threads_n{};", shape.transposed_b ? fmt::format(" * {}", tile.thread_n) : "");
+    return block;
+}
+
+// `step` values along k of the thread's rows (or columns) into `name`[count][step].
+Block operand(const char* name, int count, bool rows_fast, const char* from, const char* length, const char* between) {
+    Block block;
+    block.text("#pragma unroll");
+    if (rows_fast) {
+        block.open("for (int j = 0; j < step; ++j)");
+        block.line("real line[{}];", count);
+        block.line("load(line, {} + (l + j) * {});", from, length);
+        block.text("#pragma unroll");
+        block.line("for (int i = 0; i < {0}; ++i) {1}[i][j] = line[i];", count, name);
+        block.close();
+    } else {
+        block.line("for (int i = 0; i < {}; ++i) load({}[i], {} + i * ({} * {}) + l);", count, name, from, between, length);
+    }
+    return block;
+}
+
+// A warp's operands of one step, from column `l` of a chunk on.
+Block mma_operands(const Tile& tile, const char* x, const char* y, const char* a, const char* b) {
+    Block block;
+    block.text("#pragma unroll");
+    block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
+    block.text("    #pragma unroll");
+    block.text("    for (int j = 0; j < step / 2; ++j)");
+    block.line("        {}[i][j] = {}[(i * 16 + j % 2 * 8) * a_here_row + (l + j / 2 * 4) * a_here_inner];", x, a);
+    block.text("#pragma unroll");
+    block.line("for (int i = 0; i < {}; ++i)", tile.thread_n);
+    block.text("    #pragma unroll");
+    return block.line("    for (int j = 0; j < step / 4; ++j) {}[i][j] = {}[i * 8 * b_here_column + (l + j * 4) * b_here_inner];", y, b);
+}
+
+Block mma_sums(const Tile& tile, const char* x, const char* y) {
+    Block block;
+    block.text("#pragma unroll");
+    block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
+    block.text("    #pragma unroll");
+    return block.line("    for (int j = 0; j < {}; ++j) multiply_add(sum[i][j], {}[i], {}[j]);", tile.thread_n, x, y);
+}
+
+// The products of one chunk, `a_now` and `b_now` being its operands.
+Block multiply(const Shape& shape, const Tile& tile) {
+    Block block;
+    block.line("constexpr int step = {};  // values along k at a time", tile.step);
+    block.text("#pragma unroll");
+    block.open("for (int l = 0; l < chunk; l += step)");
+    if (tile.mma) {
+        block.line("real x[{}][step / 2], y[{}][step / 4];", tile.thread_m, tile.thread_n);
+        block.append(mma_operands(tile, "x", "y", "a_now", "b_now"));
+        block.append(mma_sums(tile, "x", "y"));
+    } else {
+        block.line("real x[{}][step], y[{}][step];", tile.thread_m, tile.thread_n);
+        block.append(operand("x", tile.thread_m, !shape.transposed_a, "a_now", shape.transposed_a ? "a_here_row" : "a_here_inner", "row_step"));
+        block.append(operand("y", tile.thread_n, shape.transposed_b, "b_now", shape.transposed_b ? "b_here_inner" : "b_here_column", "column_step"));
+        block.text("#pragma unroll");
+        block.text("for (int j = 0; j < step; ++j)");
+        block.text("    #pragma unroll");
+        block.line("    for (int i = 0; i < {}; ++i)", tile.thread_m);
+        block.text("        #pragma unroll");
+        block.line("        for (int p = 0; p < {}; ++p) sum[i][p] += x[i][j] * y[p][j];", tile.thread_n);
+    }
+    block.close();
+    return block;
+}
+
+Block chunk_copies(const char* to, const char* start) {
+    Block block;
+    block.line("copy_a({}, a, tile_row, {}, present);", to, start);
+    block.line("copy_b({} + b_start, b, tile_column, {}, {});", to, start, "present");
+    return block;
+}
+
+Block first_chunks() {
+    Block block;
+    block.text("// The next chunks arrive while this one is used; one barrier per chunk.");
+    block.open("for (int next = 0; next < stages - 1; ++next)");
+    block.append(chunk_copies("stage + next * stage_words", "next * chunk"));
+    block.text("end_chunk();");
+    return block.close();
+}
+
+Block next_chunk() {
+    Block block;
+    block.text("const int next = now + stages - 1;");
+    block.open("if (next < chunks)");
+    block.append(chunk_copies("stage + next % stages * stage_words", "next * chunk"));
+    block.close();
+    return block.text("end_chunk();");
+}
+
+// First words of the thread's operands in the chunk that lies `here`.
+Block operands_now(const Shape& shape, const Tile& tile, const char* here) {
+    Block block;
+    block.line("const real* const a_now = {} + group * a_group + row * a_here_row{};", here, tile.mma ? " + lane % 4 * a_here_inner" : "");
+    block.line("const real* const b_now = {} + b_start{} + column * b_here_column{};", here, shape.shared_b ? "" : " + group * b_group",
+               tile.mma ? " + lane % 4 * b_here_inner" : "");
+    return block;
+}
+
+// All chunks, with the operands of every step loaded while the one before is multiplied. Those of a chunk's first step come before the last step of
+// the chunk before it, so that the matrix units have work while the warps meet and the first words are on their way from shared memory.
+Block chunk_loop_ahead(const Shape& shape, const Tile& tile) {
+    Block block;
+    block.line("constexpr int step = {};  // values along k at a time", tile.step);
+    block.line("real x[2][{}][step / 2], y[2][{}][step / 4];  // operands of this step, and of the next", tile.thread_m, tile.thread_n);
+    block.open("const auto load = [&](int which, const real* here, int l)");
+    block.append(operands_now(shape, tile, "here"));
+    block.append(mma_operands(tile, "x[which]", "y[which]", "a_now", "b_now"));
+    block.close(";");
+    block.append(first_chunks());
+    block.text("wait_for_chunks<stages - 2>();");
+    block.text("__syncthreads();");
+    block.text("load(0, stage, 0);");
+    block.line("constexpr int chunks = {};", tile.chunks);
+    block.text("#pragma unroll 1");
+    block.open("for (int now = 0; now < chunks; ++now)");
+    block.text("#pragma unroll");
+    block.open("for (int l = 0; l < chunk; l += step)");
+    block.text("const int which = l / step % 2;");
+    block.text("if (l + step < chunk) {");
+    block.text("    load(1 - which, stage + now % stages * stage_words, l + step);");
+    block.text("} else {");
+    block.text("    wait_for_chunks<stages - 2>();");
+    block.text("    __syncthreads();");
+    block.text("    load(1 - which, stage + (now + 1) % stages * stage_words, 0);  // after the last chunk unused, whatever lies there");
+    block.text("}");
+    block.open("if (l == 0)");
+    block.append(next_chunk());
+    block.close();
+    block.append(mma_sums(tile, "x[which]", "y[which]"));
+    block.close();
+    block.close();
+    if (tile.through_shared) block.text("__syncthreads();");
+    return block;
+}
+
+Block chunk_loop(const Shape& shape, const Tile& tile) {
+    if (tile.ahead) return chunk_loop_ahead(shape, tile);
+    Block block;
+    if (tile.stages == 1) {
+        const bool loop = tile.chunks > 1;
+        if (loop) {
+            block.text("#pragma unroll 1");
+            block.open("for (int start = 0; start < k; start += chunk)");
+        }
+        block.append(tile.passes > 1 ? Block().text("copy_a(stage, a, tile_row, 0, present);") : chunk_copies("stage", loop ? "start" : "0"));
+        block.text("end_chunk();");
+        block.text("wait_for_chunks<0>();");
+        block.text("__syncthreads();");
+        block.append(operands_now(shape, tile, "stage"));
+        block.append(multiply(shape, tile));
+        if (loop || tile.through_shared) block.text("__syncthreads();");
+        if (loop) block.close();
+        return block;
+    }
+    block.append(first_chunks());
+    block.line("constexpr int chunks = {};", tile.chunks);
+    block.text("#pragma unroll 1");
+    block.open("for (int now = 0; now < chunks; ++now)");
+    block.text("wait_for_chunks<stages - 2>();");
+    block.text("__syncthreads();");
+    block.append(next_chunk());
+    block.text("const real* const here = stage + now % stages * stage_words;");
+    block.append(operands_now(shape, tile, "here"));
+    block.append(multiply(shape, tile));
+    block.close();
+    if (tile.through_shared) block.text("__syncthreads();");
+    return block;
+}
+
+// Runs `body` for every sum of the thread, with its place `s`, `t` in the tile and its `value`.
+Block for_every_sum(const Tile& tile, const Block& body) {
+    const bool some_idle = !tile.mma && tile.holders() < tile.threads();
+    Block block;
+    if (some_idle) block.open("if (holds)");
+    block.text("#pragma unroll");
+    block.open(fmt::format("for (int j = 0; j < {}; ++j)", tile.thread_n));
+    block.text("#pragma unroll");
+    if (tile.mma) {
+        block.open(fmt::format("for (int i = 0; i < {}; ++i)", 4 * tile.thread_m));
+        block.text("const int s = row + i / 2 * 8, t = column - lane / 4 + j * 8 + lane % 4 * 2 + i % 2;");
+        block.text("const real value = sum[i / 4][j][i % 4];");
+    } else {
+        block.open(fmt::format("for (int i = 0; i < {}; ++i)", tile.thread_m));
+        block.text("const int s = row + i * row_step, t = column + j * column_step;");
+        block.text("const real value = sum[i][j];");
+    }
+    block.append(body);
+    block.close();
+    block.close();
+    if (some_idle) block.close();
+    return block;
+}
+
+Block store(const Shape& shape, const Tile& tile) {
+    const char* const factors = shape.scaled ? ", alpha, beta" : "";
+    Block block;
+    if (!tile.through_shared) {
+        Block body;
+        if (tile.cut_rows) {
+            body.text("const int matrix = (tile_row + s) / m, i_row = (tile_row + s) % m;");
+        } else {
+            body.text("const int matrix = stacked ? s / m : group;");
+            body.text("const int i_row = stacked ? s % m : tile_row + s;");
+        }
+        body.text("if (matrix < present && i_row < m && tile_column + t < n)");
+        body.line("    put(c + matrix * stride_c + (tile_column + t) * m + i_row, value{});", factors);
+        return block.append(for_every_sum(tile, body));
+    }
+    Block body;
+    body.text("stage[(group * columns + t) * c_here_column + s] = value;");
+    block.append(for_every_sum(tile, body));
+    block.text("__syncthreads();");
+    block.text("// Neighbouring threads write neighbouring words.");
+    if (tile.cut_rows) {
+        block.open("for (int index = threadIdx.x; index < columns * rows; index += threads_per_block)");
+        block.text("const int s = index % rows, t = index / rows, matrix = (tile_row + s) / m, i_row = (tile_row + s) % m;");
+        block.text("if (matrix < present && tile_column + t < n)");
+        block.line("    put(c + matrix * stride_c + (tile_column + t) * m + i_row, stage[t * c_here_column + s]{});", factors);
+        return block.close();
+    }
+    block.text("constexpr int height = stacked ? m : rows;");
+    block.open("for (int index = threadIdx.x; index < matrices_per_block * columns * height; index += threads_per_block)");
+    block.text("const int s = index % height, t = index / height % columns, matrix = index / (height * columns);");
+    block.text("const real value = stage[stacked ? t * c_here_column + matrix * m + s : (matrix * columns + t) * c_here_column + s];");
+    block.text("if (matrix < present && tile_row + s < m && tile_column + t < n)");
+    block.line("    put(c + matrix * stride_c + (tile_column + t) * m + tile_row + s, value{});", factors);
+    block.close();
+    return block;
+}
+
+// Products of the block's matrices, or of several such groups with a B that stays where it is.
+Block products(const Shape& shape, const Tile& tile) {
+    Block once;
+    once.line("real sum[{}][{}]{} = {{}};", tile.thread_m, tile.thread_n, tile.mma ? "[4]" : "");
+    once.append(chunk_loop(shape, tile)).text("").append(store(shape, tile));
+    if (tile.passes == 1) return once;
+    Block block;
+    block.text("copy_b(stage + b_start, b, tile_column, 0, matrices_per_block);");
+    block.text("#pragma unroll 1");
+    block.open("for (int here = block_first; here < min(block_first + passes * matrices_per_block, last); here += matrices_per_block)");
+    block.text("const int present = min(matrices_per_block, last - here);");
+    block.append(once);
+    block.text("__syncthreads();");
+    block.text("a += matrices_per_block * stride_a, c += matrices_per_block * stride_c;");
+    return block.close();
+}
+
+// How many of its matrices a block has: fewer at the end of the range.
+Block present(const Tile& tile) {
+    Block block;
+    if (tile.passes > 1) return block;
+    block.text("const int present = min(matrices_per_block, last - block_first);");
+    if (tile.cut_rows) block.text("if (tile_row >= present * m) return;");
+    return block;
+}
+
+KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
+    const Shape shape = read_along_k(Shape(problem));
+    const Tile tile(shape, config);
+    const double executed = 2.0 * tile.rows * tile.columns * tile.chunk * tile.chunks * tile.groups * tile.tiles() / tile.matrices_per_block *
+                            static_cast<double>(shape.batch);
+    const Rows rows_of_a{tile.groups, tile.stacked, tile.cut_rows, tile.cut_rows && shape.gap_a == 0};
+    constexpr Names of_a{'a', "row", "rows", 'm'};
+    constexpr Names of_b{'b', "column", "columns", 'n'};
+    const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
+                      {"constants", constants(shape, tile, config)},
+                      {"copy", copy_functions(limits)},
+                      {"multiply_add", tile.mma ? mma_function(tile.step) : load_function(shape)},
+                      {"put", put_function(shape, "__device__ __forceinline__ ")},
+                      {"copy_a_how", Block().text(tile.flat_a ? "// Neighbouring threads copy neighbouring words of a matrix."
+                                                              : "// A thread keeps its place within lines, and takes every a_lines-th of them.")},
+                      {"copy_a", tile.flat_a ? copies_as_they_lie(tile, shape) : copies_by_lines(of_a, copies(of_a, !shape.transposed_a, rows_of_a))},
+                      {"copy_b", copies_by_lines(of_b, copies(of_b, shape.transposed_b, Rows{tile.b_groups(shape), false, false, false}))},
+                      {"entry", parameters(shape, Target::cuda)},
+                      {"factors", read_factors(shape)},
+                      {"place", place(shape, tile)},
+                      {"present", present(tile)},
+                      {"products", products(shape, tile)}};
+    KernelSource source = make_source(problem, Target::cuda, render("batched_gemm/block.cu", holes), executed);
+    source.step.push_back(block_launch(shape, std::int64_t{tile.matrices_per_block} * tile.passes, tile.tiles(), resources(shape, config)));
+    return source;
+}
+
+}  // namespace
+
+bool has_matrix_units(const Shape& shape, const Limits& limits) {
+    return shape.precision == Precision::f64 && limits.architecture >= 90;
+}
+
+namespace {
+
+// Where tiles fill the matrix units, these have twice the rate, and half the loads from shared memory.
+bool worth_multiply_adds(const Shape& shape, const Limits& limits) {
+    return !has_matrix_units(shape, limits) || shape.m < 24 || shape.n < 12 || shape.k < 12;
+}
+
+}  // namespace
+
+Mapping tile_mapping() {
+    return {"tile", worth_multiply_adds, conflict, resources, kernel};
+}
+
+Mapping mma_mapping() {
+    return {"mma", has_matrix_units, conflict, resources, kernel};
+}
+
+}  // namespace hone::gemm

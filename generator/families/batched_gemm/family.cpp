@@ -1,0 +1,239 @@
+#include "generator/families/batched_gemm/family.hpp"
+
+#include <fmt/format.h>
+
+#include "generator/error.hpp"
+#include "generator/families/batched_gemm/mappings.hpp"
+#include "generator/families/batched_gemm/reference.hpp"
+
+namespace hone {
+namespace gemm {
+
+int number(const Config& config, std::string_view name) {
+    return static_cast<int>(config.integer(name));
+}
+
+std::vector<ArraySpec> arrays(const Problem& problem) {
+    const Shape shape(problem);
+    const auto matrix = [](int height, int width, std::int64_t gap) {
+        return gap == 0 ? fmt::format("[{}][{}]", width, height) : fmt::format("[{} * {} + {}]", width, height, gap);
+    };
+    const std::string a = shape.transposed_a ? matrix(shape.k, shape.m, shape.gap_a) : matrix(shape.m, shape.k, shape.gap_a);
+    const std::string b = shape.transposed_b ? matrix(shape.n, shape.k, shape.gap_b) : matrix(shape.k, shape.n, shape.gap_b);
+    std::vector<ArraySpec> result{{"a", Access::in, shape.batch * shape.stride_a(), "[batch]" + a, "first factors", {shape.stride_a()}}};
+    if (shape.shared_b)
+        result.push_back({"b", Access::in, std::int64_t{shape.k} * shape.n,
+                          shape.transposed_b ? matrix(shape.n, shape.k, 0) : matrix(shape.k, shape.n, 0), "second factor of all products"});
+    else
+        result.push_back({"b", Access::in, shape.batch * shape.stride_b(), "[batch]" + b, "second factors", {shape.stride_b()}});
+    result.push_back({"c",
+                      shape.scaled ? Access::inout : Access::out,
+                      shape.batch * shape.stride_c(),
+                      "[batch]" + matrix(shape.m, shape.n, shape.gap_c),
+                      "products",
+                      {shape.stride_c()}});
+    if (shape.scaled) result.push_back({"factors", Access::in, 2, "[2]", "alpha, beta"});
+    return result;
+}
+
+Counts counts(const Problem& problem) {
+    const Shape shape(problem);
+    const double m = shape.m;
+    const double n = shape.n;
+    const double k = shape.k;
+    const auto batch = static_cast<double>(shape.batch);
+    const double words = batch * static_cast<double>(shape.words_of_each()) + static_cast<double>(shape.words_of_all());
+    return {batch, "products", 2 * m * n * k * batch, words * shape.bytes()};
+}
+
+std::string bytes_per_product(const Shape& shape) {
+    return fmt::format("{} bytes{}", shape.words_of_each() * shape.bytes(),
+                       shape.shared_b ? fmt::format(" and {} for all together", shape.words_of_all() * shape.bytes()) : "");
+}
+
+Block banner(const Problem& problem, const Config& config, Target target, double executed) {
+    const Shape shape(problem);
+    const Counts work = counts(problem);
+    Block block;
+    block.line("// batched_gemm: C = {}{}{}{}, {} x {} times {} x {}, {}{}", shape.scaled ? "alpha " : "", shape.transposed_a ? "A^T " : "A ",
+               shape.transposed_b ? "B^T" : "B", shape.scaled ? " + beta C" : "", shape.m, shape.k, shape.k, shape.n, problem.word("precision"),
+               shape.shared_b ? ", one B for all" : "");
+    const std::string gaps = shape.packed() ? "" : fmt::format(" gap_a={} gap_b={} gap_c={}", shape.gap_a, shape.gap_b, shape.gap_c);
+    block.line("// hone emit {} batch=100000{} --target {} --config {}", problem.class_key(), gaps, to_string(target), config.key());
+    block.text("// The same text serves any number of matrices.");
+    block.line("// per product: {:.0f} operations, {} (compulsory); this form executes {:.0f} operations", work.operations / work.updates,
+               bytes_per_product(shape), executed / work.updates);
+    return block;
+}
+
+Block shape_constants(const Shape& shape) {
+    Block block;
+    block.line("using real = {};", shape.real());
+    block.line("constexpr int m = {}, n = {}, k = {};", shape.m, shape.n, shape.k);
+    block.line("constexpr long long stride_a = {}, stride_b = {}, stride_c = {};  // words from one matrix to the next", shape.stride_a(),
+               shape.stride_b(), shape.stride_c());
+    block.line("constexpr int a_row = {}, a_inner = {};     // op(A)(row, l) lies at row * a_row + l * a_inner", shape.a_row(), shape.a_inner());
+    block.line("constexpr int b_inner = {}, b_column = {};  // op(B)(l, column) at l * b_inner + column * b_column", shape.b_inner(),
+               shape.b_column());
+    return block;
+}
+
+Block parameters(const Shape& shape, Target target) {
+    const bool cuda = target == Target::cuda;
+    Block block;
+    const char* const restrict_word = cuda ? "__restrict__" : "__restrict";
+    return block.line("{0}batched_gemm(const real* {1} a, const real* {1} b, real* {1} c, {2}int first, int last) {{",
+                      cuda ? "" : "extern \"C\" void ", restrict_word, shape.scaled ? fmt::format("const real* {} factors, ", restrict_word) : "");
+}
+
+Block read_factors(const Shape& shape) {
+    Block block;
+    if (shape.scaled) block.text("const real alpha = factors[0], beta = factors[1];");
+    return block;
+}
+
+Block put_function(const Shape& shape, std::string_view qualifier) {
+    Block block;
+    if (shape.scaled) {
+        block.text("// The result of a sum; C is not read where beta is 0, so that it may hold anything.");
+        block.line("{}void put(real* to, real sum, real alpha, real beta) {{ *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }}",
+                   qualifier);
+    } else {
+        block.line("{}void put(real* to, real sum) {{ *to = sum; }}", qualifier);
+    }
+    block.text("");
+    return block;
+}
+
+Block copy_functions(const Limits& limits) {
+    Block block;
+    block.text("// Copies `width` neighbouring words, or writes zeros.");
+    block.text("template <int width>");
+    block.open("__device__ __forceinline__ void copy(real* to, const real* from, bool there)");
+    if (limits.architecture >= 80) {
+        block.text("constexpr int bytes = width * sizeof(real);");
+        block.text("const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));");
+        block.text("if constexpr (bytes == 16)");
+        block.text(
+            "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\"r\"(target), \"l\"(from), \"r\"(there ? 16 : 0) : \"memory\");");
+        block.text("else");
+        block.text(
+            "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], %2, %3;\" ::\"r\"(target), \"l\"(from), \"n\"(bytes), \"r\"(there ? bytes : 0) "
+            ": \"memory\");");
+    } else {
+        block.text("for (int i = 0; i < width; ++i) to[i] = there ? from[i] : real(0);");
+    }
+    block.close();
+    block.text("");
+    block.text("// What was copied since the last call is one chunk.");
+    block.open("__device__ __forceinline__ void end_chunk()");
+    if (limits.architecture >= 80) block.text("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");");
+    block.close();
+    block.text("");
+    block.text("// Waits until at most `chunks` chunks of this thread's copies are on their way.");
+    block.text("template <int chunks>");
+    block.open("__device__ __forceinline__ void wait_for_chunks()");
+    if (limits.architecture >= 80) block.text("asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(chunks) : \"memory\");");
+    block.close();
+    block.text("");
+    return block;
+}
+
+// The operands of one multiply-add of a warp are spread as PTX prescribes for mma.m16n8k4, k8 and k16 with .f64: with g = lane / 4 and t = lane % 4,
+// word i of a is (row g + 8 (i % 2), column t + 4 (i / 2)), word i of b (row t + 4 i, column g), word i of c (row g + 8 (i / 2), column 2 t + i % 2).
+// A warp reads half of its lanes at a time: 4 rows in each of 4 columns, which lie in 16 different banks where columns are 4 or 12 words apart
+// modulo 16.
+Block mma_function(int depth) {
+    const auto list = [](int count, int first, const char* form) {
+        std::string text;
+        for (int i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + fmt::format(fmt::runtime(form), i + first);
+        return text;
+    };
+    const int a = depth / 2;
+    const int b = depth / 4;
+    Block block;
+    block.line("// c += a b on the matrix units: a holds 16 rows x {0} values along k, b {0} values along k x 8 columns, spread over the warp as PTX",
+               depth);
+    block.line("// prescribes for m16n8k{}.", depth);
+    block.line("__device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[{}], const real (&b)[{}]) {{", a, b);
+    block.line("    asm(\"mma.sync.aligned.m16n8k{}.row.col.f64.f64.f64.f64 {{%0, %1, %2, %3}}, {{{}}}, {{{}}}, {{%0, %1, %2, %3}};\"", depth,
+               list(a, 4, "%{}"), list(b, 4 + a, "%{}"));
+    block.text("        : \"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3])");
+    block.line("        : {}, {});", list(a, 0, "\"d\"(a[{}])"), list(b, 0, "\"d\"(b[{}])"));
+    block.text("}");
+    block.text("");
+    return block;
+}
+
+KernelSource make_source(const Problem& problem, Target target, std::string text, double executed) {
+    KernelSource source;
+    source.text = std::move(text);
+    source.target = target;
+    source.precision = problem.precision();
+    source.entries = {"batched_gemm"};
+    source.arrays = arrays(problem);
+    source.executed_operations = executed;
+    return source;
+}
+
+Launch block_launch(const Shape& shape, std::int64_t matrices_per_block, std::int64_t tiles, const Resources& resources) {
+    Launch launch;
+    launch.entry = "batched_gemm";
+    launch.grid = {(shape.batch + matrices_per_block - 1) / matrices_per_block, tiles, 1};
+    launch.block = {resources.threads, 1, 1};
+    launch.range_axis = 0;
+    launch.range_per_block = matrices_per_block;
+    launch.shared_bytes = resources.shared_bytes;
+    return launch;
+}
+
+namespace {
+
+SearchSpace space(const Problem& problem, const Limits& limits) {
+    return limits.target == Target::cuda ? cuda_space(problem, limits) : cpu_space(problem, limits);
+}
+
+KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
+    if (limits.target == Target::cpu) return cpu_kernel(problem, config, limits);
+    for (const Mapping& mapping : cuda_mappings())
+        if (mapping.name == config.word("mapping")) return mapping.kernel(problem, config, limits);
+    throw Error("configuration " + config.key(), "there is no mapping " + config.word("mapping"), "use one of the space's mappings");
+}
+
+ProblemParameter gap(const char* name, const char* of) {
+    return {name, fmt::format("words between the end of one {0} and the start of the next", of), {}, 0, std::int64_t{1} << 20, true, "0"};
+}
+
+}  // namespace
+}  // namespace gemm
+
+Family batched_gemm() {
+    Family family;
+    family.name = "batched_gemm";
+    family.summary = "products of many small matrices of one size";
+    family.source = "J. Dongarra and others, Design of a Batched BLAS, Numerical Linear Algebra Group, Manchester 2016";
+    family.example = "batched_gemm m=81 n=8 k=64 b=shared precision=f64 batch=32768";
+    family.parameters = {{"form", "which matrices lie transposed in memory, the letter of A first", {"nn", "nt", "tn", "tt"}, 0, 0, false, "nn"},
+                         {"b", "each: a B for every A; shared: one for all", {"each", "shared"}, 0, 0, false, "each"},
+                         {"update", "set: C = op(A) op(B); scale: C = alpha op(A) op(B) + beta C", {"set", "scale"}, 0, 0, false, "set"},
+                         {"precision", "type of the matrices", {"f32", "f64"}, 0, 0, false, "f64"},
+                         {"m", "rows of op(A) and C", {}, 1, 512, false, ""},
+                         {"n", "columns of op(B) and C", {}, 1, 512, false, ""},
+                         {"k", "columns of op(A), rows of op(B)", {}, 1, 512, false, ""},
+                         {"batch", "number of products", {}, 1, std::int64_t{1} << 30, true, ""},
+                         gemm::gap("gap_a", "A"),
+                         gemm::gap("gap_b", "B"),
+                         gemm::gap("gap_c", "C")};
+    family.range_unit = "products";
+    family.range = [](const Problem& problem) { return problem.integer("batch"); };
+    family.partition = [](const Problem&) { return Partition{}; };  // a product depends on its own matrices alone
+    family.arrays = gemm::arrays;
+    family.space = gemm::space;
+    family.kernel = gemm::kernel;
+    family.reference = gemm::reference;
+    family.workload = gemm::workload;
+    family.counts = gemm::counts;
+    return family;
+}
+
+}  // namespace hone

@@ -1,0 +1,222 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "generator/families/batched_gemm/mappings.hpp"
+#include "generator/families/batched_gemv/mappings.hpp"
+#include "generator/families/device/cpu_team.hpp"
+#include "generator/families/device/cuda_residency.hpp"
+
+namespace hone::gemv {
+namespace {
+
+using gemm::number;
+using gemm::pieces;
+using gemm::put_function;
+using gemm::read_factors;
+using gemm::round_up;
+
+using Violation = std::optional<std::string>;
+
+constexpr int longest_unrolled = 16;
+
+// How a block of CUDA threads is laid out over its matrices.
+struct Layout {
+    Layout(const Shape& shape, const Config& config)
+        : width(number(config, "width")), matrices(number(config, "matrices_per_block")), split(number(config, "split")) {
+        vectors = pieces(shape.m, width);
+        threads = shape.transposed() ? number(config, "threads") : round_up(matrices * vectors * split, 32);
+    }
+    std::int64_t shared_words() const { return std::int64_t{threads} * width; }
+
+    int width, matrices, split;
+    int vectors;  // of a column
+    int threads;
+};
+
+Violation layout_violation(const Shape& shape, const Config& config) {
+    const Layout layout(shape, config);
+    const gemm::Shape& of = shape.of;
+    if (layout.width > 1 && (shape.m % layout.width != 0 || of.stride_a() % layout.width != 0))
+        return fmt::format("columns of {} words, {} from matrix to matrix, are not all aligned to {} words", shape.m, of.stride_a(), layout.width);
+    if (shape.transposed()) {
+        if (layout.split > 1 && layout.split >= 2 * layout.vectors)
+            return fmt::format("{} lanes for the {} vectors of a column", layout.split, layout.vectors);
+        if (layout.matrices > 1 && layout.matrices * shape.n * layout.split >= 32 * layout.threads) return "a block would run through over 32 trips";
+        if (layout.matrices * shape.n * layout.split < layout.threads && layout.threads > 64)
+            return "some threads of the block would never have work";
+        return std::nullopt;
+    }
+    if (layout.split > shape.n) return fmt::format("A has {} columns", shape.n);
+    if (layout.matrices > 1 && layout.threads > 512) return "one matrix less per block does it, too";
+    return std::nullopt;
+}
+
+Block unroll(int times) {
+    return Block().line("#pragma unroll {}", times);
+}
+
+Block store(const Shape& shape, const char* word, const char* value) {
+    return Block().line("put({}, {}{});", word, value, shape.of.scaled ? ", alpha, beta" : "");
+}
+
+// Threads of one matrix that took different columns of the same rows.
+Block join(const Layout& layout) {
+    Block block;
+    if (layout.split == 1) return block;
+    block.text("extern __shared__ __align__(16) unsigned char shared_memory[];");
+    block.text("real* const partial = reinterpret_cast<real*>(shared_memory);");
+    block.text("#pragma unroll");
+    block.text("for (int i = 0; i < width; ++i) partial[i * threads_per_block + threadIdx.x] = sum[i];");
+    block.text("__syncthreads();");
+    block.open("if (matrix < present && split == 0)");
+    block.text("for (int other = 1; other < splits; ++other)");
+    block.text("    #pragma unroll");
+    block.text("    for (int i = 0; i < width; ++i) sum[i] += partial[i * threads_per_block + threadIdx.x + other * vectors];");
+    block.close();
+    return block;
+}
+
+Block cuda_constants(const Shape& shape, const Layout& layout, const Config& config) {
+    Block block = shape_constants(shape);
+    block.line("constexpr int width = {};  // words per load", layout.width);
+    block.line("constexpr int matrices_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};", layout.matrices, layout.threads,
+               number(config, "min_blocks"));
+    if (shape.transposed())
+        block.line("constexpr int lanes = {};  // threads that share a column", layout.split);
+    else
+        block.line("constexpr int vectors = {}, splits = {}, threads_per_matrix = vectors * splits;", layout.vectors, layout.split);
+    return block;
+}
+
+}  // namespace
+
+SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
+    const Shape shape(problem);
+    const bool transposed = shape.transposed();
+    std::vector<Tunable> tunables{
+        {"width", "words of a column that a thread loads at once", shape.of.vector_width() == 4 ? numbers({1, 2, 4}) : numbers({1, 2})},
+        {"matrices_per_block", "products that a block of threads computes", numbers({1, 2, 4, 8, 16, 32, 64, 128})},
+        {"split", transposed ? "threads that share a column" : "threads that share a row, each with every so-many-th column",
+         transposed ? numbers({1, 2, 4, 8, 16, 32}) : numbers({1, 2, 4, 8, 16, 32, 64})},
+        {"threads", "threads of a block; form=n: as many as the rows of its matrices take",
+         transposed ? numbers({64, 128, 256, 512}) : numbers({64})},
+        {"unroll", transposed ? "columns of a thread per trip" : "columns per trip of the loop, whose loads are in flight together",
+         numbers({1, 2, 4, 8, 16})},
+        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8})},
+    };
+    const auto registers = [shape](const Config& config) -> std::int64_t {
+        const Layout layout(shape, config);
+        const int in_flight = std::min(number(config, "unroll"), shape.transposed() ? 4 : pieces(shape.n, layout.split)) * (layout.width + 1);
+        return shape.of.bytes() / 4 * (in_flight + layout.width) + 20;
+    };
+    std::vector<Constraint> constraints{{"layout", [shape](const Config& config) { return layout_violation(shape, config); }}};
+    for (Constraint& rule : residency_constraints(
+             limits, [shape](const Config& config) { return Layout(shape, config).threads; }, registers))
+        constraints.push_back(std::move(rule));
+    const int rows_that_fit = 128 / std::max(shape.m, 1);
+    const std::int64_t several = transposed ? (shape.n < 16 ? 4 : 1) : rows_that_fit >= 16 ? 16 : rows_that_fit >= 4 ? 4 : 1;
+    std::vector<Assignment> safe{
+        {"width", std::int64_t{1}},    {"matrices_per_block", several}, {"split", std::int64_t{transposed && shape.m >= 16 ? 8 : 1}},
+        {"threads", std::int64_t{64}}, {"unroll", std::int64_t{4}},     {"min_blocks", std::int64_t{1}}};
+    return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));
+}
+
+KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits&) {
+    const Shape shape(problem);
+    const Layout layout(shape, config);
+    Holes holes{{"banner", banner(problem, config, Target::cuda)},
+                {"constants", cuda_constants(shape, layout, config)},
+                {"put", put_function(shape.of, "__device__ __forceinline__ ")},
+                {"entry", entry(shape, Target::cuda)},
+                {"factors", read_factors(shape.of)},
+                {"unroll", unroll(number(config, "unroll"))}};
+    if (shape.transposed()) {
+        const int trips = pieces(layout.vectors, layout.split);
+        holes.emplace_back("unroll_rows", unroll(trips <= longest_unrolled ? trips : longest_unrolled / 2));
+        holes.emplace_back("store", store(shape, "to", "sum"));
+    } else {
+        holes.emplace_back("join", join(layout));
+        holes.emplace_back("store", store(shape, "to + i", "sum[i]"));
+    }
+    KernelSource source = make_source(problem, Target::cuda, render(shape.transposed() ? "batched_gemv/columns.cu" : "batched_gemv/rows.cu", holes));
+    Launch launch;
+    launch.entry = "batched_gemv";
+    launch.grid = {(shape.of.batch + layout.matrices - 1) / layout.matrices, 1, 1};
+    launch.block = {layout.threads, 1, 1};
+    launch.range_axis = 0;
+    launch.range_per_block = layout.matrices;
+    launch.shared_bytes = !shape.transposed() && layout.split > 1 ? layout.shared_words() * shape.of.bytes() : 0;
+    source.step.push_back(launch);
+    return source;
+}
+
+namespace {
+
+// `columns` columns at a time, so that y (or x, where A is transposed) is read and written that much less often.
+Block cpu_product(const Shape& shape, int columns) {
+    const int whole = shape.n / columns * columns;
+    Block block;
+    if (!shape.transposed()) block.text("real sum[m] = {};");
+    const auto pass = [&](int count, const char* column) {
+        if (shape.transposed()) {
+            std::string names;
+            for (int i = 0; i < count; ++i) names += fmt::format("{}sum{} = 0", i == 0 ? "" : ", ", i);
+            block.line("real {};", names);
+            for (std::size_t at = names.find(" = 0"); at != std::string::npos; at = names.find(" = 0")) names.erase(at, 4);
+            block.line("#pragma omp simd reduction(+ : {})", names);
+            block.open("for (int row = 0; row < m; ++row)");
+            for (int i = 0; i < count; ++i) block.line("sum{0} += own[({1} + {0}) * m + row] * factor[row];", i, column);
+            block.close();
+            for (int i = 0; i < count; ++i) block.line("put(result + {0} + {1}, sum{1}{2});", column, i, shape.of.scaled ? ", alpha, beta" : "");
+        } else {
+            std::string terms;
+            for (int i = 0; i < count; ++i) terms += fmt::format("{0}own[({1} + {2}) * m + row] * factor[{1} + {2}]", i == 0 ? "" : " + ", column, i);
+            block.text("#pragma omp simd");
+            block.line("for (int row = 0; row < m; ++row) sum[row] += {};", terms);
+        }
+    };
+    if (whole > 0) {
+        block.open(fmt::format("for (int column = 0; column < {}; column += {})", whole, columns));
+        pass(columns, "column");
+        block.close();
+    }
+    if (whole < shape.n) pass(shape.n - whole, std::to_string(whole).c_str());
+    if (!shape.transposed()) block.line("for (int row = 0; row < m; ++row) put(result + row, sum[row]{});", shape.of.scaled ? ", alpha, beta" : "");
+    return block;
+}
+
+}  // namespace
+
+SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
+    const Shape shape(problem);
+    std::vector<Tunable> tunables{{"columns", "columns of A that one pass over its rows works on", numbers({1, 2, 4, 8})}};
+    std::vector<Constraint> constraints{{"columns", [shape](const Config& config) -> Violation {
+                                             if (number(config, "columns") <= shape.n) return std::nullopt;
+                                             return fmt::format("A has {} columns", shape.n);
+                                         }}};
+    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
+    constraints.push_back(team_constraint());
+    std::vector<Assignment> safe{{"columns", std::int64_t{1}}};
+    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
+    return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));
+}
+
+KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits&) {
+    const Shape shape(problem);
+    const Holes holes{{"banner", banner(problem, config, Target::cpu)},
+                      {"constants", shape_constants(shape)},
+                      {"put", put_function(shape.of, "static inline ")},
+                      {"team", team(config)},
+                      {"entry", entry(shape, Target::cpu)},
+                      {"factors", read_factors(shape.of)},
+                      {"parallel", team_parallel(config)},
+                      {"seat", team_seat(config)},
+                      {"product", cpu_product(shape, number(config, "columns"))}};
+    KernelSource source = make_source(problem, Target::cpu, render("batched_gemv/kernel.cpp", holes));
+    source.step.push_back({"batched_gemv", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
+    return source;
+}
+
+}  // namespace hone::gemv

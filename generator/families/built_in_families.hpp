@@ -1,0 +1,10 @@
+#pragma once
+
+#include "generator/families.hpp"
+
+namespace hone {
+
+/// The table of all families that hone has. An application's own stand beside them (docs/own-family.md).
+const Families& built_in_families();
+
+}  // namespace hone

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/families/corner_force/shape.hpp"
+#include "generator/families/device/cuda_residency.hpp"
+#include "generator/family.hpp"
+#include "generator/render.hpp"
+
+namespace hone::corner {
+
+/// What one launch over the zones does.
+struct Pass {
+    enum class Kind {
+        zone,             ///< whole zones, axis by axis: any of the three parts below
+        gradients,        ///< derivatives of fields along the reference axes, stored; one field at a time
+        dense_gradients,  ///< kernel 3 of the paper: the same by products with a matrix of all nodes and points
+        columns,          ///< kernels 4 to 6: A stored, column by column
+        corner,           ///< kernel 7: F = A B^T
+        sums,             ///< kernel 8: F.1
+        products          ///< kernel 10: F^T w
+    };
+    Kind kind = Kind::zone;
+    std::string entry;
+    bool points = false;    ///< kernels 1 and 2: the physics at the points
+    bool momentum = false;  ///< F.1 from the stress
+    bool work = false;      ///< F^T w from the stress
+    bool assembly = false;  ///< F from the stress, axis by axis
+    bool of_w = false;      ///< gradients: of w rather than of x and v
+};
+
+/// A step as passes.
+struct Plan {
+    Plan(const Problem& of_problem, const Config& of_config, Target of_target);
+
+    bool has(Pass::Kind kind) const;
+    /// Derivatives come from memory rather than from the zone's own sums.
+    bool stored() const { return has(Pass::Kind::gradients) || has(Pass::Kind::dense_gradients); }
+    /// The stress goes from pass to pass.
+    bool stress_in_memory() const;
+    /// A exists in memory.
+    bool columns_in_memory() const { return has(Pass::Kind::columns); }
+    int number(std::string_view name) const { return static_cast<int>(config.integer(name)); }
+    /// F is made, by one form or another.
+    bool makes_corner() const;
+    /// Threads that share a column of points.
+    int splits() const { return target == Target::cuda ? number("splits") : 1; }
+    /// Threads of a zone on a GPU.
+    int team() const { return shape.columns() * splits(); }
+    /// Components whose sums a zone makes together.
+    int together() const { return stored() ? 1 : shape.dimension; }
+
+    Problem problem;
+    Config config;
+    Target target;
+    Shape shape;
+    std::vector<Pass> passes;
+};
+
+/// Coefficients of the last axis that the assembly of F works on at a time: as many as leave half-way results of some dozen kilobytes.
+int slab_energies(const Shape& shape);
+
+/// Words of a zone's half-way results in a pass, one after another.
+struct Buffers {
+    Buffers(const Plan& plan, const Pass& pass);
+    int words() const { return lines + planes + energy_lines + energy_plane + powers + rates + kept + across + along; }
+
+    int lines = 0, planes = 0, energy_lines = 0, energy_plane = 0, powers = 0, rates = 0, kept = 0, across = 0, along = 0;
+};
+
+/// Forms that a result has on any device, the safe one first.
+std::vector<std::string> forms(const Shape& shape);
+std::vector<std::string> decompositions(const Shape& shape);
+
+SearchSpace cuda_space(const Problem& problem, const Limits& limits);
+SearchSpace cpu_space(const Problem& problem, const Limits& limits);
+KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits);
+KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits& limits);
+
+/// Pieces that both targets share. Texts call a number of the target `value`: a word of one zone on a GPU, a vector of neighbouring zones on a CPU.
+Block banner(const Plan& plan, double executed_operations);
+Block shape_constants(const Plan& plan);
+/// Eigenpair and singular value of a symmetric and of any matrix of the dimension, as `smallest_eigenpair` and `inverse_singular_value`; physics;
+/// contractions along an axis. What they take is named in templates/corner_force/kernel.cu.in and kernel.cpp.in.
+Block eigen_functions(int dimension, std::string_view decomposition, Target target);
+Block point_functions(int dimension, Target target);
+Block line_functions(const Shape& shape, Target target);
+/// Where a zone's half-way results lie in `buffer`, and the parts of a pass over whole zones.
+Block buffer_pointers(const Buffers& buffers);
+Block zone_parts(const Plan& plan, const Pass& pass);
+/// `name(const real* restrict x, ..., int first, int last[, ...]) {`.
+Block signature(const Plan& plan, const Pass& pass);
+/// Arrays, tables, what is executed.
+KernelSource make_source(const Plan& plan);
+std::string pass_comment(const Pass& pass);
+
+}  // namespace hone::corner

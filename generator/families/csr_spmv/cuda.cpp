@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/families/csr_spmv/shape.hpp"
+#include "generator/families/device/cuda_residency.hpp"
+#include "generator/render.hpp"
+
+namespace hone::spmv {
+namespace {
+
+using Refusal = std::optional<std::string>;
+
+constexpr int warp = 32;
+
+// How rows are laid out over a block.
+struct Plan {
+    Plan(const Shape& of, const Config& config)
+        : shape(of),
+          lanes(value(config, "lanes")),
+          steps(value(config, "steps")),
+          threads(value(config, "threads")),
+          together(value(config, "together")) {}
+
+    static int value(const Config& config, const char* name) { return static_cast<int>(config.integer(name)); }
+    int own_sums() const { return partial_sums / lanes; }
+    int groups() const { return std::max(1, own_sums() / together); }
+    int trip() const { return groups() * together * lanes; }
+    int rows_per_step() const { return warp / lanes; }
+    int rows_per_warp() const { return steps * rows_per_step(); }
+    int rows_per_block() const { return threads / warp * rows_per_warp(); }
+    // A warp has whole chunks, so that it adds up their products without the others.
+    bool chunk_per_warp() const { return rows_per_warp() == chunk_rows; }
+    std::int64_t registers() const {
+        const int words = own_sums() * shape.components + together * (1 + shape.components) + shape.components;
+        return std::int64_t{words} * shape.bytes() / 4 + together + 24;
+    }
+
+    Shape shape;
+    int lanes, steps, threads, together;
+};
+
+std::vector<Constraint> constraints(const Shape& shape, const Limits& limits) {
+    std::vector<Constraint> result = residency_constraints(
+        limits, [](const Config& config) { return config.integer("threads"); },
+        [shape](const Config& config) { return Plan(shape, config).registers(); });
+    result.push_back({"rows_of_a_warp", [shape](const Config& config) -> Refusal {
+                          const Plan plan(shape, config);
+                          if (plan.rows_per_warp() <= warp) return std::nullopt;
+                          return fmt::format("{} rows in a warp, its lanes know the ends of {}", plan.rows_per_warp(), warp);
+                      }});
+    result.push_back({"whole_chunks", [shape](const Config& config) -> Refusal {
+                          const Plan plan(shape, config);
+                          if (!shape.dotted || plan.rows_per_block() % chunk_rows == 0) return std::nullopt;
+                          return fmt::format("{} rows in a block, sums are taken of {}", plan.rows_per_block(), chunk_rows);
+                      }});
+    return result;
+}
+
+Block constants(const Plan& plan, const Config& config) {
+    const Shape& shape = plan.shape;
+    Block block;
+    block.line("using real = {};", shape.real());
+    block.line("using wide = long long;  // a position in an array");
+    block.line("constexpr int components = {};", shape.components);
+    block.line("constexpr int lanes = {}, own_sums = {};  // threads that share a row, partial sums of each", plan.lanes, plan.own_sums());
+    block.line("constexpr int together = {}, groups = {}, trip = {};  // entries of a lane in flight, how often, entries of all lanes then",
+               plan.together, plan.groups(), plan.trip());
+    block.line("constexpr int steps = {}, rows_per_step = {}, rows_per_warp = {}, rows_per_block = {};", plan.steps, plan.rows_per_step(),
+               plan.rows_per_warp(), plan.rows_per_block());
+    block.line("constexpr int threads_per_block = {}, min_blocks = {};", plan.threads, config.integer("min_blocks"));
+    if (shape.dotted) block.line("constexpr int chunk_rows = {}, sum_lanes = {};", chunk_rows, sum_lanes);
+    return block;
+}
+
+// A lane's own sums, a line a level: of loops within a loop over the levels the compiler left some as they are, and the sums in memory.
+Block own_halves(const Plan& plan) {
+    Block block;
+    for (int half = plan.own_sums() / 2; half > 0; half /= 2) {
+        block.line("#pragma unroll");
+        block.line("for (int i = 0; i < {0}; ++i) sum[i][c] += sum[i + {0}][c];", half);
+    }
+    return block;
+}
+
+// Rows' products with x in pairs of neighbours, by a warp for each chunk.
+Block chunk_sums(const Plan& plan) {
+    Block block;
+    if (!plan.shape.dotted) return block;
+    block.line("const int chunks = (rows_here + chunk_rows - 1) / chunk_rows;");
+    if (plan.chunk_per_warp()) {
+        block.line("const int chunk = warp_first / chunk_rows;");
+    } else {
+        block.line("__shared__ real products[components][rows_per_block];");
+        block.open("if (lane < rows_per_warp)");
+        block.line("#pragma unroll");
+        block.line("for (int c = 0; c < components; ++c)");
+        block.line("    products[c][warp * rows_per_warp + lane] = has_row ? y_row[c] * x[place(first + row, c, columns)] : real(0);");
+        block.close();
+        block.line("__syncthreads();");
+        block.line("if (warp >= rows_per_block / chunk_rows) return;");
+        block.line("const int chunk = blockIdx.x * (rows_per_block / chunk_rows) + warp;");
+    }
+    block.line("#pragma unroll");
+    block.open("for (int c = 0; c < components; ++c)");
+    if (plan.chunk_per_warp())
+        block.line("real sum = has_row ? y_row[c] * x[place(first + row, c, columns)] : real(0);");
+    else
+        block.line("real sum = products[c][warp * chunk_rows + lane];");
+    block.line("#pragma unroll");
+    block.line("for (int joined = 1; joined < chunk_rows; joined *= 2) sum += __shfl_xor_sync(all_lanes, sum, joined);");
+    block.line("if (lane == 0 && chunk < chunks) chunk_sums[wide(c) * chunks + chunk] = sum;");
+    return block.close();
+}
+
+Launch launch(const char* entry, std::int64_t blocks, std::int64_t threads) {
+    Launch result;
+    result.entry = entry;
+    result.grid = {blocks, 1, 1};
+    result.block = {threads, 1, 1};
+    return result;
+}
+
+}  // namespace
+
+SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
+    const Shape shape(problem);
+    std::vector<Tunable> tunables{
+        {"lanes", "neighbouring threads that share a row", numbers({1, 2, 4, 8, 16, 32})},
+        {"steps", "rows that such a group takes one after the other", numbers({1, 2, 4, 8, 16, 32})},
+        {"threads", "threads of a block", numbers({64, 128, 256, 512})},
+        {"together", "entries of a row that a thread has in flight", numbers({1, 2, 4, 8})},
+        {"once", "loads of the matrix: as all others, or in passing, which leaves the caches to the vectors", words({"cached", "streaming"})},
+        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8, 16})},
+    };
+    const bool long_rows = shape.entries / shape.rows >= 16;
+    std::vector<Assignment> safe{{"lanes", std::int64_t{long_rows ? 8 : 2}},
+                                 {"steps", std::int64_t{2}},
+                                 {"threads", std::int64_t{128}},
+                                 {"together", std::int64_t{2}},
+                                 {"once", "cached"},
+                                 {"min_blocks", std::int64_t{1}}};
+    return {std::move(tunables), constraints(shape, limits), std::move(safe)};
+}
+
+KernelSource cuda_kernel(const Problem& problem, const Config& config) {
+    const Shape shape(problem);
+    const Plan plan(shape, config);
+    KernelSource source = common_source(problem, Target::cuda);
+    source.text =
+        render("csr_spmv/kernel.cu", {{"banner", banner(problem, config, Target::cuda)},
+                                      {"constants", constants(plan, config)},
+                                      {"place", place_function(shape, "__device__ __forceinline__")},
+                                      {"load_once", Block().line("return {};", config.word("once") == "streaming" ? "__ldcs(from)" : "*from")},
+                                      {"own_halves", own_halves(plan)},
+                                      {"parameters", parameters(problem)},
+                                      {"chunk_sums", chunk_sums(plan)}});
+    source.step = {launch("csr_spmv", (shape.rows + plan.rows_per_block() - 1) / plan.rows_per_block(), plan.threads)};
+    source.step[0].range_axis = 0;
+    source.step[0].range_per_block = plan.rows_per_block();
+    if (!shape.dotted) return source;
+    source.text += render("csr_spmv/finish.cu", {{"parameters", parameters(problem)}});
+    source.step.push_back(launch("finish", 1, sum_lanes));
+    return source;
+}
+
+}  // namespace hone::spmv

@@ -1,0 +1,481 @@
+#include "generator/families/dg/passes/immediate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+
+#include "generator/families/device/cuda_residency.hpp"
+#include "generator/families/dg/flux.hpp"
+#include "generator/render.hpp"
+
+namespace hone::dg {
+namespace {
+
+const Algebra& covariant(const Shape& shape) {
+    return algebra(shape.equation, "covariant");
+}
+
+std::vector<Half> halves_of(const Shape& shape) {
+    return dg::halves_of(shape, covariant(shape));
+}
+
+// The least odd number of vectors that hold `words`: neighbouring elements, and so neighbouring threads, then lie in different banks.
+int odd_vectors(int words, int width) {
+    return ((words + width - 1) / width | 1) * width;
+}
+
+int most_outputs(const Shape& shape) {
+    std::size_t most = 0;
+    const std::vector<Half> halves = halves_of(shape);
+    for (const Half& half : halves) most = std::max(most, half.outputs.size());
+    return static_cast<int>(most);
+}
+
+// Nodes of a field that a thread loads at a time from shared memory.
+int field_width(const Shape& shape, int copy_width) {
+    return std::gcd(shape.nodes, copy_width);
+}
+
+// Values whose absolute values differ by no more than rounding errors get the mean of these; what would change by more stays as it is.
+void even_out(std::vector<double>& values) {
+    constexpr double noise = 1e-14;
+    constexpr double most_change = 8 * 1.1e-16;  // both of the largest value; this one is what bounds on errors do not notice
+    struct Group {
+        double first, sum;
+        int count;
+    };
+    double largest = 0;
+    for (const double value : values) largest = std::max(largest, std::abs(value));
+    std::vector<Group> groups;
+    std::vector<std::size_t> group_of;
+    for (const double value : values) {
+        const double size = std::abs(value) <= noise * largest ? 0 : std::abs(value);
+        const auto same =
+            std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return std::abs(group.first - size) <= noise * largest; });
+        group_of.push_back(static_cast<std::size_t>(same - groups.begin()));
+        if (same == groups.end()) groups.push_back({size, 0, 0});
+        groups[group_of.back()].sum += size;
+        ++groups[group_of.back()].count;
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const Group& group = groups[group_of[i]];
+        const double mean = group.sum / group.count;
+        if (std::abs(mean - std::abs(values[i])) <= most_change * largest) values[i] = mean == 0 ? 0 : std::copysign(mean, values[i]);
+    }
+}
+
+// An operator's coefficients without the rounding errors of their computation: those that a symmetry of the element makes equal are equal, so that a
+// register can hold one of f64 for many instructions, and those that it makes zero are zero.
+class Coefficients {
+  public:
+    template <typename Entry>
+    Coefficients(int rows, int columns, Entry entry) : columns_(columns) {
+        for (int n = 0; n < rows; ++n)
+            for (int c = 0; c < columns; ++c) values_.push_back(entry(n, c));
+        even_out(values_);
+    }
+    double operator()(int row, int column) const { return column < columns_ ? values_[static_cast<std::size_t>(row * columns_ + column)] : 0; }
+    int nonzeros() const { return static_cast<int>(values_.size()) - static_cast<int>(std::count(values_.begin(), values_.end(), 0.0)); }
+
+  private:
+    int columns_;
+    std::vector<double> values_;
+};
+
+Coefficients derivative(const Shape& shape, int along) {
+    const SquareMatrix& matrix = shape.reference().derivative[static_cast<std::size_t>(along)];
+    return {shape.nodes, shape.nodes, [&](int n, int c) { return matrix(n, c); }};
+}
+
+Coefficients lift(const Shape& shape) {
+    return {shape.nodes, shape.face_points(), [&](int n, int c) { return shape.reference().lift(n, c); }};
+}
+
+// `columns` columns of an operator, zero beyond its own.
+Block column_lines(const Shape& shape, const Coefficients& coefficients, int columns) {
+    constexpr std::size_t longest_line = 130;
+    const bool f32 = shape.precision == Precision::f32;
+    Block block;
+    for (int c = 0; c < columns; ++c) {
+        std::string line = "    {";
+        for (int n = 0; n < shape.nodes; ++n) {
+            const double value = coefficients(n, c);
+            const std::string word = value == 0 ? "0" : fmt::format("{:#.{}g}{}", value, f32 ? 9 : 17, f32 ? "f" : "");
+            if (line.size() + word.size() > longest_line) {
+                block.text(line);
+                line = "    ";
+            }
+            line += (line.back() == ',' ? " " : line.back() == '{' ? "" : " ") + word + (n + 1 < shape.nodes ? "," : "},");
+        }
+        block.text(line);
+    }
+    return block;
+}
+
+const char* derivative_name(int along) {
+    return along == 0 ? "Dr" : along == 1 ? "Ds" : "Dt";
+}
+
+Block operators(const Plan& plan, const ImmediateLayout& layout) {
+    const Shape& shape = plan.shape;
+    Block block;
+    block.text(
+        "// The operators, column by column: every loop over them is unrolled, so that their coefficients stand in the instructions and zeros cost");
+    block.text("// nothing.");
+    if (plan.any(&Pass::volume))
+        for (int a = 0; a < shape.dimension; ++a) {
+            block.line("__device__ const real {}[nodes][nodes] = {{", derivative_name(a));
+            block.append(column_lines(shape, derivative(shape, a), shape.nodes)).text("};");
+        }
+    if (plan.any(&Pass::surface)) {
+        block.text("__device__ const real LIFT[flux_row][nodes] = {");
+        block.append(column_lines(shape, lift(shape), layout.flux_row)).text("};");
+    }
+    return block;
+}
+
+Block shared_places(const Pass& pass) {
+    Block block;
+    std::string behind = "reinterpret_cast<real*>(shared_memory)";
+    if (pass.volume) {
+        block.line("real* const here = {};  // [elements_per_block][row]: fields", behind);
+        block.text("real* const gradient = here + elements_per_block * row;  // [elements_per_block][geometry_words]");
+        behind = "gradient + (elements_per_block * geometry_words + vector_width - 1) / vector_width * vector_width";
+    }
+    block.text("// [elements_per_block][result_row]: fluxes [fields][flux_row], then right-hand sides [fields][nodes]");
+    block.line("real* const results = {};", behind);
+    return block;
+}
+
+Block neighbours_text(const Pass& pass) {
+    Block block;
+    if (pass.surface) block.lines_of(render("dg/passes/immediate_neighbours.cu", {}));
+    return block;
+}
+
+Block fields_text(const Pass& pass) {
+    Block block;
+    if (pass.volume) block.lines_of(render("dg/passes/immediate_fields.cu", {}));
+    return block;
+}
+
+Block wait_for_fields(const Pass& pass) {
+    Block block;
+    if (pass.volume) block.text("wait_for_copies();").text("__syncthreads();");
+    return block;
+}
+
+Block ahead_text(const Pass& pass) {
+    Block block;
+    const std::string array = immediate_ahead(pass);
+    if (array.empty()) return block;
+    Block load;
+    load.line("load(ahead[trip], {} + size_t(block_first) * words + i);", array);
+    return block.lines_of(render("dg/passes/immediate_ahead.cu", {{"load", load}}));
+}
+
+// What is not in shared memory is asked for with the neighbours' values.
+Block gather_text(const Plan& plan, const Pass& pass) {
+    Block block;
+    if (!pass.surface) return block;
+    Block operands;
+    Block load;
+    if (!pass.volume) {
+        operands.text("real own[in_flight][fields];");
+        load.text("#pragma unroll");
+        load.text("for (int f = 0; f < fields; ++f) own[i][f] = q[size_t(k) * words + f * nodes + own_node];");
+    }
+    if (plan.shape.materials) {
+        operands.text("real own_impedance[in_flight], other_impedance[in_flight];");
+        load.text("own_impedance[i] = materials[3 * size_t(k) + 2];");
+        load.text("other_impedance[i] = materials[3 * size_t(at / nodes) + 2];");
+    }
+    return block.lines_of(render("dg/passes/immediate_gather.cu", {{"other_operands", operands}, {"load_other_operands", load}}));
+}
+
+Block fluxes_text(const Plan& plan, const Pass& pass) {
+    const Shape& shape = plan.shape;
+    Block block;
+    if (!pass.surface) return block;
+    Block own;
+    own.text(pass.volume ? "const real own_value = here[e * row + f * nodes + own_node];" : "const real own_value = own[i][f];");
+    Block name_impedances_here;
+    if (shape.materials) name_impedances_here.text("const real own_z = own_impedance[i], other_z = other_impedance[i];");
+    const auto numbered = [](const char* name) { return [name](int f) { return fmt::format("{}[{}]", name, f); }; };
+    block.lines_of(render("dg/passes/immediate_fluxes.cu", {{"own_value", own},
+                                                            {"mirrors", mirror_lines(shape)},
+                                                            {"normal", name_normal(shape)},
+                                                            {"name_impedances", name_impedances_here},
+                                                            {"factors", name_impedances(shape)},
+                                                            {"flux", flux_lines(shape, numbered("difference"), numbered("flux"))}}));
+    return block;
+}
+
+// Number of an accumulator among those of its half.
+int local(const Half& half, int accumulator) {
+    return static_cast<int>(std::distance(half.accumulators.begin(), half.accumulators.find(accumulator)));
+}
+
+// Nodes [first, last) of an element, which a thread accumulates.
+struct Nodes {
+    int first, last;
+};
+
+Nodes nodes_of(const Shape& shape, const ImmediateLayout& layout, int part) {
+    return {std::min(part * layout.nodes_per_part, shape.nodes), std::min((part + 1) * layout.nodes_per_part, shape.nodes)};
+}
+
+std::string loop_over(const Nodes& nodes) {
+    return fmt::format("for (int n = {}; n < {}; ++n)", nodes.first, nodes.last);
+}
+
+// How the text writes the sum of output or accumulator `k` at node n.
+std::string sum_of(const Nodes& nodes, const std::string& k) {
+    return nodes.first == 0 ? fmt::format("sum[{}][n]", k) : fmt::format("sum[{}][n - {}]", k, nodes.first);
+}
+
+// The volume part of a half at some nodes, column by column of D.
+Block derivatives(const Shape& shape, const Half& half, const Nodes& nodes, const ImmediateLayout& layout) {
+    const Algebra& form = covariant(shape);
+    const int width = field_width(shape, layout.copy_width);
+    Block block;
+    block.line("const real* const mine = here + e * row + {};", shape.maxwell() ? "half * (3 * nodes)" : fmt::format("{} * nodes", half.first_field));
+    block.text("#pragma unroll");
+    block.open(fmt::format("for (int m = 0; m < nodes; m += {})", width));
+    block.line("real value[{}][{}];", half.field_count, width);
+    block.text("#pragma unroll");
+    block.line("for (int f = 0; f < {}; ++f) load(value[f], mine + f * nodes + m);", half.field_count);
+    block.text("#pragma unroll");
+    block.open(fmt::format("for (int j = 0; j < {}; ++j)", width));
+    for (int f = 0; f < half.field_count; ++f)
+        block.line("const real u{} = {};", f, expression(form.transform[static_cast<std::size_t>(half.first_field + f)], "", [&half](int i) {
+                       return fmt::format("value[{}][j]", i - half.first_field);
+                   }));
+    block.text("#pragma unroll");
+    block.open(loop_over(nodes));
+    for (int a = 0; a < shape.dimension; ++a) {
+        block.open(fmt::format("if ({}[m + j][n] != 0)", derivative_name(a)));
+        for (const Product& product : half.products)
+            if (product.derivative == a)
+                block.line("{} {} {}[m + j][n] * u{};", sum_of(nodes, std::to_string(local(half, product.accumulator))),
+                           product.sign > 0 ? "+=" : "-=", derivative_name(a), product.field - half.first_field);
+        block.close();
+    }
+    block.close();
+    block.close();
+    block.close();
+    block.text("#pragma unroll");
+    block.open(loop_over(nodes));
+    std::string names;
+    for (const int accumulator : half.accumulators)
+        names += fmt::format("{}a{} = {}", names.empty() ? "" : ", ", accumulator, sum_of(nodes, std::to_string(local(half, accumulator))));
+    block.line("const real {};", names);
+    for (std::size_t o = 0; o < half.outputs.size(); ++o)
+        block.line("{} = {};", sum_of(nodes, std::to_string(o)),
+                   expression(form.combine[static_cast<std::size_t>(half.outputs[o])], shape.maxwell() ? "scale" : form.combine_scale,
+                              [](int i) { return fmt::format("a{}", i); }));
+    return block.close();
+}
+
+std::string first_output(const Shape& shape, const Half& half) {
+    return shape.maxwell() ? "(1 - half) * 3" : std::to_string(half.outputs.front());
+}
+
+// The surface part of a half at some nodes, column by column of LIFT.
+Block lifted(const Shape& shape, const Half& half, const Nodes& nodes) {
+    Block block;
+    block.line("const real* const mine = results + e * result_row + {} * flux_row;", first_output(shape, half));
+    block.text("#pragma unroll");
+    block.open("for (int c = 0; c < flux_row; c += vector_width)");
+    block.line("real flux[{}][vector_width];", half.outputs.size());
+    block.text("#pragma unroll");
+    block.line("for (int f = 0; f < {}; ++f) load(flux[f], mine + f * flux_row + c);", half.outputs.size());
+    block.text("#pragma unroll");
+    block.text("for (int j = 0; j < vector_width; ++j)");
+    block.text("    #pragma unroll");
+    block.text("    " + loop_over(nodes));
+    block.text("        if (LIFT[c + j][n] != 0)");
+    block.text("            #pragma unroll");
+    block.line("            for (int f = 0; f < {}; ++f) {} += LIFT[c + j][n] * flux[f][j];", half.outputs.size(), sum_of(nodes, "f"));
+    return block.close();
+}
+
+// Right-hand sides of a half at some nodes into the place of its element's fluxes.
+Block kept(const Shape& shape, const Half& half, const Nodes& nodes) {
+    const int width = std::gcd(std::gcd(shape.nodes, shape.vector_width()), std::gcd(nodes.first, nodes.last));
+    Block block;
+    block.line("real* const to = results + e * result_row + {} * nodes;", first_output(shape, half));
+    block.text("#pragma unroll");
+    block.line("for (int f = 0; f < {}; ++f)", half.outputs.size());
+    block.text("    #pragma unroll");
+    block.open(fmt::format("    for (int n = {}; n < {}; n += {})", nodes.first, nodes.last, width));
+    block.line("    real value[{}];", width);
+    block.text("    #pragma unroll");
+    block.line("    for (int j = 0; j < {}; ++j) value[j] = {};", width,
+               nodes.first == 0 ? "sum[f][n + j]" : fmt::format("sum[f][n + j - {}]", nodes.first));
+    block.text("    store(to + f * nodes + n, value);");
+    return block.text("    }");
+}
+
+// What a thread does for its half: one text serves both halves of maxwell_3d. `text(half, nodes)` is that of its part of the nodes.
+template <typename Text>
+Block of_thread(const Shape& shape, const ImmediateLayout& layout, Text text) {
+    const std::vector<Half> halves = halves_of(shape);
+    Block block;
+    for (int part = 0; part < layout.node_parts; ++part) {
+        const Nodes nodes = nodes_of(shape, layout, part);
+        Block own = halves.size() > 1 ? either(text(halves[0], nodes), text(halves[1], nodes)) : text(halves[0], nodes);
+        if (layout.node_parts == 1) return own;
+        block.open(fmt::format("if (part == {})", part));
+        block.append(own);
+        block.close();
+    }
+    return block;
+    return block;
+}
+
+std::string volume_text(const Shape& shape, const ImmediateLayout& layout) {
+    const Algebra& form = covariant(shape);
+    Block factors = element_factors(form, "own");
+    factors.append(name_factors(form));
+    if (shape.maxwell()) factors.line("const real scale = half == 0 ? {0} : -{0};  // dE/dt = curl H, dH/dt = -curl E", form.combine_scale);
+    const auto text = [&](const Half& half, const Nodes& nodes) { return derivatives(shape, half, nodes, layout); };
+    return render("dg/passes/immediate_volume.cu", {{"factors", factors}, {"derivatives", of_thread(shape, layout, text)}});
+}
+
+std::string surface_text(const Shape& shape, const ImmediateLayout& layout) {
+    const auto text = [&](const Half& half, const Nodes& nodes) { return lifted(shape, half, nodes); };
+    return render("dg/passes/immediate_surface.cu", {{"lift", of_thread(shape, layout, text)}});
+}
+
+}  // namespace
+
+ImmediateLayout::ImmediateLayout(const Shape& shape, const Config& config)
+    : elements_per_block(number(config, "elements_per_block")),
+      copy_width(number(config, "copy_width")),
+      in_flight(number(config, "unroll")),
+      node_parts(number(config, "nodes_per_thread")),
+      nodes_per_part(round_up((shape.nodes + node_parts - 1) / node_parts, std::gcd(shape.nodes, 2))),
+      row(odd_vectors(shape.words(), copy_width)),
+      flux_row(round_up(shape.face_points(), shape.vector_width())),
+      result_row(odd_vectors(std::max(shape.words(), shape.fields * flux_row), shape.vector_width())),
+      flux_groups(threads() / shape.face_points()),
+      geometry_words(shape.geometry_words()),
+      copies((elements_per_block * shape.words() / copy_width + threads() - 1) / threads()) {
+}
+
+std::int64_t ImmediateLayout::shared_words(const Parts& parts) const {
+    const std::int64_t fields = parts.volume ? elements_per_block * (row + geometry_words) + 4 : 0;
+    return fields + static_cast<std::int64_t>(elements_per_block) * result_row;
+}
+
+std::int64_t immediate_code(const Shape& shape, const Parts& parts) {
+    const int volume_pairs = immediate_volume_pairs(shape);
+    const int surface_pairs = immediate_surface_pairs(shape);
+    std::int64_t code = 0;
+    for (const Half& half : halves_of(shape)) {
+        if (parts.volume) code += static_cast<std::int64_t>(half.products.size()) * volume_pairs;
+        if (parts.surface) code += static_cast<std::int64_t>(half.outputs.size()) * surface_pairs;
+    }
+    return code;
+}
+
+int immediate_registers(const Shape& shape, const Config& config, const Parts& parts) {
+    const ImmediateLayout layout(shape, config);
+    int operands = 0;
+    for (const Half& half : halves_of(shape)) {
+        if (parts.volume)
+            operands = std::max(operands, half.field_count * (field_width(shape, layout.copy_width) + 1) + covariant(shape).factor_count());
+        if (parts.surface) operands = std::max(operands, static_cast<int>(half.outputs.size()) * shape.vector_width());
+    }
+    const int gathered = parts.surface ? layout.in_flight * (shape.fields * (parts.volume ? 1 : 2) + shape.face_words() + (shape.materials ? 2 : 0)) +
+                                             2 * shape.fields + 6
+                                       : 0;
+    return shape.bytes() / 4 * std::max(most_outputs(shape) * layout.nodes_per_part + operands + layout.copies * layout.copy_width, gathered) + 36;
+}
+
+std::optional<std::string> immediate_violation(const Shape& shape, const Config& config, const Parts& parts) {
+    const ImmediateLayout layout(shape, config);
+    const std::string what = "operator=immediate ";
+    if (on_matrix_units(config)) return what + "is not the matrix units'";
+    if (chosen(config, "form", "cartesian")) return what + "holds one sum per field and node: form=covariant";
+    if (number(config, "elements_per_thread") != 1) return what + "gives a thread a part of one element: elements_per_thread=1";
+    if ((layout.node_parts - 1) * layout.nodes_per_part >= shape.nodes)
+        return what + fmt::format("has nothing for one of {} parts of the nodes", layout.node_parts);
+    if (layout.elements_per_block % 32 != 0) return what + "needs whole warps: a multiple of 32 elements per block";
+    if (layout.flux_groups == 0) return what + "needs a thread for every point of an element's faces";
+    const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
+    if (layout.in_flight > std::max(points, 4)) return what + fmt::format("has {} points for a thread, not {} at a time", points, layout.in_flight);
+    if (chosen(config, "fused", "whole") && !chosen(config, "traces", "shared")) return what + "has the fields in shared memory: traces=shared";
+    return too_many(immediate_code(shape, parts), largest_code, "unrolled multiply-adds");
+}
+
+int immediate_volume_pairs(const Shape& shape) {
+    return derivative(shape, 0).nonzeros();
+}
+
+int immediate_surface_pairs(const Shape& shape) {
+    return lift(shape).nonzeros();
+}
+
+Block immediate_constants(const Plan& plan) {
+    const Shape& shape = plan.shape;
+    const ImmediateLayout layout(shape, plan.config);
+    Block block;
+    block.line("constexpr int dimension = {}, face_count = {}, face_nodes = {}, face_points = face_count * face_nodes;", shape.dimension, shape.faces,
+               shape.face_nodes);
+    block.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};", layout.elements_per_block,
+               layout.threads(), number(plan.config, "min_blocks"));
+    block.line("constexpr int flux_groups = threads_per_block / face_points;  // elements whose points are worked on side by side");
+    block.line("constexpr int in_flight = {};  // points whose gathers a thread has under way together", layout.in_flight);
+    block.line("constexpr int copies = {};     // of copy_width words, by each thread, make a block's words", layout.copies);
+    block.line("constexpr int flux_row = {}, result_row = {};  // stride between fields, and between elements, in shared memory, padded",
+               layout.flux_row, layout.result_row);
+    if (plan.any(&Pass::volume)) {
+        block.line("constexpr int row = {};  // stride between elements' fields in shared memory, padded", layout.row);
+        block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", plan.form().factor_count());
+    }
+    block.append(operators(plan, layout));
+    if (plan.any(&Pass::volume)) block.text("").lines_of(render("dg/passes/immediate_copies.cu", {}));
+    return block;
+}
+
+Block immediate_sums(const Plan& plan, const Pass& pass) {
+    const Shape& shape = plan.shape;
+    const ImmediateLayout layout(shape, plan.config);
+    Block part;
+    if (layout.node_parts > 1) part.text("const int part = threadIdx.x / (2 * elements_per_block);  // of the nodes");
+    Block sum;
+    sum.line("real sum[{}][{}] = {{}};", most_outputs(shape), layout.nodes_per_part);
+    if (pass.volume) sum.lines_of(volume_text(shape, layout));
+    if (pass.surface) sum.lines_of(surface_text(shape, layout));
+    const auto keep = [&](const Half& half, const Nodes& nodes) { return kept(shape, half, nodes); };
+    Block block;
+    return block.lines_of(render("dg/passes/immediate.cu", {{"shared_places", shared_places(pass)},
+                                                            {"neighbours", neighbours_text(pass)},
+                                                            {"fields", fields_text(pass)},
+                                                            {"gather", gather_text(plan, pass)},
+                                                            {"wait_for_fields", wait_for_fields(pass)},
+                                                            {"fluxes", fluxes_text(plan, pass)},
+                                                            {"ahead", ahead_text(pass)},
+                                                            {"part", part},
+                                                            {"sums", sum},
+                                                            {"keep", of_thread(shape, layout, keep)}}));
+}
+
+std::string immediate_ahead(const Pass& pass) {
+    return pass.update ? "res" : pass.from_rhs ? "rhs" : "";
+}
+
+std::string immediate_result_place() {
+    return "results + (i + i / words * (result_row - words))";
+}
+
+std::string immediate_field_place() {
+    return "here + (i + i / words * (row - words))";
+}
+
+}  // namespace hone::dg

@@ -1,0 +1,167 @@
+#include "generator/families/dg/rk/family.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <random>
+
+#include "generator/families/device/cpu_team.hpp"
+#include "generator/families/device/cuda_residency.hpp"
+#include "generator/families/dg/data.hpp"
+#include "generator/families/dg/passes/passes.hpp"
+#include "generator/families/dg/tiling.hpp"
+
+namespace hone {
+namespace dg {
+namespace {
+
+std::vector<ArraySpec> rk_arrays(const Problem& problem) {
+    const Shape shape(problem);
+    return {field_array(shape, "rhs", Access::in, "right-hand side at the nodes"), stage_array(),
+            field_array(shape, "res", Access::inout, "residual of the low-storage method"),
+            field_array(shape, "q", Access::inout, "fields at the nodes")};
+}
+
+Counts rk_counts(const Problem& problem) {
+    const Shape shape(problem);
+    const auto elements = static_cast<double>(shape.elements);
+    return {elements, "elements", update_operations(shape) * elements, 5.0 * shape.words() * shape.bytes() * elements};
+}
+
+SearchSpace rk_cpu_space(const Limits& limits) {
+    std::vector<Tunable> tunables{{"elements_per_block", "elements that a thread takes at a time", numbers({16, 64, 256})}};
+    std::vector<Assignment> safe{{"elements_per_block", std::int64_t{16}}};
+    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
+    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
+    return SearchSpace(std::move(tunables), {team_constraint()}, std::move(safe));
+}
+
+// The widest copies that divide an element, and up to 128 bytes of each array for each of 512 threads: a streaming kernel needs bytes in flight, and blocks
+// that end too often have none.
+std::vector<Assignment> rk_cuda_safe(const Shape& shape) {
+    constexpr std::int64_t block = 512, bytes_per_thread = 128, most_elements = 128;
+    std::int64_t width = 16 / shape.bytes();
+    while (shape.words() % width != 0) width /= 2;
+    std::int64_t elements = 1;
+    while (elements < most_elements && 2 * elements * shape.words() * shape.bytes() <= block * bytes_per_thread) elements *= 2;
+    return {{"elements_per_block", elements}, {"block", block}, {"copy_width", width}, {"min_blocks", std::int64_t{1}}};
+}
+
+SearchSpace rk_cuda_space(const Shape& shape, const Limits& limits) {
+    std::vector<Tunable> tunables{{"elements_per_block", "elements that a block of threads handles", numbers({1, 2, 4, 8, 16, 32, 64, 128})},
+                                  {"block", "threads of a block", numbers({64, 128, 256, 512})},
+                                  {"copy_width", "values per load and store", numbers({1, 2, 4})},
+                                  {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8})}};
+    std::vector<Constraint> constraints{{"copies", [shape](const Config& config) { return copy_violation(shape, config); }},
+                                        {"idle threads", [shape](const Config& config) -> std::optional<std::string> {
+                                             const int copies = number(config, "elements_per_block") * shape.words() / number(config, "copy_width");
+                                             if (2 * copies > number(config, "block") || number(config, "elements_per_block") == 128)
+                                                 return std::nullopt;
+                                             return fmt::format("{} copies leave more than half of {} threads without work", copies,
+                                                                number(config, "block"));
+                                         }}};
+    for (Constraint& constraint : residency_constraints(
+             limits, [](const Config& config) { return config.integer("block"); },
+             [shape](const Config& config) {
+                 // Three vectors, twice because two trips are in flight, and addresses.
+                 return std::int64_t{6} * number(config, "copy_width") * shape.bytes() / 4 + 26;
+             }))
+        constraints.push_back(std::move(constraint));
+    return SearchSpace(std::move(tunables), std::move(constraints), rk_cuda_safe(shape));
+}
+
+SearchSpace rk_space(const Problem& problem, const Limits& limits) {
+    return limits.target == Target::cuda ? rk_cuda_space(Shape(problem), limits) : rk_cpu_space(limits);
+}
+
+KernelSource rk_kernel(const Problem& problem, const Config& config, const Limits& limits) {
+    Plan plan{problem, config, rk_counts(problem), {{.entry = "dg_rk", .update = true, .from_rhs = true}}, {}};
+    plan.into = "q";
+    plan.source.precision = problem.precision();
+    plan.source.arrays = rk_arrays(problem);
+    return limits.target == Target::cuda ? update_cuda_kernel(std::move(plan)) : update_cpu_kernel(std::move(plan));
+}
+
+template <typename Real>
+void rk_run(const Shape& shape, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
+    const auto* const rhs = static_cast<const Real*>(arrays[0]);
+    const auto* const stage = static_cast<const Real*>(arrays[1]);
+    auto* const res = static_cast<Real*>(arrays[2]);
+    auto* const q = static_cast<Real*>(arrays[3]);
+    const auto a = static_cast<double>(stage[0]);
+    const auto b = static_cast<double>(stage[1]);
+    const auto dt = static_cast<double>(stage[2]);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = first * shape.words(); i < last * shape.words(); ++i) {
+        const double residual = a * static_cast<double>(res[i]) + dt * static_cast<double>(rhs[i]);
+        res[i] = static_cast<Real>(residual);
+        q[i] = static_cast<Real>(static_cast<double>(q[i]) + b * residual);
+    }
+}
+
+void rk_reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
+    const Shape shape(problem);
+    problem.precision() == Precision::f32 ? rk_run<float>(shape, arrays, first, last) : rk_run<double>(shape, arrays, first, last);
+}
+
+template <typename Real>
+Workload rk_workload_of(const Problem& problem, std::uint64_t seed) {
+    const Shape shape(problem);
+    std::mt19937_64 random(seed);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    Workload result;
+    for (const ArraySpec& array : rk_arrays(problem)) result.arrays.emplace_back(problem.precision(), array.words);
+    const std::int64_t period = data_sets(shape);
+    for (const std::size_t i : {0U, 2U, 3U}) {
+        Real* const data = result.arrays[i].values<Real>().data();
+        for (std::int64_t word = 0; word < period * shape.words(); ++word) data[word] = static_cast<Real>(uniform(random));
+        repeat(result.arrays[i], shape.words(), period);
+    }
+    fill_stage(random, result.arrays[1].values<Real>().data());
+    result.expected.resize(4);
+    std::vector<void*> pointers{result.arrays[0].data(), result.arrays[1].data()};
+    for (const std::size_t i : {2U, 3U}) {
+        result.expected[i] = result.arrays[i].copy();
+        pointers.push_back(result.expected[i].data());
+    }
+    rk_run<Real>(shape, pointers, 0, shape.elements);
+    const double roundoff = static_cast<double>(std::numeric_limits<Real>::epsilon()) / 2;
+    result.tolerance = 5 * roundoff * 4;
+    result.tolerance_reason =
+        fmt::format("n u S with n = 5 roundings, u = {:.3g} and S = 4: the sums are of values below 1, with factors below 1.5", roundoff);
+    return result;
+}
+
+Workload rk_workload(const Problem& problem, std::uint64_t seed) {
+    return problem.precision() == Precision::f32 ? rk_workload_of<float>(problem, seed) : rk_workload_of<double>(problem, seed);
+}
+
+}  // namespace
+}  // namespace dg
+
+Family dg_rk() {
+    Family family;
+    family.name = "dg_rk";
+    family.summary = "update of a stage of a low-storage Runge-Kutta method";
+    family.source = "M. H. Carpenter, C. A. Kennedy, Fourth-order 2N-storage Runge-Kutta schemes, NASA TM-109112, 1994";
+    family.example = "dg_rk equation=maxwell_3d order=5 precision=f32 elements=100000";
+    family.parameters = {{"equation", "what is solved", dg::equation_names(), 0, 0, false, ""},
+                         {"order", "polynomial order N", {}, 1, 10, false, ""},
+                         {"precision", "type of fields", {"f32", "f64"}, 0, 0, false, "f32"},
+                         {"elements", "number of tetrahedra or triangles", {}, 1, std::int64_t{1} << 27, true, ""}};
+    family.range_unit = "elements";
+    family.range = [](const Problem& problem) { return problem.integer("elements"); };
+    family.partition = [](const Problem&) { return Partition{}; };  // every word by itself
+    family.arrays = dg::rk_arrays;
+    family.space = dg::rk_space;
+    family.kernel = dg::rk_kernel;
+    family.reference = dg::rk_reference;
+    family.workload = dg::rk_workload;
+    family.counts = dg::rk_counts;
+    return family;
+}
+
+}  // namespace hone

@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "generator/families/device/cpu_team.hpp"
+#include "generator/families/dg/volume/mappings.hpp"
+
+// The CPU kernel: neighbouring nodes are the lanes of a vector, so that fields are read and right-hand sides written as they lie, and a
+// register tile of node vectors x elements is accumulated from operator vectors and broadcast field values.
+
+namespace hone::dg {
+namespace {
+
+struct Tile {
+    int lanes, vectors_per_tile, elements_per_tile, elements_per_block;
+    int nodes_per_tile;
+    int nodes_padded;
+    int row;  // stride between fields in the block's buffer
+
+    Tile(const Shape& shape, const Config& config)
+        : lanes(number(config, "lanes")),
+          vectors_per_tile(number(config, "vectors_per_tile")),
+          elements_per_tile(number(config, "elements_per_tile")),
+          elements_per_block(number(config, "elements_per_block")),
+          nodes_per_tile(lanes * vectors_per_tile),
+          nodes_padded(round_up(shape.nodes, nodes_per_tile)),
+          row(round_up(shape.nodes, 64 / shape.bytes())) {}
+};
+
+using Violation = std::optional<std::string>;
+
+Violation spill_violation(const Shape& shape, const Config& config, const Limits& limits) {
+    const Tile tile(shape, config);
+    const Algebra& form = pass_algebra(shape, config);
+    const int registers_per_vector = (tile.lanes * shape.bytes() + limits.vector_bytes - 1) / limits.vector_bytes;
+    const int needed = form.accumulators * tile.vectors_per_tile * tile.elements_per_tile * registers_per_vector;
+    // AVX-512 and SVE have 32 vector registers, the others 16; twice that many accumulators still beat reloading operands.
+    const int most = limits.vector_bytes >= 64 ? 64 : 48;
+    if (needed <= most) return std::nullopt;
+    return fmt::format("{} vector registers for accumulators, at most {} are worth trying", needed, most);
+}
+
+Violation buffer_violation(const Shape& shape, const Config& config, const Limits& limits) {
+    const Tile tile(shape, config);
+    const int bytes = tile.elements_per_block * shape.fields * tile.row * shape.bytes();
+    const int most = limits.cache_bytes / 2;
+    if (bytes <= most) return std::nullopt;
+    return fmt::format("{} bytes for a block's fields, half the second cache is {}", bytes, most);
+}
+
+Block constants(const Shape& shape, const Algebra& form, const Tile& tile) {
+    Block block;
+    block.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
+    block.line("constexpr int nodes = {}, fields = {}, factors = {}, accumulators = {};", shape.nodes, shape.fields, form.factor_count(),
+               form.accumulators);
+    block.line("constexpr int dimension = {}, geometry_words = dimension * dimension;", shape.dimension);
+    block.line("constexpr int fields_per_pass = {}, passes = fields / fields_per_pass;", form.field_count());
+    block.line("constexpr int lanes = {}, vectors_per_tile = {}, nodes_per_tile = {};", tile.lanes, tile.vectors_per_tile, tile.nodes_per_tile);
+    block.line("constexpr int elements_per_tile = {}, elements_per_block = {};", tile.elements_per_tile, tile.elements_per_block);
+    block.line("constexpr int row = {};  // nodes of one field in the block's buffer, padded to a cache line", tile.row);
+    return block;
+}
+
+Block name_load_factors(const Algebra& form) {
+    if (form.transforms()) return name_factors(form);
+    Block block;
+    block.text("(void)own;  // fields are differentiated as they are");
+    return block;
+}
+
+Block transform(const Algebra& form) {
+    Block block;
+    for (std::size_t f = 0; f < form.transform.size(); ++f)
+        block.line("field[(e * fields + {}) * row + m] = {};", f,
+                   expression(form.transform[f], "", [](int i) { return fmt::format("source[{} * nodes + m]", i); }));
+    return block;
+}
+
+Block products(const Algebra& form) {
+    Block block;
+    for (const Product& product : form.products)
+        block.line("sum[{}][r][c] {} d[{}][r] * u[{} * row];", product.accumulator, product.sign > 0 ? "+=" : "-=", product.derivative,
+                   product.field);
+    return block;
+}
+
+Block combine(const Algebra& form) {
+    Block block;
+    for (std::size_t f = 0; f < form.combine.size(); ++f)
+        block.line("out[{}] = {};", f, expression(form.combine[f], form.combine_scale, [](int i) { return fmt::format("sum[{}][r][c]", i); }));
+    return block;
+}
+
+// [tile of nodes][column][along r, s, t][node of the tile], so that the inner loop reads straight on.
+TableSpec table(const Shape& shape, const Tile& tile) {
+    TableSpec result{"D", static_cast<std::int64_t>(shape.dimension) * tile.nodes_padded * shape.nodes, {}};
+    result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
+    for (int start = 0; start < shape.nodes; start += tile.nodes_per_tile)
+        for (int m = 0; m < shape.nodes; ++m)
+            for (int a = 0; a < shape.dimension; ++a) {
+                const SquareMatrix& columns = shape.reference().transposed[static_cast<std::size_t>(a)];
+                double* const to =
+                    &result
+                         .contents[static_cast<std::size_t>(start * shape.dimension * shape.nodes + (shape.dimension * m + a) * tile.nodes_per_tile)];
+                for (int n = start; n < std::min(start + tile.nodes_per_tile, shape.nodes); ++n) to[n - start] = columns(m, n);
+            }
+    return result;
+}
+
+}  // namespace
+
+SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
+    const Shape shape(problem);
+    const bool f32 = shape.precision == Precision::f32;
+    std::vector<Tunable> tunables{
+        {"form", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t", words({"covariant", "cartesian"})},
+        fields_per_pass(shape),
+        {"lanes", "neighbouring nodes in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
+        {"vectors_per_tile", "vectors of nodes accumulated at a time", numbers({1, 2, 4})},
+        {"elements_per_tile", "elements accumulated at a time", numbers({1, 2, 4})},
+        {"elements_per_block", "elements whose fields are kept in cache", numbers({4, 8, 16, 32, 64})},
+        {"unroll", "columns of the operator per trip of the inner loop", numbers({1, 2, 4})},
+    };
+    std::vector<Constraint> constraints{
+        {"registers", [shape, limits](const Config& config) { return spill_violation(shape, config, limits); }},
+        {"block buffer", [shape, limits](const Config& config) { return buffer_violation(shape, config, limits); }},
+    };
+    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
+    constraints.push_back(team_constraint());
+    const std::int64_t lanes = 16 / shape.bytes();
+    std::vector<Assignment> safe{{"form", "covariant"},
+                                 {"fields_per_pass", std::int64_t{shape.fields}},
+                                 {"lanes", lanes},
+                                 {"vectors_per_tile", std::int64_t{1}},
+                                 {"elements_per_tile", std::int64_t{1}},
+                                 {"elements_per_block", std::int64_t{8}},
+                                 {"unroll", std::int64_t{1}}};
+    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
+    return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));
+}
+
+KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits&) {
+    const Shape shape(problem);
+    const Tile tile(shape, config);
+    const Algebra& form = pass_algebra(shape, config);
+    const Algebra& whole = algebra(shape.equation, config.word("form"));
+    const double executed = executed_operations(problem, config, static_cast<double>(tile.nodes_padded) * shape.nodes);
+    Block unroll;
+    unroll.line("#pragma GCC unroll {}", number(config, "unroll"));
+    const Holes holes{{"banner", banner(problem, config, Target::cpu, executed)},
+                      {"constants", constants(shape, form, tile)},
+                      {"name_load_factors", name_load_factors(whole)},
+                      {"transform", transform(whole)},
+                      {"element_factors", element_factors(form, "own")},
+                      {"unroll", unroll},
+                      {"products", products(form)},
+                      {"name_combine_factors", name_combine_factors(form)},
+                      {"combine", combine(form)},
+                      {"team", team(config)},
+                      {"parallel", team_parallel(config)},
+                      {"seat", team_seat(config)}};
+    KernelSource source = make_source(problem, Target::cpu, render("dg/volume/kernel.cpp", holes), executed);
+    source.tables.push_back(table(shape, tile));
+    source.step.push_back({"dg_volume", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
+    return source;
+}
+
+}  // namespace hone::dg

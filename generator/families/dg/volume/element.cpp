@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include "generator/families/dg/halves.hpp"
+#include "generator/families/dg/volume/mappings.hpp"
+
+// Mapping `element`: low orders, where memory sets the limit. A thread owns half the right-hand sides of one element; the operator's
+// coefficients are immediates of the instructions, so that a multiply-add loads nothing and zeros (half of the operator) cost nothing.
+
+namespace hone::dg {
+namespace {
+
+struct Staging {
+    int elements_per_block;
+    int copy_width;   // values per load and store of memory
+    int row;          // stride between elements in shared memory
+    int batch;        // vectors that a thread loads at a time
+    int store_width;  // nodes of one field written at a time
+
+    Staging(const Shape& shape, const Config& config)
+        : elements_per_block(number(config, "elements_per_block")), copy_width(number(config, "unroll")) {
+        const int vectors = shape.words() / copy_width;
+        // An odd number of vectors keeps neighbouring elements, and so neighbouring threads, in different banks.
+        row = (number(config, "padding") == 1 && vectors % 2 == 0 ? vectors + 1 : vectors) * copy_width;
+        constexpr int registers_in_flight = 64;
+        batch = std::clamp(registers_in_flight * 4 / (copy_width * shape.bytes()), 1, (vectors + 1) / 2);
+        store_width = std::gcd(shape.nodes, copy_width);
+    }
+    int threads() const { return 2 * elements_per_block; }
+};
+
+bool applies(const Shape& shape, const Limits&) {
+    return shape.low_order();
+}
+
+std::string conflict(const Shape& shape, const Config& config) {
+    const int width = number(config, "unroll");
+    if (number(config, "fields_per_pass") != shape.fields)
+        return fmt::format("mapping=element gives each half of an element's fields to a thread of its own: fields_per_pass={}", shape.fields);
+    if (config.word("operator") != "immediate") return "mapping=element holds the operator with operator=immediate";
+    if (number(config, "nodes_per_thread") != 1 || number(config, "elements_per_thread") != 1)
+        return "mapping=element has one element per thread: nodes_per_thread=1, elements_per_thread=1";
+    if (number(config, "elements_per_block") % 32 != 0) return "mapping=element needs whole warps: a multiple of 32 elements per block";
+    if (width * shape.bytes() > 16 || shape.words() % width != 0)
+        return fmt::format("copies of {} values do not divide the {} of an element or exceed 16 bytes: another unroll", width, shape.words());
+    return "";
+}
+
+Resources resources(const Shape& shape, const Config& config) {
+    const Staging staging(shape, config);
+    const Algebra& form = algebra(shape.equation, config.word("form"));
+    Resources result;
+    result.threads = staging.threads();
+    result.shared_bytes = static_cast<std::int64_t>(shape.bytes()) * staging.elements_per_block * (staging.row + shape.geometry_words());
+    int held = 0;
+    for (const Half& half : halves_of(shape, form)) {
+        held = std::max(held, half.field_count * shape.nodes + static_cast<int>(half.accumulators.size()) * staging.store_width);
+        result.code += static_cast<std::int64_t>(half.products.size()) * nonzeros(shape.reference().derivative[0]);
+    }
+    // Addresses and indices; f64 coefficients pass through registers too.
+    result.registers = shape.bytes() / 4 * (held + form.factor_count() + 10) + 20;
+    return result;
+}
+
+Block constants(const Shape& shape, const Algebra& form, const Staging& staging, const Config& config) {
+    Block block;
+    block.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
+    block.line("constexpr int nodes = {}, fields = {}, words = fields * nodes, factors = {};", shape.nodes, shape.fields, form.factor_count());
+    block.line("constexpr int geometry_words = {};", shape.geometry_words());
+    block.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};", staging.elements_per_block,
+               staging.threads(), number(config, "min_blocks"));
+    block.line("constexpr int copy_width = {};  // values per load and store of memory", staging.copy_width);
+    block.line("constexpr int batch = {};       // vectors that a thread loads at a time", staging.batch);
+    block.line("constexpr int row = {};         // values of one element in shared memory, padded", staging.row);
+    return block;
+}
+
+// Sum of coefficient * field value over the nonzero coefficients of one accumulator at one node, broken into lines.
+Block accumulator_lines(const Shape& shape, const Half& half, int accumulator, int node) {
+    constexpr std::size_t longest_line = 120;
+    Block block;
+    std::string line = fmt::format("const real s{}_{} =", accumulator, node);
+    bool empty = true;
+    for (const Product& product : half.products) {
+        if (product.accumulator != accumulator) continue;
+        for (int m = 0; m < shape.nodes; ++m) {
+            const double value = product.sign * shape.reference().derivative[static_cast<std::size_t>(product.derivative)](node, m);
+            if (value == 0) continue;
+            const std::string sign = value < 0 ? (empty ? " -" : " - ") : (empty ? " " : " + ");
+            line += fmt::format("{}{:#.{}g}{} * u[{}][{}]", sign, std::abs(value), shape.precision == Precision::f32 ? 9 : 17,
+                                shape.precision == Precision::f32 ? "f" : "", product.field - half.first_field, m);
+            empty = false;
+            if (line.size() > longest_line) {
+                block.text(line);
+                line = "   ";
+            }
+        }
+    }
+    block.text(line + (empty ? " 0;" : ";"));
+    return block;
+}
+
+// Right-hand sides of nodes [node, node + store_width), written as one vector per field.
+Block node_lines(const Shape& shape, const Algebra& form, const Half& half, const Staging& staging, int node) {
+    const bool curl = shape.maxwell();
+    Block block;
+    for (int n = node; n < node + staging.store_width; ++n)
+        for (const int accumulator : half.accumulators) block.append(accumulator_lines(shape, half, accumulator, n));
+    for (const int output : half.outputs) {
+        std::string values;
+        for (int n = node; n < node + staging.store_width; ++n) {
+            const std::string sum =
+                expression(form.combine[static_cast<std::size_t>(output)], curl ? "scale" : "", [n](int i) { return fmt::format("s{}_{}", i, n); });
+            values += (values.empty() ? "" : ", ") + sum;
+        }
+        block.line("const real rhs{}_{}[{}] = {{{}}};", output, node, staging.store_width, values);
+        block.line("store(to + {}, rhs{}_{});", (output - half.outputs.front()) * shape.nodes + node, output, node);
+    }
+    return block;
+}
+
+// Reads and transforms the fields of a half.
+Block load_lines(const Shape& shape, const Algebra& form, const Half& half, const Staging& staging, const std::string& from) {
+    const int values = half.field_count * shape.nodes;
+    Block block;
+    block.line("real raw[{}];", values);
+    block.line("load<{}>(raw, {});", std::gcd(std::gcd(values, half.first_field * shape.nodes), staging.copy_width), from);
+    block.text("#pragma unroll");
+    block.open("for (int m = 0; m < nodes; ++m)");
+    for (int f = 0; f < half.field_count; ++f)
+        block.line("u[{}][m] = {};", f, expression(form.transform[static_cast<std::size_t>(half.first_field + f)], "", [&half](int i) {
+                       return fmt::format("raw[{} * nodes + m]", i - half.first_field);
+                   }));
+    block.close();
+    return block;
+}
+
+Block differentiate_lines(const Shape& shape, const Algebra& form, const Half& half, const Staging& staging, const std::string& to) {
+    Block block;
+    block.line("real* const to = {};", to);
+    for (int node = 0; node < shape.nodes; node += staging.store_width) block.append(node_lines(shape, form, half, staging, node));
+    return block;
+}
+
+// Where a field of the thread's element lies.
+std::string place(int field) {
+    return field == 0 ? "mine" : field == 1 ? "mine + nodes" : fmt::format("mine + {} * nodes", field);
+}
+
+Block load_half(const Shape& shape, const Algebra& form, const Staging& staging) {
+    const std::vector<Half> parts = halves_of(shape, form);
+    if (parts.size() == 1) return load_lines(shape, form, parts[0], staging, "mine + half * (3 * nodes)");
+    const auto load = [&](const Half& half) { return load_lines(shape, form, half, staging, place(half.first_field)); };
+    return either(load(parts[0]), load(parts[1]));
+}
+
+Block differentiate(const Shape& shape, const Algebra& form, const Staging& staging) {
+    const std::vector<Half> parts = halves_of(shape, form);
+    Block block;
+    if (parts.size() == 1) {
+        block.text("// First half: dE/dt = curl H; second: dH/dt = -curl E.");
+        block.line("const real scale = half == 0 ? {0} : -{0};", form.combine_scale.empty() ? "real(1)" : form.combine_scale);
+        block.append(differentiate_lines(shape, form, parts[0], staging, "mine + (1 - half) * (3 * nodes)"));
+    } else {
+        block.text(shape.dimension == 2 ? "// First half: dH/dt = -curl Ez; second: dEz/dt = curl H."
+                                        : "// First half: p' = -div u; second: u' = -grad p.");
+        const auto lines = [&](const Half& half) { return differentiate_lines(shape, form, half, staging, place(half.outputs.front())); };
+        block.append(either(lines(parts[0]), lines(parts[1])));
+    }
+    return block;
+}
+
+KernelSource kernel(const Problem& problem, const Config& config, const Limits&) {
+    const Shape shape(problem);
+    const Algebra& form = algebra(shape.equation, config.word("form"));
+    const Staging staging(shape, config);
+    const double executed = executed_operations(problem, config, nonzeros(shape.reference().derivative[0]));
+    const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
+                      {"constants", constants(shape, form, staging, config)},
+                      {"element_factors", element_factors(form, "own")},
+                      {"name_factors", name_factors(form)},
+                      {"load_half", load_half(shape, form, staging)},
+                      {"differentiate", differentiate(shape, form, staging)}};
+    KernelSource source = make_source(problem, Target::cuda, render("dg/volume/element.cu", holes), executed);
+    source.step.push_back(block_launch(shape, staging.elements_per_block, resources(shape, config)));
+    return source;
+}
+
+}  // namespace
+
+Mapping element_mapping() {
+    return {"element", "a thread owns half of an element, the operator stands in the code", applies, conflict, resources, kernel};
+}
+
+}  // namespace hone::dg

@@ -1,0 +1,124 @@
+#include "generator/families/dg/volume/family.hpp"
+
+#include <fmt/format.h>
+
+#include "generator/error.hpp"
+#include "generator/families/dg/data.hpp"
+#include "generator/families/dg/volume/mappings.hpp"
+#include "generator/families/dg/volume/reference.hpp"
+
+namespace hone {
+namespace dg {
+
+Tunable fields_per_pass(const Shape& shape) {
+    const std::int64_t all = shape.fields;
+    return {"fields_per_pass", "fields that the loop over the operator's columns works on at a time: all, or those of one curl",
+            shape.maxwell() ? numbers({all, 3}) : numbers({all}), Value(all)};
+}
+
+const Algebra& pass_algebra(const Shape& shape, const Config& config) {
+    return number(config, "fields_per_pass") == shape.fields ? algebra(shape.equation, config.word("form")) : one_curl(config.word("form"));
+}
+
+std::vector<ArraySpec> arrays(const Problem& problem) {
+    const Shape shape(problem);
+    return {field_array(shape, "q", Access::in, "fields at the nodes"), geometry_array(shape),
+            field_array(shape, "rhs", Access::out, "volume right-hand side at the nodes")};
+}
+
+Counts counts(const Problem& problem) {
+    const Shape shape(problem);
+    const auto elements = static_cast<double>(shape.elements);
+    return {elements, "elements", volume_operations(shape) * elements, (2.0 * shape.words() + shape.geometry_words()) * shape.bytes() * elements};
+}
+
+double executed_operations(const Problem& problem, const Config& config, double pairs) {
+    const Shape shape(problem);
+    const Algebra& form = algebra(shape.equation, config.word("form"));
+    const double per_element =
+        2.0 * static_cast<double>(form.products.size()) * pairs + static_cast<double>(form.operations_per_node()) * shape.nodes;
+    return per_element * static_cast<double>(shape.elements);
+}
+
+Block transform_into_field(const Algebra& algebra) {
+    Block block;
+    if (algebra.transforms()) block.append(name_factors(algebra));
+    for (std::size_t f = 0; f < algebra.transform.size(); ++f)
+        block.line("field[({} * elements_per_block + e) * row + m] = {};", f,
+                   expression(algebra.transform[f], "", [](int i) { return fmt::format("value[i][{}]", i); }));
+    return block;
+}
+
+Block banner(const Problem& problem, const Config& config, Target target, double executed) {
+    const Counts work = counts(problem);
+    Block block;
+    block.line("// dg_volume: {}, order {}, {}", problem.word("equation"), problem.integer("order"), problem.word("precision"));
+    block.line("// hone emit {} elements=100000 --target {} --config {}", problem.class_key(), to_string(target), config.key());
+    block.text("// The same text serves any number of elements.");
+    block.line("// per element: {:.0f} operations, {:.0f} bytes (compulsory); this form executes {:.0f} operations", work.operations / work.updates,
+               work.bytes / work.updates, executed / work.updates);
+    return block;
+}
+
+KernelSource make_source(const Problem& problem, Target target, std::string text, double executed) {
+    KernelSource source;
+    source.text = std::move(text);
+    source.target = target;
+    source.precision = problem.precision();
+    source.entries = {"dg_volume"};
+    source.arrays = arrays(problem);
+    source.executed_operations = executed;
+    return source;
+}
+
+Launch block_launch(const Shape& shape, std::int64_t elements_per_block, const Resources& resources) {
+    Launch launch;
+    launch.entry = "dg_volume";
+    launch.grid = {(shape.elements + elements_per_block - 1) / elements_per_block, 1, 1};
+    launch.block = {resources.threads, 1, 1};
+    launch.range_axis = 0;
+    launch.range_per_block = elements_per_block;
+    launch.shared_bytes = resources.shared_bytes;
+    return launch;
+}
+
+namespace {
+
+SearchSpace space(const Problem& problem, const Limits& limits) {
+    return limits.target == Target::cuda ? cuda_space(problem, limits) : cpu_space(problem, limits);
+}
+
+KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
+    if (limits.target == Target::cpu) return cpu_kernel(problem, config, limits);
+    for (const Mapping& mapping : cuda_mappings())
+        if (mapping.name == config.word("mapping")) return mapping.kernel(problem, config, limits);
+    throw Error("configuration " + config.key(), "there is no mapping " + config.word("mapping"), "use one of the space's mappings");
+}
+
+}  // namespace
+}  // namespace dg
+
+Family dg_volume() {
+    Family family;
+    family.name = "dg_volume";
+    family.summary = "volume right-hand side of nodal discontinuous Galerkin on affine tetrahedra and triangles";
+    family.source = "J. S. Hesthaven, T. Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008";
+    family.example = "dg_volume equation=maxwell_3d order=5 precision=f32 elements=100000";
+    family.parameters = {{"equation", "what is solved", dg::equation_names(), 0, 0, false, ""},
+                         {"order", "polynomial order N", {}, 1, 10, false, ""},
+                         {"precision", "type of fields, geometry and operator", {"f32", "f64"}, 0, 0, false, "f32"},
+                         dg::arithmetic_parameter(),
+                         {"elements", "number of tetrahedra or triangles", {}, 1, std::int64_t{1} << 27, true, ""}};
+    family.range_unit = "elements";
+    family.range = [](const Problem& problem) { return problem.integer("elements"); };
+    family.partition = [](const Problem&) { return Partition{}; };  // an element's right-hand side depends on that element alone
+    family.arrays = dg::arrays;
+    family.space = dg::space;
+    family.kernel = dg::kernel;
+    family.reference = dg::reference;
+    family.workload = dg::workload;
+    family.counts = dg::counts;
+    return family;
+}
+
+}  // namespace hone

@@ -1,0 +1,246 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "generator/families/dg/matrix_units.hpp"
+#include "generator/families/dg/volume/mappings.hpp"
+
+// Mappings `mma` and `tf32`: products on the matrix units, see dg_matrix_units.hpp.
+
+namespace hone::dg {
+namespace {
+
+constexpr int registers_per_multiprocessor = 65536;  // of every architecture that has the instruction
+
+struct Tiling {
+    int elements_per_block, columns;
+    int node_tiles, steps, column_groups;
+    int row;    // stride between elements in shared memory
+    int batch;  // nodes that a thread loads at a time
+    int registers;
+    int warps;
+
+    Tiling(const Shape& shape, const Algebra& form, const Config& config)
+        : elements_per_block(number(config, "elements_per_block")),
+          columns(number(config, "elements_per_thread")),
+          node_tiles(round_up(shape.nodes, mma_nodes) / mma_nodes),
+          steps(round_up(shape.nodes, mma_columns) / mma_columns),
+          column_groups(std::max(1, elements_per_block / (columns * mma_elements))) {
+        // A stride of 8 modulo 16 words keeps the loads of two words of 8 neighbouring elements in different banks.
+        row = (number(config, "padding") == 1 && steps % 2 == 0 ? steps + 1 : steps) * mma_columns;
+        batch = 4;
+        // This step's and the next step's operator, this step's fields; a negative, addresses, indices and loop counters.
+        const int held = matrix_registers(shape, form.accumulators, columns, shape.dimension, 2, form.field_count());
+        registers = std::max(held, shape.bytes() / 4 * batch * form.field_count()) + 30;
+        warps = best_warps(number(config, "min_blocks"));
+    }
+    int tasks() const { return node_tiles * column_groups; }
+    int threads() const { return warps * mma_lanes; }
+
+  private:
+    // A multiple of four, one per scheduler; as many as registers allow, and among them the count that leaves fewest warps idle in the last round.
+    int best_warps(int blocks) const {
+        int best = 4;
+        const auto slots = [this](int count) { return round_up(tasks(), count); };
+        for (int count = 8; count <= 16; count += 4)
+            if (count * mma_lanes * blocks * registers <= registers_per_multiprocessor && slots(count) <= slots(best)) best = count;
+        return best;
+    }
+};
+
+bool skips_zeros(const Config& config) {
+    return config.word("operator") == "nonzero";
+}
+
+std::string conflict(const Shape& shape, const Config& config) {
+    const std::string units = "the matrix units ";
+    if (config.word("operator") != "global" && !skips_zeros(config)) return units + "read the operator with operator=global or nonzero";
+    if (number(config, "nodes_per_thread") != 1) return units + "have tiles of 16 nodes: nodes_per_thread=1";
+    const int groups = shape.precision == Precision::f32 || number(config, "fields_per_pass") == 3 ? 4 : 2;
+    if (number(config, "elements_per_thread") > groups) return units + fmt::format("have room for {} groups of 8 elements", groups);
+    if (number(config, "elements_per_block") % (mma_elements * number(config, "elements_per_thread")) != 0)
+        return units + fmt::format("need a multiple of {} elements per block", mma_elements * number(config, "elements_per_thread"));
+    return "";
+}
+
+Resources resources(const Shape& shape, const Config& config) {
+    const Algebra& form = pass_algebra(shape, config);
+    const Tiling tiling(shape, form, config);
+    Resources result;
+    result.threads = tiling.threads();
+    result.shared_bytes =
+        static_cast<std::int64_t>(shape.bytes()) * tiling.elements_per_block * (form.field_count() * tiling.row + form.factor_count());
+    result.registers = tiling.registers;
+    result.code = static_cast<std::int64_t>(form.products.size()) * tiling.columns * number(config, "unroll") * product_terms(shape);
+    return result;
+}
+
+Block constants(const Shape& shape, const Algebra& form, const Tiling& tiling, const Config& config) {
+    Block block;
+    block.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
+    block.line("constexpr int nodes = {}, fields = {}, factors = {}, accumulators = {};", shape.nodes, shape.fields, form.factor_count(),
+               form.accumulators);
+    block.line("constexpr int dimension = {}, geometry_words = dimension * dimension;", shape.dimension);
+    block.line("constexpr int fields_per_pass = {}, passes = fields / fields_per_pass;", form.field_count());
+    block.line("constexpr int elements_per_block = {}, warps = {}, threads_per_block = {}, blocks_per_multiprocessor = {};",
+               tiling.elements_per_block, tiling.warps, tiling.threads(), number(config, "min_blocks"));
+    block.line("constexpr int columns = {};  // groups of 8 elements per warp", tiling.columns);
+    block.line("constexpr int node_tiles = {}, column_groups = {};", tiling.node_tiles, tiling.column_groups);
+    block.line("constexpr int steps = {};    // of 8 columns of the operator", tiling.steps);
+    block.line("constexpr int row = {};      // nodes of one field of one element in shared memory, padded", tiling.row);
+    block.line("constexpr int batch = {};    // nodes that a thread loads at a time", tiling.batch);
+    return block;
+}
+
+// Nodes by the first face that they are on, those within last: a node's derivative along a face sees no node beyond that face, so that zeros of the
+// operator come together.
+std::vector<int> face_sorted(const Shape& shape) {
+    std::vector<int> order;
+    std::vector<bool> placed(static_cast<std::size_t>(shape.nodes), false);
+    const auto place = [&](int node) {
+        if (placed[static_cast<std::size_t>(node)]) return;
+        placed[static_cast<std::size_t>(node)] = true;
+        order.push_back(node);
+    };
+    for (const auto& mask : shape.reference().face_mask)
+        for (const int node : mask) place(node);
+    for (int node = 0; node < shape.nodes; ++node) place(node);
+    return order;
+}
+
+// Where a kernel has the nodes in another order, and which tiles of the operator it works on.
+struct Sparsity {
+    std::vector<int> order;                          // node at each place; empty: as they are
+    std::vector<std::array<std::uint64_t, 3>> used;  // [tile of nodes][along r, s, t]: a bit per step
+    double part = 1;                                 // of all tiles
+
+    int node(int place) const { return order.empty() ? place : order[static_cast<std::size_t>(place)]; }
+};
+
+Sparsity sparsity(const Shape& shape, const Tiling& tiling, const Config& config) {
+    constexpr double zero = 1e-10;  // rounding of the operator's own making is below
+    Sparsity result;
+    if (!skips_zeros(config)) return result;
+    result.order = face_sorted(shape);
+    result.used.resize(static_cast<std::size_t>(tiling.node_tiles));
+    for (std::size_t a = 0; a < shape.reference().derivative.size(); ++a)
+        for (int n = 0; n < shape.nodes; ++n)
+            for (int m = 0; m < shape.nodes; ++m)
+                if (std::abs(shape.reference().derivative[a](result.node(n), result.node(m))) > zero)
+                    result.used[static_cast<std::size_t>(n / mma_nodes)][a] |= std::uint64_t{1} << (m / mma_columns);
+    int count = 0;
+    for (const auto& tile : result.used)
+        for (const std::uint64_t steps : tile) count += std::popcount(steps);
+    result.part = static_cast<double>(count) / (shape.dimension * tiling.node_tiles * tiling.steps);
+    return result;
+}
+
+// What the device has to know of it.
+Block sparsity_tables(const Shape& shape, const Tiling& tiling, const Sparsity& sparse) {
+    Block block;
+    if (sparse.order.empty()) return block;
+    std::vector<int> places(static_cast<std::size_t>(tiling.row));
+    for (int place = 0; place < tiling.row; ++place) places[static_cast<std::size_t>(place < shape.nodes ? sparse.node(place) : place)] = place;
+    block.text("// Nodes lie sorted by face in shared memory: the place of each there, and the node of each place.");
+    block.line("__device__ const unsigned short place_of[row] = {{{}}};", fmt::join(places, ", "));
+    block.line("__device__ const unsigned short node_of[nodes] = {{{}}};", fmt::join(sparse.order, ", "));
+    std::vector<std::string> tiles;
+    for (const auto& tile : sparse.used) tiles.push_back(fmt::format("{{{:#x}, {:#x}, {:#x}}}", tile[0], tile[1], tile[2]));
+    block.text("// Along r, s, t: a bit per step in which the operator's tile is not all zeros.");
+    block.line("__device__ const unsigned long long used[node_tiles][3] = {{{}}};", fmt::join(tiles, ", "));
+    return block;
+}
+
+Block used_steps(const Shape& shape, const Sparsity& sparse) {
+    Block block;
+    for (int a = 0; a < shape.dimension && !sparse.order.empty(); ++a) block.line("const unsigned long long used_{0} = used[tile][{0}];", a);
+    return block;
+}
+
+Block products(const Shape& shape, const Algebra& form, const Sparsity& sparse) {
+    Block block;
+    const auto add = [&block](const Product& product) {
+        const std::string field = fmt::format("u[{}]", product.field);
+        block.line("multiply_add(sum[{}][c], d[{}], {});", product.accumulator, product.derivative,
+                   product.sign > 0 ? field : "negated(" + field + ")");
+    };
+    if (sparse.order.empty()) {
+        for (const Product& product : form.products) add(product);
+        return block;
+    }
+    for (int a = 0; a < shape.dimension; ++a) {
+        block.open(fmt::format("if (used_{} >> step & 1)", a));
+        for (const Product& product : form.products)
+            if (product.derivative == a) add(product);
+        block.close();
+    }
+    return block;
+}
+
+Block position(const Sparsity& sparse) {
+    const std::string node = "(start + i * threads_per_block) % row";
+    Block block;
+    block.line("const int m = {};", sparse.order.empty() ? node : "place_of[" + node + "]");
+    return block;
+}
+
+Block node_at(const Sparsity& sparse) {
+    Block block;
+    block.text(sparse.order.empty() ? "n;" : "node_of[n];");
+    return block;
+}
+
+Block combine(const Algebra& form) {
+    Block block;
+    for (std::size_t f = 0; f < form.combine.size(); ++f)
+        block.line("target[{} * nodes] = {};", f,
+                   expression(form.combine[f], form.combine_scale, [](int i) { return fmt::format("sum[{}][c][i]", i); }));
+    return block;
+}
+
+KernelSource kernel(const Problem& problem, const Config& config, const Limits&) {
+    const Shape shape(problem);
+    const Algebra& form = pass_algebra(shape, config);
+    const Tiling tiling(shape, form, config);
+    const Sparsity sparse = sparsity(shape, tiling, config);
+    const double pairs = sparse.part * tiling.node_tiles * mma_nodes * tiling.steps * mma_columns * product_terms(shape);
+    const double executed = executed_operations(problem, config, pairs);
+    Block unroll;
+    unroll.line("#pragma unroll {}", number(config, "unroll"));
+    const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
+                      {"constants", constants(shape, form, tiling, config).append(sparsity_tables(shape, tiling, sparse))},
+                      {"product", matrix_product(shape)},
+                      {"element_factors", element_factors(form, "own")},
+                      {"transform", transform_into_field(form)},
+                      {"unroll", unroll},
+                      {"products", products(shape, form, sparse)},
+                      {"position", position(sparse)},
+                      {"used", used_steps(shape, sparse)},
+                      {"node", node_at(sparse)},
+                      {"name_combine_factors", name_combine_factors(form)},
+                      {"combine", combine(form)}};
+    KernelSource source = make_source(problem, Target::cuda, render("dg/volume/mma.cu", holes), executed);
+    source.tables.push_back(fragment_table("D", shape, shape.dimension, shape.nodes, [&](int a, int n, int c) {
+        return shape.reference().derivative[static_cast<std::size_t>(a)](sparse.node(n), sparse.node(c));
+    }));
+    source.step.push_back(block_launch(shape, tiling.elements_per_block, resources(shape, config)));
+    return source;
+}
+
+}  // namespace
+
+Mapping mma_mapping() {
+    const auto applies = [](const Shape& shape, const Limits& limits) { return matrix_units(shape, limits) == "mma"; };
+    return {"mma", "a warp accumulates 16 nodes x 8 elements on the matrix units", applies, conflict, resources, kernel};
+}
+
+Mapping tf32_mapping() {
+    const auto applies = [](const Shape& shape, const Limits& limits) { return matrix_units(shape, limits) == "tf32"; };
+    return {"tf32", "the same for f32, by three products of TF32 numbers", applies, conflict, resources, kernel};
+}
+
+}  // namespace hone::dg

@@ -1,0 +1,310 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/families/dg/volume/mappings.hpp"
+
+// Mapping `tile`: a register tile of nodes x elements per thread, operator and fields streamed past it. The work horse from order 4 on, and
+// in its smallest form (one node, one element) the safe configuration at every order. With operator=registers a thread keeps the rows of its node
+// and takes its elements one after the other.
+
+namespace hone::dg {
+namespace {
+
+constexpr int staged_columns = 8;  // columns of the operator that a staged chunk holds: 16-byte copies for every thread at all orders
+
+// How a configuration cuts the block into warps and lanes.
+struct Tile {
+    int nodes_per_thread, elements_per_thread, elements_per_block;
+    int elements_per_trip;  // accumulated at a time
+    int group;              // neighbouring nodes of a thread: one 16-byte load of the operator
+    int unroll;
+    int node_lanes, element_lanes, warps_along_nodes, warps_along_elements;
+    int nodes_padded;  // columns of the operator's table
+    int inner;         // rows of the table: nodes rounded up to `unroll` or to a staged chunk
+    int row;           // stride between elements in shared memory
+    int dimension;
+    int pack;  // coefficients of one node that are loaded at a time, Dr, Ds, Dt and a zero, or Dr and Ds
+    std::string residency;
+
+    Tile(const Shape& shape, const Config& config)
+        : nodes_per_thread(number(config, "nodes_per_thread")),
+          elements_per_thread(number(config, "elements_per_thread")),
+          elements_per_block(number(config, "elements_per_block")),
+          elements_per_trip(elements_per_thread),
+          group(std::min(nodes_per_thread, shape.vector_width())),
+          unroll(number(config, "unroll")),
+          dimension(shape.dimension),
+          pack(dimension == 2 ? 2 : 4),
+          residency(config.word("operator")) {
+        if (in_registers()) elements_per_trip = 1;
+        const int groups = (shape.nodes + nodes_per_thread - 1) / nodes_per_thread;
+        // Lanes along nodes: the count that idles fewest, 8 when equal (a warp then loads 8 operator and 4 field vectors at a time).
+        node_lanes = 8;
+        for (const int lanes : {16, 4})
+            if (round_up(groups, lanes) < round_up(groups, node_lanes) && element_groups() % (32 / lanes) == 0) node_lanes = lanes;
+        element_lanes = 32 / node_lanes;
+        warps_along_nodes = round_up(groups, node_lanes) / node_lanes;
+        warps_along_elements = element_groups() / element_lanes;
+        nodes_padded = warps_along_nodes * node_lanes * nodes_per_thread;
+        inner = round_up(shape.nodes, residency == "staged" ? staged_columns : unroll);
+        const int width = shape.vector_width();
+        const int vectors = (inner + width - 1) / width;
+        // An odd number of 16-byte vectors keeps neighbouring elements in different banks.
+        row = (number(config, "padding") == 1 && vectors % 2 == 0 ? vectors + 1 : vectors) * width;
+    }
+    bool in_registers() const { return residency == "registers"; }
+    int element_groups() const { return elements_per_block / elements_per_thread; }
+    int threads() const { return 32 * warps_along_nodes * warps_along_elements; }
+    int loads_per_thread() const { return (elements_per_block * row + threads() - 1) / threads(); }
+    // One node per thread loads its coefficients as one packed vector; otherwise a vector holds neighbouring nodes.
+    bool packed() const { return nodes_per_thread == 1; }
+    int operator_column() const { return (packed() ? pack : dimension) * nodes_padded; }
+    int operator_words() const { return inner * operator_column(); }
+    int operator_words_shared() const {
+        if (residency == "shared") return operator_words();
+        return residency == "staged" ? 2 * staged_columns * operator_column() : 0;
+    }
+    // Factors lie between fields and operator; the operator starts at a multiple of 16 bytes.
+    int factor_words(const Algebra& algebra) const { return round_up(elements_per_block * algebra.factor_count(), 4); }
+};
+
+std::string conflict(const Shape& shape, const Config& config) {
+    if (config.word("operator") == "immediate") return "coefficients as immediates belong to mapping=element";
+    if (config.word("operator") == "nonzero") return "tiles of zeros are the matrix units'";
+    const int elements_per_thread = number(config, "elements_per_thread");
+    if (config.word("operator") == "registers") {
+        if (number(config, "nodes_per_thread") != 1) return "operator=registers holds the rows of one node: nodes_per_thread=1";
+        if (elements_per_thread == 1) return "rows in registers serve several elements: elements_per_thread is 2 or more";
+    } else if (shape.low_order() && elements_per_thread > 2) {
+        return "at low orders memory sets the limit: tiles of more than 2 elements only idle threads";
+    }
+    if (number(config, "elements_per_block") % number(config, "elements_per_thread") != 0)
+        return "elements_per_thread does not divide elements_per_block";
+    const Tile tile(shape, config);
+    if (tile.element_groups() % tile.element_lanes != 0)
+        return fmt::format("{} groups of elements are no multiple of the {} in a warp", tile.element_groups(), tile.element_lanes);
+    return "";
+}
+
+Resources resources(const Shape& shape, const Config& config) {
+    const Tile tile(shape, config);
+    const Algebra& form = pass_algebra(shape, config);
+    Resources result;
+    result.threads = tile.threads();
+    result.shared_bytes = static_cast<std::int64_t>(shape.bytes()) *
+                          (form.field_count() * tile.elements_per_block * tile.row + tile.factor_words(form) + tile.operator_words_shared());
+    const int words = shape.bytes() / 4;
+    const int live = form.accumulators * tile.nodes_per_thread * tile.elements_per_trip + form.field_count() * tile.elements_per_trip * tile.unroll +
+                     tile.dimension * (tile.in_registers() ? tile.inner : tile.nodes_per_thread);
+    const int staging = tile.loads_per_thread() * form.field_count();
+    result.registers = words * std::max(live, staging) + 24;  // addresses, indices and loop counters
+    result.code = static_cast<std::int64_t>(form.products.size()) * tile.nodes_per_thread * tile.elements_per_trip *
+                  (tile.in_registers() ? tile.inner : tile.unroll);
+    return result;
+}
+
+Block constants(const Shape& shape, const Algebra& form, const Tile& tile, const Config& config) {
+    const char* real = shape.precision == Precision::f32 ? "float" : "double";
+    Block block;
+    block.line("using real = {};", real);
+    block.line("constexpr int nodes = {}, fields = {}, factors = {}, accumulators = {};", shape.nodes, shape.fields, form.factor_count(),
+               form.accumulators);
+    block.line("constexpr int dimension = {}, geometry_words = dimension * dimension;", shape.dimension);
+    block.line("constexpr int fields_per_pass = {}, passes = fields / fields_per_pass;", form.field_count());
+    block.line("constexpr int elements_per_block = {}, nodes_per_thread = {}, elements_per_thread = {};", tile.elements_per_block,
+               tile.nodes_per_thread, tile.elements_per_thread);
+    block.line("constexpr int elements_per_trip = {}, trips = elements_per_thread / elements_per_trip;", tile.elements_per_trip);
+    block.line("constexpr int element_groups = {};  // elements_per_block / elements_per_thread", tile.element_groups());
+    block.line("constexpr int node_lanes = {}, element_lanes = {}, warps_along_nodes = {}, threads_per_block = {};", tile.node_lanes,
+               tile.element_lanes, tile.warps_along_nodes, tile.threads());
+    block.line("constexpr int blocks_per_multiprocessor = {};", number(config, "min_blocks"));
+    block.line("constexpr int vector_width = {};  // values in 16 bytes", shape.vector_width());
+    block.line("constexpr int group = {};         // neighbouring nodes of a thread", tile.group);
+    block.line("constexpr int row = {};           // nodes of one field of one element in shared memory, padded", tile.row);
+    block.line("constexpr int loads_per_thread = {};", tile.loads_per_thread());
+    block.line("constexpr int inner = {}, unroll = {};  // columns of the operator, and how many per trip", tile.inner, tile.unroll);
+    block.line("constexpr int nodes_padded = {};      // rows of the operator", tile.nodes_padded);
+    if (tile.packed())
+        block.line("constexpr int operator_column = {} * nodes_padded;  // [node]({})", tile.pack, tile.pack == 2 ? "Dr, Ds" : "Dr, Ds, Dt, 0");
+    else
+        block.text("constexpr int operator_column = dimension * nodes_padded;  // [along r, s, t][node]");
+    if (tile.residency == "staged") block.line("constexpr int chunk = {};             // columns of the operator in flight", staged_columns);
+    return block;
+}
+
+// Helpers that bring the operator into shared memory.
+Block operator_copy(const Tile& tile) {
+    Block block;
+    if (tile.residency != "staged") return block;
+    block.text("// Starts copying one chunk of the operator into shared memory, 16 bytes at a time; no register holds it meanwhile.");
+    block.open("__device__ __forceinline__ void copy_chunk(real* to, const real* from)");
+    block.open("for (int i = threadIdx.x * vector_width; i < chunk * operator_column; i += threads_per_block * vector_width)");
+    block.text("const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to + i));");
+    block.text("asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\"r\"(target), \"l\"(from + i) : \"memory\");");
+    block.close();
+    block.text("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");");
+    block.close();
+    block.text("");
+    block.open("__device__ __forceinline__ void wait_for_chunk()");
+    block.text("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+    block.close();
+    return block;
+}
+
+Block operator_place(const Tile& tile, const Algebra& form) {
+    Block block;
+    if (tile.operator_words_shared() == 0) return block;
+    block.line("real* const operator_here = factor + {};", tile.factor_words(form));
+    if (tile.residency == "staged") return block;
+    block.open("for (int i = threadIdx.x * vector_width; i < inner * operator_column; i += threads_per_block * vector_width)");
+    block.text("real vector[vector_width];");
+    block.text("load(vector, D + i);");
+    block.text("#pragma unroll");
+    block.text("for (int j = 0; j < vector_width; ++j) operator_here[i + j] = vector[j];");
+    block.close();
+    return block;
+}
+
+// What each pass needs of the operator before it starts.
+Block operator_start(const Tile& tile) {
+    Block block;
+    if (tile.residency == "staged") block.text("copy_chunk(operator_here, D);");
+    return block;
+}
+
+// The rows of the thread's node, for all its elements.
+Block operator_rows(const Tile& tile) {
+    Block block;
+    if (!tile.in_registers()) return block;
+    block.line("real own_rows[inner][{}];", tile.pack);
+    block.text("#pragma unroll");
+    block.line("for (int m = 0; m < inner; ++m) load(own_rows[m], D + m * operator_column + node * {});", tile.pack);
+    return block;
+}
+
+// Names the coefficients of a node, packed in `from`, as those of several nodes are.
+Block coefficients(const Tile& tile, const std::string& from) {
+    Block block;
+    if (tile.dimension == 2)
+        block.line("const real d[2][1][1] = {{{{{{{0}[0]}}}}, {{{{{0}[1]}}}}}};", from);
+    else
+        block.line("const real d[3][1][1] = {{{{{{{0}[0]}}}}, {{{{{0}[1]}}}}, {{{{{0}[2]}}}}}};", from);
+    return block;
+}
+
+// `unroll` columns of the fields, then for each column the operator's coefficients and all products.
+Block columns(const Tile& tile, const Algebra& form, const std::string& source) {
+    Block block;
+    block.text("real u[fields_per_pass][elements_per_trip][unroll];");
+    block.text("#pragma unroll");
+    block.text("for (int f = 0; f < fields_per_pass; ++f)");
+    block.text("    #pragma unroll");
+    block.text("    for (int c = 0; c < elements_per_trip; ++c)");
+    block.text("        load(u[f][c], field + (f * elements_per_block + element + c * element_groups) * row + m);");
+    block.text("#pragma unroll");
+    block.open("for (int j = 0; j < unroll; ++j)");
+    if (tile.in_registers()) {
+        block.append(coefficients(tile, "own_rows[m + j]"));
+    } else if (tile.packed()) {
+        block.line("real packed[{}];", tile.pack);
+        block.line("load(packed, {} * operator_column + node * {});", source, tile.pack);
+        block.append(coefficients(tile, "packed"));
+    } else {
+        block.text("real d[dimension][nodes_per_thread / group][group];");
+        block.text("#pragma unroll");
+        block.text("for (int a = 0; a < dimension; ++a)");
+        block.text("    #pragma unroll");
+        block.text("    for (int r = 0; r < nodes_per_thread / group; ++r)");
+        block.line("        load(d[a][r], {} * operator_column + a * nodes_padded + node + r * (node_lanes * group));", source);
+    }
+    block.text("#pragma unroll");
+    block.text("for (int r = 0; r < nodes_per_thread; ++r)");
+    block.text("    #pragma unroll");
+    block.open("    for (int c = 0; c < elements_per_trip; ++c)");
+    for (const Product& product : form.products)
+        block.line("    sum[{}][r][c] {} d[{}][r / group][r % group] * u[{}][c][j];", product.accumulator,
+                   product.sign > 0 ? "+=" : "-=", product.derivative, product.field);
+    block.text("}");
+    block.close();
+    return block;
+}
+
+Block differentiate(const Tile& tile, const Algebra& form) {
+    Block block;
+    if (tile.residency != "staged") {
+        if (tile.in_registers()) block.text("#pragma unroll");
+        block.open("for (int m = 0; m < inner; m += unroll)");
+        block.append(columns(tile, form, tile.residency == "global" ? "D + (m + j)" : "operator_here + (m + j)"));
+        block.close();
+        return block;
+    }
+    block.text("// The next chunk of the operator arrives while this one is used; one barrier per chunk.");
+    block.open("for (int start = 0; start < inner; start += chunk)");
+    block.text("const real* const now = operator_here + start / chunk % 2 * (chunk * operator_column);");
+    block.text("wait_for_chunk();");
+    block.text("__syncthreads();");
+    block.text(
+        "if (start + chunk < inner) copy_chunk(operator_here + (start / chunk + 1) % 2 * (chunk * operator_column), D + (start + chunk) * "
+        "operator_column);");
+    block.text("#pragma unroll");
+    block.open("for (int m = start; m < start + chunk; m += unroll)");
+    block.append(columns(tile, form, "now + (m + j - start)"));
+    block.close();
+    block.close();
+    return block;
+}
+
+Block combine(const Algebra& form) {
+    Block block;
+    for (std::size_t f = 0; f < form.combine.size(); ++f)
+        block.line("field[({} * elements_per_block + e) * row + n] = {};", f,
+                   expression(form.combine[f], form.combine_scale, [](int i) { return fmt::format("sum[{}][r][c]", i); }));
+    return block;
+}
+
+// Operator in the order of the loads: column by column, zero where padded.
+TableSpec table(const Shape& shape, const Tile& tile) {
+    TableSpec result{"D", tile.operator_words(), {}};
+    result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
+    for (int m = 0; m < shape.nodes; ++m)
+        for (int a = 0; a < shape.dimension; ++a) {
+            const SquareMatrix& columns = shape.reference().transposed[static_cast<std::size_t>(a)];
+            double* const to = &result.contents[static_cast<std::size_t>(m * tile.operator_column() + (tile.packed() ? a : a * tile.nodes_padded))];
+            for (int n = 0; n < shape.nodes; ++n) to[tile.packed() ? tile.pack * n : n] = columns(m, n);
+        }
+    return result;
+}
+
+KernelSource kernel(const Problem& problem, const Config& config, const Limits&) {
+    const Shape shape(problem);
+    const Tile tile(shape, config);
+    const Algebra& form = pass_algebra(shape, config);
+    const double executed = executed_operations(problem, config, static_cast<double>(tile.nodes_padded) * tile.inner);
+    const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
+                      {"constants", constants(shape, form, tile, config)},
+                      {"load", Block().lines_of(render("dg/load.cu", {}))},
+                      {"operator_copy", operator_copy(tile)},
+                      {"operator_place", operator_place(tile, form)},
+                      {"operator_start", operator_start(tile)},
+                      {"element_factors", element_factors(form, "own")},
+                      {"transform", transform_into_field(form)},
+                      {"operator_rows", operator_rows(tile)},
+                      {"differentiate", differentiate(tile, form)},
+                      {"name_combine_factors", name_combine_factors(form)},
+                      {"combine", combine(form)}};
+    KernelSource source = make_source(problem, Target::cuda, render("dg/volume/tile.cu", holes), executed);
+    source.tables.push_back(table(shape, tile));
+    source.step.push_back(block_launch(shape, tile.elements_per_block, resources(shape, config)));
+    return source;
+}
+
+}  // namespace
+
+Mapping tile_mapping() {
+    return {
+        "tile", "a thread accumulates a tile of nodes x elements in registers", [](const Shape&, const Limits&) { return true; }, conflict, resources,
+        kernel};
+}
+
+}  // namespace hone::dg

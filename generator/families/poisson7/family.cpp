@@ -1,0 +1,321 @@
+#include "generator/families/poisson7/family.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/error.hpp"
+#include "generator/families/poisson7/grid.hpp"
+
+namespace hone {
+namespace poisson {
+namespace {
+
+constexpr std::int64_t row_bytes = 128;                        // rows start on a line of the caches
+constexpr std::int64_t largest_extent = 8192;                  // a plane's words fit a 32-bit index
+constexpr std::int64_t largest_bytes = std::int64_t{1} << 40;  // per array
+constexpr const char* example_extents = "nx=128 ny=128 nz=128";
+const std::string field_shape = "[nz][ny][pitch]";
+
+// The value that a table has for a word of a problem.
+template <typename Choice>
+Choice chosen(const Problem& problem, const char* parameter, const std::vector<std::pair<const char*, Choice>>& table) {
+    const std::string& word = problem.word(parameter);
+    for (const auto& [name, choice] : table)
+        if (word == name) return choice;
+    throw Error("problem \"" + problem.key() + "\"", fmt::format("{} is {}", parameter, word), "see 'hone families'");
+}
+
+struct Count {
+    int operations = 0;  // per cell
+    int fields = 0;      // moved, inout twice; without coefficients
+};
+
+// Operations: see the templates. Couplings with the same coefficient on both sides take 3 additions, a product and 2 fused multiply-adds.
+Count count(const Grid& grid) {
+    const int coupled = grid.coefficients == Coefficients::face ? 11 : 8;
+    switch (grid.kind) {
+        case Kind::apply:
+            return {coupled + 2, 2};
+        case Kind::apply_dot:
+            return {coupled + 4, 2};
+        case Kind::direction:
+            return {coupled + 8, 6};
+        case Kind::residual:
+            return {coupled + 13, 4};
+    }
+    return {};
+}
+
+std::vector<ArraySpec> coefficient_arrays(const Grid& grid) {
+    const bool inverse = grid.kind == Kind::residual;
+    const ArraySpec diagonal{inverse ? "inverse_diagonal" : "diagonal", Access::in, grid.field_words(), field_shape,
+                             inverse ? "1 / diagonal; 0 in solid cells" : "the cells' own coefficients"};
+    const auto field = [&](const char* name, const char* axis) {
+        return ArraySpec{name, Access::in, grid.field_words(), field_shape, fmt::format("couplings of a cell and the one before it along {}", axis)};
+    };
+    const auto line = [](const char* name, std::int64_t words, const char* axis) {
+        return ArraySpec{name, Access::in, words, fmt::format("[n{}]", axis),
+                         fmt::format("couplings of a cell and its two neighbours along {}", axis)};
+    };
+    switch (grid.coefficients) {
+        case Coefficients::scalar:
+            return {{"coefficients", Access::in, 5, "[5]", "diagonal, cx, cy, cz, inverse diagonal"}};
+        case Coefficients::axis:
+            return {line("cx", grid.nx, "x"), line("cy", grid.ny, "y"), line("cz", grid.nz, "z"), diagonal};
+        case Coefficients::face:
+            return {field("cx", "x"), field("cy", "y"), field("cz", "z"), diagonal};
+    }
+    return {};
+}
+
+}  // namespace
+
+Grid::Grid(const Problem& problem)
+    : kind(chosen<Kind>(problem, "kernel",
+                        {{"apply", Kind::apply}, {"apply_dot", Kind::apply_dot}, {"direction", Kind::direction}, {"residual", Kind::residual}})),
+      coefficients(chosen<Coefficients>(problem, "coefficients",
+                                        {{"scalar", Coefficients::scalar}, {"axis", Coefficients::axis}, {"face", Coefficients::face}})),
+      boundary(chosen<Boundary>(problem, "boundary",
+                                {{"periodic", Boundary::periodic}, {"dirichlet", Boundary::dirichlet}, {"neumann", Boundary::neumann}})),
+      precision(problem.precision()),
+      nx(problem.integer("nx")),
+      ny(problem.integer("ny")),
+      nz(problem.integer("nz")),
+      pitch(problem.integer("pitch")) {
+    const std::int64_t words = row_bytes / word();
+    if (pitch == 0) pitch = (nx + words - 1) / words * words;
+    const std::string where = fmt::format("problem \"{}\"", problem.key());
+    if (pitch < nx) throw Error(where, fmt::format("pitch is {}", pitch), fmt::format("a row has {} words: use at least that, or 0", nx));
+    const std::int64_t bytes = field_words() * word();
+    if (bytes > largest_bytes) throw Error(where, fmt::format("one array has {} bytes", bytes), fmt::format("stay below {}", largest_bytes));
+}
+
+std::int64_t Grid::group_sums() const {
+    return (nz + chunk_planes - 1) / chunk_planes * ny * ((nx + group_columns - 1) / group_columns);
+}
+
+std::vector<ArraySpec> arrays(const Problem& problem) {
+    const Grid grid(problem);
+    const auto field = [&](const char* name, Access access, const char* help) {
+        return ArraySpec{name, access, grid.field_words(), field_shape, help};
+    };
+    const ArraySpec scalars{"scalars", Access::inout, scalar::words, "[16]", "alpha, beta, gamma, delta, ...: poisson::scalar"};
+    std::vector<ArraySpec> before;
+    std::vector<ArraySpec> after{field("w", Access::out, "M p")};
+    switch (grid.kind) {
+        case Kind::apply:
+            before = {field("p", Access::in, "what M is applied to")};
+            break;
+        case Kind::apply_dot:
+            before = {field("p", Access::in, "what M is applied to")};
+            after.push_back({"dot", Access::out, 1, "[1]", "p . w / (nx ny nz)"});
+            break;
+        case Kind::direction:
+            before = {field("z", Access::in, "preconditioned residual"), field("p_old", Access::in, "last direction")};
+            after = {field("x", Access::inout, "solution"), field("p", Access::out, "direction"), after[0], scalars};
+            break;
+        case Kind::residual:
+            before = {field("r_old", Access::in, "last residual"), field("w", Access::in, "M p")};
+            after = {field("r", Access::out, "residual"),
+                     field("z", Access::out, "preconditioned residual"),
+                     scalars,
+                     {"history", Access::inout, history_words, "[256]", "r . r / (nx ny nz) after the last iterations"}};
+            break;
+    }
+    for (auto& array : coefficient_arrays(grid)) before.push_back(std::move(array));
+    before.insert(before.end(), after.begin(), after.end());
+    return before;
+}
+
+Counts counts(const Problem& problem) {
+    const Grid grid(problem);
+    const auto cells = static_cast<double>(grid.cells());
+    const Count per_cell = count(grid);
+    double words = per_cell.fields * cells;
+    switch (grid.coefficients) {
+        case Coefficients::scalar:
+            words += 4;
+            break;
+        case Coefficients::axis:
+            words += cells + static_cast<double>(grid.nx + grid.ny + grid.nz);
+            break;
+        case Coefficients::face:
+            words += 4 * cells;
+            break;
+    }
+    return {cells, "updates", per_cell.operations * cells, words * grid.word()};
+}
+
+KernelSource common_source(const Problem& problem, Target target) {
+    const Grid grid(problem);
+    KernelSource source;
+    source.target = target;
+    source.precision = grid.precision;
+    source.arrays = arrays(problem);
+    if (grid.sums() > 0) {
+        const std::int64_t words_per_double = 8 / grid.word();
+        source.tables = {{"group_sums", grid.sums() * grid.group_sums(), {}, true},
+                         {"block_sums", grid.sums() * grid.block_sums() * words_per_double, {}, true}};
+    }
+    source.scalars = {{"nx", static_cast<int>(grid.nx)},
+                      {"ny", static_cast<int>(grid.ny)},
+                      {"nz", static_cast<int>(grid.nz)},
+                      {"pitch", static_cast<int>(grid.pitch)}};
+    source.executed_operations = counts(problem).operations;
+    return source;
+}
+
+Block banner(const Problem& problem, const Config& config, Target target) {
+    const Grid grid(problem);
+    const Count per_cell = count(grid);
+    const int coefficient_fields = grid.coefficients == Coefficients::scalar ? 0 : grid.coefficients == Coefficients::axis ? 1 : 4;
+    Block block;
+    block.line("// poisson7: {}, {} coefficients, {}, {}", problem.word("kernel"), problem.word("coefficients"), problem.word("boundary"),
+               to_string(grid.precision));
+    block.line("// hone emit {} {} --target {} --config {}", problem.class_key(), example_extents, to_string(target), config.key());
+    block.line("// The same text serves every nx, ny, nz and pitch.");
+    return block.line("// per update: {} operations, {} bytes (compulsory)", per_cell.operations,
+                      (per_cell.fields + coefficient_fields) * grid.word());
+}
+
+Block parameters(const Problem& problem) {
+    Block block;
+    for (const auto& array : arrays(problem)) block.line("{}real* __restrict__ {},", array.access == Access::in ? "const " : "", array.name);
+    if (Grid(problem).sums() > 0) block.line("real* __restrict__ group_sums, double* __restrict__ block_sums,");
+    return block.line("int nx, int ny, int nz, int pitch, int first, int last");
+}
+
+Block scalar_words() {
+    return Block().line(
+        "namespace scalar {{ enum {{ alpha, beta, gamma, delta, residual_square, mean, own_weight, neighbour_weight, mean_weight, breakdown, "
+        "iterations }}; }}");
+}
+
+// Values that all cells share, with where they come from.
+static std::vector<std::pair<const char*, std::string>> shared_values(const Grid& grid) {
+    std::vector<std::pair<const char*, std::string>> values;
+    if (grid.coefficients == Coefficients::scalar) {
+        const bool inverse = grid.kind == Kind::residual;
+        values = {{"cx", "coefficients[1]"}, {"cy", "coefficients[2]"}, {"cz", "coefficients[3]"}};
+        values.emplace_back(inverse ? "inverse_diagonal" : "diagonal", inverse ? "coefficients[4]" : "coefficients[0]");
+    }
+    const auto add = [&](const char* name) { values.emplace_back(name, fmt::format("scalars[scalar::{}]", name)); };
+    if (grid.fused()) add("alpha");
+    if (grid.kind == Kind::direction) add("beta");
+    if (grid.kind == Kind::residual)
+        for (const char* name : {"mean", "own_weight", "neighbour_weight"}) add(name);
+    return values;
+}
+
+static std::vector<ArraySpec> fields(const Problem& problem) {
+    std::vector<ArraySpec> result = arrays(problem);
+    std::erase_if(result, [](const ArraySpec& array) { return array.name == "coefficients" || array.name == "scalars" || array.name == "history"; });
+    return result;
+}
+
+Block arrays_struct(const Problem& problem) {
+    Block block;
+    block.line("// What the cells' updates take of the arguments.");
+    block.open("struct Arrays");
+    for (const auto& array : fields(problem)) block.line("{}real* {};", array.access == Access::in ? "const " : "", array.name);
+    block.line("int nx, ny, nz, pitch;");
+    for (const auto& [name, from] : shared_values(Grid(problem))) block.line("real {};", name);
+    return block.close(";");
+}
+
+Block gathered(const Problem& problem) {
+    std::string members;
+    for (const auto& array : fields(problem)) members += array.name + ", ";
+    members += "nx, ny, nz, pitch";
+    for (const auto& [name, from] : shared_values(Grid(problem))) members += ", " + from;
+    return Block().line("const Arrays a{{{}}};", members);
+}
+
+Block boundary(const Grid& grid, const std::string& function) {
+    Block block;
+    const bool wraps = grid.boundary == Boundary::periodic;
+    block.line("// Which of `cells` cells along an axis number n stands for, which may lie beyond them.");
+    block.open(function + " int source(int n, int cells)");
+    block.line("return n < 0 ? {} : n >= cells ? {} : n;", wraps ? "cells - 1" : "0", wraps ? "0" : "cells - 1").close();
+    block.line("// Whether it is zero there instead.");
+    block.open(function + " bool is_zero(int n, int cells)");
+    if (grid.boundary == Boundary::dirichlet)
+        block.line("return n < 0 || n >= cells;");
+    else
+        block.line("return false;");
+    return block.close();
+}
+
+Block next_scalars(const Grid& grid) {
+    Block block;
+    if (grid.kind == Kind::apply_dot) block.line("dot[0] = real(sum[0]);");
+    if (grid.kind == Kind::direction) {
+        block.line("const double gamma = sum[0], delta = scalars[scalar::delta];");
+        block.line("scalars[scalar::gamma] = real(gamma);");
+        block.line("scalars[scalar::alpha] = gamma > 0 ? real(delta / gamma) : real(0);");
+        block.line("if (!(gamma > 0) && delta != 0) scalars[scalar::breakdown] = 1;");
+    }
+    if (grid.kind == Kind::residual) {
+        block.line("const double delta = sum[0], residual_square = sum[1], old_delta = scalars[scalar::delta];");
+        block.line("scalars[scalar::beta] = old_delta > 0 ? real(delta / old_delta) : real(0);");
+        block.line("scalars[scalar::delta] = real(delta);");
+        block.line("scalars[scalar::residual_square] = real(residual_square);");
+        block.line("scalars[scalar::mean] = real(sum[2] * double(scalars[scalar::mean_weight]));");
+        block.line("if (!(delta > 0) && residual_square > 0) scalars[scalar::breakdown] = 1;");
+        block.line("const int iteration = int(scalars[scalar::iterations]);");
+        block.line("history[iteration % {}] = real(residual_square);", history_words);
+        block.line("scalars[scalar::iterations] = real(iteration + 1);");
+    }
+    return block;
+}
+
+}  // namespace poisson
+
+Family poisson7() {
+    using namespace poisson;
+    const auto extent = [](std::string name, std::string help) {
+        return ProblemParameter{std::move(name), std::move(help), {}, 1, largest_extent, true, ""};
+    };
+    Family family;
+    family.name = "poisson7";
+    family.summary = "7-point operator of a pressure Poisson equation, and the fused halves of a conjugate-gradient iteration";
+    family.source =
+        "A. Khajeh-Saeed, J. B. Perot, Computational Fluid Dynamics Simulations Using Many Graphics Processors, Computing in Science & Engineering "
+        "2012";
+    family.example = "poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128";
+    family.parameters = {
+        {"kernel",
+         "w = M p; with p . w; new direction, x and w; new residual, preconditioned",
+         {"apply", "apply_dot", "direction", "residual"},
+         0,
+         0,
+         false,
+         ""},
+        {"coefficients",
+         "four numbers, an array per axis, or a field per face; the latter two with a diagonal field",
+         {"scalar", "axis", "face"},
+         0,
+         0,
+         false,
+         ""},
+        {"boundary", "beyond the grid: the other side, zero, or the cell inside", {"periodic", "dirichlet", "neumann"}, 0, 0, false, ""},
+        {"precision", "of all arrays", {"f32", "f64"}, 0, 0, false, ""},
+        extent("nx", "cells along x"),
+        extent("ny", "cells along y"),
+        extent("nz", "cells along z"),
+        {"pitch", "words from one row to the next; 0: nx, rounded up to 128 bytes", {}, 0, 2 * largest_extent, true, "0"}};
+    family.range_unit = "planes";
+    family.range = [](const Problem& problem) { return problem.integer("nz"); };
+    family.arrays = arrays;
+    family.space = space;
+    family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
+        return limits.target == Target::cuda ? cuda_kernel(problem, config) : cpu_kernel(problem, config);
+    };
+    family.reference = reference;
+    family.workload = workload;
+    family.counts = counts;
+    return family;
+}
+
+}  // namespace hone

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "generator/block.hpp"
+#include "generator/families/poisson7/family.hpp"
+
+namespace hone::poisson {
+
+enum class Kind { apply, apply_dot, direction, residual };
+enum class Coefficients { scalar, axis, face };
+enum class Boundary { periodic, dirichlet, neumann };
+
+/// Columns of a row that are summed in pairs before anything else; starts are multiples of it.
+constexpr std::int64_t group_columns = 32;
+/// Sums of groups that a block of the summation takes, and its threads: fixed, so that the tree is.
+constexpr std::int64_t sums_per_block = 1024, sum_threads = 256;
+
+/// A problem of the family, with its layout. Throws Error for a pitch below nx and for arrays that no machine holds.
+struct Grid {
+    explicit Grid(const Problem& problem);
+
+    Kind kind;
+    Coefficients coefficients;
+    Boundary boundary;
+    Precision precision;
+    std::int64_t nx, ny, nz;
+    std::int64_t pitch;  ///< words from one row of a field to the next
+
+    std::int64_t cells() const { return nx * ny * nz; }
+    std::int64_t field_words() const { return nz * ny * pitch; }
+    int word() const { return bytes_per_word(precision); }
+
+    /// How many sums over all cells a kernel makes: gamma; delta, r . r and the sum of r.
+    int sums() const { return kind == Kind::apply ? 0 : kind == Kind::residual ? 3 : 1; }
+    std::int64_t group_sums() const;  ///< places for the sums of groups, of each sum
+    std::int64_t block_sums() const { return (group_sums() + sums_per_block - 1) / sums_per_block; }
+
+    bool fused() const { return kind == Kind::direction || kind == Kind::residual; }
+    bool has_field_diagonal() const { return coefficients != Coefficients::scalar; }
+};
+
+/// Parts of the family, each in the file of its name.
+SearchSpace space(const Problem& problem, const Limits& limits);
+KernelSource cuda_kernel(const Problem& problem, const Config& config);
+KernelSource cpu_kernel(const Problem& problem, const Config& config);
+void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
+Workload workload(const Problem& problem, std::uint64_t seed);
+
+std::vector<ArraySpec> arrays(const Problem& problem);
+Counts counts(const Problem& problem);
+
+/// What both targets' sources have in common: arrays, tables of the sums, scalars nx ny nz pitch, operations.
+KernelSource common_source(const Problem& problem, Target target);
+/// The comment at the head of an emitted kernel. Extents are run-time arguments, so the text is the same for all of them.
+Block banner(const Problem& problem, const Config& config, Target target);
+/// Arguments of every entry point.
+Block parameters(const Problem& problem);
+/// `struct Arrays`: what the cells' updates take of the arguments; and the statement that makes one named `a`.
+Block arrays_struct(const Problem& problem);
+Block gathered(const Problem& problem);
+/// The rule for what lies beyond the grid. `function` is how the target declares one.
+Block boundary(const Grid& grid, const std::string& function);
+/// Names of the words of `scalars`.
+Block scalar_words();
+/// What follows from the sums of a kernel, `sum[...]` per cell: "dot[0] = ...".
+Block next_scalars(const Grid& grid);
+
+}  // namespace hone::poisson

@@ -1,0 +1,316 @@
+// Compiled kernels of acoustics_staggered against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for
+// the resources that they take. There are too many combinations for every run: each draws its own, and says which.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <span>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "generator/families/acoustics_staggered/family.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/library.hpp"
+#include "tests/generator/families/acoustics_staggered/on_host.hpp"
+#include "tests/generator/families/acoustics_staggered/oracle.hpp"
+#include "tests/support/emulator.hpp"
+#include "tests/support/places.hpp"
+#include "tests/support/spills.hpp"
+#include "tests/support/verified.hpp"
+#include "tests/support/verify.hpp"
+
+namespace hone::acoustics_staggered_test::kernels_test {
+namespace {
+
+constexpr std::array kernels{"pressure", "velocity", "step"};
+constexpr std::array rows_2d{"nx=1 ny=1", "nx=1 ny=29", "nx=131 ny=1", "nx=67 ny=41", "nx=300 ny=19 pitch=389"};
+constexpr std::array planes_3d{"nx=1 ny=1 nz=11", "nx=37 ny=1 nz=3", "nx=13 ny=11 nz=17", "nx=66 ny=5 nz=6 pitch=131"};
+
+const Families& families() {
+    static const Families table({acoustics_staggered()});
+    return table;
+}
+
+Problem parse(const std::string& rest) {
+    return families().parse_problem("acoustics_staggered " + rest);
+}
+
+// A member of every form, so that no template is left out whatever the random ones are.
+struct Form {
+    const char* kernel;
+    int dimension;
+    const char* config;
+    int points = 1, levels = 1;
+
+    std::string text(int other_points) const { return fmt::format("{},points_per_thread={}", config, other_points); }
+};
+constexpr std::array forms{Form{"pressure", 2, "staging=registers,block_x=64,block_y=1,march=32"},
+                           Form{"pressure", 3, "staging=registers,block_x=32,block_y=4,march=32,ahead=1"},
+                           Form{"velocity", 2, "staging=registers,block_x=64,block_y=1,march=32,ahead=1"},
+                           Form{"velocity", 3, "staging=registers,block_x=32,block_y=2,march=16"},
+                           Form{"step", 2, "staging=registers,block_x=64,block_y=1,march=32,ahead=1"},
+                           Form{"step", 3, "staging=registers,block_x=32,block_y=2,march=16"},
+                           Form{"step", 2, "staging=shared,block_x=64,block_y=1,march=16,ahead=1"},
+                           Form{"step", 3, "staging=shared,block_x=32,block_y=4,march=16"},
+                           Form{"step", 2, "staging=cache,block_x=32,block_y=2,march=4"},
+                           Form{"pressure", 2, "staging=bulk,block_x=32,block_y=1,march=32", 4},
+                           Form{"velocity", 2, "staging=bulk,block_x=32,block_y=1,march=32,stages=3", 4},
+                           Form{"step", 2, "staging=bulk,block_x=64,block_y=1,march=0,stages=4", 4},
+                           Form{"pressure", 3, "staging=planes,block_x=16,block_y=8,march=0,stages=3", 4},
+                           Form{"pressure", 3, "staging=planes,block_x=32,block_y=4,march=0,rows_per_thread=2", 2},
+                           Form{"velocity", 3, "staging=planes,block_x=16,block_y=8,march=64,rows_per_thread=2", 4},
+                           Form{"step", 3, "staging=planes,block_x=16,block_y=8,march=0", 4},
+                           Form{"step", 3, "staging=planes,block_x=32,block_y=4,march=0,rows_per_thread=2,unroll=2", 2},
+                           Form{"step", 2, "staging=bulk,block_x=64,block_y=1,march=0,stages=4,reads=kept,lead=6", 4},
+                           Form{"velocity", 3, "staging=planes,block_x=16,block_y=4,march=0,reads=kept,lead=1", 4},
+                           Form{"step", 2, "staging=shuffle,block_x=64,march=64", 4, 2},
+                           Form{"step", 2, "staging=shuffle,block_x=32,march=64,ahead=1", 4, 4},
+                           Form{"step", 2, "staging=shared,block_x=128,march=0,ahead=1", 1, 2},
+                           Form{"step", 2, "staging=shared,block_x=64,march=64", 2, 3}};
+
+class AcousticsStaggeredKernels : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    std::uint64_t draw(std::uint64_t count) { return random_() % count; }
+    // The rest of a problem: everything that is compiled in.
+    std::string draw_kind(const char* kernel, int dimension, int levels = 1) {
+        constexpr std::array orders{4, 8, 16};
+        return fmt::format("kernel={} dimension={} order={} media={} absorbing={} levels={} precision={}", kernel, dimension,
+                           orders[draw(levels > 2 ? 2 : 3)], draw(2) == 0 ? "scalar" : "array", draw(2) == 0 ? "none" : "sponge", levels,
+                           draw(2) == 0 ? "f32" : "f64");
+    }
+    int draw_levels() { return 2 + static_cast<int>(draw(3)); }
+    std::string draw_size(int dimension) { return dimension == 2 ? rows_2d[draw(rows_2d.size())] : planes_3d[draw(planes_3d.size())]; }
+
+    void expect_verified(const Family& family, const Problem& problem, const Config& config) {
+        test::expect_verified(*backend_, family, problem, config, random_);
+    }
+
+    // The safe kernel for the processor, of any kind.
+    void expect_safe_verified(const char* kernel, int dimension, int levels = 1) {
+        const Family& family = families().find("acoustics_staggered");
+        const std::string kind = draw_kind(kernel, dimension, levels);
+        for (const char* size : dimension == 2 ? std::span<const char* const>(rows_2d) : std::span<const char* const>(planes_3d)) {
+            const Problem problem = parse(kind + " " + size);
+            expect_verified(family, problem, family.space(problem, backend_->device().limits).safe());
+        }
+    }
+
+    void expect_random_emulated(const char* kernel, int dimension, int levels = 1) {
+        const Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
+        const Problem problem = parse(draw_kind(kernel, dimension, levels) + " " + draw_size(dimension));
+        expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+    }
+
+    struct Wave {
+        int dimension, levels;
+    };
+    static constexpr std::array waves{Wave{2, 1}, Wave{3, 1}, Wave{2, 2}};
+    void expect_standing_wave(const Wave& standing);
+
+    DiskCache cache_{test::kernel_cache_folder()};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    std::mt19937_64 random_{std::random_device{}()};
+};
+
+TEST_F(AcousticsStaggeredKernels, ASafeCpuKernelEqualsTheReferenceAtEverySize) {
+    expect_safe_verified(kernels[draw(kernels.size())], 2 + static_cast<int>(draw(2)));
+}
+
+TEST_F(AcousticsStaggeredKernels, ASafeCpuKernelOfSeveralTimeStepsEqualsTheReferenceAtEverySize) {
+    expect_safe_verified("step", 2, draw_levels());
+}
+
+TEST_F(AcousticsStaggeredKernels, ARandomCudaConfigurationEqualsTheReferenceInTheEmulator) {
+    expect_random_emulated(kernels[draw(kernels.size())], 2 + static_cast<int>(draw(2)));
+}
+
+// Each with some kind of problem; the slow tests draw others.
+class AcousticsStaggeredForms : public AcousticsStaggeredKernels, public ::testing::WithParamInterface<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(All, AcousticsStaggeredForms, ::testing::Range(std::size_t{0}, forms.size()));
+TEST_P(AcousticsStaggeredForms, OfCudaEqualTheReferenceInTheEmulator) {
+    const std::size_t number = GetParam();
+    const Form& form = forms[number];
+    const Problem problem =
+        parse(fmt::format("kernel={} dimension={} order={} levels={} media={} absorbing={} precision={} {}", form.kernel, form.dimension,
+                          number % 2 == 0 ? 4 : 8, form.levels, number / 2 % 2 == 0 ? "array" : "scalar", number % 3 == 0 ? "sponge" : "none",
+                          number / 3 % 2 == 0 ? "f32" : "f64", form.dimension == 2 ? "nx=133 ny=37" : "nx=67 ny=7 nz=19"));
+    const Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
+    // Some are no members, because they would be slow: right they must be all the same.
+    const Config config = family.space(problem, {}).parse(form.text(form.points));
+    test::expect_verified_once(*backend_, family, problem, config, random_);
+}
+
+TEST_F(AcousticsStaggeredKernels, ResultsDoNotDependOnTheNumberOfThreads) {
+    const Family& family = families().find("acoustics_staggered");
+    const Problem problem = parse("kernel=step dimension=2 order=8 media=array precision=f32 nx=700 ny=23");
+    Match match;
+    match.config = family.space(problem, backend_->device().limits).parse("x_block=512,march=0,stores=streaming");
+    test::verify_once(backend_->device().limits, "does not depend on the number of threads", {{family, problem, match.config}}, [&] {
+        const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
+        const std::uint64_t seed = random_();
+        const int usual = omp_get_max_threads();
+        std::vector<HostArray> alone;
+        for (const int threads : {1, 2, 3, 40}) {
+            omp_set_num_threads(threads);
+            Workload workload = family.workload(problem, seed);
+            std::vector<void*> arrays;
+            for (auto& array : workload.arrays) arrays.push_back(array.data());
+            kernel.launch(arrays);
+            if (threads == 1) alone = std::move(workload.arrays);
+            for (std::size_t i = 0; threads > 1 && i < alone.size(); ++i)
+                EXPECT_EQ(std::memcmp(alone[i].data(), workload.arrays[i].data(), static_cast<std::size_t>(alone[i].bytes())), 0)
+                    << threads << " threads, array " << i << ", seed " << seed;
+        }
+        omp_set_num_threads(usual);
+    });
+}
+
+void AcousticsStaggeredKernels::expect_standing_wave(const Wave& standing) {
+    const Family& family = families().find("acoustics_staggered");
+    constexpr std::array orders{4, 8, 16};
+    const int order = orders[draw(3)];
+    const bool single = draw(2) == 0;
+    const std::string size = fmt::format("media=array precision={} nx=12 ny=12 nz={}", single ? "f32" : "f64", standing.dimension == 3 ? 12 : 1);
+    const Problem problem = parse(fmt::format("kernel=step dimension={} order={} levels={} {}", standing.dimension, order, standing.levels, size));
+    Match match;
+    match.config = family.space(problem, backend_->device().limits).safe();
+    const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
+    test::RigidBox box(problem);
+    constexpr double courant = 0.4;
+    constexpr int steps = 40;
+    box.kappa.assign(box.kappa.size(), courant);
+    for (auto& b : box.b) b.assign(b.size(), courant);
+    const test::StandingWave wave(box, acoustics::weights(order / 2), courant);
+    wave.set(box, 0);
+    const test::AcousticStep launch =
+        test::in_its_precision([&](const Problem&, const std::vector<void*>& arrays) { kernel.launch(arrays); }, family.arrays);
+    for (int step = 0; step < steps; step += standing.levels) box.advance(problem, launch);
+    EXPECT_LT(wave.error(box, steps), single ? 4e-7 * steps : 2e-13) << problem.key();
+}
+
+TEST_F(AcousticsStaggeredKernels, ACpuKernelKeepsTheDiscreteStandingWave) {
+    expect_standing_wave(waves[draw(waves.size())]);
+}
+
+using SlowAcousticsStaggeredKernels = AcousticsStaggeredKernels;
+
+TEST_F(SlowAcousticsStaggeredKernels, SafeCpuKernelsEqualTheReferenceAtEverySize) {
+    for (const char* kernel : kernels)
+        for (const int dimension : {2, 3}) expect_safe_verified(kernel, dimension);
+    for (const int levels : {2, 3, 4}) expect_safe_verified("step", 2, levels);
+}
+
+TEST_F(SlowAcousticsStaggeredKernels, CpuKernelsKeepTheDiscreteStandingWave) {
+    for (const Wave& standing : waves) expect_standing_wave(standing);
+}
+
+TEST_F(SlowAcousticsStaggeredKernels, RandomCpuConfigurationsEqualTheReference) {
+    const Family& family = families().find("acoustics_staggered");
+    for (const char* kernel : kernels)
+        for (const int dimension : {2, 3}) {
+            const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
+            expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+        }
+    const Problem several = parse(draw_kind("step", 2, draw_levels()) + " " + draw_size(2));
+    expect_verified(family, several, test::sample_members(*backend_, family, several, 1, random_()).back());
+}
+
+TEST_F(SlowAcousticsStaggeredKernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
+    const Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
+    for (const Form& form : forms) {
+        const Problem problem =
+            parse(draw_kind(form.kernel, form.dimension, form.levels) + (form.dimension == 2 ? " nx=133 ny=37" : " nx=67 ny=7 nz=19"));
+        expect_verified(family, problem, family.space(problem, {}).parse(form.text(form.points)));
+    }
+}
+
+// A compiler may take a register that was never written for any other: nothing that a kernel copies is left to chance, even where nobody uses it.
+TEST_F(SlowAcousticsStaggeredKernels, NoFormOfCudaKernelCopiesWordsThatNobodyWrote) {
+    Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
+    family.kernel = [kernel = family.kernel](const Problem& problem, const Config& config, const Limits& limits) {
+        return test::with_checked_words(kernel(problem, config, limits));
+    };
+    for (const Form& form : forms) {
+        if (std::strstr(form.config, "shuffle") != nullptr) continue;  // warp shuffles do not take checked words
+        const Problem problem =
+            parse(draw_kind(form.kernel, form.dimension, form.levels) + (form.dimension == 2 ? " nx=37 ny=37" : " nx=35 ny=3 nz=19"));
+        expect_verified(family, problem, family.space(problem, {}).parse(form.text(form.points)));
+    }
+}
+
+TEST_F(SlowAcousticsStaggeredKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
+    for (const char* kernel : kernels) expect_random_emulated(kernel, 2 + static_cast<int>(draw(2)));
+    expect_random_emulated("step", 2, draw_levels());
+}
+
+// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+TEST_F(SlowAcousticsStaggeredKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
+    constexpr int few_bytes = 80;  // a step of order 16 in 3D, f64, with a sponge, has 76 in its only form in registers
+    const Family& family = families().find("acoustics_staggered");
+    std::unique_ptr<Compiler> compiler;
+    try {
+        compiler = make_nvrtc_compiler("sm_90", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    for (const Form& form : forms)
+        for (const int points : {1, 2, 4}) {
+            const Problem problem =
+                parse(draw_kind(form.kernel, form.dimension, form.levels) + (form.dimension == 2 ? " nx=512 ny=512" : " nx=64 ny=64 nz=64"));
+            const SearchSpace space = family.space(problem, cuda_limits(90));
+            const Config config = space.parse(form.text(points));
+            if (space.check(config)) continue;
+            test::expect_few_spills(*compiler, family, problem, config, cuda_limits(90), few_bytes);
+        }
+}
+
+class GpuAcousticsStaggered : public AcousticsStaggeredKernels {
+  protected:
+    void SetUp() override {
+        try {
+            backend_ = make_backend("cuda", cache_);
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+    }
+};
+
+TEST_F(GpuAcousticsStaggered, EveryFormEqualsTheReference) {
+    const Family& family = families().find("acoustics_staggered");
+    for (const Form& form : forms)
+        for (const char* order : {"4", "8", "16"})
+            for (const int points : {1, 2, 4}) {
+                const std::string size = form.dimension == 2 ? "nx=1133 ny=137" : "nx=267 ny=37 nz=39";
+                if (form.levels > 2 && std::strcmp(order, "16") == 0) continue;
+                const Problem problem = parse(fmt::format("kernel={} dimension={} order={} levels={} precision={} {}", form.kernel, form.dimension,
+                                                          order, form.levels, draw(2) == 0 ? "f32" : "f64", size));
+                const SearchSpace space = family.space(problem, backend_->device().limits);
+                const Config config = space.parse(form.text(points));
+                if (!space.check(config)) expect_verified(family, problem, config);
+            }
+}
+
+TEST_F(GpuAcousticsStaggered, RandomConfigurationsEqualTheReference) {
+    const Family& family = families().find("acoustics_staggered");
+    for (const char* kernel : kernels)
+        for (const int dimension : {2, 3})
+            for (int i = 0; i < 6; ++i) {
+                const Problem problem = parse(draw_kind(kernel, dimension) + " " + draw_size(dimension));
+                for (const auto& config : test::sample_members(*backend_, family, problem, 3, random_())) expect_verified(family, problem, config);
+            }
+    for (int i = 0; i < 6; ++i) {
+        const Problem several = parse(draw_kind("step", 2, draw_levels()) + " " + draw_size(2));
+        for (const auto& config : test::sample_members(*backend_, family, several, 3, random_())) expect_verified(family, several, config);
+    }
+}
+
+}  // namespace
+}  // namespace hone::acoustics_staggered_test::kernels_test

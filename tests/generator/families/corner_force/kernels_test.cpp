@@ -1,0 +1,193 @@
+// Compiled kernels of corner_force against the plain loops: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for the
+// resources that they take.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "generator/families/corner_force/family.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "tests/support/digits.hpp"
+#include "tests/support/emulator.hpp"
+#include "tests/support/places.hpp"
+#include "tests/support/spills.hpp"
+#include "tests/support/verify.hpp"
+
+namespace hone::corner_force_test::kernels_test {
+namespace {
+
+class CornerForceKernels : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    const Family& family() const { return *families_.begin(); }
+    Problem parse(const std::string& rest) const { return families_.parse_problem("corner_force " + rest); }
+    int any(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
+
+    void expect_verified(Backend& backend, const Family& which, const Problem& problem, const Config& config) {
+        test::expect_verified(backend, which, problem, config, random_);
+    }
+
+    // `text` leaves out what is as in the safe configuration; it must be a member, or the test would test nothing.
+    static Config member(const SearchSpace& space, const std::string& text) {
+        Config config = space.parse(text);
+        const auto rejection = space.check(config);
+        EXPECT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
+        return rejection ? space.safe() : config;
+    }
+
+    void expect_on_cpu(const std::string& rest, const std::string& text) {
+        const Problem problem = parse(rest);
+        test::expect_verified_once(*backend_, family(), problem, member(family().space(problem, backend_->device().limits), text), random_);
+    }
+
+    void expect_emulated(const std::string& rest, const std::string& text) {
+        const Problem problem = parse(rest);
+        test::expect_verified_once(*backend_, emulated_, problem, member(emulated_.space(problem, {}), text), random_);
+    }
+
+    // Any result, dimension and precision; where A would be large, two zones are enough.
+    Problem any_problem(int order) {
+        const char* const results[] = {"products", "points", "corner", "energy"};
+        const int dimension = any(2, 3);
+        const int sizes[] = {1, 2, 7, 19};
+        const int zones = dimension == 3 && order > 3 ? any(1, 2) : sizes[any(0, 3)];
+        return parse(fmt::format("result={} dimension={} order={} precision={} zones={}", results[any(0, 3)], dimension, order,
+                                 any(0, 1) == 0 ? "f32" : "f64", zones));
+    }
+
+    // One for the processor, and one of CUDA.
+    void expect_random_verified(int order) {
+        const Problem problem = any_problem(order);
+        expect_verified(*backend_, family(), problem, test::sample_members(*backend_, family(), problem, 1, random_()).back());
+        if (order <= 4) expect_verified(*backend_, emulated_, problem, test::sample_members(*backend_, emulated_, problem, 1, random_()).back());
+    }
+
+    // All arrays after a step.
+    std::vector<HostArray> stepped(const Family& which, const Problem& problem, const Config& config, const Workload& workload) {
+        return test::stepped(*backend_, which, problem, config, workload, 1);
+    }
+
+    Families families_{{corner_force()}};
+    DiskCache cache_{test::kernel_cache_folder()};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    std::mt19937_64 random_{std::random_device{}()};
+    Family emulated_ = test::emulated(corner_force(), cuda_limits(90));
+};
+
+TEST_F(CornerForceKernels, FormsEqualTheReferenceOnTheProcessor) {
+    expect_on_cpu("dimension=2 order=2 zones=23", "form=whole");
+    expect_on_cpu("dimension=3 order=2 zones=7", "form=force,decomposition=jacobi");
+    expect_on_cpu("result=corner dimension=2 order=3 precision=f32 zones=5", "form=paper,lanes=4");
+    expect_on_cpu("result=corner dimension=3 order=2 zones=3", "form=factorised");
+}
+
+TEST_F(CornerForceKernels, FormsEqualTheReferenceInTheEmulator) {
+    expect_emulated("dimension=2 order=2 zones=23", "form=whole,zones_per_block=16,points_per_pass=2,splits=2");
+    expect_emulated("dimension=3 order=2 zones=3", "form=force,gradients=stored,zones_per_block=2,splits=2");
+    expect_emulated("dimension=3 order=1 precision=f32 zones=11", "form=paper,gradients=stored,rows_per_thread=2");
+    expect_emulated("result=corner dimension=3 order=2 zones=2", "form=factorised");
+}
+
+TEST_F(CornerForceKernels, RandomConfigurationsEqualTheReference) {
+    expect_random_verified(any(1, 3));
+}
+
+// What forms differ in is the order of sums: all of them stay within the reference's tolerance, and so of each other.
+void expect_equal_outputs(const std::vector<HostArray>& one, const std::vector<HostArray>& other, double allowed, const std::string& what) {
+    ASSERT_EQ(one.size(), other.size());
+    for (std::size_t i = 0; i < one.size(); ++i) EXPECT_LE(largest_difference(one[i], other[i]), allowed) << what << " array " << i;
+}
+
+using SlowCornerForceCompilation = CornerForceKernels;
+
+class SlowCornerForceKernels : public CornerForceKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, SlowCornerForceKernels, ::testing::Range(1, 9));
+
+TEST_P(SlowCornerForceKernels, AssembledAndMatrixFreeFormsAgreeToRounding) {
+    for (const int dimension : {2, 3}) {
+        if (dimension == 3 && GetParam() > 4) continue;  // no form stores A there
+        const Problem problem = parse(fmt::format("dimension={} order={} zones={}", dimension, GetParam(), dimension == 3 ? 3 : 9));
+        const SearchSpace space = family().space(problem, backend_->device().limits);
+        const std::uint64_t seed = random_();
+        const Workload workload = family().workload(problem, seed);
+        const auto partial = stepped(family(), problem, member(space, "form=separate"), workload);
+        for (const char* form : {"force", "whole", "on_the_fly", "paper"})
+            expect_equal_outputs(partial, stepped(family(), problem, member(space, fmt::format("form={}", form)), workload), workload.tolerance,
+                                 fmt::format("{} {} seed {}", problem.key(), form, seed));
+    }
+}
+
+TEST_P(SlowCornerForceKernels, RandomConfigurationsEqualTheReference) {
+    const int problems = GetParam() <= 4 ? 4 : 1;
+    for (int i = 0; i < problems; ++i) expect_random_verified(GetParam());
+}
+
+TEST_P(SlowCornerForceKernels, SafeConfigurationsEqualTheReferenceInTheEmulator) {
+    for (const int dimension : {2, 3}) {
+        const Problem problem = parse(fmt::format("dimension={} order={} zones=1", dimension, GetParam()));
+        expect_verified(*backend_, emulated_, problem, emulated_.space(problem, {}).safe());
+    }
+}
+
+// What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilling) {
+    struct Representative {
+        const char* problem;
+        const char* config;
+    };
+    const std::vector<Representative> representatives{
+        {"dimension=2 order=2", "form=whole,zones_per_block=32,points_per_pass=2"},
+        {"dimension=3 order=2", "zones_per_block=8,min_blocks=3"},
+        {"dimension=3 order=2", "form=whole,zones_per_block=2,splits=2,min_blocks=4"},
+        {"dimension=3 order=2", "form=paper,gradients=stored,columns_per_thread=8,rows_per_thread=3"},
+        {"dimension=3 order=4", ""},
+        {"dimension=3 order=4", "form=force,decomposition=jacobi"},
+        {"dimension=3 order=8", ""},
+        {"dimension=3 order=4 precision=f32", "form=whole,points_per_pass=2"},
+        {"result=corner dimension=3 order=4", ""},
+        {"result=corner dimension=3 order=4", "form=on_the_fly,rows_per_thread=2,columns_per_thread=16"},
+    };
+    constexpr int few_bytes = 160;
+    for (const int architecture : {80, 90, 100}) {
+        std::unique_ptr<Compiler> compiler;
+        try {
+            compiler = make_nvrtc_compiler(fmt::format("sm_{}", architecture), cache_);
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+        const Limits limits = cuda_limits(architecture);
+        for (std::size_t i = 0; i < representatives.size(); i += architecture == 90 ? 1 : 3) {
+            const Problem problem = parse(std::string(representatives[i].problem) + " zones=1000");
+            const Config config = member(family().space(problem, limits), representatives[i].config);
+            test::expect_few_spills(*compiler, family(), problem, config, limits, few_bytes);
+        }
+    }
+}
+
+class GpuCornerForce : public CornerForceKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, GpuCornerForce, ::testing::Range(1, 9));
+TEST_P(GpuCornerForce, RandomConfigurationsEqualTheReference) {
+    std::unique_ptr<Backend> cuda;
+    try {
+        cuda = make_backend("cuda", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    for (int i = 0; i < 4; ++i) {
+        const Problem problem = any_problem(GetParam());
+        for (const Config& config : test::sample_members(*cuda, family(), problem, 2, random_())) expect_verified(*cuda, family(), problem, config);
+    }
+}
+
+}  // namespace
+}  // namespace hone::corner_force_test::kernels_test

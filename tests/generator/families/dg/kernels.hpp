@@ -1,0 +1,118 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "tests/generator/families/dg/volume/on_host.hpp"
+#include "tests/support/emulator.hpp"
+#include "tests/support/places.hpp"
+#include "tests/support/spills.hpp"
+#include "tests/support/verify.hpp"
+
+namespace hone::test {
+
+/// What tests of the compiled kernels of a dg family that works on faces have in common. A suite derives from it and names its family.
+class DgKernels : public ::testing::Test {
+  protected:
+    explicit DgKernels(const Family& family) : families_({family}) {}
+
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    const Family& family() const { return *families_.begin(); }
+    Problem parse(const std::string& rest) const { return families_.parse_problem(family().name + " " + rest); }
+
+    void expect_verified(Backend& backend, const Family& which, const Problem& problem, const Config& config) {
+        test::expect_verified(backend, which, problem, config, random_);
+    }
+
+    // `text` leaves out what is as in the safe configuration; it must be a member, or the test would test nothing.
+    static Config member(const SearchSpace& space, const std::string& text) {
+        const Config config = space.parse(text);
+        const auto rejection = space.check(config);
+        EXPECT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
+        return rejection ? space.safe() : config;
+    }
+
+    void expect_verified_on_cpu(const std::string& rest, const std::string& text) {
+        const Problem problem = parse(rest);
+        test::expect_verified_once(*backend_, family(), problem, member(family().space(problem, backend_->device().limits), text), random_);
+    }
+
+    int any_order(int highest = 10) { return 1 + static_cast<int>(random_() % static_cast<unsigned>(highest)); }
+
+    // A random problem of an order: equation, precision and, where the family knows them, materials.
+    std::string random_problem(int order) {
+        std::string text = fmt::format("order={}", order);
+        for (const ProblemParameter& parameter : family().parameters)
+            if (!parameter.words.empty()) text += fmt::format(" {}={}", parameter.name, parameter.words[random_() % parameter.words.size()]);
+        return text;
+    }
+
+    // A random problem of an order with a random configuration, at sizes below, at and beyond a block.
+    void expect_random_verified_on(Backend& backend, const Family& which, int order, const std::vector<int>& sizes) {
+        const std::string rest = random_problem(order);
+        const auto at = [&](int elements) { return parse(fmt::format("{} elements={}", rest, elements)); };
+        const Config config = sample_members(backend, which, at(1), 1, random_()).back();
+        for (const int elements : sizes) expect_verified(backend, which, at(elements), config);
+    }
+    void expect_random_verified_on_cpu(int order) { expect_random_verified_on(*backend_, family(), order, {1, 2, 71}); }
+    void expect_random_verified_on_gpu(int order) {
+        try {
+            const std::unique_ptr<Backend> cuda = make_backend("cuda", cache_);
+            for (int i = 0; i < 4; ++i) expect_random_verified_on(*cuda, family(), order, {1, 2, 1371});
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+    }
+
+    void expect_emulated(const std::string& rest, const std::string& text) {
+        const Family on_host = emulated(without_assembly(family()), cuda_limits(90));
+        const Problem problem = parse(rest);
+        test::expect_verified_once(*backend_, on_host, problem, member(on_host.space(problem, {}), text), random_);
+    }
+    void expect_random_emulated(int order) {
+        expect_random_verified_on(*backend_, emulated(without_assembly(family()), cuda_limits(90)), order, {5});
+    }
+
+    struct Representative {
+        const char* problem;
+        const char* config;
+    };
+    // What the register rule promises: a kernel within it does not live on spills (ptxas leaves up to a few words at the very bound).
+    void expect_few_spills(const std::vector<Representative>& representatives) {
+        constexpr int few_bytes = 160;
+        for (const int architecture : {80, 90, 100}) {
+            std::unique_ptr<Compiler> compiler;
+            try {
+                compiler = make_nvrtc_compiler(fmt::format("sm_{}", architecture), cache_);
+            } catch (const Error& error) {
+                GTEST_SKIP() << error.what();
+            }
+            const Limits limits = cuda_limits(architecture);
+            for (std::size_t i = 0; i < representatives.size(); i += architecture == 90 ? 1 : 3) {
+                if (architecture < 90 && std::string(representatives[i].config).find("mma") != std::string::npos) continue;  // came with sm_90
+                const Problem problem = parse(std::string(representatives[i].problem) + " elements=1000");
+                const Config config = member(family().space(problem, limits), representatives[i].config);
+                test::expect_few_spills(*compiler, family(), problem, config, limits, few_bytes);
+            }
+        }
+    }
+
+    Families families_;
+    DiskCache cache_{kernel_cache_folder()};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    std::mt19937_64 random_{std::random_device{}()};
+};
+
+}  // namespace hone::test

@@ -1,0 +1,247 @@
+// Compiled kernels of dg_stage and dg_rk against the reference: CPU kernels as they are, CUDA kernels through the emulator, and through NVRTC for
+// the resources that they take. All fused forms are compared with the same reference, and with each other.
+#include "tests/generator/families/dg/kernels.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "generator/families/dg/rk/family.hpp"
+#include "generator/families/dg/stage/family.hpp"
+#include "tests/support/digits.hpp"
+#include "tests/support/verified.hpp"
+
+namespace hone::dg_stage_test::kernels_test {
+namespace {
+
+class DgStageKernels : public test::DgKernels {
+  protected:
+    DgStageKernels() : DgKernels(dg_stage()) {}
+
+    // res and q_next after one step of a configuration.
+    std::vector<HostArray> stepped(const Family& which, const Problem& problem, const Config& config, const Workload& workload) {
+        std::vector<HostArray> arrays = test::stepped(*backend_, which, problem, config, workload, 1);
+        arrays.erase(arrays.begin(), arrays.end() - 2);
+        return arrays;
+    }
+
+    // What fusing changes is where sums are rounded: once more in memory, or not.
+    void expect_forms_equal(const Family& which, const std::string& rest, const std::string& others) {
+        const Problem problem = parse(rest);
+        const SearchSpace space = which.space(problem, backend_->device().limits);
+        const auto fused = [&](const char* how) { return member(space, fmt::format("fused={},{}", how, others)); };
+        const Config separate = fused("separate"), update = fused("surface_update"), whole = fused("whole");
+        const std::vector<test::NamedKernel> all{{which, problem, separate}, {which, problem, update}, {which, problem, whole}};
+        test::verify_once(backend_->device().limits, "equal each other", all, [&] {
+            const std::uint64_t seed = random_();
+            const Workload workload = which.workload(problem, seed);
+            const auto apart = stepped(which, problem, separate, workload);
+            const double roundoff = problem.precision() == Precision::f32 ? 6e-8 : 1.2e-16;
+            for (const Config& config : {update, whole}) {
+                const auto together = stepped(which, problem, config, workload);
+                // A handful of roundings of right-hand sides, which dt (at most 1/2) and then 1 leave at most half as large as the tolerance's own S.
+                const double allowed = std::max(64 * roundoff, workload.tolerance / 2);
+                for (std::size_t i = 0; i < 2; ++i) EXPECT_LE(largest_difference(apart[i], together[i]), allowed) << config.key() << " seed " << seed;
+            }
+        });
+    }
+};
+
+TEST_F(DgStageKernels, SafeCpuConfigurationEqualsTheReference) {
+    expect_verified_on_cpu("equation=maxwell_3d order=2 precision=f32 materials=per_element elements=19", "");
+    expect_verified_on_cpu("equation=maxwell_2d_tm order=3 precision=f64 elements=11", "fused=surface_update");
+}
+
+TEST_F(DgStageKernels, FusedFormsEqualTheSeparateOneToRounding) {
+    expect_forms_equal(family(), "equation=maxwell_3d order=3 precision=f64 elements=29", "form=covariant,elements_per_tile=2");
+    expect_forms_equal(test::emulated(test::without_assembly(family()), cuda_limits(90)),
+                       "equation=acoustics_3d order=2 precision=f32 materials=per_element elements=29",
+                       "form=cartesian,elements_per_block=16,unroll=2");
+}
+
+TEST_F(DgStageKernels, RandomConfigurationsEqualTheReference) {
+    expect_random_verified_on_cpu(any_order());
+    expect_random_emulated(any_order(3));
+}
+
+class SlowDgStageCpuKernels : public DgStageKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, SlowDgStageCpuKernels, ::testing::Range(1, 11));
+TEST_P(SlowDgStageCpuKernels, EqualTheReference) {
+    expect_random_verified_on_cpu(GetParam());
+}
+
+TEST_F(DgStageKernels, EveryFormEqualsTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37", "fused=whole");
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37",
+                    "fused=whole,traces=shared,operator=shared,elements_per_block=8,nodes_per_thread=1,elements_per_thread=2,unroll=4,copy_width=4");
+    expect_emulated("equation=acoustics_3d order=3 precision=f64 materials=per_element elements=11", "fused=whole,traces=shared,form=cartesian");
+    expect_emulated("equation=maxwell_3d order=3 precision=f64 materials=per_element elements=21",
+                    "fused=surface_update,form=cartesian,elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,operator=shared,"
+                    "copy_width=2");
+    expect_emulated("equation=acoustics_3d order=2 precision=f32 materials=per_element elements=21",
+                    "fused=whole,elements_per_block=16,nodes_per_thread=1,elements_per_thread=4,unroll=2,copy_width=4,operator=shared");
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 materials=per_element elements=5",
+                    "mapping=mma,fused=whole,traces=shared,elements_per_block=8,elements_per_thread=1,unroll=2");
+    expect_emulated("equation=maxwell_2d_tm order=4 precision=f64 elements=13", "fused=separate,elements_per_block=8,nodes_per_thread=2,unroll=4");
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=150",
+                    "fused=separate,elements_per_block=16,nodes_per_thread=1,operator=shared");
+}
+
+// Blocks of one warp and more, with elements beyond the last one; all parts of the nodes, and points of faces in flight beyond the last element.
+const std::string whole_in_the_code = "fused=whole,traces=shared,operator=immediate,elements_per_block=32";
+
+TEST_F(DgStageKernels, OperatorsInTheCodeEqualTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=1 precision=f32 elements=37", whole_in_the_code + ",nodes_per_thread=1,unroll=4,copy_width=4");
+    expect_emulated("equation=maxwell_3d order=2 precision=f64 materials=per_element elements=35",
+                    whole_in_the_code + ",nodes_per_thread=2,unroll=6,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=2 precision=f32 materials=per_element elements=3",
+                    whole_in_the_code + ",nodes_per_thread=1,unroll=2,copy_width=1");
+    expect_emulated("equation=maxwell_2d_tm order=2 precision=f32 elements=40", whole_in_the_code + ",nodes_per_thread=1,unroll=4,copy_width=2");
+}
+
+// With one term alone the same configuration is refused: the bound is that of f32.
+TEST_F(DgStageKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulatorAndOneDoesNot) {
+    const std::string rest = "equation=maxwell_3d order=3 precision=f32 materials=per_element arithmetic=f32_accurate elements=21";
+    const std::string text = "mapping=tf32,fused=whole,traces=shared,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=4";
+    expect_emulated(rest, text);
+    const Family one_term = test::emulated(test::without_assembly(dg_stage(), test::Tf32::one_term), cuda_limits(90));
+    const Problem problem = parse(rest);
+    const Config config = member(one_term.space(problem, {}), text);
+    test::verify_once({}, "is refused", {{one_term, problem, config}}, [&] {
+        const test::Verification one = test::verify(*backend_, one_term, problem, config, random_());
+        EXPECT_FALSE(one.passed()) << one.what << ": error " << one.error << ", allowed " << one.tolerance;
+    });
+}
+
+using SlowDgStageKernels = DgStageKernels;
+
+TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
+    expect_emulated("equation=maxwell_3d order=3 precision=f64 elements=35", whole_in_the_code + ",nodes_per_thread=2,unroll=1,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=71",
+                    whole_in_the_code + ",nodes_per_thread=4,unroll=2,copy_width=4");
+    expect_emulated("equation=acoustics_3d order=3 precision=f64 elements=33", whole_in_the_code + ",nodes_per_thread=2,unroll=4,copy_width=2");
+    expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 materials=per_element elements=33",
+                    whole_in_the_code + ",nodes_per_thread=4,unroll=1,copy_width=2");
+    for (const char* fused : {"separate", "surface_update"})
+        expect_emulated("equation=maxwell_3d order=2 precision=f32 materials=per_element elements=65",
+                        fmt::format("fused={},operator=immediate,elements_per_block=64,nodes_per_thread=1,unroll=4,copy_width=4", fused));
+}
+
+TEST_F(SlowDgStageKernels, MatrixUnitsServeEveryEquationAndPrecision) {
+    expect_emulated("equation=acoustics_3d order=3 precision=f32 arithmetic=f32_accurate elements=21",
+                    "mapping=tf32,fused=surface_update,elements_per_block=8");
+    expect_emulated("equation=maxwell_2d_tm order=7 precision=f64 elements=9", "mapping=mma,elements_per_block=8");
+    expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 arithmetic=f32_accurate elements=19",
+                    "mapping=tf32,fused=whole,traces=shared,elements_per_block=8");
+}
+
+TEST_F(SlowDgStageKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
+    for (int order = 1; order <= 4; ++order) expect_random_emulated(order);
+}
+
+TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
+    expect_few_spills({
+        {"equation=maxwell_3d order=1 precision=f32", "fused=whole,elements_per_block=64,copy_width=4,unroll=4,operator=shared"},
+        {"equation=maxwell_3d order=2 precision=f32",
+         "fused=whole,traces=shared,elements_per_block=32,copy_width=4,unroll=4,operator=shared,min_blocks=2"},
+        {"equation=maxwell_3d order=3 precision=f64", "fused=whole,traces=shared,elements_per_block=8,copy_width=2,unroll=2"},
+        {"equation=maxwell_3d order=2 precision=f64", "fused=whole,elements_per_block=32,copy_width=2,unroll=2,operator=shared,min_blocks=2"},
+        {"equation=maxwell_3d order=3 precision=f32", "fused=whole,elements_per_block=16,elements_per_thread=2,unroll=4,copy_width=4,min_blocks=3"},
+        {"equation=maxwell_3d order=10 precision=f64 materials=per_element", ""},
+        {"equation=maxwell_3d order=7 precision=f32 materials=per_element",
+         "fused=whole,elements_per_block=8,elements_per_thread=4,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=2"},
+        {"equation=maxwell_3d order=7 precision=f64",
+         "fused=surface_update,form=cartesian,elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,copy_width=2"},
+        {"equation=acoustics_3d order=4 precision=f64 materials=per_element",
+         "fused=whole,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=2"},
+        {"equation=maxwell_3d order=7 precision=f64",
+         "mapping=mma,fused=whole,traces=shared,elements_per_block=8,elements_per_thread=1,unroll=2,copy_width=2"},
+        {"equation=maxwell_3d order=6 precision=f64 materials=per_element",
+         "mapping=mma,fused=separate,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=2"},
+        {"equation=maxwell_3d order=7 precision=f32 arithmetic=f32_accurate",
+         "mapping=tf32,fused=whole,traces=shared,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=4"},
+        {"equation=maxwell_3d order=4 precision=f32 arithmetic=f32_accurate materials=per_element",
+         "mapping=tf32,fused=whole,traces=shared,elements_per_block=32,elements_per_thread=4,copy_width=2"},
+        {"equation=maxwell_2d_tm order=5 precision=f32", "fused=whole,elements_per_block=32,elements_per_thread=4,unroll=4,copy_width=1"},
+        {"equation=maxwell_3d order=1 precision=f32",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=64,nodes_per_thread=1,unroll=4,copy_width=4,min_blocks=4"},
+        {"equation=maxwell_3d order=2 precision=f64",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=2,min_blocks=2"},
+        {"equation=maxwell_3d order=3 precision=f32",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=3"},
+        {"equation=maxwell_3d order=3 precision=f32",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=6,copy_width=4,min_blocks=2"},
+        {"equation=maxwell_3d order=3 precision=f64",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=2,min_blocks=1"},
+        {"equation=acoustics_3d order=3 precision=f64 materials=per_element",
+         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=4,copy_width=2,min_blocks=2"},
+    });
+}
+
+// The units on the device, which the random ones of the next suite need not meet.
+class GpuDgTf32 : public DgStageKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, GpuDgTf32, ::testing::Values(3, 4, 7, 10));
+TEST_P(GpuDgTf32, ThreeTermsEqualTheReference) {
+    std::unique_ptr<Backend> cuda;
+    try {
+        cuda = make_backend("cuda", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const Problem problem = parse(fmt::format("equation=maxwell_3d order={} precision=f32 arithmetic=f32_accurate elements=1371", GetParam()));
+    const SearchSpace space = family().space(problem, cuda->device().limits);
+    for (const char* form : {"fused=separate", "fused=surface_update", "fused=whole,traces=shared,unroll=2"})
+        expect_verified(*cuda, family(), problem, member(space, fmt::format("mapping=tf32,elements_per_block=8,elements_per_thread=1,{}", form)));
+}
+
+// Operators in the code on the device: few random configurations of the next suite have them. Blocks of several warps and a last one that is not
+// full.
+class GpuDgImmediate : public DgStageKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, GpuDgImmediate, ::testing::Values(1, 2, 3));
+TEST_P(GpuDgImmediate, OperatorsInTheCodeEqualTheReference) {
+    std::unique_ptr<Backend> cuda;
+    try {
+        cuda = make_backend("cuda", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    int verified = 0;
+    for (const char* equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})
+        for (const char* precision : {"f32", "f64"})
+            for (const char* form :
+                 {"fused=whole,traces=shared,nodes_per_thread=1", "fused=whole,traces=shared,nodes_per_thread=2", "fused=surface_update"}) {
+                const Problem problem = parse(fmt::format("equation={} order={} precision={} elements=1371", equation, GetParam(), precision));
+                const SearchSpace space = family().space(problem, cuda->device().limits);
+                const Config config = space.parse(fmt::format("{},operator=immediate,elements_per_block=32,unroll=2,copy_width=1", form));
+                if (space.check(config)) continue;  // some take more registers than a thread has
+                expect_verified(*cuda, family(), problem, config);
+                ++verified;
+            }
+    EXPECT_GE(verified, 12);  // of 18
+}
+
+class GpuDgStage : public DgStageKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, GpuDgStage, ::testing::Range(1, 11));
+TEST_P(GpuDgStage, RandomConfigurationsEqualTheReference) {
+    expect_random_verified_on_gpu(GetParam());
+}
+
+class DgRkKernels : public test::DgKernels {
+  protected:
+    DgRkKernels() : DgKernels(dg_rk()) {}
+};
+
+TEST_F(DgRkKernels, EqualTheReference) {
+    expect_verified_on_cpu("equation=maxwell_3d order=2 precision=f32 elements=71", "");
+    expect_random_verified_on_cpu(3);
+    expect_emulated("equation=maxwell_3d order=1 precision=f32 elements=37", "elements_per_block=8,block=64,copy_width=4");
+    expect_emulated("equation=maxwell_2d_tm order=1 precision=f64 elements=137", "");
+}
+
+class GpuDgRk : public DgRkKernels, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Orders, GpuDgRk, ::testing::Range(1, 11));
+TEST_P(GpuDgRk, RandomConfigurationsEqualTheReference) {
+    expect_random_verified_on_gpu(GetParam());
+}
+
+}  // namespace
+}  // namespace hone::dg_stage_test::kernels_test

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <iterator>
+#include <random>
+#include <vector>
+
+namespace hone::test {
+
+/// `few` of many, other ones in every run and in their order; all of them with HONE_TEST_EVERYTHING in the environment (tools/test optimised). For
+/// sweeps whose members are alike, so that a check takes minutes and over many checks leaves none out; the caller says in a trace which one it is.
+template <typename T>
+std::vector<T> drawn(const std::vector<T>& many, std::size_t few) {
+    if (std::getenv("HONE_TEST_EVERYTHING") != nullptr) return many;
+    std::vector<T> result;
+    std::mt19937_64 random(std::random_device{}());
+    std::sample(many.begin(), many.end(), std::back_inserter(result), few, random);
+    return result;
+}
+
+}  // namespace hone::test
