@@ -17,6 +17,7 @@
 #include "tools/target.hpp"
 #include "tools/tuning_story.hpp"
 #include "tuning_db/file_store.hpp"
+#include "tuning_db/json.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::tools {
