@@ -160,6 +160,7 @@ SvgChart tunable_chart(const JournalText& journal, const std::string& tunable) {
     }
     const auto place = static_cast<std::size_t>(found - tunables.begin());
     SvgChart chart{.title = journal.run.problem, .x_label = tunable, .y_label = "times the best", .logarithmic_y = true};
+    chart.x_names.reserve(found->values.size());
     for (const Value& value : found->values) chart.x_names.push_back(to_string(value));
     SvgChart::Series all{.name = "candidates", .points = {}, .line = false, .marks = true, .faint = true};
     std::vector<double> best(found->values.size(), std::numeric_limits<double>::infinity());
@@ -171,6 +172,7 @@ SvgChart tunable_chart(const JournalText& journal, const std::string& tunable) {
         best[value] = std::min(best[value], cost.cost / story.best());
     }
     SvgChart::Series line{.name = "best with this value", .points = {}, .line = true};
+    line.points.reserve(best.size());
     for (std::size_t value = 0; value < best.size(); ++value)
         line.points.push_back({static_cast<double>(value), best[value], fmt::format("{:.3f}x", best[value])});
     chart.series = {std::move(line), std::move(all)};
