@@ -154,6 +154,7 @@ SvgChart tunable_chart(const JournalText& journal, const std::string& tunable) {
     const auto found = std::find_if(tunables.begin(), tunables.end(), [&](const Tunable& one) { return one.name == tunable; });
     if (found == tunables.end()) {
         std::vector<std::string> names;
+        names.reserve(tunables.size());
         for (const Tunable& one : tunables) names.push_back(one.name);
         throw Error("--over", fmt::format("the journal has no tunable \"{}\"", tunable),
                     did_you_mean(tunable, names) + fmt::format("use one of {}", fmt::join(names, ", ")));
