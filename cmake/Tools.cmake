@@ -14,4 +14,18 @@ if(tool_sources AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
     add_executable(hone tools/main.cpp)
     target_link_libraries(hone PRIVATE hone_tools hone_options)
     install(TARGETS hone RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    # Completion and the manual page are made from the same tables as --help, by the program itself.
+    set(tool_texts ${CMAKE_BINARY_DIR}/generated/tools)
+    file(MAKE_DIRECTORY ${tool_texts})
+    if(NOT CMAKE_CROSSCOMPILING AND NOT HONE_SANITIZE)
+        add_custom_command(TARGET hone POST_BUILD
+                           COMMAND hone completion bash --output ${tool_texts}/hone
+                           COMMAND hone completion zsh --output ${tool_texts}/_hone
+                           COMMAND hone completion fish --output ${tool_texts}/hone.fish
+                           COMMAND hone completion man --output ${tool_texts}/hone.1)
+        install(FILES ${tool_texts}/hone DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+        install(FILES ${tool_texts}/_hone DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+        install(FILES ${tool_texts}/hone.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+        install(FILES ${tool_texts}/hone.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    endif()
 endif()

@@ -46,6 +46,10 @@ struct Command {
 /// The table of all sub-commands.
 std::span<const Command> commands();
 
+/// Names and meanings of what `hone --help` ends with.
+std::span<const std::pair<std::string, std::string>> environment_variables();
+std::span<const std::pair<std::string, std::string>> exit_codes();
+
 /// Runs one command line (without the program's name) and returns its exit code. Every exception becomes a message and a code.
 Exit run(const std::vector<std::string>& arguments, Console& console);
 
@@ -58,11 +62,16 @@ Command devices_command();
 Command tune_command();
 Command balance_command();
 Command show_command();
+Command explain_command();
+Command diff_command();
+Command verify_command();
+Command plot_command();
 Command lookup_command();
 Command db_command();
 Command simulate_command();
 Command convert_command();
 Command operators_command();
+Command completion_command();
 Command doctor_command();
 Command version_command();
 Command worker_command();

@@ -17,12 +17,13 @@ const std::vector<std::pair<std::string, std::string>> environment{
     {"HONE_CUDA_LIBRARIES", "the one folder in which libcuda, libnvrtc and NVML are looked for; an empty one is a machine without CUDA"},
     {"OMP_NUM_THREADS", "threads of the cpu device"}};
 
-const std::vector<std::pair<std::string, std::string>> exit_codes{{"0", "done"},
-                                                                  {"1", "no result: nothing found, nothing compiled, nothing valid"},
-                                                                  {"2", "wrong input; the message names the nearest right one"},
-                                                                  {"3", "the machine lacks something; the message says what to install"},
-                                                                  {"4", "interrupted; everything finished until then is kept"},
-                                                                  {"5", "hone itself failed"}};
+const std::vector<std::pair<std::string, std::string>> codes{
+    {"0", "done"},
+    {"1", "no result: nothing found, nothing compiled, nothing valid; or the answer is no: slower than allowed, does not hold"},
+    {"2", "wrong input; the message names the nearest right one"},
+    {"3", "the machine lacks something; the message says what to install"},
+    {"4", "interrupted; everything finished until then is kept"},
+    {"5", "hone itself failed"}};
 
 std::string paragraphs(std::string_view text) {
     std::string result;
@@ -51,7 +52,7 @@ std::string overview() {
         "  hone show                          the winners\n"
         "  hone COMMAND --help                a command's options, with examples\n";
     text += "\nEnvironment:\n" + definition_list(environment);
-    text += "\nExit codes:\n" + definition_list(exit_codes);
+    text += "\nExit codes:\n" + definition_list(codes);
     return text;
 }
 
@@ -103,11 +104,19 @@ Exit dispatch(std::vector<std::string> arguments, Console& console) {
 }  // namespace
 
 std::span<const Command> commands() {
-    static const std::vector<Command> table{doctor_command(),  devices_command(),   families_command(), space_command(),
-                                            emit_command(),    compile_command(),   tune_command(),     balance_command(),
-                                            show_command(),    lookup_command(),    db_command(),       simulate_command(),
-                                            convert_command(), operators_command(), version_command(),  worker_command()};
+    static const std::vector<Command> table{
+        doctor_command(),  devices_command(),  families_command(), space_command(),     emit_command(),       compile_command(), tune_command(),
+        balance_command(), show_command(),     explain_command(),  diff_command(),      verify_command(),     plot_command(),    lookup_command(),
+        db_command(),      simulate_command(), convert_command(),  operators_command(), completion_command(), version_command(), worker_command()};
     return table;
+}
+
+std::span<const std::pair<std::string, std::string>> environment_variables() {
+    return environment;
+}
+
+std::span<const std::pair<std::string, std::string>> exit_codes() {
+    return codes;
 }
 
 Exit run(const std::vector<std::string>& arguments, Console& console) {

@@ -1,6 +1,38 @@
 #include "tools/console.hpp"
 
 namespace hone::tools {
+namespace {
+
+// Of ECMA-48: select graphic rendition.
+std::string_view code(Style style) {
+    switch (style) {
+        case Style::plain:
+            return "";
+        case Style::strong:
+            return "\x1b[1m";
+        case Style::faint:
+            return "\x1b[2m";
+        case Style::good:
+            return "\x1b[32m";
+        case Style::fair:
+            return "\x1b[33m";
+        case Style::poor:
+            return "\x1b[31m";
+    }
+    return "";
+}
+
+}  // namespace
+
+void Console::styled(Style style, std::string_view text) {
+    const bool plain = !colour || style == Style::plain || text.empty();
+    out << (plain ? "" : code(style)) << printable(text) << (plain ? "" : "\x1b[0m");
+}
+
+bool wants_colour(bool terminal, const char* no_color, const char* term) {
+    const bool forbidden = no_color != nullptr && *no_color != '\0';
+    return terminal && !forbidden && term != nullptr && std::string_view(term) != "dumb";
+}
 
 std::string printable(std::string_view text) {
     std::string result;

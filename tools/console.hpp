@@ -13,6 +13,9 @@ namespace hone::tools {
 /// records, journals and drivers say is not ours.
 std::string printable(std::string_view text);
 
+/// How a piece of text is to look where colours are wanted.
+enum class Style { plain, strong, faint, good, fair, poor };
+
 /// Where a command writes: results on `out`, everything else (progress, messages) on `error`, so that `--json` output is one document and nothing
 /// else. All text goes through `printable`.
 struct Console {
@@ -20,6 +23,11 @@ struct Console {
     std::ostream& error;
     bool error_is_terminal = false;  ///< progress may redraw its line
     int columns = 100;               ///< width of the terminal
+    bool out_is_terminal = false;    ///< results are read by somebody: they fit its width, and what is many lines becomes few
+    bool colour = false;             ///< results may have colours
+
+    /// Columns that results should fit; 0: they are not read on a terminal.
+    int out_width() const { return out_is_terminal ? columns : 0; }
 
     template <typename... Arguments>
     void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -29,8 +37,13 @@ struct Console {
     void message(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
         error << printable(fmt::format(format, std::forward<Arguments>(arguments)...)) << std::flush;
     }
+    /// Text of a result in a style, or as it is where there are no colours.
+    void styled(Style style, std::string_view text);
     /// Puts text in place of the terminal's last line, for progress.
     void redraw(std::string_view text) { error << '\r' << printable(text) << "\x1b[K" << std::flush; }
 };
+
+/// Whether results on a terminal may have colours: not where NO_COLOR is set to anything (no-color.org), nor on a terminal that knows none.
+bool wants_colour(bool terminal, const char* no_color, const char* term);
 
 }  // namespace hone::tools

@@ -34,7 +34,7 @@ std::string times(double value) {
 
 void add_rows(Table& table, const std::string& problem, const Ways& ways) {
     const Record* reference = ways[processor];
-    std::string title = problem;
+    table.note(problem);
     for (const Way way : {processor, gpu, both}) {
         const Record* record = ways[way];
         if (record == nullptr) continue;
@@ -43,9 +43,8 @@ void add_rows(Table& table, const std::string& problem, const Ways& ways) {
             const Gains found = gains_over({reference->step.median, reference->energy->watts}, {record->step.median, record->energy->watts});
             gains = {times(found.speed_up), times(found.powerup), times(found.greenup)};
         }
-        table.row({title, names[way], duration(record->step.median), significant(record->energy->watts) + " W",
+        table.row({fmt::format("  {}", names[way]), duration(record->step.median), significant(record->energy->watts) + " W",
                    significant(record->energy->joules.median) + " J", gains[0], gains[1], gains[2]});
-        title.clear();
     }
 }
 
@@ -59,8 +58,7 @@ std::string greenup_table(const std::vector<Record>& records) {
         if (best == nullptr || record.step.median < best->step.median) best = &record;
     }
     if (problems.empty()) return "";
-    Table table(
-        {{"problem"}, {"way"}, {"step", right}, {"power", right}, {"energy", right}, {"speed-up", right}, {"powerup", right}, {"greenup", right}});
+    Table table({{"  way"}, {"step", right}, {"power", right}, {"energy", right}, {"speed-up", right}, {"powerup", right}, {"greenup", right}});
     for (const auto& [problem, ways] : problems) add_rows(table, problem, ways);
     return table.text();
 }

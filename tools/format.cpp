@@ -23,14 +23,6 @@ std::string trimmed(std::string line) {
 
 }  // namespace
 
-double parse_percent(std::string_view text) {
-    double percent = 0;
-    const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), percent);
-    if (status != std::errc{} || text.substr(static_cast<std::size_t>(rest - text.data())) != "%" || !(percent > 0 && percent < 100))
-        throw Error("percentage", fmt::format("\"{}\" is none above 0 and below 100", text), "write it as 1% or 0.5%");
-    return percent / 100;
-}
-
 double parse_duration(std::string_view text) {
     const auto wrong = [&] { return Error("duration", fmt::format("\"{}\" is not a time", text), "write it as 30s, 5m or 1h30m"); };
     if (text.empty()) throw wrong();
@@ -53,6 +45,23 @@ double parse_duration(std::string_view text) {
     return total;
 }
 
+double parse_percent(const std::string& option, std::string_view text) {
+    std::string_view digits = text;
+    if (digits.ends_with('%')) digits.remove_suffix(1);
+    while (digits.ends_with(' ')) digits.remove_suffix(1);
+    double number = 0;
+    const auto [after, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed);
+    if (digits.empty() || status != std::errc{} || after != digits.data() + digits.size() || !(number >= 0) || !std::isfinite(number))
+        throw Error(option, fmt::format("\"{}\" is not a part", text), "write it in per cent, as 3% or 0.5%");
+    return number / 100;
+}
+
+double parse_proper_percent(const std::string& option, std::string_view text) {
+    const double part = parse_percent(option, text);
+    if (part > 0 && part < 1) return part;
+    throw Error(option, fmt::format("\"{}\" is none above 0 and below 100 %", text), "write it as 1% or 0.5%");
+}
+
 std::string wrapped(std::string_view text, int width, int indent) {
     std::string result;
     int column = indent;
@@ -68,6 +77,18 @@ std::string wrapped(std::string_view text, int width, int indent) {
         }
         result += word;
         column += display_width(word);
+    }
+    return result;
+}
+
+std::string fitted(const std::string& text, int columns) {
+    if (columns <= 0) return text;
+    std::string result;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = text.substr(begin, end - begin);
+        result += (display_width(line) > columns ? wrapped(line, columns, 4) : line) + (end < text.size() ? "\n" : "");
+        begin = end + 1;
     }
     return result;
 }

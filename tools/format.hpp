@@ -22,14 +22,19 @@ using text::significant;
 /// Seconds in "30s", "5m", "1h30m" or "90". Throws Error for anything else.
 double parse_duration(std::string_view text);
 
-/// The part that "1%" is: 0.01. Throws Error for anything but a percentage above 0 and below 100.
-double parse_percent(std::string_view text);
+/// A part in "80%", "80 %" or "80": 0.8. Throws Error, naming the option, for anything else and for less than 0.
+double parse_percent(const std::string& option, std::string_view text);
+/// The same for a part above 0 % and below 100 %.
+double parse_proper_percent(const std::string& option, std::string_view text);
 
 /// One line per pair, the second column aligned and wrapped at 100 columns.
 std::string definition_list(const std::vector<std::pair<std::string, std::string>>& lines);
 
 /// Breaks text at spaces into lines of at most `width` columns, each but the first indented by `indent`.
 std::string wrapped(std::string_view text, int width, int indent = 0);
+
+/// Lines of text that are longer than `columns` are broken at spaces and go on indented by four; 0: no bound.
+std::string fitted(const std::string& text, int columns);
 
 /// A table with a header; numbers to the right, the rest to the left.
 ///

@@ -1,6 +1,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
 
 #include "runtime/processors.hpp"
@@ -8,16 +9,20 @@
 
 namespace {
 
+// Of the terminal that results go to, else of the one that messages go to.
 int terminal_columns() {
-    winsize size{};
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
+        if (winsize size{}; ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    return 100;
 }
 
 }  // namespace
 
 int main(int count, char** words) {
     hone::take_usable_threads();
-    hone::tools::Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1, terminal_columns()};
+    const bool terminal = isatty(STDOUT_FILENO) == 1;
+    const bool colour = hone::tools::wants_colour(terminal, std::getenv("NO_COLOR"), std::getenv("TERM"));
+    hone::tools::Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1, terminal_columns(), terminal, colour};
     const auto code = hone::tools::run({words + 1, words + count}, console);
     std::cout.flush();
     // Output that could not be written (a full disk) must not look like success; a closed pipe ends the process by its signal before.

@@ -30,14 +30,22 @@ void Options::number(const std::string& name, std::int64_t& value, const std::st
     entries_.push_back({name, placeholder, help, Number{&value, low}});
 }
 
-void Options::flag(const std::string& name, bool& value, const std::string& help) {
-    entries_.push_back({name, "", help, &value});
+void Options::flag(const std::string& name, bool& value, const std::string& help, char letter) {
+    entries_.push_back({name, "", help, &value, letter});
 }
 
 std::vector<std::string> Options::names() const {
     std::vector<std::string> names{"--help"};
     for (const auto& entry : entries_) names.push_back("--" + entry.name);
     return names;
+}
+
+std::vector<Options::Description> Options::descriptions() const {
+    std::vector<Description> all;
+    all.reserve(entries_.size() + 1);
+    for (const auto& entry : entries_) all.push_back({entry.name, entry.placeholder, entry.help, entry.letter});
+    all.push_back({"help", "", "print this help", 'h'});
+    return all;
 }
 
 void Options::refuse_unknown(const std::vector<std::string>& arguments) const {
@@ -91,7 +99,8 @@ void Options::parse(const std::vector<std::string>& arguments) const {
         const std::string name = "--" + entry.name;
         if (auto* const* text = std::get_if<std::string*>(&entry.target)) app.add_option(name, **text);
         if (auto* const* list = std::get_if<std::vector<std::string>*>(&entry.target)) app.add_option(name, **list)->allow_extra_args(false);
-        if (auto* const* flag = std::get_if<bool*>(&entry.target)) app.add_flag(name, **flag)->disable_flag_override();
+        if (auto* const* flag = std::get_if<bool*>(&entry.target))
+            app.add_flag(entry.letter == 0 ? name : fmt::format("-{},{}", entry.letter, name), **flag)->disable_flag_override();
         if (std::holds_alternative<Number>(entry.target)) {
             given.emplace_back(&entry, &numbers.emplace_back());
             app.add_option(name, numbers.back());
@@ -120,7 +129,8 @@ std::string Options::help() const {
     std::vector<std::pair<std::string, std::string>> lines;
     if (words_ != nullptr) lines.emplace_back(words_name_, words_help_);
     for (const auto& entry : entries_)
-        lines.emplace_back("--" + entry.name + (entry.placeholder.empty() ? "" : " ") + entry.placeholder,
+        lines.emplace_back((entry.letter == 0 ? "" : fmt::format("-{}, ", entry.letter)) + "--" + entry.name +
+                               (entry.placeholder.empty() ? "" : " ") + entry.placeholder,
                            entry.help + (std::holds_alternative<std::vector<std::string>*>(entry.target) ? " (may be repeated)" : ""));
     lines.emplace_back("--help", "print this help");
     return definition_list(lines);

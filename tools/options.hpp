@@ -29,8 +29,8 @@ class Options {
     void list(const std::string& name, std::vector<std::string>& values, const std::string& placeholder, const std::string& help);
     /// `--name N`, a whole number that is not less than `low`.
     void number(const std::string& name, std::int64_t& value, const std::string& placeholder, const std::string& help, std::int64_t low = 0);
-    /// `--name`.
-    void flag(const std::string& name, bool& value, const std::string& help);
+    /// `--name`, and `-l` where a letter is given.
+    void flag(const std::string& name, bool& value, const std::string& help, char letter = 0);
 
     /// Sets the variables. Throws Error for an unknown option, a missing or wrong value, or a positional argument where none is taken.
     void parse(const std::vector<std::string>& arguments) const;
@@ -39,6 +39,18 @@ class Options {
     std::string help() const;
     /// Names of the options, with dashes.
     std::vector<std::string> names() const;
+
+    /// An option as completions and manuals tell it.
+    struct Description {
+        std::string name;         ///< without dashes
+        std::string placeholder;  ///< of its value; empty: it has none
+        std::string help;
+        char letter = 0;  ///< of the short form; 0: none
+    };
+    std::vector<Description> descriptions() const;
+    /// What `--help` calls the positional arguments; empty: there are none.
+    const std::string& words_name() const { return words_name_; }
+    const std::string& words_help() const { return words_help_; }
 
   private:
     struct Number {
@@ -50,6 +62,7 @@ class Options {
         std::string placeholder;
         std::string help;
         std::variant<std::string*, std::vector<std::string>*, Number, bool*> target;
+        char letter = 0;
     };
     const std::string& where() const { return command_; }
     std::string see_help() const;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
@@ -26,7 +24,8 @@ std::string ceiling_of(const Record& record) {
     return record.ceiling_fraction > 0 ? percent(record.ceiling_fraction) + " of " + record.ceiling : "-";
 }
 
-// What a record was tuned for, where it was not time, and its energy where it was metered.
+}  // namespace
+
 std::string energy_line(const Record& record) {
     if (!record.energy) return "";
     const Energy& energy = *record.energy;
@@ -35,8 +34,6 @@ std::string energy_line(const Record& record) {
                        energy.idle_watts > 0 ? fmt::format(" (idle {} W)", significant(energy.idle_watts)) : "", energy.source,
                        significant(energy.samples_per_second));
 }
-
-}  // namespace
 
 std::string doubt(const Record& record) {
     if (!record.disturbed.empty()) return "disturbed: " + record.disturbed;
@@ -80,28 +77,6 @@ Json json_of(const Record& record) {
                          {"gigaupdates_per_second", record.gigaupdates_per_second()},
                          {"gain_over_safe", gain(record)}};
     return document;
-}
-
-std::string record_bars(const std::vector<Record>& records, int columns) {
-    double fastest = 0;
-    int widest = 0;
-    std::vector<std::string> names;
-    for (const auto& record : records) {
-        fastest = std::max(fastest, record.gigabytes_per_second());
-        names.push_back(short_key(record.problem, built_in_families()));
-        widest = std::max(widest, display_width(names.back()));
-    }
-    const int width = std::clamp(columns - widest - 24, 10, 50);
-    std::string text;
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        const Record& record = records[i];
-        const bool measured = record.ceiling_fraction > 0;
-        const double fraction = measured ? record.ceiling_fraction : record.gigabytes_per_second() / fastest;
-        const std::string space(static_cast<std::size_t>(widest - display_width(names[i])), ' ');
-        text += fmt::format("{}{}  {}  {}\n", names[i], space, bar(fraction, width),
-                            measured ? ceiling_of(record) : significant(record.gigabytes_per_second()) + " GB/s");
-    }
-    return text;
 }
 
 }  // namespace hone::tools

@@ -15,3 +15,11 @@ run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_COMMAND} -E env --unset=HONE_DB --unset=HONE_WORKER HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/data PATH=/usr/bin:/bin
     ${WORK}/build/consumer ${WORK}/prefix)
 run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache ${WORK}/build/heat --device cpu --size 40 --seconds 1 --db ${WORK}/tuned)
+# What shells and man read is installed, and says what the installed program says.
+foreach(text IN ITEMS bash:bash-completion/completions/hone zsh:zsh/site-functions/_hone fish:fish/vendor_completions.d/hone.fish man:man/man1/hone.1)
+    string(REPLACE ":" ";" words ${text})
+    list(GET words 0 kind)
+    list(GET words 1 file)
+    run(${WORK}/prefix/bin/hone completion ${kind} --output ${WORK}/text)
+    run(${CMAKE_COMMAND} -E compare_files ${WORK}/text ${WORK}/prefix/share/${file})
+endforeach()

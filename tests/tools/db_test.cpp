@@ -1,8 +1,9 @@
-// `hone db validate`, `list`, `merge` and `remove`, called as the command line calls them.
+// `hone db validate`, `list`, `stats`, `merge` and `remove`, called as the command line calls them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -55,6 +56,43 @@ class DbCommand : public testing::Test {
 
     test::TemporaryFolder folder_;
 };
+
+TEST_F(DbCommand, CountsWhatThereIs) {
+    Record older = record_of("dg_volume equation=maxwell_3d order=3 precision=f32 arithmetic=strict elements=5000", 1e-3);
+    older.date = "2026-10-01T00:00:00Z";
+    older.step.low = 0.5e-3;
+    older.ceiling = "memory";
+    older.ceiling_fraction = 0.25;
+    Record near = record_of(dg, 1e-3);
+    near.ceiling = "memory";
+    near.ceiling_fraction = 1;
+    near.safe_seconds = 3e-3;
+    Record disturbed = record_of(gs, 1e-3);
+    disturbed.disturbed = "the machine was busy";
+    const std::string good = folder("good", {older, near, disturbed});
+    std::filesystem::create_directories(good + "/journals");
+    replace_file(good + "/journals/a.jsonl", "12345");
+    replace_file(good + "/journals/a.jsonl.previous", "123");
+    const auto document = nlohmann::json::parse(hone_db({"stats", good, "--json"}).out);
+    const auto& device = document["devices"][0];
+    EXPECT_EQ(device["records"], 3);
+    EXPECT_EQ(device["families"]["dg_volume"], 2);
+    EXPECT_EQ(device["oldest"], "2026-10-01T00:00:00Z");
+    EXPECT_EQ(device["newest"], "2026-11-21T14:05:00Z");
+    EXPECT_EQ(device["other_sizes"], 2);
+    EXPECT_EQ(device["disturbed"], 1);
+    EXPECT_EQ(device["unsure"], 1);
+    EXPECT_EQ(device["without_ceiling"], 1);
+    EXPECT_NEAR(device["mean_part_of_ceiling"].get<double>(), 0.5, 1e-12);
+    EXPECT_NEAR(device["mean_gain"].get<double>(), 3, 1e-12);
+    EXPECT_EQ(device["bytes"], std::filesystem::file_size(good + "/nvidia_h200.json"));
+    EXPECT_EQ(document["journals"]["files"], 1);
+    EXPECT_EQ(document["journals"]["bytes"], 8);
+    const Answer text = hone_db({"stats", good});
+    EXPECT_THAT(text.out, HasSubstr("3 in "));
+    EXPECT_THAT(text.out, HasSubstr("2026-10-01 to 2026-11-21"));
+    EXPECT_EQ(hone_db({"stats", folder("empty", {})}).code, Exit::nothing);
+}
 
 TEST_F(DbCommand, ValidatesEveryFileAndNamesThePlaceOfAnError) {
     const std::string good = folder("good", {record_of(dg, 1e-3)});

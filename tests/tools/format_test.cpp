@@ -10,9 +10,10 @@ namespace hone::tools::format_test {
 namespace {
 
 TEST(Percentages, AreReadWithTheirSign) {
-    EXPECT_DOUBLE_EQ(parse_percent("1%"), 0.01);
-    EXPECT_DOUBLE_EQ(parse_percent("0.5%"), 0.005);
-    for (const char* text : {"", "1", "%", "0%", "-1%", "100%", "1 %", "1%%", "nan%", "x%"}) EXPECT_THROW(parse_percent(text), Error) << text;
+    EXPECT_DOUBLE_EQ(parse_proper_percent("--until", "1%"), 0.01);
+    EXPECT_DOUBLE_EQ(parse_proper_percent("--until", "0.5 %"), 0.005);
+    for (const char* text : {"", "%", "0%", "-1%", "100%", "1%%", "nan%", "inf", "x%"})
+        EXPECT_THROW(parse_proper_percent("--until", text), Error) << text;
 }
 
 TEST(Format, ReadsDurations) {

@@ -60,13 +60,6 @@ TEST(RecordTable, JsonHasTheRatesOfTheRecord) {
     EXPECT_EQ(document["configuration"]["block_x"], 32);
 }
 
-TEST(RecordTable, BarsFollowTheCeiling) {
-    Record half = example();
-    half.ceiling_fraction = 0.5;
-    EXPECT_THAT(record_bars({half}, 100), HasSubstr("##"));
-    EXPECT_THAT(record_bars({half}, 100), HasSubstr("50.0 % of memory"));
-}
-
 TEST(Gnuplot, QuotesWhateverANameHolds) {
     const std::string script = plot_script({example()}, "a \"quoted\" \\ name\nwith a line", "picture.png");
     EXPECT_THAT(script, HasSubstr("set title \"a \\\"quoted\\\" \\\\ name with a line\""));

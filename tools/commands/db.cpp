@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 
 #include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
+#include "tools/database_stats.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
@@ -188,14 +190,84 @@ Exit remove(const Settings& settings, Console& console) {
     return removed.empty() ? Exit::nothing : Exit::ok;
 }
 
+Json document_of(const DeviceStats& stats) {
+    const auto counts = [](const std::map<std::string, int>& all) {
+        Json object = Json::object();
+        for (const auto& [name, count] : all) object[name] = count;
+        return object;
+    };
+    return {{"device", stats.device},
+            {"name", stats.name},
+            {"bytes", stats.bytes},
+            {"records", stats.records},
+            {"families", counts(stats.families)},
+            {"versions", counts(stats.versions)},
+            {"software", counts(stats.software)},
+            {"oldest", stats.oldest},
+            {"newest", stats.newest},
+            {"other_sizes", stats.sizes},
+            {"unverified", stats.unverified},
+            {"disturbed", stats.disturbed},
+            {"unsure", stats.unsure},
+            {"without_ceiling", stats.unrated},
+            {"mean_part_of_ceiling", stats.nearness},
+            {"mean_gain", stats.gain}};
+}
+
+std::string counted(const std::map<std::string, int>& all) {
+    std::string text;
+    for (const auto& [name, count] : all) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name);
+    return text;
+}
+
+void print_stats(const DeviceStats& stats, Console& console) {
+    std::vector<std::pair<std::string, std::string>> lines{
+        {"records", fmt::format("{} in {}, {}", stats.records, bytes(static_cast<double>(stats.bytes)), counted(stats.families))},
+        {"dates", stats.oldest.substr(0, 10) + " to " + stats.newest.substr(0, 10)},
+        {"hone", counted(stats.versions)},
+        {"software", counted(stats.software)}};
+    if (stats.sizes > 0) lines.emplace_back("sizes", fmt::format("{} records differ from others in sizes or lengths only", stats.sizes));
+    if (stats.nearness > 0)
+        lines.emplace_back("ceiling", fmt::format("{} on the geometric mean, not measured for {}", percent(stats.nearness), stats.unrated));
+    if (stats.gain > 0) lines.emplace_back("gain", fmt::format("{:.2f}x over the safe configurations, on the geometric mean", stats.gain));
+    lines.emplace_back(
+        "doubts", fmt::format("{} not verified, {} disturbed, {} unsure (interval beyond 2 %)", stats.unverified, stats.disturbed, stats.unsure));
+    console.print("{}\n{}\n", stats.name, definition_list(lines));
+}
+
+Exit stats(const Settings& settings, Console& console) {
+    const fs::path folder = existing_folder(settings.words.front());
+    Json devices = Json::array();
+    for (const auto& path : database_files(folder)) {
+        DeviceStats one = stats_of(read_database_file(path, built_in_families()).records);
+        if (one.records == 0) continue;
+        one.bytes = fs::file_size(path);
+        if (!settings.json) print_stats(one, console);
+        devices.push_back(document_of(one));
+    }
+    const bool empty = devices.empty();
+    const JournalStats journals = journal_stats(folder);
+    if (settings.json) {
+        print(console, Json{{"folder", folder.string()},
+                            {"devices", std::move(devices)},
+                            {"journals", {{"files", journals.files}, {"previous", journals.previous}, {"bytes", journals.bytes}}}});
+    } else if (journals.files + journals.previous > 0) {
+        console.print("journals of {} searches and {} earlier ones, {}\n", journals.files, journals.previous,
+                      bytes(static_cast<double>(journals.bytes)));
+    }
+    if (empty) console.message("hone: {} holds no records\n", folder.string());
+    return empty ? Exit::nothing : Exit::ok;
+}
+
 struct Deed {
     std::string name;
     Exit (*run)(const Settings&, Console&);
     bool takes_more = false;  // words than the folder
 };
 
-const std::array<Deed, 4>& deeds() {
-    static const std::array<Deed, 4> all{Deed{"validate", validate}, Deed{"list", list}, Deed{"merge", merge, true}, Deed{"remove", remove, true}};
+const std::array<Deed, 5>& deeds() {
+    static const std::array<Deed, 5> all{Deed{"validate", validate}, Deed{"list", list}, Deed{"stats", stats}, Deed{"merge", merge, true},
+                                         Deed{"remove", remove, true}};
     return all;
 }
 
@@ -203,7 +275,7 @@ Exit run_deed(Settings settings, Console& console) {
     std::vector<std::string> names;
     for (const auto& deed : deeds()) names.push_back(deed.name);
     constexpr const char* forms =
-        "write: hone db validate DIR, hone db list DIR, hone db merge DIR FROM..., or hone db remove DIR [FAMILY] [key=value...]";
+        "write: hone db validate DIR, hone db list DIR, hone db stats DIR, hone db merge DIR FROM..., or hone db remove DIR [FAMILY] [key=value...]";
     if (settings.words.size() < 2) throw Error("db", "it needs a word and a folder", forms);
     const std::string name = settings.words.front();
     settings.words.erase(settings.words.begin());
@@ -217,7 +289,7 @@ Exit run_deed(Settings settings, Console& console) {
 
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
-    options.words("validate DIR | list DIR | merge DIR FROM... | remove DIR [FAMILY] [key=value...]", settings->words,
+    options.words("validate DIR | list DIR | stats DIR | merge DIR FROM... | remove DIR [FAMILY] [key=value...]", settings->words,
                   "what to do, and with which folders (merge also takes files); remove: which problems, lists and ranges mean any of them");
     options.text("device", settings->device, "MODEL", "remove: only records of this device model, e.g. \"NVIDIA H200\" or nvidia_h200");
     options.flag("dry-run", settings->dry_run, "remove: say which records, and leave them");
@@ -230,13 +302,15 @@ Action declare(Options& options) {
 Command db_command() {
     return {
         "db",
-        "check, list, merge and thin out databases of tuned results",
-        "validate DIR | list DIR | merge DIR FROM... | remove DIR [FAMILY] [key=value...] [options]",
+        "check, list, count, merge and thin out databases of tuned results",
+        "validate DIR | list DIR | stats DIR | merge DIR FROM... | remove DIR [FAMILY] [key=value...] [options]",
         "A database is a folder with one JSON file per device model (described by tuning_db/schema/).\n\n"
         "validate reads every file as strictly as an application does: each error is printed with file, line and place, and the exit code is 2. "
         "Records that are legal but that no look-up will use (another search space since, an unknown family, not verified) are noted, and so are "
         "those whose figures cannot be right: disturbed ones, and older ones with an implausible gain over the safe configuration.\n\n"
         "list prints every record of every file.\n\n"
+        "stats says for each device how many records of which families there are, how large and how old, by which versions of hone, driver and "
+        "compiler, how near to the ceilings, and how many are in doubt; and what the journals take.\n\n"
         "merge brings the records of other folders or files into DIR, made when absent. Of two about the same problem and device model the better "
         "stays: verified before not, undisturbed before disturbed, then the newer version of hone, then the faster beyond the noise, then the older. "
         "Files of a newer schema are refused and nothing is changed. Several processes may merge at the same time.\n\n"
@@ -244,6 +318,7 @@ Command db_command() {
         "were are kept beside as .json.previous. Exit code 1 when there are none.",
         {{"db validate tuning_db/records", "before results are committed"},
          {"db list DIR --json", "all records, for a script"},
+         {"db stats DIR", "what there is, how old, how sure"},
          {"db merge tuning_db/records ~/.local/share/hone/db", "share what was tuned here"},
          {"db remove DIR dg_volume order=3,4 --device nvidia_h200 --dry-run", "what would go"}},
         db::declare};

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -9,6 +12,7 @@
 #include "tools/format.hpp"
 #include "tools/gnuplot.hpp"
 #include "tools/problem_words.hpp"
+#include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
 #include "tuner/journal.hpp"
 #include "tuning_db/file_store.hpp"
@@ -24,8 +28,15 @@ struct Settings {
     std::string database;
     std::string device_file;
     std::string plot;
+    std::string columns;
+    std::string sort;
+    std::string below;
+    std::int64_t top = 0;
+    bool reverse = false;
+    bool verbose = false;
     bool bars = false;
     bool pareto = false;
+    bool csv = false;
     bool json = false;
 };
 
@@ -39,14 +50,71 @@ std::vector<Record> all_records(const Settings& settings, const Families& famili
     return all;
 }
 
-// What the filter leaves, in the order of the files, by device model.
+// What `--sort` goes by: larger values first. What was not measured comes last, whichever way round.
+struct Order {
+    std::string name;
+    double (*value)(const Record&);
+};
+
+// Dates of one format, as their digits: the older, the larger.
+double age(const Record& record) {
+    double digits = 0;
+    for (const char c : record.date)
+        if (c >= '0' && c <= '9') digits = 10 * digits + (c - '0');
+    return 1e15 - digits;
+}
+
+const std::array<Order, 4>& orders() {
+    static const std::array<Order, 4> all{{{"gain", gain},
+                                           {"ceiling", [](const Record& record) { return record.ceiling_fraction; }},
+                                           {"rate", [](const Record& record) { return record.gigaupdates_per_second(); }},
+                                           {"age", age}}};
+    return all;
+}
+
+const Order& find_order(const std::string& name) {
+    std::vector<std::string> names;
+    for (const Order& order : orders()) names.push_back(order.name);
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+        throw Error("--sort", fmt::format("there is no order \"{}\"", name),
+                    did_you_mean(name, names) + fmt::format("use one of {}", fmt::join(names, ", ")));
+    return orders().at(static_cast<std::size_t>(found - names.begin()));
+}
+
+// In the order of the files, or of `--sort`; the first `--top` of them.
+void arrange(std::vector<Record>& records, const Settings& settings) {
+    std::sort(records.begin(), records.end(), stands_before);
+    if (!settings.sort.empty()) {
+        const Order& order = find_order(settings.sort);
+        const double sign = settings.reverse ? -1 : 1;
+        const auto key = [&](const Record& record) {
+            const double value = order.value(record);
+            return value > 0 ? sign * value : -std::numeric_limits<double>::infinity();
+        };
+        std::stable_sort(records.begin(), records.end(), [&](const Record& a, const Record& b) { return key(a) > key(b); });
+    } else if (settings.reverse) {
+        std::reverse(records.begin(), records.end());
+    }
+    if (settings.top > 0 && std::ssize(records) > settings.top) records.erase(records.begin() + settings.top, records.end());
+}
+
+// What the filter leaves, by device model.
 std::map<std::string, std::vector<Record>> chosen(const Settings& settings, const Families& families, Console& console) {
+    if (!settings.sort.empty()) find_order(settings.sort);
+    const double below = settings.below.empty() ? std::numeric_limits<double>::infinity() : parse_percent("--below", settings.below);
     const std::vector<Record> records = all_records(settings, families, console);
     const ProblemFilter filter(settings.filter, with_families_of(records, families));
     std::map<std::string, std::vector<Record>> by_device;
-    for (const auto& record : records)
-        if (filter.matches(record.problem)) by_device[device_key(record.device)].push_back(record);
-    for (auto& [device, of_device] : by_device) std::sort(of_device.begin(), of_device.end(), stands_before);
+    int unknown = 0;
+    for (const auto& record : records) {
+        if (!filter.matches(record.problem)) continue;
+        const bool measured = record.ceiling_fraction > 0;
+        if (std::isfinite(below) && !measured) ++unknown;
+        if (std::isinf(below) || (measured && record.ceiling_fraction < below)) by_device[device_key(record.device)].push_back(record);
+    }
+    if (unknown > 0) console.message("hone: {} results are left out whose part of the ceiling was not measured\n", unknown);
+    for (auto& [device, of_device] : by_device) arrange(of_device, settings);
     return by_device;
 }
 
@@ -107,23 +175,48 @@ void print_fronts(const Settings& settings, const Families& families, Console& c
     if (!any) console.message("hone: no journal has configurations with their energy; 'hone tune --objective energy' makes one\n");
 }
 
+void print_lists(const std::map<std::string, std::vector<Record>>& by_device, const Settings& settings, Console& console) {
+    RecordListing listing;
+    if (!settings.columns.empty()) listing.columns = find_columns(settings.columns);
+    const int width = console.out_width();
+    listing.width = width;
+    listing.bars = settings.bars || console.out_is_terminal;
+    listing.verbose = settings.verbose;
+    for (const auto& [device, records] : by_device) {
+        console.styled(Style::strong, fitted(device_line(records.front().device), width));
+        console.print("\n\n");
+        list_records(records, listing, console);
+    }
+    if (const std::string table = greenup_table(all_of(by_device)); !table.empty())
+        console.print("time, power and energy\n\n{}\n", fitted(table, width));
+    if (settings.pareto) print_fronts(settings, built_in_families(), console);
+    for (const auto& family : unknown_families(by_device, built_in_families()))
+        console.print(
+            "{}",
+            fitted(family + ": a family that this program does not know, of an application's own; its results are shown as they stand\n", width));
+    if (!by_device.empty()) console.print("{}", fitted(fmt::format("{} results; database: {}\n", all_of(by_device).size(), place(settings)), width));
+}
+
+void refuse_contradictions(const Settings& settings) {
+    if (settings.csv && settings.json) throw Error("show", "--csv and --json are given", "choose one");
+    if (!settings.columns.empty() && (settings.csv || settings.json))
+        throw Error("show", "--columns chooses among those of the table", "leave it out: --csv and --json hold everything");
+}
+
 Exit show(const Settings& settings, Console& console) {
+    refuse_contradictions(settings);
+    if (!settings.columns.empty()) find_columns(settings.columns);
     const auto by_device = chosen(settings, built_in_families(), console);
     if (settings.json) {
         print(console, document_of(by_device, settings));
+    } else if (settings.csv) {
+        console.print("{}", records_csv(all_of(by_device)));
     } else {
-        for (const auto& [device, records] : by_device) {
-            console.print("{}\n\n{}\n", device_line(records.front().device), record_table(records));
-            if (settings.bars) console.print("{}\n", record_bars(records, console.columns));
-        }
-        if (const std::string table = greenup_table(all_of(by_device)); !table.empty()) console.print("time, power and energy\n\n{}\n", table);
-        if (settings.pareto) print_fronts(settings, built_in_families(), console);
-        for (const auto& family : unknown_families(by_device, built_in_families()))
-            console.print("{}: a family that this program does not know, of an application's own; its results are shown as they stand\n", family);
-        if (!by_device.empty()) console.print("database: {}\n", place(settings));
+        print_lists(by_device, settings, console);
     }
     if (by_device.empty()) {
-        console.message("hone: no results{} in {}; 'hone tune' makes some\n", settings.filter.empty() ? "" : " of that kind", place(settings));
+        const bool narrowed = !settings.filter.empty() || !settings.below.empty();
+        console.message("hone: no results{} in {}; 'hone tune' makes some\n", narrowed ? " of that kind" : "", place(settings));
         return Exit::nothing;
     }
     if (!settings.plot.empty()) draw_plot(by_device, settings, console);
@@ -136,8 +229,17 @@ Action declare(Options& options) {
     declare_database(options, settings->database);
     options.text("device-file", settings->device_file, "FILE", "show this one file instead, e.g. tuning_db/records/nvidia_h200.json");
     options.flag("pareto", settings->pareto, "also the configurations that nobody beats in both time and energy, from the journals of the folder");
-    options.flag("bars", settings->bars, "draw a bar for each problem: its part of the measured ceiling");
+    std::string names;
+    for (const RecordColumn& column : record_columns()) names += (names.empty() ? "" : ", ") + column.name;
+    options.flag("verbose", settings->verbose, "below each problem its configuration, energy, doubts, and how it was found", 'v');
+    options.text("columns", settings->columns, "NAME,...", "these columns instead of those that fit: " + names);
+    options.text("sort", settings->sort, "ORDER", "the highest first: gain, ceiling or rate; or age, the oldest first");
+    options.flag("reverse", settings->reverse, "the other way round");
+    options.number("top", settings->top, "N", "of each device only the first N", 1);
+    options.text("below", settings->below, "PERCENT", "only what reaches less of the measured ceiling, e.g. 80%");
+    options.flag("bars", settings->bars, "bars of the part of the ceiling, also where there is no terminal");
     options.text("plot", settings->plot, "FILE.png", "draw a picture with gnuplot: GB/s of winner and safe configuration");
+    options.flag("csv", settings->csv, "print one line per record, all devices together, plain numbers in base units");
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return show(*settings, console); };
 }
@@ -149,15 +251,21 @@ Command show_command() {
         "show",
         "the tuned results of a database as a table",
         "[FAMILY] [key=value...] [options]",
-        "Prints one table per device: the winner of each problem, the median time of a time step with its 95 % confidence, updates per second, GB/s "
-        "and GFLOP/s from the counted compulsory bytes and operations, the part of the device's measured ceiling (and which one binds: memory or "
-        "arithmetic), and the gain over the untuned safe configuration. Where energy was metered: joules and watts, and over all devices speed-up, "
-        "powerup "
-        "and greenup against the processor alone. Results of families that an application brought are shown as well. Exit code 1 when there is "
-        "nothing to show.",
+        "Prints the winners of each device in groups by family. What all problems of a group share is said once above them; each line has what "
+        "differs, "
+        "the median time of a time step with its 95 % confidence, the part of the device's measured ceiling (and which one binds: memory or "
+        "arithmetic), the gain over the untuned safe configuration, and as many of updates per second, GB/s and GFLOP/s (from the counted compulsory "
+        "bytes and operations) and energy as the terminal has room for. Remarks say what to know before trusting a line: disturbed, unsure (an "
+        "interval beyond 2 %), for another purpose than time. NO_COLOR takes the colours away.\n\n"
+        "Where energy was metered: over all devices speed-up, powerup and greenup against the processor alone. Results of families that an "
+        "application "
+        "brought are shown as well. Exit code 1 when there is nothing to show.",
         {{"show", "everything in the default database"},
-         {"show dg_volume order=3..5 precision=f32 --db DIR --bars", "some problems, with a bar for each"},
+         {"show dg_volume order=3..5 precision=f32 --db DIR -v", "some problems, with their configurations"},
+         {"show --below 80% --sort ceiling --reverse --top 10", "what is farthest from what the device can do"},
+         {"show --columns step,gain,date,version --sort age", "the oldest results"},
          {"show dg_volume --db DIR --pareto", "what less time costs in energy, and the other way round"},
+         {"show --db DIR --csv > results.csv", "for a spreadsheet"},
          {"show --db DIR --json", "the records as they are kept, with their rates, for a script"}},
         show::declare};
 }

@@ -70,7 +70,7 @@ int bounded(std::int64_t number, const char* option, std::int64_t most) {
 
 // That `--until` waits for; 0 without.
 double part_of(const Settings& settings) {
-    return settings.until.empty() ? 0 : parse_percent(settings.until);
+    return settings.until.empty() ? 0 : parse_proper_percent("--until", settings.until);
 }
 
 SimulationSettings simulation_settings(const Settings& settings) {

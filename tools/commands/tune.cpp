@@ -53,7 +53,7 @@ TuneSettings settings_of(const Settings& settings) {
     if (!settings.budget.empty() && tune.seconds == 0) throw Error("--budget", settings.budget + " is no time at all", "use 30s, 5m or 1h30m");
     if (!settings.strategy.empty()) tune.strategy = find_strategy(settings.strategy).name;
     if (!settings.until.empty()) {
-        tune.until = parse_percent(settings.until);
+        tune.until = parse_proper_percent("--until", settings.until);
         require_outlook(settings.strategy);
     }
     if (!settings.objective.empty()) tune.objective = parse_objective(settings.objective).name;

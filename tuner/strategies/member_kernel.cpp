@@ -146,6 +146,12 @@ void MemberKernel::set_rate(std::size_t which, double rate) {
     fill(which / 2);
 }
 
+double MemberKernel::factor(std::size_t dimension, std::size_t a, std::size_t b) const {
+    for (const Table& table : tables_)
+        if (table.dimension == dimension) return table.value[a * table.size + b];
+    return 1;
+}
+
 void MemberKernel::fill(std::size_t t) {
     Table& table = tables_[t];
     for (std::size_t a = 0; a < table.size; ++a)

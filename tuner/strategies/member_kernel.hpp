@@ -41,6 +41,9 @@ class MemberKernel {
         return product;
     }
 
+    /// The factor of one tunable: of its values at these positions in its list; 1 for a tunable of one value.
+    double factor(std::size_t dimension, std::size_t a, std::size_t b) const;
+
   private:
     /// Of a tunable with several values.
     struct Table {

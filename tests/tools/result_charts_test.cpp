@@ -1,0 +1,179 @@
+#include "tools/result_charts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+
+#include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
+#include "runtime/process.hpp"
+#include "tests/support/places.hpp"
+#include "tests/support/sample_record.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/tools/ask.hpp"
+#include "tests/tools/hone_process.hpp"
+#include "tools/json.hpp"
+#include "tuning_db/database.hpp"
+#include "tuning_db/file_store.hpp"
+
+namespace hone::tools::result_charts_test {
+namespace {
+
+using test::ask;
+using testing::HasSubstr;
+using testing::Not;
+
+Record volume(int order, double seconds, const std::string& precision = "f32") {
+    Record record;
+    record.problem =
+        built_in_families().parse_problem(fmt::format("dg_volume equation=maxwell_3d order={} precision={} elements=1000", order, precision));
+    record.device.name = "NVIDIA H200";
+    record.step.median = seconds;
+    record.counts = {1e6, "elements", 4e9, 1e9};
+    record.ceiling = "memory";
+    record.ceiling_fraction = 0.5;
+    return record;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
+// One root, every element closed, no character that XML does not know.
+void expect_well_formed(const std::string& text) {
+    std::vector<std::string> open;
+    for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
+        const std::size_t end = text.find('>', at);
+        ASSERT_NE(end, std::string::npos);
+        const std::string tag = text.substr(at + 1, end - at - 1);
+        if (tag.starts_with('/')) {
+            ASSERT_FALSE(open.empty());
+            EXPECT_EQ(open.back(), tag.substr(1));
+            open.pop_back();
+        } else if (!tag.ends_with('/')) {
+            open.push_back(tag.substr(0, tag.find(' ')));
+        }
+    }
+    EXPECT_TRUE(open.empty());
+    for (const char c : text) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n');
+    EXPECT_EQ(text.find("nan"), std::string::npos);
+    EXPECT_EQ(text.find("inf"), std::string::npos);
+}
+
+TEST(SvgChart, DrawsEveryPointThatAnAxisCanShow) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    SvgChart chart{.title = "a", .logarithmic_y = true};
+    chart.series.push_back({"points", {{1, 10, ""}, {2, 100, ""}, {3, 0, ""}, {4, infinity, ""}, {infinity, 4, ""}}, true});
+    const std::string text = svg(chart);
+    expect_well_formed(text);
+    EXPECT_EQ(count_of(text, "<circle"), 3U) << "one is the legend's";
+    EXPECT_EQ(count_of(text, "<polyline"), 1U);
+    EXPECT_THROW(svg(SvgChart{}), Error);
+}
+
+TEST(SvgChart, PlacesPointsByTheirValues) {
+    SvgChart chart;
+    chart.series.push_back({"points", {{0, 0, ""}, {5, 5, ""}, {10, 10, ""}}});
+    const std::string text = svg(chart);
+    std::vector<std::pair<double, double>> places;
+    for (std::size_t at = text.find("<circle"); at != std::string::npos; at = text.find("<circle", at + 1)) {
+        double x = 0;
+        double y = 0;
+        ASSERT_EQ(std::sscanf(text.c_str() + at, "<circle cx=\"%lf\" cy=\"%lf\"", &x, &y), 2);
+        places.emplace_back(x, y);
+    }
+    ASSERT_EQ(places.size(), 4U) << "the last is the legend's";
+    EXPECT_NEAR(places[1].first, (places[0].first + places[2].first) / 2, 0.11);
+    EXPECT_NEAR(places[1].second, (places[0].second + places[2].second) / 2, 0.11);
+    EXPECT_LT(places[2].second, places[0].second) << "up is more";
+}
+
+TEST(SvgChart, HostileTextStaysTextAndOnePointIsEnough) {
+    SvgChart chart{.title = "<script>alert(\"1\")</script> & \x1b[2J\n", .x_label = "<", .y_label = "&"};
+    chart.series.push_back({"</svg><b>", {{7, 7, "\"><x>"}}});
+    const std::string text = svg(chart);
+    expect_well_formed(text);
+    EXPECT_THAT(text, Not(HasSubstr("<script")));
+    EXPECT_THAT(text, HasSubstr("&lt;script&gt;"));
+}
+
+TEST(ResultCharts, RooflineHasTheCeilingsThatTheRecordsImply) {
+    Record arithmetic = volume(5, 1e-3, "f64");
+    arithmetic.ceiling = "arithmetic";
+    arithmetic.ceiling_fraction = 0.25;
+    const SvgChart chart = roofline_chart({volume(3, 1e-3), volume(4, 2e-3), volume(5, 1e-3), arithmetic});
+    std::map<std::string, SvgChart::Series> series;
+    for (const auto& one : chart.series) series[one.name] = one;
+    ASSERT_TRUE(series.count("dg_volume") == 1);
+    EXPECT_EQ(series["dg_volume"].points.size(), 4U);
+    EXPECT_DOUBLE_EQ(series["dg_volume"].points[0].x, 4);
+    EXPECT_DOUBLE_EQ(series["dg_volume"].points[0].y, 4000);
+    ASSERT_TRUE(series.count("memory, 2000 GB/s") == 1);
+    EXPECT_NEAR(series["memory, 2000 GB/s"].points[0].y, 4 * 2000, 1e-6);
+    EXPECT_TRUE(series.count("f64 arithmetic, 16000 GFLOP/s") == 1);
+    expect_well_formed(svg(chart));
+}
+
+TEST(ResultCharts, RateHasALineForEachChoiceOfTheOtherParameters) {
+    const SvgChart chart = rate_chart({volume(5, 4e-3), volume(3, 1e-3), volume(4, 2e-3), volume(3, 2e-3, "f64")}, "order");
+    ASSERT_EQ(chart.series.size(), 2U);
+    for (const auto& series : chart.series) {
+        if (series.name.find("f32") == std::string::npos) continue;
+        ASSERT_EQ(series.points.size(), 3U);
+        EXPECT_EQ(series.points[0].x, 3);
+        EXPECT_DOUBLE_EQ(series.points[0].y, 1);
+        EXPECT_DOUBLE_EQ(series.points[2].y, 0.25);
+    }
+    EXPECT_THROW(rate_chart({volume(3, 1e-3)}, "equation"), Error);
+}
+
+TEST(ResultCharts, CommandDrawsSearchesAndShippedResults) {
+    const test::OwnFolders own;
+    const std::string journal = (own.folder.path() / "journal.jsonl").string();
+    ask({"convert", test::source_path("tests/spaces/coulomb3d__RTX_2080_Ti__T4.json.gz"), "--to", "journal", "--output", journal});
+    const Json converged = Json::parse(ask({"plot", "convergence", "--journal", journal, "--json"}).out);
+    const Json& points = converged["series"][0]["points"];
+    for (std::size_t i = 1; i < points.size(); ++i) EXPECT_LE(points[i]["y"], points[i - 1]["y"]);
+    EXPECT_EQ(points.back()["y"], 1);
+    const Json tunable = Json::parse(ask({"plot", "tunable", "--over", "USE_SOA", "--journal", journal, "--json"}).out);
+    EXPECT_EQ(tunable["series"][1]["points"].size(), 210U);
+    const test::Answer wrong = ask({"plot", "tunable", "--over", "USE_SAO", "--journal", journal});
+    EXPECT_THAT(wrong.error, HasSubstr("did you mean USE_SOA?"));
+    const std::string picture = (own.folder.path() / "a.svg").string();
+    EXPECT_EQ(ask({"plot", "roofline", "--as", "nvidia_h200", "--output", picture}).code, Exit::ok);
+    expect_well_formed(read_file(picture, 1 << 24));
+    EXPECT_EQ(ask({"plot", "rate", "dg_volume", "--as", "nvidia_h200"}).code, Exit::ok);
+}
+
+TEST(ResultCharts, CommandRefusesWhatItCannotDraw) {
+    const test::OwnFolders own;
+    Database database(built_in_families());
+    const Problem problem = built_in_families().parse_problem("dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000");
+    database.add(
+        test::sample_record(built_in_families(), problem, "", {Target::cuda, "NVIDIA H200", "sm_90", 132, "13.0", "NVRTC 13.0"}, cuda_limits(90)));
+    const std::string folder = (own.folder.path() / "small").string();
+    database.merge_into(folder);
+    const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+        {{"plot"}, "no kind is named"},
+        {{"plot", "rofline"}, "did you mean roofline?"},
+        {{"plot", "tunable"}, "--over TUNABLE"},
+        {{"plot", "rate", "dg_volume", "--over", "oder"}, "did you mean order?"},
+        {{"plot", "rate", "dg_volume", "order=77"}, "no such results"},
+        {{"plot", "convergence", "dg_volume"}, "no such journals"}};
+    for (auto [words, expected] : cases) {
+        words.insert(words.end(), {"--db", folder});
+        const test::Answer answer = ask(words);
+        EXPECT_EQ(answer.code, Exit::wrong_input) << expected;
+        EXPECT_THAT(answer.error, HasSubstr(expected));
+        EXPECT_EQ(answer.out, "");
+    }
+}
+
+}  // namespace
+}  // namespace hone::tools::result_charts_test

@@ -1,0 +1,556 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include "generator/families/built_in_families.hpp"
+#include "runtime/sha256.hpp"
+#include "tools/command.hpp"
+#include "tools/database_folder.hpp"
+#include "tools/format.hpp"
+#include "tools/problem_words.hpp"
+#include "tools/record_list.hpp"
+#include "tools/record_table.hpp"
+#include "tools/target.hpp"
+#include "tools/tuning_story.hpp"
+#include "tuning_db/file_store.hpp"
+#include "tuning_db/json.hpp"
+#include "tuning_db/places.hpp"
+
+namespace hone::tools {
+namespace explain {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t largest_journal = std::int64_t{1} << 30;
+constexpr double trusted = 0.3;  // explained variance from which on the model's word is worth something
+
+struct Settings {
+    std::vector<std::string> words;
+    std::string as;
+    std::string purpose;
+    std::string journal;
+    std::string database;
+    std::string device_file;
+    bool verbose = false;
+    bool json = false;
+};
+
+// What is known of one problem on one device.
+struct Subject {
+    std::string problem;  // key
+    DeviceFingerprint device;
+    std::optional<Record> record;
+    std::optional<JournalText> journal;
+    std::string journal_file;
+    std::vector<std::string> missing;  // what cannot be told, and why
+};
+
+// What the journal says of the search.
+struct Search {
+    TuningStory story;
+    MeasuredSpace measured;
+    std::optional<CostModel> model;
+    double explained = 0;
+    std::vector<Neighbour> neighbours;
+    std::string winner;
+
+    bool tells() const { return model && explained >= trusted; }
+};
+
+std::vector<fs::path> journal_folders(const Settings& settings) {
+    if (!settings.database.empty()) return {settings.database};
+    std::vector<fs::path> folders;
+    for (const Place& place : record_places())
+        if (!place.shipped) folders.push_back(place.folder);
+    return folders;
+}
+
+Record only_record(const std::vector<Record>& found, const Settings& settings) {
+    if (found.size() == 1) return found.front();
+    std::string text;
+    constexpr std::size_t most_named = 8;
+    for (std::size_t i = 0; i < std::min(found.size(), most_named); ++i)
+        text += fmt::format("\n  {} on {}{}", short_key(found[i].problem, built_in_families()), found[i].device.name,
+                            found[i].purpose.empty() ? "" : " for " + found[i].purpose);
+    if (found.size() > most_named) text += fmt::format("\n  and {} more", found.size() - most_named);
+    throw Error("explain", fmt::format("these words mean {} results{}", found.size(), text),
+                settings.as.empty() ? "add values, or --as MODEL" : "add values, or --purpose time");
+}
+
+std::optional<Record> find_record(const Settings& settings, Console& console) {
+    const Database database = read_database(settings.database, settings.device_file, built_in_families(), console);
+    std::vector<Record> all = database.first_records();
+    const auto& foreign = database.foreign_records();
+    all.insert(all.end(), foreign.begin(), foreign.end());
+    const ProblemFilter filter(settings.words, with_families_of(all, built_in_families()));
+    const std::string purpose = settings.purpose == "time" ? "" : settings.purpose;
+    std::vector<Record> found;
+    for (const Record& record : all) {
+        const bool device = settings.as.empty() || record.device.name == settings.as || device_key(record.device) == settings.as;
+        const bool wanted = settings.purpose.empty() || record.purpose == purpose;
+        if (device && wanted && !record.hybrid && filter.matches(record.problem)) found.push_back(record);
+    }
+    if (found.empty()) return std::nullopt;
+    return only_record(found, settings);
+}
+
+// Of the journals that lie in the folders, the one that the words mean.
+std::optional<fs::path> find_journal(const Settings& settings, const std::vector<fs::path>& folders) {
+    const Problem problem = problem_of(settings.words, built_in_families());
+    const std::string hash = sha256(problem.key()).substr(0, 16);
+    std::set<fs::path> found;
+    for (const fs::path& folder : folders) {
+        std::error_code error;
+        for (fs::directory_iterator file(folder / "journals", error), end; !error && file != end; file.increment(error)) {
+            const std::string name = file->path().filename().string();
+            if (name.ends_with("-" + hash + ".jsonl") && (settings.as.empty() || name.starts_with(settings.as + "-"))) found.insert(file->path());
+        }
+    }
+    if (found.size() > 1) throw Error("explain", fmt::format("there are {} journals of this problem", found.size()), "name one with --journal");
+    return found.empty() ? std::nullopt : std::optional(*found.begin());
+}
+
+void read_journal(Subject& subject, const fs::path& file) {
+    subject.journal = parse_journal(read_file(file, largest_journal), file.string());
+    subject.journal_file = file.string();
+    subject.problem = subject.journal->run.problem;
+    subject.device = subject.journal->run.device;
+}
+
+Subject subject_of(const Settings& settings, Console& console) {
+    Subject subject;
+    if (!settings.journal.empty()) {
+        read_journal(subject, settings.journal);
+        return subject;
+    }
+    if (settings.words.empty()) throw Error("explain", "no problem is named", "write: hone explain FAMILY key=value ..., or --journal FILE");
+    const std::vector<fs::path> folders = journal_folders(settings);
+    subject.record = find_record(settings, console);
+    std::optional<fs::path> file;
+    if (subject.record) {
+        subject.problem = subject.record->problem.key();
+        subject.device = subject.record->device;
+        for (const fs::path& folder : folders)
+            if (const fs::path path = journal_path(folder, subject.record->problem, subject.device); !file && fs::exists(path)) file = path;
+    } else {
+        file = find_journal(settings, folders);
+        if (!file) throw Error("explain", "there is no result of this problem, and no journal", "'hone show' lists results, 'hone tune' makes them");
+    }
+    if (file) {
+        read_journal(subject, *file);
+    } else {
+        subject.missing.push_back(
+            "the search (candidates, failures, what mattered): there is no journal of it here; 'hone tune' keeps one beside the results that it "
+            "makes");
+    }
+    return subject;
+}
+
+Limits limits_of(const DeviceFingerprint& device) {
+    try {
+        return generous_limits(device);
+    } catch (const Error&) {
+        return cpu_limits();  // another tuner's journal: its space is not a family's
+    }
+}
+
+Config winner_in(const Search& search) {
+    return config_in(search.measured.space, search.winner);
+}
+
+Search search_of(Subject& subject) {
+    Search search;
+    search.story = story_of(*subject.journal);
+    if (search.story.measured.empty()) return search;
+    search.measured = measured_space(search.story, subject.problem, built_in_families(), limits_of(subject.device));
+    if (search.measured.costs.size() >= CostModel::fewest) {
+        search.model.emplace(search.measured.space, tempered(search.measured.costs));
+        search.explained = search.model->explained();
+    } else {
+        subject.missing.push_back(fmt::format("what mattered: {} measured candidates are too few", search.measured.costs.size()));
+    }
+    const auto& measured = search.story.measured;
+    const std::string won = subject.record ? subject.record->config.key() : "";
+    const bool there = std::any_of(measured.begin(), measured.end(), [&](const auto& one) { return one.config == won; });
+    search.winner = there ? won : measured.front().config;
+    search.neighbours = neighbours_of(winner_in(search), search.measured, search.tells() ? &*search.model : nullptr);
+    if (!search.measured.whole)
+        subject.missing.push_back("which configurations are impossible: the journal's space is not one of this hone's families");
+    return search;
+}
+
+std::string value_of(const TuningStory& story, double cost) {
+    return story.objective.name == "time" ? duration(cost) : significant(cost) + " (" + story.objective.name + ")";
+}
+
+std::string launch_text(const Launch& launch) {
+    const auto product = [](const Dim3& size) { return fmt::format("{} x {} x {}", size[0], size[1], size[2]); };
+    return fmt::format("{}: {} blocks of {} threads{}", launch.entry, product(launch.grid), product(launch.block),
+                       launch.shared_bytes > 0 ? ", " + bytes(static_cast<double>(launch.shared_bytes)) + " of dynamic shared memory" : "");
+}
+
+// How the kernel is launched, where hone still makes it of the record's configuration.
+std::vector<std::string> launches(const Record& record) {
+    std::vector<std::string> lines;
+    if (record.device.target == Target::cpu || !knows(built_in_families(), record.problem.family())) return lines;
+    try {
+        const Family& family = built_in_families().of(record.problem);
+        const Limits limits = generous_limits(record.device);
+        const SearchSpace space = family.space(record.problem, limits);
+        const Config config = space.completed(record.config);
+        if (space.check(config)) return lines;
+        for (const Launch& launch : family.kernel(record.problem, config, limits).step)
+            if (const std::string line = launch_text(launch); std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+    } catch (const Error&) {
+        return {};
+    }
+    constexpr std::size_t most = 4;
+    if (lines.size() > most) lines.resize(most);
+    return lines;
+}
+
+std::string limit_text(const Record& record) {
+    if (record.ceiling_fraction <= 0) return "its part of the device's ceiling was not measured: tune it again, with --force";
+    const double left = 1 / record.ceiling_fraction;
+    const std::string what = record.ceiling == "memory" ? "traffic" : "operations";
+    std::string verdict = "it cannot be faster without doing less";
+    if (left > 1.005) verdict = fmt::format("a kernel of the same {} can be {:.2f}x as fast at most", what, left);
+    if (left < 0.95)
+        verdict = "beyond it: caches hold a part of the data, the form does less than is counted, or one of the two figures was disturbed";
+    return fmt::format("{} of the measured {} ceiling; {}", percent(record.ceiling_fraction), record.ceiling, verdict);
+}
+
+std::string report_command(const Record& record) {
+    const bool cpu = record.device.target == Target::cpu;
+    return fmt::format("hone compile {} --target {} --config {} --report", short_key(record.problem, built_in_families()),
+                       cpu ? "cpu" : "cuda --arch " + record.device.architecture, record.config.key());
+}
+
+void print_record(const Record& record, Console& console) {
+    const double per_byte = record.counts.bytes > 0 ? record.counts.operations / record.counts.bytes : 0;
+    const double half = uncertainty(record.step);
+    std::vector<std::pair<std::string, std::string>> lines{
+        {"winner", record.config.key()},
+        {"step", fmt::format("{}{}, {} samples", duration(record.step.median),
+                             half > 0 ? fmt::format(" ±{:.1f} % (95 % confidence)", 100 * half) : "", record.step.samples)},
+        {"gain", gain(record) > 0 ? fmt::format("{:.2f}x the untuned safe configuration, which takes {}", gain(record), duration(record.safe_seconds))
+                                  : "the safe configuration was not measured"},
+        {"rate", fmt::format("{} G {}/s, {} GB/s, {} GFLOP/s", significant(record.gigaupdates_per_second()), record.counts.unit,
+                             significant(record.gigabytes_per_second()), significant(record.gigaflops()))},
+        {"work", fmt::format("{} of compulsory traffic and {} operations a step, {} operations a byte", bytes(record.counts.bytes),
+                             grouped(std::llround(record.counts.operations)), significant(per_byte))},
+        {"limit", limit_text(record)}};
+    for (const std::string& line : launches(record)) lines.emplace_back("launch", line);
+    if (const std::string energy = energy_line(record); !energy.empty()) lines.emplace_back("energy", energy);
+    lines.emplace_back("verified", record.verified()
+                                       ? fmt::format("largest difference {:.2g}, {:.2g} allowed", record.verification_error, record.tolerance)
+                                       : "no: it is never handed out");
+    lines.emplace_back("found", fmt::format("{} candidates{}, {}, hone {}", record.evaluations,
+                                            record.strategy.empty() ? "" : " by " + record.strategy, record.date, record.versions.hone));
+    if (const std::string words = remark(record); !words.empty()) lines.emplace_back("remarks", words);
+    if (const std::string why = doubt(record); !why.empty()) lines.emplace_back("", why);
+    console.print("{}\n", fitted(definition_list(lines), console.out_width()));
+}
+
+void print_candidates(const Search& search, const Subject& subject, Console& console) {
+    const TuningStory& story = search.story;
+    const RunDescription& run = subject.journal->run;
+    const int width = console.out_width();
+    console.styled(Style::strong, "the search");
+    console.print("\n{}",
+                  fitted(fmt::format("  {} candidates{} by {}{}: {} measured, {} failed{}\n", story.evaluations,
+                                     run.members > 0 ? " of " + grouped(run.members) : "", run.strategy,
+                                     story.elapsed > 0 ? " in " + duration(story.elapsed) : "", story.measured.size(),
+                                     story.evaluations - std::ssize(story.measured), story.complete ? "" : "; the run did not come to its end"),
+                         width));
+    console.print("{}", fitted(fmt::format("  compilers {}, verification {}, measuring {}\n", duration(story.compile_seconds),
+                                           duration(story.verify_seconds), duration(story.measure_seconds)),
+                               width));
+    for (const auto& failure : story.failures)
+        console.print(
+            "{}", fitted(fmt::format("  {:4}  {}{}\n", failure.count, to_string(failure.status), failure.reason.empty() ? "" : ": " + failure.reason),
+                         width));
+    if (story.measured.empty()) return;
+    console.print("{}",
+                  fitted(fmt::format("  best {}, median {}, worst {}{}\n", value_of(story, story.best()), value_of(story, story.median()),
+                                     value_of(story, story.worst()),
+                                     story.safe > 0 ? ", safe configuration " + value_of(story, story.safe) : "; the safe configuration failed"),
+                         width));
+    console.print("\n");
+    console.styled(Style::strong, "how many came how near to the best");
+    console.print("\n");
+    const std::vector<CostBin> bins = cost_histogram(story);
+    int most = 1;
+    for (const CostBin& bin : bins) most = std::max(most, bin.count);
+    const int room = std::clamp((width > 0 ? width : 80) - 26, 4, 50);
+    for (const CostBin& bin : bins) {
+        const std::string range = std::isinf(bin.high) ? fmt::format("beyond {:.3g}x", bin.low) : fmt::format("to {:.3g}x", bin.high);
+        const auto length = static_cast<std::size_t>(std::lround(static_cast<double>(room) * bin.count / most));
+        console.print("  {:>11}  {:5}{}{}\n", range, bin.count, length > 0 ? "  " : "", std::string(length, '#'));
+    }
+    console.print("\n");
+}
+
+std::string effect_name(const SearchSpace& space, const CostModel::Effect& effect) {
+    std::string name;
+    for (const std::size_t tunable : effect.tunables) name += (name.empty() ? "" : " with ") + space.tunables()[tunable].name;
+    return name;
+}
+
+// Each value's factor over that of the best value; the winner's stands in brackets.
+std::string values_text(const Search& search, std::size_t tunable, const Config& winner) {
+    const auto& values = search.measured.space.tunables()[tunable].values;
+    const std::vector<double> factors = search.model->main_effect(tunable);
+    double best = std::numeric_limits<double>::infinity();
+    for (const double factor : factors)
+        if (std::isfinite(factor)) best = std::min(best, factor);
+    std::string text;
+    for (std::size_t v = 0; v < values.size(); ++v) {
+        if (!std::isfinite(factors[v])) continue;
+        const bool won = to_string(winner.assignments()[tunable].value) == to_string(values[v]);
+        text += fmt::format("{}{}{}{} {:.2f}x", text.empty() ? "" : ", ", won ? "[" : "", to_string(values[v]), won ? "]" : "", factors[v] / best);
+    }
+    return text;
+}
+
+void print_effects(const Search& search, Console& console, bool verbose) {
+    constexpr double worth_telling = 0.01;
+    constexpr std::size_t most = 10;
+    const int width = console.out_width();
+    console.styled(Style::strong, "which tunables mattered");
+    if (!search.tells()) {
+        console.print("\n{}\n", fitted(fmt::format("  the model of the times explains {} of their variation, too little to ask it\n",
+                                                   percent(std::max(0.0, search.explained))),
+                                       width));
+        return;
+    }
+    console.print(
+        "\n{}", fitted(fmt::format("  part of the variation of the times, by a model that explains {} of it (each time predicted from the others);\n"
+                                   "  behind it the mean time with each value, as a multiple of the best value's, the winner's value in brackets\n",
+                                   percent(search.explained)),
+                       width));
+    const Config winner = winner_in(search);
+    std::size_t told = 0;
+    for (const CostModel::Effect& effect : search.model->effects()) {
+        if (!verbose && (effect.share < worth_telling || told == most)) break;
+        const std::string values = effect.tunables.size() == 1 ? "  " + values_text(search, effect.tunables.front(), winner) : "";
+        console.print("{}", fitted(fmt::format("  {:>6}  {}{}\n", percent(effect.share), effect_name(search.measured.space, effect), values), width));
+        ++told;
+    }
+    console.print("\n");
+}
+
+std::string neighbour_text(const Neighbour& neighbour) {
+    switch (neighbour.kind) {
+        case Neighbour::Kind::measured:
+            return fmt::format("{} {:.2f}x", to_string(neighbour.value), neighbour.ratio);
+        case Neighbour::Kind::predicted:
+            return fmt::format("{} ~{:.2f}x ({:.2f} to {:.2f})", to_string(neighbour.value), neighbour.ratio, neighbour.low, neighbour.high);
+        case Neighbour::Kind::impossible:
+            return to_string(neighbour.value) + " impossible";
+    }
+    return "";
+}
+
+void print_neighbours(const Search& search, Console& console, bool verbose) {
+    const int width = console.out_width();
+    console.styled(Style::strong, "what changing one value of the winner costs");
+    console.print("\n{}",
+                  fitted("  times the winner's time as the search measured it; ~ is predicted by the model, with where it lies to 95 %\n", width));
+    const auto& tunables = search.measured.space.tunables();
+    const Config winner = winner_in(search);
+    for (std::size_t d = 0; d < tunables.size(); ++d) {
+        std::string line;
+        for (const Neighbour& neighbour : search.neighbours)
+            if (neighbour.tunable == d) line += (line.empty() ? "" : ", ") + neighbour_text(neighbour);
+        if (!line.empty())
+            console.print("{}", fitted(fmt::format("  {} [{}]: {}\n", tunables[d].name, to_string(winner.assignments()[d].value), line), width));
+    }
+    if (verbose)
+        for (const Neighbour& neighbour : search.neighbours)
+            if (neighbour.kind == Neighbour::Kind::impossible)
+                console.print("{}", fitted(fmt::format("  {}={} is impossible: {}\n", tunables[neighbour.tunable].name, to_string(neighbour.value),
+                                                       neighbour.reason),
+                                           width));
+    console.print("\n");
+}
+
+// Of all predicted neighbours the one that promises most.
+const Neighbour* most_promising(const Search& search) {
+    const Neighbour* best = nullptr;
+    for (const Neighbour& neighbour : search.neighbours)
+        if (neighbour.kind == Neighbour::Kind::predicted && (best == nullptr || neighbour.improvement > best->improvement)) best = &neighbour;
+    return best;
+}
+
+void print_convergence(const Search& search, Console& console) {
+    const TuningStory& story = search.story;
+    const int width = console.out_width();
+    console.styled(Style::strong, "how the search converged");
+    console.print("\n");
+    constexpr std::size_t most = 12;
+    const std::size_t first = story.improvements.size() > most ? story.improvements.size() - most : 0;
+    for (std::size_t i = first; i < story.improvements.size(); ++i) {
+        const auto& step = story.improvements[i];
+        console.print("{}", fitted(fmt::format("  candidate {:4}  {:>8}  {:>8}  {:.2f}x the best\n", step.evaluation, duration(step.elapsed),
+                                               value_of(story, step.cost), step.cost / story.best()),
+                                   width));
+    }
+    console.print(
+        "{}", fitted(fmt::format("  within 10 % of the best after {} candidates, 5 % after {}, 1 % after {}; the last third of the run brought {}\n",
+                                 story.evaluations_to(0.1), story.evaluations_to(0.05), story.evaluations_to(0.01), percent(story.late_gain())),
+                     width));
+    if (const Neighbour* next = most_promising(search))
+        console.print("{}",
+                      fitted(fmt::format("  of what was not measured next to the winner, {}={} promises most: {} less time, predicted\n",
+                                         search.measured.space.tunables()[next->tunable].name, to_string(next->value), percent(next->improvement)),
+                             width));
+    console.print("\n");
+}
+
+Json document_of(const Neighbour& neighbour, const SearchSpace& space) {
+    constexpr std::array<const char*, 3> kinds{"measured", "predicted", "impossible"};
+    Json document{{"tunable", space.tunables()[neighbour.tunable].name},
+                  {"value", json_of(neighbour.value)},
+                  {"kind", kinds.at(static_cast<std::size_t>(neighbour.kind))}};
+    if (neighbour.ratio > 0) document["ratio"] = neighbour.ratio;
+    if (neighbour.kind == Neighbour::Kind::predicted) document["interval"] = {neighbour.low, neighbour.high};
+    if (!neighbour.reason.empty()) document["reason"] = neighbour.reason;
+    return document;
+}
+
+Json document_of(const CostModel& model, const SearchSpace& space) {
+    Json list = Json::array();
+    for (const CostModel::Effect& effect : model.effects()) {
+        Json names = Json::array();
+        for (const std::size_t tunable : effect.tunables) names.push_back(space.tunables()[tunable].name);
+        Json entry{{"tunables", std::move(names)}, {"share", effect.share}};
+        if (effect.tunables.size() == 1) {
+            Json factors = Json::array();
+            const std::vector<double> mains = model.main_effect(effect.tunables.front());
+            for (std::size_t v = 0; v < mains.size(); ++v)
+                if (std::isfinite(mains[v]))
+                    factors.push_back({{"value", json_of(space.tunables()[effect.tunables.front()].values[v])}, {"factor", mains[v]}});
+            entry["values"] = std::move(factors);
+        }
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+Json document_of(const Search& search, const Subject& subject) {
+    const TuningStory& story = search.story;
+    Json failures = Json::array();
+    for (const auto& failure : story.failures)
+        failures.push_back({{"status", to_string(failure.status)}, {"reason", failure.reason}, {"count", failure.count}});
+    Json histogram = Json::array();
+    for (const CostBin& bin : cost_histogram(story))
+        histogram.push_back({{"from", bin.low}, {"to", std::isinf(bin.high) ? Json() : Json(bin.high)}, {"count", bin.count}});
+    Json improvements = Json::array();
+    for (const auto& step : story.improvements)
+        improvements.push_back({{"evaluation", step.evaluation}, {"elapsed", step.elapsed}, {"cost", step.cost}, {"configuration", step.config}});
+    Json document{{"journal", subject.journal_file},
+                  {"objective", story.objective.name},
+                  {"strategy", subject.journal->run.strategy},
+                  {"members", subject.journal->run.members},
+                  {"evaluations", story.evaluations},
+                  {"measured", story.measured.size()},
+                  {"complete", story.complete},
+                  {"seconds", story.elapsed},
+                  {"failures", std::move(failures)}};
+    if (story.measured.empty()) return document;
+    document["best"] = story.best();
+    document["median"] = story.median();
+    document["worst"] = story.worst();
+    if (story.safe > 0) document["safe"] = story.safe;
+    document["histogram"] = std::move(histogram);
+    document["improvements"] = std::move(improvements);
+    document["winner"] = search.winner;
+    if (search.model) {
+        document["explained"] = search.explained;
+        document["effects"] = search.tells() ? document_of(*search.model, search.measured.space) : Json::array();
+    }
+    Json neighbours = Json::array();
+    for (const Neighbour& neighbour : search.neighbours) neighbours.push_back(document_of(neighbour, search.measured.space));
+    document["neighbours"] = std::move(neighbours);
+    return document;
+}
+
+void print_text(const Subject& subject, const std::optional<Search>& search, const Settings& settings, Console& console) {
+    const int width = console.out_width();
+    std::string title = subject.problem;
+    if (subject.record) title = short_key(subject.record->problem, built_in_families());
+    console.styled(Style::strong, fitted(title, width));
+    console.print("\n{}\n", subject.device.name.empty() ? "" : fitted(device_line(subject.device), width) + "\n");
+    if (subject.record) print_record(*subject.record, console);
+    if (search) print_candidates(*search, subject, console);
+    if (search && search->model) print_effects(*search, console, settings.verbose);
+    if (search && !search->neighbours.empty()) print_neighbours(*search, console, settings.verbose);
+    if (search && !search->story.measured.empty()) print_convergence(*search, console);
+    if (subject.missing.empty()) return;
+    console.styled(Style::strong, "what cannot be told");
+    console.print("\n");
+    for (const std::string& line : subject.missing) console.print("{}", fitted("  " + line + "\n", width));
+}
+
+Exit explain(const Settings& settings, Console& console) {
+    Subject subject = subject_of(settings, console);
+    std::optional<Search> search;
+    if (subject.journal) search = search_of(subject);
+    if (subject.record && knows(built_in_families(), subject.record->problem.family()))
+        subject.missing.push_back("registers, static shared memory and spills: neither record nor journal has them; " +
+                                  report_command(*subject.record));
+    if (!settings.json) {
+        print_text(subject, search, settings, console);
+    } else {
+        Json document{
+            {"problem", subject.problem}, {"device", subject.device.name}, {"record", subject.record ? tools::json_of(*subject.record) : Json()}};
+        if (subject.record) document["launches"] = launches(*subject.record);
+        document["search"] = search ? document_of(*search, subject) : Json();
+        document["missing"] = subject.missing;
+        print(console, document);
+    }
+    return Exit::ok;
+}
+
+Action declare(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.words("FAMILY key=value...", settings->words, "which result; values may be left out as long as one result is meant");
+    options.text("as", settings->as, "MODEL", "the device model, where there are results of several, e.g. \"NVIDIA H200\" or nvidia_h200");
+    options.text("purpose", settings->purpose, "WORD", "what was tuned for, where there are results for several: time, energy, ...");
+    options.text("journal", settings->journal, "FILE", "this journal instead, of hone or brought into its format by 'hone convert'");
+    declare_database(options, settings->database);
+    options.text("device-file", settings->device_file, "FILE", "look for the record in this one file");
+    options.flag("verbose", settings->verbose, "all effects, and why neighbours are impossible", 'v');
+    options.flag("json", settings->json, "print one JSON document");
+    return [settings](Console& console) { return explain(*settings, console); };
+}
+
+}  // namespace explain
+
+Command explain_command() {
+    return {
+        "explain",
+        "why a tuned result is what it is: its search, what mattered, its limits",
+        "FAMILY key=value... [options]",
+        "Tells the story of one result: its time, its gain, how near it is to what the device can do, how it is launched; from the journal of its "
+        "search "
+        "what failed and why, how the times of all candidates are distributed, which tunables mattered, what changing one value of the winner costs, "
+        "and "
+        "how the search converged.\n\n"
+        "What mattered is a functional analysis of variance of the model that the default search strategy uses (a Gaussian process of the logarithms "
+        "of "
+        "the times): the part of their variation that each tunable causes by itself, and pairs together. What was not measured is predicted by this "
+        "model and marked with ~. How far the model can be trusted stands above its answers.\n\n"
+        "Without a journal the record is explained alone, and what is missing is said. Journals lie in the folder of results below journals/.",
+        {{"explain dg_volume equation=maxwell_3d order=3 precision=f32 arithmetic=strict --as nvidia_h200", "one result"},
+         {"explain --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl -v", "a search, whatever became of it"},
+         {"explain dg_volume equation=maxwell_3d order=3 precision=f64 --db DIR --json", "for a script"}},
+        explain::declare};
+}
+
+}  // namespace hone::tools
