@@ -71,7 +71,7 @@ const std::vector<std::string> tune{"tune",
 /// A command started by another one, such as taskset.
 struct Launched {
     Launched(std::vector<std::string> launcher, const std::vector<std::string>& arguments) {
-        launcher.emplace_back(HONE_EXECUTABLE);
+        launcher.emplace_back(HoneProcess::program());
         launcher.insert(launcher.end(), arguments.begin(), arguments.end());
         const ProcessResult result = run_process(launcher, 300);
         text = result.output;

@@ -38,8 +38,12 @@ void pause_shortly() {
 
 }  // namespace
 
+const char* HoneProcess::program() {
+    return HONE_EXECUTABLE;
+}
+
 HoneProcess::HoneProcess(const std::vector<std::string>& arguments, Terminal terminal) {
-    std::vector<char*> words{const_cast<char*>(HONE_EXECUTABLE)};
+    std::vector<char*> words{const_cast<char*>(program())};
     for (const auto& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);
     const auto out = folder_.path() / "out";
@@ -50,7 +54,7 @@ HoneProcess::HoneProcess(const std::vector<std::string>& arguments, Terminal ter
     if (pid_ == 0) {
         redirect(STDOUT_FILENO, out);
         if (terminal == Terminal::no) redirect(STDERR_FILENO, error);
-        execv(HONE_EXECUTABLE, words.data());
+        execv(program(), words.data());
         _exit(127);
     }
 }

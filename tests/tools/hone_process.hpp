@@ -16,6 +16,8 @@ class HoneProcess {
   public:
     enum class Terminal { no, yes };  ///< yes: its standard error is a terminal of 80 columns
 
+    static const char* program();  ///< the command's path, for those that let another program start it
+
     explicit HoneProcess(const std::vector<std::string>& arguments, Terminal terminal = Terminal::no);
     ~HoneProcess();
     HoneProcess(const HoneProcess&) = delete;
