@@ -22,6 +22,10 @@ struct Slices {
     bool operator==(const Slices&) const = default;
 };
 
+/// What kernels for CUDA ask of an array's address where they move several values at once, in bytes: the widest access of a thread, and what bulk
+/// copies need.
+constexpr int vector_alignment = 16;
+
 /// An array that the application owns, in the layout that the *problem* states.
 struct ArraySpec {
     std::string name;
@@ -30,7 +34,13 @@ struct ArraySpec {
     std::string shape;       ///< slowest index first, e.g. "[nz+2][ny+2][pitch]"
     std::string help;
     Slices slices = {};
+    std::vector<std::int64_t> strides = {};  ///< from one place to the next along each index of `shape`, in its values (integers where it says so)
+    std::int64_t origin = 0;                 ///< values before the first that is no boundary, ghost or padding
+    int alignment = 0;                       ///< bytes that the address is a multiple of on a CUDA device; 0, and on processors: the size of a value
 };
+
+/// The array with the strides of a dense one of these extents, slowest first, and with vector_alignment.
+ArraySpec laid_out(ArraySpec array, const std::vector<std::int64_t>& extents, std::int64_t origin = 0);
 
 /// An array that belongs to the kernel: operator tables, packed stencils, scratch. Allocated and filled once per binding.
 struct TableSpec {
@@ -87,5 +97,8 @@ struct KernelSource {
     std::vector<Launch> step;        ///< one time step
     double executed_operations = 0;  ///< operations that this form really executes in one step
 };
+
+/// Bytes that the address of an array of this source must be a multiple of: its alignment for CUDA, the size of a value on processors.
+int address_multiple(const KernelSource& source, const ArraySpec& array);
 
 }  // namespace hone

@@ -116,7 +116,6 @@ struct Kernel::State {
 
     // Requires as many as there should be.
     void check_pointers(std::span<void* const> arrays) const {
-        const auto word = static_cast<std::uintptr_t>(bytes_per_word(source.precision));
         for (std::size_t i = 0; i < arrays.size(); ++i) {
             const ArraySpec& spec = source.arrays[i];
             if (spec.words == 0) continue;
@@ -124,8 +123,9 @@ struct Kernel::State {
             const std::string remedy =
                 fmt::format("give the address of {} values of {}, shaped {}", spec.words, to_string(source.precision), spec.shape);
             if (arrays[i] == nullptr) throw Error(where, "it is null", remedy);
-            if (reinterpret_cast<std::uintptr_t>(arrays[i]) % word != 0)
-                throw Error(where, fmt::format("its address {} is no multiple of {} bytes", fmt::ptr(arrays[i]), word), remedy);
+            if (const int multiple = address_multiple(source, spec);
+                reinterpret_cast<std::uintptr_t>(arrays[i]) % static_cast<std::uintptr_t>(multiple) != 0)
+                throw Error(where, fmt::format("its address {} is no multiple of {} bytes", fmt::ptr(arrays[i]), multiple), remedy);
         }
     }
 

@@ -24,9 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr std::size_t columns = 100, page = 60;
-// Documents that were written before this rule.
-constexpr std::array<std::string_view, 5> exempt{"CHANGELOG.md", "docs/command-line.md", "docs/simulate.md", "docs/strategies.md",
-                                                 "tests/spaces/README.md"};
 
 std::string text_in(const fs::path& relative) {
     std::ostringstream text;
@@ -98,7 +95,6 @@ TEST(Documents, ProseHasAtMostAHundredColumns) {
     const std::vector<fs::path> files = documents();
     ASSERT_GE(files.size(), 40U) << "documents were not found under " << test::source_path("");
     for (const fs::path& file : files) {
-        if (std::find(exempt.begin(), exempt.end(), file.string()) != exempt.end()) continue;
         EXPECT_THAT(long_lines(text_in(file)), IsEmpty()) << file << ": these lines have more than " << columns << " columns";
     }
 }

@@ -36,10 +36,14 @@ struct Grid {
 };
 
 std::vector<hone::ArraySpec> arrays(const Problem& problem) {
-    const std::int64_t words = Grid(problem).words();
-    return {{"u", hone::Access::in, words, "[nz+2][ny+2][nx+2]", "temperature, with its boundary"},
-            {"rate", hone::Access::in, 1, "[1]", "kappa dt / h^2"},
-            {"u_next", hone::Access::out, words, "[nz+2][ny+2][nx+2]", "temperature after the step; its boundary is not written"}};
+    const Grid grid(problem);
+    const auto field = [&](const char* name, hone::Access access, const char* help) {
+        return hone::laid_out({name, access, grid.words(), "[nz+2][ny+2][nx+2]", help}, {grid.nz + 2, grid.ny + 2, grid.nx + 2},
+                              grid.position(0, 0, 0));
+    };
+    return {field("u", hone::Access::in, "temperature, with its boundary"),
+            {"rate", hone::Access::in, 1, "[1]", "kappa dt / h^2", {}, {1}},
+            field("u_next", hone::Access::out, "temperature after the step; its boundary is not written")};
 }
 
 // Every temperature is read once and written once. Operations: six additions, a multiply-add with the centre, one with the rate.

@@ -166,6 +166,8 @@ TEST_P(Library, NamesAnArrayThatIsNullOrMisaligned) {
     EXPECT_NE(refusal(nullptr).find("array 1 (y) of axpy"), std::string::npos) << refusal(nullptr);
     EXPECT_NE(refusal(nullptr).find("null"), std::string::npos) << refusal(nullptr);
     EXPECT_NE(refusal(static_cast<char*>(arrays[1]) + 1).find("array 1 (y)"), std::string::npos);
+    const bool cuda = backend().device().fingerprint.target == Target::cuda;
+    EXPECT_EQ(refusal(static_cast<char*>(arrays[1]) + sizeof(float)).find("no multiple of 16 bytes") != std::string::npos, cuda) << "vectors";
     EXPECT_TRUE(vectors.as_expected()) << "a refused binding must not run";
 }
 

@@ -116,7 +116,7 @@ std::string text_of(const Axpy& axpy) {
 
 std::vector<ArraySpec> arrays_of(const Problem& problem) {
     const std::int64_t n = problem.integer("n");
-    return {{"x", Access::in, n, "[n]", "what is added"}, {"y", Access::inout, n, "[n]", "what it is added to"}};
+    return {laid_out({"x", Access::in, n, "[n]", "what is added"}, {n}), laid_out({"y", Access::inout, n, "[n]", "what it is added to"}, {n})};
 }
 
 KernelSource kernel_of(const Problem& problem, const Config& config, const Limits& limits) {

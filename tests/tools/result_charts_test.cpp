@@ -136,15 +136,15 @@ TEST(ResultCharts, RateHasALineForEachChoiceOfTheOtherParameters) {
 TEST(ResultCharts, CommandDrawsSearchesAndShippedResults) {
     const test::OwnFolders own;
     const std::string journal = (own.folder.path() / "journal.jsonl").string();
-    ask({"convert", test::source_path("tests/spaces/coulomb3d__RTX_2080_Ti__T4.json.gz"), "--to", "journal", "--output", journal});
+    ask({"convert", test::source_path("tests/spaces/gauss_seidel_27_variable_f64.space.gz"), "--to", "journal", "--output", journal});
     const Json converged = Json::parse(ask({"plot", "convergence", "--journal", journal, "--json"}).out);
     const Json& points = converged["series"][0]["points"];
     for (std::size_t i = 1; i < points.size(); ++i) EXPECT_LE(points[i]["y"], points[i - 1]["y"]);
     EXPECT_EQ(points.back()["y"], 1);
-    const Json tunable = Json::parse(ask({"plot", "tunable", "--over", "USE_SOA", "--journal", journal, "--json"}).out);
-    EXPECT_EQ(tunable["series"][1]["points"].size(), 210U);
-    const test::Answer wrong = ask({"plot", "tunable", "--over", "USE_SAO", "--journal", journal});
-    EXPECT_THAT(wrong.error, HasSubstr("did you mean USE_SOA?"));
+    const Json tunable = Json::parse(ask({"plot", "tunable", "--over", "block_y", "--journal", journal, "--json"}).out);
+    EXPECT_EQ(tunable["series"][1]["points"].size(), 163U);
+    const test::Answer wrong = ask({"plot", "tunable", "--over", "blok_y", "--journal", journal});
+    EXPECT_THAT(wrong.error, HasSubstr("did you mean block_y?"));
     const std::string picture = (own.folder.path() / "a.svg").string();
     EXPECT_EQ(ask({"plot", "roofline", "--as", "nvidia_h200", "--output", picture}).code, Exit::ok);
     expect_well_formed(read_file(picture, 1 << 24));

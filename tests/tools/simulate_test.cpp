@@ -170,7 +170,7 @@ TEST(SimulateCommand, AnswersAMistakeBeforeAnyWork) {
                                                                        {{"simulate", spaces + "README.md"}, "README.md:1: "},
                                                                        {{"simulate", small, "--strategy", "randon"}, "did you mean random?"},
                                                                        {{"simulate", small, "--repetitions", "0"}, "whole number from 1"},
-                                                                       {{"simulate", small, "--until", "1"}, "write it as 1% or 0.5%"},
+                                                                       {{"simulate", small, "--until", "100"}, "write it as 1% or 0.5%"},
                                                                        {{"simulate", small, "--repetitions", "1000000000"}, "from 1 to 100000"},
                                                                        {{"simulate", small, "--plot", "x.pdf"}, "neither .png nor .svg"},
                                                                        {{"convert", small}, "--to with one of"},

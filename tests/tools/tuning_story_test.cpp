@@ -269,7 +269,7 @@ TEST(TuningStory, ExplainWorksFromTheRecordOrTheJournalAlone) {
 TEST(TuningStory, ExplainTellsOtherTunersSearchesToo) {
     const test::OwnFolders own;
     const std::string file = (own.folder.path() / "journal.jsonl").string();
-    ask({"convert", test::source_path("tests/spaces/coulomb3d__RTX_2080_Ti__T4.json.gz"), "--to", "journal", "--output", file});
+    ask({"convert", test::source_path("tests/spaces/gauss_seidel_27_variable_f64.space.gz"), "--to", "journal", "--output", file});
     const test::Answer answer = ask({"explain", "--journal", file});
     EXPECT_EQ(answer.code, Exit::ok) << answer.error;
     EXPECT_THAT(answer.out, HasSubstr("which tunables mattered"));

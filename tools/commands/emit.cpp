@@ -46,19 +46,30 @@ void print_launches(const std::string& title, const std::vector<Launch>& launche
 
 void print_arguments(const KernelSource& source, Console& console) {
     const auto word = static_cast<double>(bytes_per_word(source.precision));
-    Table table({{"argument"}, {"kind"}, {"words", Table::Align::right}, {"size", Table::Align::right}, {"shape or contents"}});
+    Table table({{"argument"},
+                 {"kind"},
+                 {"words", Table::Align::right},
+                 {"size", Table::Align::right},
+                 {"shape"},
+                 {"strides"},
+                 {"origin", Table::Align::right},
+                 {"aligned to", Table::Align::right},
+                 {"contents"}});
+    const auto row = [&](const std::string& name, const std::string& kind, std::int64_t words, const std::string& contents) {
+        table.row({name, kind, grouped(words), bytes(static_cast<double>(words) * word), "", "", "", "", contents});
+    };
     for (const auto& array : source.arrays)
-        table.row({array.name, "array, " + text_of(array.access), grouped(array.words), bytes(static_cast<double>(array.words) * word),
-                   array.shape + (array.help.empty() ? "" : "; " + array.help)});
+        table.row({array.name, "array, " + text_of(array.access), grouped(array.words), bytes(static_cast<double>(array.words) * word), array.shape,
+                   fmt::format("{}", fmt::join(array.strides, " ")), grouped(array.origin), fmt::format("{} B", address_multiple(source, array)),
+                   array.help});
     for (const auto& made : source.tables)
-        table.row({made.name, "table of the kernel", grouped(made.words), bytes(static_cast<double>(made.words) * word),
-                   made.contents.empty() ? "filled by the preparation" : "constants"});
+        row(made.name, "table of the kernel", made.words, made.contents.empty() ? "filled by the preparation" : "constants");
     for (const int array : source.by_value) {
         const ArraySpec& spec = source.arrays.at(static_cast<std::size_t>(array));
-        table.row({spec.name, "by value", grouped(spec.words), bytes(static_cast<double>(spec.words) * word), "copied by the preparation"});
+        row(spec.name, "by value", spec.words, "copied by the preparation");
     }
-    for (const auto& scalar : source.scalars) table.row({scalar.name, "int", "", "", fmt::format("{}", scalar.value)});
-    table.row({"first, last", "int", "", "", "the range"});
+    for (const auto& scalar : source.scalars) table.row({scalar.name, "int", "", "", "", "", "", "", fmt::format("{}", scalar.value)});
+    table.row({"first, last", "int", "", "", "", "", "", "", "the range"});
     console.print("\narguments, in order; the constants of a launch follow:\n{}", table.text());
 }
 
@@ -88,8 +99,14 @@ Json document_of(const std::vector<Launch>& launches) {
 Json document_of(const Family& family, const Problem& problem, const Config& config, const KernelSource& source) {
     Json arrays = Json::array();
     for (const auto& array : source.arrays)
-        arrays.push_back(
-            {{"name", array.name}, {"access", text_of(array.access)}, {"words", array.words}, {"shape", array.shape}, {"help", array.help}});
+        arrays.push_back({{"name", array.name},
+                          {"access", text_of(array.access)},
+                          {"words", array.words},
+                          {"shape", array.shape},
+                          {"strides", array.strides},
+                          {"origin", array.origin},
+                          {"alignment", address_multiple(source, array)},
+                          {"help", array.help}});
     Json tables = Json::array();
     for (const auto& table : source.tables)
         tables.push_back({{"name", table.name}, {"words", table.words}, {"filled_by", table.contents.empty() ? "prepare" : "constants"}});
@@ -161,7 +178,8 @@ Command emit_command() {
         "Prints the CUDA or C++ source that a problem and a configuration produce: what people open when they doubt a number. The same words "
         "give the same text on every machine when --target and --arch are given. The comment at its beginning names the sizes that were asked for; "
         "but for it the text is the same for all of them.\n\n"
-        "With --plan: the arguments in order, the tables that the kernel owns, and the launches of one time step.",
+        "With --plan: the arguments in order, with the place of their values (strides and the first one inside of boundaries, in values; what the "
+        "address is a multiple of), the tables that the kernel owns, and the launches of one time step.",
         {{"emit gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --target cuda --config block_x=32,block_y=8,z_block=16",
           "a CUDA kernel with a configuration of one's own"},
          {"emit dg_volume equation=maxwell_3d order=3 precision=f64 elements=100000 --target cpu > kernel.cpp", "the safe CPU kernel, to a file"},

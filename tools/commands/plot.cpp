@@ -167,7 +167,7 @@ Command plot_command() {
         "over the candidates of each search.",
         {{"plot roofline --as nvidia_h200 --output roofline.svg", "how near everything is to the device's limits"},
          {"plot rate dg_volume order=3 --over elements --db DIR --output rate.svg", "speed over a parameter"},
-         {"plot tunable --over USE_SOA --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl", "what one tunable does"},
+         {"plot tunable --over block_y --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl", "what one tunable does"},
          {"plot convergence --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl --json", "for another program"}},
         plot::declare};
 }

@@ -49,24 +49,35 @@ Reach everywhere(int dimension, int before, int after) {
 class FieldList {
   public:
     explicit FieldList(const Grid& grid)
-        : words_(grid.words()),
+        : extents_{grid.ny + 2 * grid.ghost(), grid.pitch},
+          first_(grid.position(0, 0, 0)),
+          words_(grid.words()),
           slices_{grid.layer_stride(), grid.ghost() * grid.layer_stride()},
-          shape_(fmt::format("{}[ny+{}][pitch]", grid.dimension == 3 ? fmt::format("[nz+{}]", 2 * grid.ghost()) : "", 2 * grid.ghost())) {}
+          shape_(fmt::format("{}[ny+{}][pitch]", grid.dimension == 3 ? fmt::format("[nz+{}]", 2 * grid.ghost()) : "", 2 * grid.ghost())) {
+        if (grid.dimension == 3) extents_.insert(extents_.begin(), grid.nz + 2 * grid.ghost());
+    }
 
     void add(const std::string& name, Access access, const std::string& help, Reach reach) {
-        fields_.push_back({{name, access, words_, shape_, help, slices_}, reach});
+        fields_.push_back({laid_out({name, access, words_, shape_, help, slices_}, extents_, first_), reach});
     }
-    void add_scalar(const std::string& name, const std::string& help) { fields_.push_back({{name, Access::in, 1, "[1]", help}, {}, Shape::scalar}); }
+    void add_scalar(const std::string& name, const std::string& help) {
+        fields_.push_back({{name, Access::in, 1, "[1]", help, {}, {1}}, {}, Shape::scalar});
+    }
     void add_damping(const Grid& grid, int axis) {
         const char letter = "xyz"[axis];
         const std::string shape = axis == 0 ? "[2][pitch]" : fmt::format("[2][n{}+{}]", letter, 2 * grid.ghost());
         const std::string help = fmt::format("factors along {} of velocities at faces, then of pressures at centres", letter);
-        fields_.push_back({{fmt::format("damping_{}", letter), Access::in, 2 * damping_words(grid, axis), shape, help}, {}, Shape::damping, axis});
+        const std::int64_t words = damping_words(grid, axis);
+        fields_.push_back({laid_out({fmt::format("damping_{}", letter), Access::in, 2 * words, shape, help}, {2, words}, damping_start(grid, axis)),
+                           {},
+                           Shape::damping,
+                           axis});
     }
     std::vector<Field> take() { return std::move(fields_); }
 
   private:
-    std::int64_t words_;
+    std::vector<std::int64_t> extents_;
+    std::int64_t first_, words_;
     Slices slices_;
     std::string shape_;
     std::vector<Field> fields_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "generator/error.hpp"
 #include "generator/families/batched_gemm/mappings.hpp"
 #include "generator/families/batched_gemm/reference.hpp"
@@ -15,24 +17,27 @@ int number(const Config& config, std::string_view name) {
 
 std::vector<ArraySpec> arrays(const Problem& problem) {
     const Shape shape(problem);
-    const auto matrix = [](int height, int width, std::int64_t gap) {
-        return gap == 0 ? fmt::format("[{}][{}]", width, height) : fmt::format("[{} * {} + {}]", width, height, gap);
+    // Column by column; `transposed`: stored with rows and columns exchanged.
+    const auto matrix = [](int height, int width, bool transposed) {
+        return transposed ? std::array<std::int64_t, 2>{height, width} : std::array<std::int64_t, 2>{width, height};
     };
-    const std::string a = shape.transposed_a ? matrix(shape.k, shape.m, shape.gap_a) : matrix(shape.m, shape.k, shape.gap_a);
-    const std::string b = shape.transposed_b ? matrix(shape.n, shape.k, shape.gap_b) : matrix(shape.k, shape.n, shape.gap_b);
-    std::vector<ArraySpec> result{{"a", Access::in, shape.batch * shape.stride_a(), "[batch]" + a, "first factors", {shape.stride_a()}}};
-    if (shape.shared_b)
-        result.push_back({"b", Access::in, std::int64_t{shape.k} * shape.n,
-                          shape.transposed_b ? matrix(shape.n, shape.k, 0) : matrix(shape.k, shape.n, 0), "second factor of all products"});
-    else
-        result.push_back({"b", Access::in, shape.batch * shape.stride_b(), "[batch]" + b, "second factors", {shape.stride_b()}});
-    result.push_back({"c",
-                      shape.scaled ? Access::inout : Access::out,
-                      shape.batch * shape.stride_c(),
-                      "[batch]" + matrix(shape.m, shape.n, shape.gap_c),
-                      "products",
-                      {shape.stride_c()}});
-    if (shape.scaled) result.push_back({"factors", Access::in, 2, "[2]", "alpha, beta"});
+    const auto one = [](const char* name, const std::array<std::int64_t, 2>& of, const char* help) {
+        return laid_out({name, Access::in, of[0] * of[1], fmt::format("[{}][{}]", of[0], of[1]), help}, {of[0], of[1]});
+    };
+    const auto many = [&](const char* name, Access access, const std::array<std::int64_t, 2>& of, std::int64_t gap, const char* help) {
+        const std::int64_t stride = of[0] * of[1] + gap;
+        if (gap == 0)
+            return laid_out({name, access, shape.batch * stride, fmt::format("[batch][{}][{}]", of[0], of[1]), help, {stride}},
+                            {shape.batch, of[0], of[1]});
+        return laid_out({name, access, shape.batch * stride, fmt::format("[batch][{} * {} + {}]", of[0], of[1], gap), help, {stride}},
+                        {shape.batch, stride});
+    };
+    const auto b = matrix(shape.k, shape.n, shape.transposed_b);
+    std::vector<ArraySpec> result{
+        many("a", Access::in, matrix(shape.m, shape.k, shape.transposed_a), shape.gap_a, "first factors"),
+        shape.shared_b ? one("b", b, "second factor of all products") : many("b", Access::in, b, shape.gap_b, "second factors"),
+        many("c", shape.scaled ? Access::inout : Access::out, matrix(shape.m, shape.n, false), shape.gap_c, "products")};
+    if (shape.scaled) result.push_back({"factors", Access::in, 2, "[2]", "alpha, beta", {}, {1}});
     return result;
 }
 

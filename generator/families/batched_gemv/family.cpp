@@ -12,18 +12,22 @@ namespace gemv {
 std::vector<ArraySpec> arrays(const Problem& problem) {
     const Shape shape(problem);
     const gemm::Shape& of = shape.of;
-    const auto batch_of = [](int words, std::int64_t gap) {
-        return gap == 0 ? fmt::format("[batch][{}]", words) : fmt::format("[batch][{} + {}]", words, gap);
+    const auto vectors = [&](const char* name, Access access, std::int64_t words, std::int64_t gap, const char* help) {
+        const std::string text = gap == 0 ? fmt::format("[batch][{}]", words) : fmt::format("[batch][{} + {}]", words, gap);
+        return laid_out({name, access, of.batch * (words + gap), text, help, {words + gap}}, {of.batch, words + gap});
     };
-    const std::string matrix =
-        of.gap_a == 0 ? fmt::format("[batch][{}][{}]", shape.n, shape.m) : fmt::format("[batch][{} * {} + {}]", shape.n, shape.m, of.gap_a);
-    std::vector<ArraySpec> result{{"a", Access::in, of.batch * of.stride_a(), matrix, "matrices", {of.stride_a()}}};
+    const ArraySpec a{"a", Access::in, of.batch * of.stride_a(), fmt::format("[batch][{}][{}]", shape.n, shape.m), "matrices", {of.stride_a()}};
+    std::vector<ArraySpec> result{laid_out(a, {of.batch, shape.n, shape.m})};
+    if (of.gap_a != 0) {
+        result[0].shape = fmt::format("[batch][{} * {} + {}]", shape.n, shape.m, of.gap_a);
+        result[0] = laid_out(std::move(result[0]), {of.batch, of.stride_a()});
+    }
     if (of.shared_b)
-        result.push_back({"x", Access::in, of.k, fmt::format("[{}]", of.k), "the vector that all are multiplied with"});
+        result.push_back(laid_out({"x", Access::in, of.k, fmt::format("[{}]", of.k), "the vector that all are multiplied with"}, {of.k}));
     else
-        result.push_back({"x", Access::in, of.batch * of.stride_b(), batch_of(of.k, of.gap_b), "vectors", {of.stride_b()}});
-    result.push_back({"y", of.scaled ? Access::inout : Access::out, of.batch * of.stride_c(), batch_of(of.m, of.gap_c), "products", {of.stride_c()}});
-    if (of.scaled) result.push_back({"factors", Access::in, 2, "[2]", "alpha, beta"});
+        result.push_back(vectors("x", Access::in, of.k, of.gap_b, "vectors"));
+    result.push_back(vectors("y", of.scaled ? Access::inout : Access::out, of.m, of.gap_c, "products"));
+    if (of.scaled) result.push_back({"factors", Access::in, 2, "[2]", "alpha, beta", {}, {1}});
     return result;
 }
 

@@ -199,32 +199,35 @@ Workload workload_of(const Problem& problem, std::uint64_t seed) {
 std::vector<ArraySpec> arrays(const Problem& problem) {
     const Shape shape(problem);
     const int d = shape.dimension;
-    const auto per_zone = [&](const char* name, Access access, int words, const std::string& of_a_zone, const char* help) {
-        return ArraySpec{name, access, shape.zones * words, "[zones]" + of_a_zone, help, {words}};
+    const auto per_zone = [&](const char* name, Access access, std::vector<std::int64_t> of_a_zone, const char* help) {
+        std::int64_t words = 1;
+        std::string text = "[zones]";
+        for (const std::int64_t extent : of_a_zone) {
+            words *= extent;
+            text += fmt::format("[{}]", extent);
+        }
+        of_a_zone.insert(of_a_zone.begin(), shape.zones);
+        return laid_out({name, access, shape.zones * words, text, help, {words}}, of_a_zone);
     };
-    const std::string vector = fmt::format("[{}][{}]", d, shape.nodes());
-    const std::string stress = fmt::format("[{0}][{0}][{1}]", d, shape.points());
+    const std::vector<std::int64_t> vector{d, shape.nodes()};
+    const std::vector<std::int64_t> stress{d, d, shape.points()};
     std::vector<ArraySpec> result;
     if (shape.physics()) {
-        result.push_back(per_zone("x", Access::in, shape.vector_words(), vector, "positions of the nodes"));
-        result.push_back(per_zone("v", Access::in, shape.vector_words(), vector, "velocities of the nodes"));
-        result.push_back(per_zone("e", Access::in, shape.energies(), fmt::format("[{}]", shape.energies()), "Bernstein coefficients of the energy"));
-        result.push_back(
-            per_zone("initial_inverse", Access::in, shape.stress_words(), stress, "inverse of the Jacobian at the start, [axis][component]"));
-        result.push_back(
-            per_zone("mass", Access::in, shape.points(), fmt::format("[{}]", shape.points()), "density times |J| times weight at the start"));
-        result.push_back(per_zone("gamma", Access::in, 1, "", "ratio of specific heats"));
-        result.push_back({"settings", Access::in, 4, "[4]", "h0, cfl, quadratic and linear coefficient of the viscosity"});
+        result.push_back(per_zone("x", Access::in, vector, "positions of the nodes"));
+        result.push_back(per_zone("v", Access::in, vector, "velocities of the nodes"));
+        result.push_back(per_zone("e", Access::in, {shape.energies()}, "Bernstein coefficients of the energy"));
+        result.push_back(per_zone("initial_inverse", Access::in, stress, "inverse of the Jacobian at the start, [axis][component]"));
+        result.push_back(per_zone("mass", Access::in, {shape.points()}, "density times |J| times weight at the start"));
+        result.push_back(per_zone("gamma", Access::in, {}, "ratio of specific heats"));
+        result.push_back({"settings", Access::in, 4, "[4]", "h0, cfl, quadratic and linear coefficient of the viscosity", {}, {1}});
     }
-    if (shape.works()) result.push_back(per_zone("w", Access::in, shape.vector_words(), vector, "velocities that do the work"));
-    if (shape.result == "energy") result.push_back(per_zone("stress", Access::in, shape.stress_words(), stress, "w |J| sigma J^-T"));
-    if (shape.keeps_stress()) result.push_back(per_zone("stress", Access::out, shape.stress_words(), stress, "w |J| sigma J^-T"));
-    if (shape.keeps_corner())
-        result.push_back(
-            per_zone("corner", Access::out, shape.corner_words(), fmt::format("[{}]{}", shape.energies(), vector), "F, column by column"));
-    if (shape.physics()) result.push_back(per_zone("force", Access::out, shape.vector_words(), vector, "F.1"));
-    if (shape.works()) result.push_back(per_zone("work", Access::out, shape.energies(), fmt::format("[{}]", shape.energies()), "F^T w"));
-    if (shape.physics()) result.push_back(per_zone("dt", Access::out, 1, "", "bound on the time step"));
+    if (shape.works()) result.push_back(per_zone("w", Access::in, vector, "velocities that do the work"));
+    if (shape.result == "energy") result.push_back(per_zone("stress", Access::in, stress, "w |J| sigma J^-T"));
+    if (shape.keeps_stress()) result.push_back(per_zone("stress", Access::out, stress, "w |J| sigma J^-T"));
+    if (shape.keeps_corner()) result.push_back(per_zone("corner", Access::out, {shape.energies(), d, shape.nodes()}, "F, column by column"));
+    if (shape.physics()) result.push_back(per_zone("force", Access::out, vector, "F.1"));
+    if (shape.works()) result.push_back(per_zone("work", Access::out, {shape.energies()}, "F^T w"));
+    if (shape.physics()) result.push_back(per_zone("dt", Access::out, {}, "bound on the time step"));
     return result;
 }
 

@@ -26,16 +26,20 @@ Shape::Shape(const Problem& problem)
 
 std::vector<ArraySpec> arrays(const Problem& problem) {
     const Shape shape(problem);
-    const auto vectors = [&](const char* count) {
-        return shape.interleaved ? fmt::format("[{}][{}]", count, shape.components) : fmt::format("[{}][{}]", shape.components, count);
+    const auto vectors = [&](const char* name, Access access, const char* of, std::int64_t count, const char* help) {
+        const std::int64_t components = shape.components;
+        const std::string text = shape.interleaved ? fmt::format("[{}][{}]", of, components) : fmt::format("[{}][{}]", components, of);
+        return laid_out({name, access, components * count, text, help},
+                        shape.interleaved ? std::vector{count, components} : std::vector{components, count});
     };
     std::vector<ArraySpec> result{
-        {"values", Access::in, shape.entries, "[entries]", "words of the matrix, row by row"},
-        {"column_indices", Access::in, shape.index_words(shape.entries), "[entries] int32", "their columns"},
-        {"row_starts", Access::in, shape.index_words(shape.rows + 1), "[rows+1] int32", "where each row begins, and the last one ends"},
-        {"x", Access::in, shape.components * shape.columns, vectors("columns"), "what the matrix is multiplied with"},
-        {"y", Access::out, shape.components * shape.rows, vectors("rows"), "A x"}};
-    if (shape.dotted) result.push_back({"dot", Access::out, shape.components, fmt::format("[{}]", shape.components), "x . y / rows"});
+        laid_out({"values", Access::in, shape.entries, "[entries]", "words of the matrix, row by row"}, {shape.entries}),
+        laid_out({"column_indices", Access::in, shape.index_words(shape.entries), "[entries] int32", "their columns"}, {shape.entries}),
+        laid_out({"row_starts", Access::in, shape.index_words(shape.rows + 1), "[rows+1] int32", "where each row begins, and the last one ends"},
+                 {shape.rows + 1}),
+        vectors("x", Access::in, "columns", shape.columns, "what the matrix is multiplied with"),
+        vectors("y", Access::out, "rows", shape.rows, "A x")};
+    if (shape.dotted) result.push_back({"dot", Access::out, shape.components, fmt::format("[{}]", shape.components), "x . y / rows", {}, {1}});
     return result;
 }
 

@@ -21,40 +21,35 @@ ProblemParameter arithmetic_parameter() {
 ArraySpec geometry_array(const Shape& shape) {
     const std::int64_t words = shape.geometry_words();
     const char* const help = shape.dimension == 2 ? "rx, ry, sx, sy of each element" : "rx, ry, rz, sx, sy, sz, tx, ty, tz of each element";
-    return {"geometry", Access::in, shape.elements * words, fmt::format("[elements][{}]", words), help, {words}};
+    return laid_out({"geometry", Access::in, shape.elements * words, fmt::format("[elements][{}]", words), help, {words}}, {shape.elements, words});
 }
 
 std::vector<ArraySpec> face_arrays(const Shape& shape) {
     const std::int64_t points = shape.elements * shape.face_points();
     const std::int64_t indices_per_word = shape.bytes() / 4;
-    std::vector<ArraySpec> arrays{{"faces",
-                                   Access::in,
-                                   shape.elements * shape.faces * shape.face_words(),
-                                   fmt::format("[elements][{}][{}]", shape.faces, shape.face_words()),
-                                   "outward unit normal and Fscale of each face",
-                                   {}},
-                                  {"vmapP",
-                                   Access::in,
-                                   (points + indices_per_word - 1) / indices_per_word,
-                                   fmt::format("[elements][{}][{}] of int", shape.faces, shape.face_nodes),
-                                   "node of the neighbour that each face node meets, -1: reflecting wall, -2: absorbing",
-                                   {}}};
+    std::vector<ArraySpec> arrays{
+        laid_out({"faces", Access::in, shape.elements * shape.faces * shape.face_words(),
+                  fmt::format("[elements][{}][{}]", shape.faces, shape.face_words()), "outward unit normal and Fscale of each face"},
+                 {shape.elements, shape.faces, shape.face_words()}),
+        laid_out({"vmapP", Access::in, (points + indices_per_word - 1) / indices_per_word,
+                  fmt::format("[elements][{}][{}] of int", shape.faces, shape.face_nodes),
+                  "node of the neighbour that each face node meets, -1: reflecting wall, -2: absorbing"},
+                 {shape.elements, shape.faces, shape.face_nodes})};
     if (shape.materials)
-        arrays.push_back({"materials",
-                          Access::in,
-                          shape.elements * 3,
-                          "[elements][3]",
-                          shape.what->maxwell ? "1/mu, 1/eps, sqrt(mu/eps) of each element" : "rho c^2, 1/rho, rho c of each element",
-                          {}});
+        arrays.push_back(laid_out({"materials", Access::in, shape.elements * 3, "[elements][3]",
+                                   shape.what->maxwell ? "1/mu, 1/eps, sqrt(mu/eps) of each element" : "rho c^2, 1/rho, rho c of each element"},
+                                  {shape.elements, 3}));
     return arrays;
 }
 
 ArraySpec field_array(const Shape& shape, const char* name, Access access, const char* help) {
-    return {name, access, shape.elements * shape.words(), fmt::format("[elements][{}][{}]", shape.fields, shape.nodes), help, {shape.words()}};
+    return laid_out(
+        {name, access, shape.elements * shape.words(), fmt::format("[elements][{}][{}]", shape.fields, shape.nodes), help, {shape.words()}},
+        {shape.elements, shape.fields, shape.nodes});
 }
 
 ArraySpec stage_array() {
-    return {"stage", Access::in, 3, "[3]", "a, b, dt of the stage", {}};
+    return {"stage", Access::in, 3, "[3]", "a, b, dt of the stage", {}, {1}};
 }
 
 double volume_operations(const Shape& shape) {

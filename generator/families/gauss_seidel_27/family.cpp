@@ -58,25 +58,30 @@ std::int64_t Grid::stencil_words() const {
 std::vector<ArraySpec> arrays(const Problem& problem) {
     const Grid grid(problem);
     const std::string field = "[nz+2][ny+2][pitch]";
-    ArraySpec coefficient_array{"stencil", Access::in, grid.stencil_words(), "[27]", "coefficients; the reciprocal of the centre's in place 13"};
+    ArraySpec coefficient_array{"stencil", Access::in, grid.stencil_words(), "[27]", "coefficients; the reciprocal of the centre's in place 13",
+                                {},        {1}};
     const Slices planes{.words_per_unit = grid.plane(), .offset = grid.plane()};
+    const std::int64_t first = grid.plane() + grid.pitch + 1;
     if (grid.stencil == Stencil::semi_constant) {
         coefficient_array.shape = "[nz][ny][32]";
         coefficient_array.slices = {.words_per_unit = grid.ny * row_stencil_words};
+        coefficient_array = laid_out(std::move(coefficient_array), {grid.nz, grid.ny, row_stencil_words});
     }
     if (grid.stencil == Stencil::variable) {
         coefficient_array.shape = "[27][nz][ny][pitch]";
         const std::int64_t plane = grid.ny * grid.pitch;
         coefficient_array.slices = {.words_per_unit = plane, .blocks = coefficients, .block_stride = grid.nz * plane};
+        coefficient_array = laid_out(std::move(coefficient_array), {coefficients, grid.nz, grid.ny, grid.pitch});
     }
     if (grid.stencil == Stencil::symmetric) {
         coefficient_array.shape = "[14][nz+2][ny+2][pitch]";
         coefficient_array.help = "coefficients 13 to 26, of boundary points too where an interior one needs them; the centre's reciprocal first";
         coefficient_array.slices = {planes.words_per_unit, planes.offset, stored_when_symmetric, grid.field_words()};
+        coefficient_array = laid_out(std::move(coefficient_array), {stored_when_symmetric, grid.nz + 2, grid.ny + 2, grid.pitch}, first);
     }
-    return {{"u", Access::inout, grid.field_words(), field, "unknown, with one layer of boundary values around it", planes},
-            {"f", Access::in, grid.field_words(), field, "right-hand side, read at interior points only", planes},
-            coefficient_array};
+    const auto points = [&](ArraySpec array) { return laid_out(std::move(array), {grid.nz + 2, grid.ny + 2, grid.pitch}, first); };
+    return {points({"u", Access::inout, grid.field_words(), field, "unknown, with one layer of boundary values around it", planes}),
+            points({"f", Access::in, grid.field_words(), field, "right-hand side, read at interior points only", planes}), coefficient_array};
 }
 
 // The colours of even planes come first. A part that begins with an even plane needs of the plane below its old values alone; one that ends with an

@@ -47,20 +47,24 @@ Count count(const Grid& grid) {
     return {};
 }
 
+ArraySpec field_array(const Grid& grid, const char* name, Access access, std::string help) {
+    return laid_out({name, access, grid.field_words(), field_shape, std::move(help)}, {grid.nz, grid.ny, grid.pitch});
+}
+
 std::vector<ArraySpec> coefficient_arrays(const Grid& grid) {
     const bool inverse = grid.kind == Kind::residual;
-    const ArraySpec diagonal{inverse ? "inverse_diagonal" : "diagonal", Access::in, grid.field_words(), field_shape,
-                             inverse ? "1 / diagonal; 0 in solid cells" : "the cells' own coefficients"};
+    const ArraySpec diagonal = field_array(grid, inverse ? "inverse_diagonal" : "diagonal", Access::in,
+                                           inverse ? "1 / diagonal; 0 in solid cells" : "the cells' own coefficients");
     const auto field = [&](const char* name, const char* axis) {
-        return ArraySpec{name, Access::in, grid.field_words(), field_shape, fmt::format("couplings of a cell and the one before it along {}", axis)};
+        return field_array(grid, name, Access::in, fmt::format("couplings of a cell and the one before it along {}", axis));
     };
     const auto line = [](const char* name, std::int64_t words, const char* axis) {
-        return ArraySpec{name, Access::in, words, fmt::format("[n{}]", axis),
-                         fmt::format("couplings of a cell and its two neighbours along {}", axis)};
+        return laid_out(
+            {name, Access::in, words, fmt::format("[n{}]", axis), fmt::format("couplings of a cell and its two neighbours along {}", axis)}, {words});
     };
     switch (grid.coefficients) {
         case Coefficients::scalar:
-            return {{"coefficients", Access::in, 5, "[5]", "diagonal, cx, cy, cz, inverse diagonal"}};
+            return {{"coefficients", Access::in, 5, "[5]", "diagonal, cx, cy, cz, inverse diagonal", {}, {1}}};
         case Coefficients::axis:
             return {line("cx", grid.nx, "x"), line("cy", grid.ny, "y"), line("cz", grid.nz, "z"), diagonal};
         case Coefficients::face:
@@ -97,10 +101,8 @@ std::int64_t Grid::group_sums() const {
 
 std::vector<ArraySpec> arrays(const Problem& problem) {
     const Grid grid(problem);
-    const auto field = [&](const char* name, Access access, const char* help) {
-        return ArraySpec{name, access, grid.field_words(), field_shape, help};
-    };
-    const ArraySpec scalars{"scalars", Access::inout, scalar::words, "[16]", "alpha, beta, gamma, delta, ...: poisson::scalar"};
+    const auto field = [&](const char* name, Access access, const char* help) { return field_array(grid, name, access, help); };
+    const ArraySpec scalars{"scalars", Access::inout, scalar::words, "[16]", "alpha, beta, gamma, delta, ...: poisson::scalar", {}, {1}};
     std::vector<ArraySpec> before;
     std::vector<ArraySpec> after{field("w", Access::out, "M p")};
     switch (grid.kind) {
@@ -109,7 +111,7 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
             break;
         case Kind::apply_dot:
             before = {field("p", Access::in, "what M is applied to")};
-            after.push_back({"dot", Access::out, 1, "[1]", "p . w / (nx ny nz)"});
+            after.push_back({"dot", Access::out, 1, "[1]", "p . w / (nx ny nz)", {}, {1}});
             break;
         case Kind::direction:
             before = {field("z", Access::in, "preconditioned residual"), field("p_old", Access::in, "last direction")};
@@ -120,7 +122,7 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
             after = {field("r", Access::out, "residual"),
                      field("z", Access::out, "preconditioned residual"),
                      scalars,
-                     {"history", Access::inout, history_words, "[256]", "r . r / (nx ny nz) after the last iterations"}};
+                     {"history", Access::inout, history_words, "[256]", "r . r / (nx ny nz) after the last iterations", {}, {1}}};
             break;
     }
     for (auto& array : coefficient_arrays(grid)) before.push_back(std::move(array));

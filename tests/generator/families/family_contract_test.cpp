@@ -370,6 +370,23 @@ TEST_P(FamilyContract, TwoOwnersThatExchangeWhatItStatesShareAStep) {
     }
 }
 
+TEST_P(FamilyContract, ArraysSayWhereTheirValuesLie) {
+    for (const auto& problem : sample_problems(GetParam()))
+        for (const auto& array : GetParam().arrays(problem)) {
+            SCOPED_TRACE(problem.key() + ", " + array.name);
+            ASSERT_EQ(std::ssize(array.strides), std::count(array.shape.begin(), array.shape.end(), '[')) << array.shape;
+            EXPECT_TRUE(std::is_sorted(array.strides.rbegin(), array.strides.rend()));
+            EXPECT_EQ(array.strides.back(), 1);
+            const bool integers = array.shape.find("int") != std::string::npos;
+            if (!integers) EXPECT_EQ(array.words % array.strides.front(), 0) << "whole slices along the slowest index";
+            EXPECT_TRUE(0 <= array.origin && array.origin < std::max<std::int64_t>(array.words, 1));
+            EXPECT_TRUE(array.alignment == 0 || array.alignment == vector_alignment);
+            // A unit of the range is one place along some index.
+            if (array.slices.words_per_unit > 0)
+                EXPECT_NE(std::find(array.strides.begin(), array.strides.end(), array.slices.words_per_unit), array.strides.end());
+        }
+}
+
 TEST_P(FamilyContract, SlicesAreDisjointAndWithinTheirArray) {
     if (!GetParam().partition) GTEST_SKIP() << "a step of " << GetParam().name << " cannot be shared";
     for (const auto& problem : shared_problems(GetParam())) {
