@@ -328,11 +328,11 @@ TEST(HoneProcessors, AreTheSameUnderABindingOfOpenMp) {
     EXPECT_NE(unbound, "nothing");
     {
         const test::EnvironmentVariable close("OMP_PROC_BIND", "close");
-        EXPECT_EQ(seen(), unbound);
+        EXPECT_EQ(seen(), unbound + ", bound by OMP_PROC_BIND: close");
     }
     const test::EnvironmentVariable spread("OMP_PROC_BIND", "spread");
     const test::EnvironmentVariable places("OMP_PLACES", "cores");
-    EXPECT_EQ(seen(), unbound);
+    EXPECT_EQ(seen(), unbound + ", bound by OMP_PROC_BIND: spread");
 }
 
 }  // namespace
