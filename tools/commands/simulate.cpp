@@ -399,6 +399,7 @@ Exit run_simulate(const Settings& settings, Console& console) {
     const SimulationSettings simulation = simulation_settings(settings);
     const std::vector<const StrategyEntry*> chosen = chosen_strategies(settings.strategies);
     std::vector<SimulatedSpace> spaces;
+    spaces.reserve(files.size());
     for (const auto& file : files) spaces.push_back(load(file, console));
     if (!settings.plot.empty()) simulation_plot({}, settings.plot);  // a wrong ending is said before the work, not after
     if (!run_all(spaces, chosen, simulation, console)) {

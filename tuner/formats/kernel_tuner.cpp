@@ -231,6 +231,7 @@ std::vector<std::string> read_values(const JsonPlace& entry, const std::string& 
         entry.fail("has no values, and those of its key are not in the lists of tune_params", "correct the key");
     }
     std::vector<std::string> written;
+    written.reserve(parameters.size());
     for (const auto& parameter : parameters) written.push_back(written_value(entry[parameter.name]));
     if (!is_key_of(key, written)) entry.fail("does not have the values of its key", "correct either");
     return written;

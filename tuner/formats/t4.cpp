@@ -69,7 +69,7 @@ struct Cost {
 // A measurement's own unit; where it names none, that of the file's metadata, which is of times.
 std::string unit_of(const JsonPlace& measurement, const std::string& time_unit) {
     const auto unit = measurement.find("unit");
-    const std::string own = unit && !unit->is_null() ? unit->string(longest_t4_text) : "";
+    std::string own = unit && !unit->is_null() ? unit->string(longest_t4_text) : "";
     if (!own.empty()) return own;
     const auto name = measurement.find("name");
     return name && name->string(longest_t4_text).starts_with("time") ? time_unit : "";
