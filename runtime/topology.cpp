@@ -24,15 +24,6 @@ std::string line_of(const fs::path& path) {
     return line;
 }
 
-// "1024K", "2M"; 0 when it says nothing.
-std::int64_t bytes_of(const std::string& text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc()) return 0;
-    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    return number * (unit.starts_with('G') ? 1 << 30 : unit.starts_with('M') ? 1 << 20 : unit.starts_with('K') ? 1 << 10 : 1);
-}
-
 // A processor's folder has a link "node3" to its NUMA node.
 std::string node_of(const fs::path& processor) {
     std::error_code error;
@@ -53,11 +44,21 @@ void add_caches(const fs::path& processor, std::map<Kind, std::set<std::string>>
         if (level.empty()) return;
         std::string kind = line_of(cache / "type");
         std::transform(kind.begin(), kind.end(), kind.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-        found[{static_cast<int>(bytes_of(level)), kind, bytes_of(line_of(cache / "size"))}].insert(line_of(cache / "shared_cpu_list"));
+        int number = 0;
+        std::from_chars(level.data(), level.data() + level.size(), number);
+        found[{number, kind, cache_bytes(line_of(cache / "size"))}].insert(line_of(cache / "shared_cpu_list"));
     }
 }
 
 }  // namespace
+
+std::int64_t cache_bytes(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc()) return 0;
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    return number * (unit.starts_with('G') ? 1 << 30 : unit.starts_with('M') ? 1 << 20 : unit.starts_with('K') ? 1 << 10 : 1);
+}
 
 Topology topology_of(const std::vector<int>& processors, const fs::path& root) {
     std::set<std::string> sockets;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hone {
@@ -23,6 +24,9 @@ struct Topology {
     int numa_nodes = 1;
     std::vector<CacheKind> caches;  ///< by level
 };
+
+/// The bytes of a cache as Linux writes them under /sys: "48K", "2M"; 0 when the text says nothing.
+std::int64_t cache_bytes(std::string_view text);
 
 /// Of the processors of these numbers, as Linux describes them under /sys/devices/system/cpu. `root`: of the file system, another in tests.
 ///

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "generator/host_memory.hpp"
+#include "runtime/topology.hpp"
 
 namespace hone {
 namespace {
@@ -39,15 +40,6 @@ std::string field(std::string_view text, std::string_view name) {
 
 bool has_flag(const std::string& flags, const std::string& flag) {
     return (" " + flags + " ").find(" " + flag + " ") != std::string::npos;
-}
-
-// "1024K", "2M" as sysfs writes it; 0 when it says nothing.
-int cache_bytes(const std::string& text) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc()) return 0;
-    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    return number * (unit.starts_with('M') ? 1 << 20 : unit.starts_with('K') ? 1 << 10 : 1);
 }
 
 }  // namespace
@@ -103,7 +95,8 @@ Device cpu_device(const std::string& compiler) {
     device.limits.multiprocessors = threads;
     device.limits.threads_per_core = count_processors(read_text("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list"));
     device.limits.vector_bytes = info.vector_bytes;
-    if (const int bytes = cache_bytes(read_text("/sys/devices/system/cpu/cpu0/cache/index2/size")); bytes > 0) device.limits.cache_bytes = bytes;
+    if (const std::int64_t bytes = cache_bytes(read_text("/sys/devices/system/cpu/cpu0/cache/index2/size")); bytes > 0)
+        device.limits.cache_bytes = static_cast<int>(bytes);
     device.memory_bytes = usable_memory();
     return device;
 }

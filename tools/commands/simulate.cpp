@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 
@@ -14,6 +13,7 @@
 #include "tools/simulation_plot.hpp"
 #include "tuner/formats/parameter_values.hpp"
 #include "tuner/simulation.hpp"
+#include "tuning_db/environment.hpp"
 
 namespace hone::tools {
 namespace simulate {
@@ -356,9 +356,7 @@ std::vector<std::string> files_of(const std::string& path) {
 // Those that are named, else those of the folder HONE_SPACES.
 std::vector<std::string> chosen_files(const Settings& settings) {
     std::vector<std::string> paths = settings.files;
-    if (const char* folder = std::getenv("HONE_SPACES");
-        paths.empty() && folder != nullptr)  // NOLINT(concurrency-mt-unsafe): read once, no thread yet
-        paths.emplace_back(folder);
+    if (const std::string folder = environment_variable("HONE_SPACES"); paths.empty() && !folder.empty()) paths.push_back(folder);
     if (paths.empty())
         throw Error(
             "simulate", "no file is named",
