@@ -47,12 +47,12 @@ double best_form(const Table::Row& row) {
 
 }  // namespace
 
-examples::StripChart ceiling_picture(const std::filesystem::path& folder, const std::string& device) {
-    examples::StripChart chart{"Tuned kernels and rivals on one " + device, "% of the ceiling measured in the same run", 100, {}};
+StripChart ceiling_picture(const std::filesystem::path& folder, const std::string& device) {
+    StripChart chart{"Tuned kernels and rivals on one " + device, "% of the ceiling measured in the same run", 100, {}};
     for (const Source& source : sources) {
         const std::filesystem::path file = folder / (source.file + ".csv");
         if (!std::filesystem::exists(file)) continue;
-        examples::StripChart::Lane lane{source.lane, {{"tuned", {}}}};
+        StripChart::Lane lane{source.lane, {{"tuned", {}}}};
         std::vector<double> rivals;
         for (const Table::Row& row : read_csv(file).rows) {
             if (!tuned(row)) continue;
