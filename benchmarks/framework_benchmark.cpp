@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/program.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/cpu/host_object.hpp"
@@ -247,20 +248,25 @@ BENCHMARK(hash)->Arg(1 << 10)->Arg(1 << 16);
 BENCHMARK(merge)->Arg(100)->Arg(10000)->Unit(benchmark::kMillisecond);
 BENCHMARK(cache_read)->Arg(1 << 10)->Arg(1 << 16);
 
+void register_render() {
+    benchmarks::tell_device(application().backend->device().fingerprint);
+    for (const char* text : problem_texts)
+        for (const Limits& limits : {cpu_limits(), cuda_limits(90)})
+            benchmark::RegisterBenchmark("render", render_kernel, text, limits)->Unit(benchmark::kMicrosecond);
+}
+
 }  // namespace
 }  // namespace hone
 
-int main(int argc, char** argv) {
-    if (argc == 3 && std::strcmp(argv[1], "--start") == 0) {
-        fmt::print("{}\n", hone::start_kernels(argv[2]));
-        return 0;
-    }
-    for (const char* text : hone::problem_texts)
-        for (const hone::Limits& limits : {hone::cpu_limits(), hone::cuda_limits(90)})
-            benchmark::RegisterBenchmark("render", hone::render_kernel, text, limits)->Unit(benchmark::kMicrosecond);
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-    benchmark::RunSpecifiedBenchmarks();
-    benchmark::Shutdown();
-    return 0;
+hone::benchmarks::Program hone::benchmarks::program() {
+    static std::string folder;
+    return {
+        .purpose = "What the framework itself costs: looking up, launching, starting, rendering, hashing, caching, merging.",
+        .options = {{"--start", "Be the process whose warm start is measured, with this cache folder, and print the seconds per kernel.", &folder}},
+        .instead =
+            [] {
+                if (!folder.empty()) fmt::print("{}\n", start_kernels(folder));
+                return !folder.empty();
+            },
+        .register_all = register_render};
 }
