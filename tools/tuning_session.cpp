@@ -177,11 +177,7 @@ TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) 
     else if (!measured_ceilings_)
         measure_ceilings();
     TuningOptions options;
-    options.strategy = settings_.strategy;
-    options.seed = settings_.seed;
-    options.objective = settings_.objective;
-    options.only = settings_.only;
-    options.among = settings_.among;
+    options.take(settings_);
     options.prior = prior(problem);
     options.seconds = state.seconds;
     options.grace = least_grace + grace_share * state.seconds;
