@@ -98,7 +98,7 @@ TEST(StripChart, DotsAndMediansLieWhereTheyBelong) {
     const std::string text = svg(StripChart{"strips", "%", 100, {{"lane", {{"ours", {0, 100, 200}}, {"theirs", {}}}}}});
     expect_well_formed(text);
     for (const char* x : {"280.0", "610.0", "940.0"}) EXPECT_THAT(text, HasSubstr("<circle cx=\"" + std::string(x) + "\""));
-    EXPECT_THAT(text, HasSubstr("<line x1=\"610.0\" y1=\"56.0\" x2=\"610.0\" y2=\"68.0\""));
+    EXPECT_THAT(text, HasSubstr("<line x1=\"610.0\" y1=\"56.5\" x2=\"610.0\" y2=\"68.5\""));
     EXPECT_THAT(text, HasSubstr(">theirs \u2013</text>"));
 }
 

@@ -181,7 +181,7 @@ Command tune_command() {
         {{"tune", "one problem of each of several families on the best device; what tools/quickstart does"},
          {"tune gauss_seidel_27 stencil=constant,variable precision=f32 nx=96 ny=96 nz=96 --device cpu --budget 30s --db DIR",
           "two problems, 15 seconds each"},
-         {"tune dg_volume equation=maxwell_3d order=1..10 precision=f32,f64 elements=100000 --device cuda --budget 1h", "twenty problems over lunch"},
+         {"tune dg_volume equation=maxwell_3d order=1..10 precision=f32,f64 elements=100000 --device cuda --budget 1h", "twenty problems in an hour"},
          {"tune dg_volume equation=acoustics_3d order=4 precision=f32 elements=100000 --evaluations 50 --strategy random --seed 7 --json",
           "a run that can be repeated, for a script"},
          {"tune dg_volume equation=maxwell_3d order=4 precision=f64 elements=100000 --until 1% --budget 10m",
