@@ -82,6 +82,7 @@ bool check(const char* what, double difference, double allowed) {
 void tune(const Settings& settings, const std::vector<std::string>& texts) {
     hone::Session session(settings.device);
     std::vector<hone::Problem> problems;
+    problems.reserve(texts.size());
     for (const std::string& text : texts) problems.push_back(session.families().parse_problem(text));
     hone::examples::tune_first(session.backend(), problems, hone::own_records(settings.records), settings.tune, hone::examples::tell_tuned);
 }
