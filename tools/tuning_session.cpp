@@ -145,9 +145,8 @@ void TuningSession::keep(TunedProblem& tuned) {
 std::vector<Config> TuningSession::prior(const Problem& problem) {
     std::vector<Config> configs;
     if (!settings_.prior) return configs;
-    const SearchSpace space = families_.of(problem).space(problem, settings_.device.limits);
     const Database database = settings_.named_folder ? Database::load(settings_.folder, families_) : known_records(families_, {}, [](const auto&) {});
-    for (const Promising& member : promising_members(database, problem, settings_.device, space)) {
+    for (const Promising& member : promising_members(database, families_, problem, settings_.device)) {
         console_.message("  begins with {} as tuned for {}\n", member.config.key(), member.from);
         configs.push_back(member.config);
     }
