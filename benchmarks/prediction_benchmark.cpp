@@ -12,13 +12,13 @@
 #include <thread>
 
 #include "benchmarks/device_bench.hpp"
+#include "benchmarks/program.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tuning_db/prediction.hpp"
 
+namespace hone::benchmarks {
 namespace {
-
-using namespace hone;
 
 /// A record's problem with what different ways of choosing give it.
 struct Case {
@@ -119,32 +119,37 @@ void compare(benchmark::State& state, const Case& of, Means& means) {
     state.SetLabel(fmt::format("predicted {}; tuned {}", of.predicted.key(), of.tuned.key()));
 }
 
-}  // namespace
+struct Run {
+    int every = 1;
+    std::vector<Case> cases;
+    Means means;
+};
 
-int main(int argc, char** argv) {
-    std::size_t every = 1;
-    if (argc > 1 && std::strncmp(argv[1], "--every=", 8) == 0) {
-        every = std::max(1UL, std::strtoul(argv[1] + 8, nullptr, 10));
-        argv[1] = argv[0];
-        --argc;
-        ++argv;
-    }
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+void register_all(Run& run) {
     DeviceBench& bench = DeviceBench::instance();
     const std::string here = device_key(bench.backend().device().fingerprint);
-    std::vector<Case> cases;
-    std::size_t number = 0;
+    int number = 0;
     for (const Record& record : bench.library().database().records())
-        if (device_key(record.device) == here && record.verified() && record.purpose.empty() && number++ % every == 0)
-            cases.push_back(case_of(record, bench.library().database()));
-    compile_all(cases);
-    Means means;
-    for (const Case& of : cases)
-        benchmark::RegisterBenchmark(of.record.problem.key().c_str(), [&](benchmark::State& state) { compare(state, of, means); })
+        if (device_key(record.device) == here && record.verified() && record.purpose.empty() && number++ % run.every == 0)
+            run.cases.push_back(case_of(record, bench.library().database()));
+    compile_all(run.cases);
+    for (const Case& of : run.cases)
+        benchmark::RegisterBenchmark(of.record.problem.key().c_str(), [&](benchmark::State& state) { compare(state, of, run.means); })
             ->UseManualTime()
             ->Iterations(1)
             ->Unit(benchmark::kMillisecond);
-    benchmark::RunSpecifiedBenchmarks();
-    means.print();
 }
+
+}  // namespace
+
+Program program() {
+    static Run run;
+    return {
+        .purpose =
+            "Predicted configurations beside tuned, nearest and safe ones, for problems as if neither they nor other sizes of them had been tuned.",
+        .options = {{"--every", "Measure every n-th record of this device model.", &run.every}},
+        .register_all = [] { register_all(run); },
+        .finish = [] { run.means.print(); }};
+}
+
+}  // namespace hone::benchmarks
