@@ -71,7 +71,9 @@ bool tunes_online(hone::Session& session, const hone::Problem& problem) {
     hone::Workload workload = session.families().of(problem).workload(problem, 1);
     std::vector<void*> arrays;
     for (auto& array : workload.arrays) arrays.push_back(array.data());
-    hone::OnlineTuner tuner(session.backend(), session.families(), "", problem, arrays);
+    hone::OnlineSettings settings;
+    settings.rules.bound = 100;  // of a busy machine it asks no patience
+    hone::OnlineTuner tuner(session.backend(), session.families(), "", problem, arrays, settings);
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
     while (tuner.report().progress.evaluations == 0 && std::chrono::steady_clock::now() < end) tuner.step();
     std::printf("%s", to_string(tuner.report()).c_str());
