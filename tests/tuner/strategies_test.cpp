@@ -205,9 +205,9 @@ TEST_P(EveryStrategy, ASpaceWhereAllFailsIsStillExhausted) {
     EXPECT_EQ(asked, landscape.space().members().size());
 }
 
-// More members than the surrogate's model holds at a time, so that it is made anew while members are told and again while they are asked.
-TEST_P(EveryStrategy, ExhaustsASpaceLargerThanItsModel) {
-    const Landscape landscape = Landscape(seed_, 650);
+// More members than the surrogate's model holds at a time.
+TEST_P(EveryStrategy, ExhaustsASpaceOfAThousandMembers) {
+    const Landscape landscape = Landscape(seed_, 1200);
     const auto members = landscape.space().members();
     const auto search = make(landscape.space(), seed_);
     std::set<std::int64_t> asked;
