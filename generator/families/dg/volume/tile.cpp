@@ -283,7 +283,6 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
     const double executed = executed_operations(problem, config, static_cast<double>(tile.nodes_padded) * tile.inner);
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
                       {"constants", constants(shape, form, tile, config)},
-                      {"load", Block().lines_of(render("dg/load.cu", {}))},
                       {"operator_copy", operator_copy(tile)},
                       {"operator_place", operator_place(tile, form)},
                       {"operator_start", operator_start(tile)},
