@@ -595,19 +595,17 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits& 
     constexpr Names of_b{'b', "column", "columns", 'n'};
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
                       {"constants", constants(shape, tile, config)},
-                      {"copy", copy_functions(limits)},
                       {"multiply_add", tile.mma ? mma_function(tile.step) : load_function(shape)},
-                      {"put", put_function(shape, "__device__ __forceinline__ ")},
                       {"copy_a_how", Block().text(tile.flat_a ? "// Neighbouring threads copy neighbouring words of a matrix."
                                                               : "// A thread keeps its place within lines, and takes every a_lines-th of them.")},
                       {"copy_a", tile.flat_a ? copies_as_they_lie(tile, shape) : copies_by_lines(of_a, copies(of_a, !shape.transposed_a, rows_of_a))},
                       {"copy_b", copies_by_lines(of_b, copies(of_b, shape.transposed_b, Rows{tile.b_groups(shape), false, false, false}))},
                       {"entry", parameters(shape, Target::cuda)},
-                      {"factors", read_factors(shape)},
                       {"place", place(shape, tile)},
                       {"present", present(tile)},
                       {"products", products(shape, tile)}};
-    KernelSource source = make_source(problem, Target::cuda, render("batched_gemm/block.cu", holes), executed);
+    const Flags flags{{"scaled", shape.scaled}, {"asynchronous", copies_asynchronously(limits)}};
+    KernelSource source = make_source(problem, Target::cuda, render("batched_gemm/block.cu", holes, flags), executed);
     source.step.push_back(block_launch(shape, std::int64_t{tile.matrices_per_block} * tile.passes, tile.tiles(), resources(shape, config)));
     return source;
 }
