@@ -5,6 +5,7 @@
 #include "generator/families/csr_spmv/shape.hpp"
 #include "generator/families/device/cpu_multiply_add.hpp"
 #include "generator/families/device/cpu_team.hpp"
+#include "generator/families/device/finish_dots.hpp"
 #include "generator/render.hpp"
 
 namespace hone::spmv {
@@ -102,7 +103,7 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                                                  {"end_chunk", end_chunk(shape)}});
     source.step = {{.entry = "csr_spmv", .constants = {}}};
     if (!shape.dotted) return source;
-    source.text += render("csr_spmv/finish.cpp", {{"parameters", parameters(problem)}});
+    source.text += finish_dots(Target::cpu, parameters(problem), chunk_count());
     source.step.push_back({.entry = "finish", .constants = {}});
     return source;
 }

@@ -4,6 +4,7 @@
 
 #include "generator/families/csr_spmv/shape.hpp"
 #include "generator/families/device/cuda_residency.hpp"
+#include "generator/families/device/finish_dots.hpp"
 #include "generator/render.hpp"
 
 namespace hone::spmv {
@@ -159,7 +160,7 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     source.step[0].range_axis = 0;
     source.step[0].range_per_block = plan.rows_per_block();
     if (!shape.dotted) return source;
-    source.text += render("csr_spmv/finish.cu", {{"parameters", parameters(problem)}});
+    source.text += finish_dots(Target::cuda, parameters(problem), chunk_count());
     source.step.push_back(launch("finish", 1, sum_lanes));
     return source;
 }

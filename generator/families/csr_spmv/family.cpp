@@ -93,6 +93,10 @@ Block parameters(const Problem& problem) {
     return block.line("int rows, int columns, int first, int last");
 }
 
+Block chunk_count() {
+    return Block().line("const int chunks = (last - first + chunk_rows - 1) / chunk_rows;");
+}
+
 Block place_function(const Shape& shape, const char* function) {
     Block block;
     block.line("// Where a component of a row lies in vectors of `count` words each.");

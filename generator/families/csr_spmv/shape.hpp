@@ -48,6 +48,8 @@ KernelSource common_source(const Problem& problem, Target target);
 Block banner(const Problem& problem, const Config& config, Target target);
 /// Arguments of every entry point.
 Block parameters(const Problem& problem);
+/// Declares the chunks of a range.
+Block chunk_count();
 /// `place(row, component, count)`. `function` is how the target declares one.
 Block place_function(const Shape& shape, const char* function);
 
