@@ -4,7 +4,8 @@
 // GPU: its meter counts in all three, the GPU's in the last two. Without a GPU the processor shares with itself, which shows nothing but that it
 // works.
 //
-//     hydro_benchmark [--orders=2,4] [--zones=32,16] [--steps=20] [--warm_up=5] [Google Benchmark's flags, as --benchmark_out=hydro.json]
+//     hydro_benchmark [--orders=2,4] [--zones=32,16] [--steps=20] [--warm_up=5] [--mass=elements|rows] [Google Benchmark's flags, as
+//                     --benchmark_out=hydro.json]
 //
 // `zones` along an axis, one number for each order. Environment: HONE_DEVICE (default "best") and HONE_DB (default "tuning_db/records").
 #include <benchmark/benchmark.h>
@@ -31,6 +32,7 @@ constexpr TimeScheme scheme = TimeScheme::rk2_average;
 
 struct Options {
     std::vector<int> orders{2, 4}, zones{32, 16}, steps{20}, warm_up{5};
+    MassForm mass = MassForm::elements;
 };
 
 std::string environment(const char* name, const char* otherwise) {
@@ -95,8 +97,8 @@ std::string missing_meters(const Way& way) {
     return missing;
 }
 
-KernelOperator::Settings settings_of(const Machines& machines, const Way& way, const Discretisation& of) {
-    KernelOperator::Settings settings{.tolerance = 1e-8};
+KernelOperator::Settings settings_of(const Machines& machines, const Way& way, const Discretisation& of, MassForm mass) {
+    KernelOperator::Settings settings{.tolerance = 1e-8, .mass = mass};
     if (way.partner == nullptr) return settings;
     const Problem problem = shared_problem(of, scheme, settings.assembly);
     const Share share = machines.database.best_share(problem, way.first->side(), way.partner->side());
@@ -113,11 +115,11 @@ struct Measured {
     std::vector<TimedKernel> timed;
 };
 
-Measured measure(const Machines& machines, const Way& way, const Discretisation& of, const StepCostSettings& settings) {
+Measured measure(const Machines& machines, const Way& way, const Discretisation& of, MassForm mass, const StepCostSettings& settings) {
     std::vector<std::optional<PowerSource>> meters;
     meters.reserve(way.metered.size());
     for (const Machine* machine : way.metered) meters.push_back(machine->meter);
-    const KernelOperator::Settings of_way = settings_of(machines, way, of);
+    const KernelOperator::Settings of_way = settings_of(machines, way, of, mass);
     KernelOperator on(*way.first->backend, *way.first->library, of, scheme, of_way);
     Measured measured{cost_of_steps(on, of, scheme, meters, settings), {}, {}};
     for (const KernelFound& kernel : on.kernels()) {
@@ -159,7 +161,7 @@ void report(benchmark::State& state, const Way& way, const Measured& measured, c
     counter(ratio_name("greenup", compared).c_str(), gains.greenup);
 }
 
-void application(benchmark::State& state, int order, int zones, int steps, int warm_up) {
+void application(benchmark::State& state, int order, int zones, MassForm mass, int steps, int warm_up) {
     Machines& machines = Machines::instance();
     tell(fmt::format("sedov 3D Q{}-Q{}, {}^3 zones: mass matrices", order, order - 1, zones));
     HydroProblem problem = hydro_problem("sedov", 3);
@@ -170,7 +172,7 @@ void application(benchmark::State& state, int order, int zones, int steps, int w
     std::map<std::string, Measured> measured;
     std::string label;
     for (auto _ : state) {
-        for (const Way& way : ways(machines)) measured.emplace(way.name, measure(machines, way, of, settings));
+        for (const Way& way : ways(machines)) measured.emplace(way.name, measure(machines, way, of, mass, settings));
         state.SetIterationTime(measured.at("both").cost.step.median);
     }
     const Measured& processor = measured.at("cpu");
@@ -209,6 +211,16 @@ void take(int& argc, char** argv, const std::string& name, std::vector<int>& num
     }
 }
 
+void take(int& argc, char** argv, MassForm& form) {
+    const std::string start = "--mass=";
+    for (int i = 1; i < argc; ++i) {
+        if (std::string(argv[i]).rfind(start, 0) != 0) continue;
+        form = parse_mass_form(argv[i] + start.size());
+        std::copy(argv + i + 1, argv + argc, argv + i);
+        --argc, --i;
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -217,6 +229,7 @@ int main(int argc, char** argv) try {
     take(argc, argv, "zones", options.zones);
     take(argc, argv, "steps", options.steps);
     take(argc, argv, "warm_up", options.warm_up);
+    take(argc, argv, options.mass);
     if (options.zones.size() != options.orders.size() || options.steps.size() != 1 || options.warm_up.size() != 1)
         throw Error("hydro_benchmark", "numbers of orders and of zones differ", "give --zones one number for each order");
     benchmark::Initialize(&argc, argv);
@@ -224,7 +237,7 @@ int main(int argc, char** argv) try {
     benchmark::AddCustomContext("ratio*", untuned_note);
     for (std::size_t i = 0; i < options.orders.size(); ++i)
         benchmark::RegisterBenchmark(fmt::format("hydro sedov dimension=3 order={0} zones={1}x{1}x{1}", options.orders[i], options.zones[i]).c_str(),
-                                     application, options.orders[i], options.zones[i], options.steps.front(), options.warm_up.front())
+                                     application, options.orders[i], options.zones[i], options.mass, options.steps.front(), options.warm_up.front())
             ->UseManualTime()
             ->Iterations(1)
             ->Unit(benchmark::kMillisecond);
