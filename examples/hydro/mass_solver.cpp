@@ -54,7 +54,7 @@ std::size_t check_elements(const MassElements& of) {
     return of.nodes.size() / n;
 }
 
-// 1 / the diagonal, and 0 where a component is held at 0.
+// 1 / the diagonal.
 std::vector<double> inverse_diagonal(const MassSystem& system) {
     const CsrMatrix& m = system.matrix;
     const auto rows = static_cast<std::size_t>(m.rows());
@@ -66,11 +66,15 @@ std::vector<double> inverse_diagonal(const MassSystem& system) {
             throw Error("a mass matrix", fmt::format("{} on the diagonal of row {}", inverse[row], row), "give a positive definite one");
         inverse[row] = 1 / inverse[row];
     }
-    std::vector<double> all;
-    for (int c = 0; c < system.components; ++c) all.insert(all.end(), inverse.begin(), inverse.end());
+    return inverse;
+}
+
+// For each row the components that are held at 0, as bits.
+std::vector<std::int32_t> held_components(const MassSystem& system) {
+    std::vector<std::int32_t> held(static_cast<std::size_t>(system.matrix.rows()), 0);
     for (std::size_t c = 0; c < system.fixed.size(); ++c)
-        for (const int node : system.fixed[c]) all.at(c * rows + static_cast<std::size_t>(node)) = 0;
-    return all;
+        for (const int node : system.fixed[c]) held[static_cast<std::size_t>(node)] |= 1 << c;
+    return held;
 }
 
 }  // namespace
@@ -115,7 +119,7 @@ struct MassSolver::State {
     std::shared_ptr<const Kernel> product;
     MassKernels kernels;
     std::vector<DeviceArray> matrix;  // what the product reads of it
-    DeviceArray q, r, p, w, dot, sums, scalars;
+    DeviceArray q, held, r, p, w, dot, sums, scalars;
     DeviceArray host_b, host_x;         // of data that come from the host
     std::vector<BoundKernel> multiply;  // one, made when its arrays are there
     HostBuffer look;                    // the scalars, for the host
@@ -129,6 +133,7 @@ struct MassSolver::State {
           product(chosen(on, library, product_problem(system, form), configuration)),
           kernels(on, components, rows),
           q(uploaded(inverse_diagonal(system))),
+          held(uploaded(held_components(system))),
           r(vectors()),
           p(vectors()),
           w(vectors()),
@@ -229,7 +234,8 @@ MassSolver::~MassSolver() = default;
 MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings) {
     State& s = *state_;
     if (settings.check_every < 1) throw Error("settings of the mass solver", fmt::format("check_every is {}", settings.check_every), "use 1 or more");
-    const MassKernels::Arrays arrays{b, s.q.data(), s.w.data(), s.dot.data(), x, s.r.data(), s.p.data(), s.sums.data(), s.scalars.data()};
+    const MassKernels::Arrays arrays{b, s.q.data(), s.held.data(), s.w.data(),    s.dot.data(),
+                                     x, s.r.data(), s.p.data(),    s.sums.data(), s.scalars.data()};
     s.write_tolerance(settings.tolerance);
     s.kernels.start(arrays);
     int executed = 0;

@@ -161,7 +161,7 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     source.step[0].range_per_block = plan.rows_per_block();
     if (!shape.dotted) return source;
     source.text += finish_dots(Target::cuda, parameters(problem), chunk_count());
-    source.step.push_back(launch("finish", 1, sum_lanes));
+    source.step.push_back(launch("finish", shape.components, sum_lanes));
     return source;
 }
 

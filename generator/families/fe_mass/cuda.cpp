@@ -39,7 +39,7 @@ struct Plan {
     int plane_words() const { return shape.dimension == 2 ? 0 : shape.points_along * shape.nodes_along * plane_row(); }
     // Teams that are less than half a warp read the same place of several elements at once: these lie in different banks when a team apart.
     int element_words() const {
-        const int words = at_once * (sheet_words() + plane_words());
+        const int words = at_once * (sheet_words() + std::max(plane_words(), shape.element_nodes()));
         const int banks = 128 / shape.bytes();
         return team() >= banks ? words : words + (team() - words % banks + banks) % banks;
     }
@@ -72,7 +72,7 @@ Block constants(const Plan& plan, const Config& config) {
     block.line("constexpr int sheet_row = {}, plane_row = {};  // odd: threads with a row each are in different banks", plan.sheet_row(),
                plan.plane_row());
     block.line("constexpr int sheet_words = {}, plane_words = {}, element_words = {};", plan.sheet_words(), plan.plane_words(), plan.element_words());
-    return block.line("constexpr int node_threads = {};", config.integer("node_threads"));
+    return block.line("constexpr int node_threads = {}, corners_together = 4;", config.integer("node_threads"));
 }
 
 // The threads of a team wait for each other: alone where teams do not cross warps.
@@ -168,7 +168,7 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     if (!shape.dotted) return source;
     source.text +=
         finish_dots(Target::cuda, parameters(shape), Block().line("const int rows = nodes, chunks = (nodes + chunk_rows - 1) / chunk_rows;"));
-    source.step.push_back(launch("finish", 1, sum_lanes));
+    source.step.push_back(launch("finish", shape.components, sum_lanes));
     return source;
 }
 

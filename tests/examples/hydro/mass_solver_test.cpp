@@ -317,13 +317,15 @@ TEST(MassKernelsTest, BothTargetsGiveTheSameDigits) {
         KernelSource source = MassKernels::source(target, components, rows);
         if (target == Target::cuda) source = test::emulated(source);
         const MassKernels kernels(*backend, source, rows);
-        std::vector<double> b = vector(components * rows), q = vector(components * rows), w = vector(components * rows);
-        for (std::size_t i = 0; i < q.size(); i += 5) q[i] = 0;
+        const std::vector<double> b = vector(components * rows), q = vector(rows), w = vector(components * rows);
+        std::vector<std::int32_t> held(rows, 0);
+        for (std::size_t row = 0; row < rows; row += 5) held[row] = row % 2 == 0 ? 1 : 3;
         const std::vector<double> dot{0.7, 1.3};
         std::vector<double> x(b.size(), std::nan("")), r = x, p = x, scalars(components * MassKernels::words, 0.0);
         std::vector<double> sums(static_cast<std::size_t>(MassKernels::sum_words(components, rows)), std::nan(""));
         scalars[MassKernels::tolerance] = 1e-6, scalars[MassKernels::words + MassKernels::tolerance] = 2;  // the second has converged at once
-        const MassKernels::Arrays arrays{b.data(), q.data(), w.data(), dot.data(), x.data(), r.data(), p.data(), sums.data(), scalars.data()};
+        const MassKernels::Arrays arrays{b.data(), q.data(), held.data(), w.data(),    dot.data(),
+                                         x.data(), r.data(), p.data(),    sums.data(), scalars.data()};
         kernels.start(arrays);
         EXPECT_EQ(scalars[MassKernels::active], 1);
         EXPECT_EQ(scalars[MassKernels::words + MassKernels::active], 0);
