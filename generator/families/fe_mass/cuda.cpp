@@ -72,7 +72,7 @@ Block constants(const Plan& plan, const Config& config) {
     block.line("constexpr int sheet_row = {}, plane_row = {};  // odd: threads with a row each are in different banks", plan.sheet_row(),
                plan.plane_row());
     block.line("constexpr int sheet_words = {}, plane_words = {}, element_words = {};", plan.sheet_words(), plan.plane_words(), plan.element_words());
-    return block.line("constexpr int node_threads = {}, corners_together = 4;", config.integer("node_threads"));
+    return block.line("constexpr int node_threads = {}, corners_together = {};", config.integer("node_threads"), config.integer("corners_together"));
 }
 
 // The threads of a team wait for each other: alone where teams do not cross warps.
@@ -114,8 +114,13 @@ std::vector<Assignment> safe_assignments(const Shape& shape) {
     const int team = shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along;
     std::int64_t elements = 1;
     while (elements * team < few_threads && elements < warp) elements *= 2;
-    return {{"elements", elements}, {"columns", std::int64_t{1}},        {"components_at_once", "one"},
-            {"weights", "late"},    {"node_threads", std::int64_t{128}}, {"min_blocks", std::int64_t{1}}};
+    return {{"elements", elements},
+            {"columns", std::int64_t{1}},
+            {"components_at_once", "one"},
+            {"weights", "late"},
+            {"node_threads", std::int64_t{128}},
+            {"corners_together", std::int64_t{2}},
+            {"min_blocks", std::int64_t{1}}};
 }
 
 }  // namespace
@@ -128,6 +133,7 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
         {"components_at_once", "of the vectors, in one pass over an element", shape.components == 1 ? words({"one"}) : words({"one", "all"})},
         {"weights", "early: into registers before all else; late: where they are used", words({"early", "late"})},
         {"node_threads", "threads of a block that adds up at nodes", numbers({64, 128, 256, 512})},
+        {"corners_together", "sums of elements that a node has in flight", numbers({1, 2, 4})},
         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8, 16})}};
     const auto with_resources = [shape](auto rule) {
         return [shape, rule](const Config& config) -> Violation { return rule(Plan(shape, config).resources(), config.integer("min_blocks")); };
