@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "benchmarks/timed_kernels.hpp"
 #include "examples/hydro/step_cost.hpp"
@@ -32,7 +33,7 @@ constexpr TimeScheme scheme = TimeScheme::rk2_average;
 
 struct Options {
     std::vector<int> orders{2, 4}, zones{32, 16}, steps{20}, warm_up{5};
-    MassForm mass = MassForm::elements;
+    std::optional<MassForm> mass;
 };
 
 std::string environment(const char* name, const char* otherwise) {
@@ -97,7 +98,7 @@ std::string missing_meters(const Way& way) {
     return missing;
 }
 
-KernelOperator::Settings settings_of(const Machines& machines, const Way& way, const Discretisation& of, MassForm mass) {
+KernelOperator::Settings settings_of(const Machines& machines, const Way& way, const Discretisation& of, std::optional<MassForm> mass) {
     KernelOperator::Settings settings{.tolerance = 1e-8, .mass = mass};
     if (way.partner == nullptr) return settings;
     const Problem problem = shared_problem(of, scheme, settings.assembly);
@@ -115,7 +116,7 @@ struct Measured {
     std::vector<TimedKernel> timed;
 };
 
-Measured measure(const Machines& machines, const Way& way, const Discretisation& of, MassForm mass, const StepCostSettings& settings) {
+Measured measure(const Machines& machines, const Way& way, const Discretisation& of, std::optional<MassForm> mass, const StepCostSettings& settings) {
     std::vector<std::optional<PowerSource>> meters;
     meters.reserve(way.metered.size());
     for (const Machine* machine : way.metered) meters.push_back(machine->meter);
@@ -161,7 +162,7 @@ void report(benchmark::State& state, const Way& way, const Measured& measured, c
     counter(ratio_name("greenup", compared).c_str(), gains.greenup);
 }
 
-void application(benchmark::State& state, int order, int zones, MassForm mass, int steps, int warm_up) {
+void application(benchmark::State& state, int order, int zones, std::optional<MassForm> mass, int steps, int warm_up) {
     Machines& machines = Machines::instance();
     tell(fmt::format("sedov 3D Q{}-Q{}, {}^3 zones: mass matrices", order, order - 1, zones));
     HydroProblem problem = hydro_problem("sedov", 3);
@@ -211,7 +212,7 @@ void take(int& argc, char** argv, const std::string& name, std::vector<int>& num
     }
 }
 
-void take(int& argc, char** argv, MassForm& form) {
+void take(int& argc, char** argv, std::optional<MassForm>& form) {
     const std::string start = "--mass=";
     for (int i = 1; i < argc; ++i) {
         if (std::string(argv[i]).rfind(start, 0) != 0) continue;

@@ -34,8 +34,7 @@ using namespace hone::examples::hydro;
 namespace text = hone::text;
 
 struct Options {
-    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records,
-                mass = "elements";
+    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records, mass = "best";
     std::string mesh;
     std::string energy_file, chart_file;
     std::vector<int> zones;
@@ -103,10 +102,12 @@ void declare_kernels(CLI::App& app, Options& o) {
                    "multiplied with")
         ->capture_default_str()
         ->check(CLI::IsMember({"partial", "full"}));
-    app.add_option("--mass", o.mass,
-                   "how conjugate gradients multiply with the mass matrix: elements: axis by axis, without a matrix; rows: with the assembled one")
+    app.add_option(
+           "--mass", o.mass,
+           "how conjugate gradients multiply with the mass matrix: elements: axis by axis, without a matrix; rows: with the assembled one; best: "
+           "rows at order 1 and on small meshes of order 2 in two dimensions")
         ->capture_default_str()
-        ->check(CLI::IsMember({"elements", "rows"}));
+        ->check(CLI::IsMember({"best", "elements", "rows"}));
 }
 
 Discretisation discretise(const Options& options) {
@@ -242,7 +243,7 @@ int run(Options& options) {
     const Discretisation of = discretise(options);
     suit_threads(of);
     options.run.scheme = parse_scheme(options.scheme);
-    options.run.mass = parse_mass_form(options.mass);
+    if (options.mass != "best") options.run.mass = parse_mass_form(options.mass);
     options.run.time = options.time > 0 ? options.time : of.problem.time;
     fmt::print("{} in {} dimensions, Q{}-Q{} on {} zones ({} nodes), {} until time {}\n", of.problem.name, of.dimension, of.order, of.order - 1,
                text::grouped(static_cast<std::int64_t>(of.zones())), text::grouped(static_cast<std::int64_t>(of.nodes())), options.scheme,

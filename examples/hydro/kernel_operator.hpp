@@ -24,8 +24,8 @@ class KernelOperator final : public Operator {
         double tolerance = 1e-12;                           ///< of conjugate gradients
         std::map<std::string, std::string> configurations;  ///< as ZoneForces, and csr_spmv or fe_mass: in place of what the library would choose
         Assembly assembly = Assembly::partial;
-        MassForm mass = MassForm::elements;  ///< how conjugate gradients multiply
-        std::optional<Partner> partner;      ///< of corner forces: results are those of one device to rounding
+        std::optional<MassForm> mass;    ///< how conjugate gradients multiply; nothing: usual_mass_form
+        std::optional<Partner> partner;  ///< of corner forces: results are those of one device to rounding
     };
 
     /// Looks the kernels up that the scheme needs: with rk4 forces and work are one launch. Backend, library and discretisation must outlive it.
@@ -57,6 +57,6 @@ class KernelOperator final : public Operator {
 };
 
 /// The problems of corner forces and of conjugate gradients that a scheme launches: what is to be tuned.
-std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme, Assembly assembly, MassForm mass);
+std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme, Assembly assembly, std::optional<MassForm> mass);
 
 }  // namespace hone::examples::hydro

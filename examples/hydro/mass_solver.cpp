@@ -101,6 +101,13 @@ std::string to_string(MassForm form) {
     return form == MassForm::rows ? "rows" : "elements";
 }
 
+MassForm usual_mass_form(const MassSystem& system) {
+    constexpr int few_rows = 100000;
+    const MassElements& of = system.elements;
+    const bool short_rows = of.order == 1 || (of.order == 2 && of.dimension == 2 && system.matrix.rows() < few_rows);
+    return of.empty() || short_rows ? MassForm::rows : MassForm::elements;
+}
+
 Problem product_problem(const MassSystem& system, MassForm form) {
     const MassElements& of = system.elements;
     const std::string vectors = fmt::format("kernel=apply_dot components={} precision=f64", system.components);

@@ -36,6 +36,10 @@ struct MassSolve {
 /// The problem of the product that a solver launches: what is to be tuned. Throws Error for elements that the system does not have.
 Problem product_problem(const MassSystem& system, MassForm form = MassForm::rows);
 
+/// The form that is faster for most: elements, but for order 1, and for order 2 on small meshes of squares. Measured on an H200
+/// (benchmarks/results/h200) and on 16 cores.
+MassForm usual_mass_form(const MassSystem& system);
+
 /// Conjugate gradients with a diagonal preconditioner for M x_c = b_c, all components of a vector field at once, on the device of a backend. Their
 /// scalars stay there, and a component that has converged stops there: the host only looks every so many iterations whether all are done.
 ///

@@ -36,7 +36,7 @@ std::vector<std::pair<std::string, std::string>> identity(const Discretisation& 
             {"scheme", to_string(settings.scheme)},
             {"cfl", fmt::format("{}", settings.cfl)},
             {"tolerance", fmt::format("{}", settings.tolerance)},
-            {"mass", to_string(settings.mass)}};
+            {"mass", settings.mass ? to_string(*settings.mass) : "best"}};
 }
 
 template <typename Number>

@@ -221,6 +221,21 @@ TEST_P(MassSolverTest, RefusesWhatIsNoMassMatrix) {
     EXPECT_THROW(solver.solve(std::vector<double>{3}, x, {.check_every = 0}), Error);
 }
 
+TEST(MassForms, AreNamedAndTheUsualOneFollowsFromTheElements) {
+    for (const MassForm form : {MassForm::rows, MassForm::elements}) EXPECT_EQ(parse_mass_form(to_string(form)), form);
+    EXPECT_THROW(parse_mass_form("columns"), Error);
+    const auto usual = [](const char* name, int dimension, int order, int zones) {
+        HydroProblem problem = hydro_problem(name, dimension);
+        problem.box.zones = {zones, zones, dimension == 2 ? 1 : zones};
+        return usual_mass_form(Discretisation(problem, order, quad_box(problem.box)).velocity_mass);
+    };
+    EXPECT_EQ(usual("sedov", 3, 1, 2), MassForm::rows);
+    EXPECT_EQ(usual("sedov", 3, 2, 2), MassForm::elements);
+    EXPECT_EQ(usual("sedov", 2, 2, 4), MassForm::rows);
+    EXPECT_EQ(usual("sedov", 2, 3, 2), MassForm::elements);
+    EXPECT_EQ(usual_mass_form({}), MassForm::rows) << "nothing is known of elements";
+}
+
 // On bent and graded meshes with walls, where no two elements are alike.
 TEST_P(MassSolverTest, ElementsAndRowsAreTheSameMatrix) {
     struct Mesh {
