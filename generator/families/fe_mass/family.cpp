@@ -74,7 +74,7 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
     result.push_back(laid_out({"corner_starts", Access::in, shape.index_words(shape.nodes + 1), "[nodes+1] int32", "where each node's places begin"},
                               {shape.nodes + 1}));
     result.push_back(laid_out(
-        {"corners", Access::in, shape.index_words(shape.places()), "[elements][(order+1)^d] int32", "places among element_nodes, sorted by node"},
+        {"corners", Access::in, shape.index_words(shape.places()), "[elements*(order+1)^d] int32", "places among element_nodes, sorted by node"},
         {shape.places()}));
     result.push_back(
         laid_out({"x", Access::in, shape.components * shape.nodes, vectors, "what M is multiplied with"}, {shape.components, shape.nodes}));

@@ -34,7 +34,7 @@ NodeCorners node_corners(std::span<const std::int32_t> element_nodes, std::int64
 ///  - data=stored: `weights` [elements][points^d], D_e.
 ///  - data=vertices: `vertices` [elements][d][2^d], where the corners of straight-edged elements lie, and `density` [elements]; D_e is computed at
 ///    each product.
-///  - `element_nodes` [elements][(order + 1)^d], 32-bit integers from 0; `corner_starts` [nodes + 1] and `corners` [elements][(order + 1)^d], 32-bit
+///  - `element_nodes` [elements][(order + 1)^d], 32-bit integers from 0; `corner_starts` [nodes + 1] and `corners` [elements (order + 1)^d], 32-bit
 ///    integers: node_corners of them. Arrays of integers are rounded up to whole words of the problem's precision.
 ///  - `x`, read, and `y`, written: [components][nodes]. Nodes without an element have y = 0.
 ///  - `dot` [components], with kernel=apply_dot: x_c . y_c / nodes. The division keeps it of the order of the words (as in csr_spmv).
