@@ -1,23 +1,20 @@
 // fe_mass beside csr_spmv with the assembled matrix: products with mass matrices of high-order finite elements (Qk on boxes of squares and cubes of
 // edge 1), those of high-order hydrodynamics (2k points along an axis) and CEED's bake-off problems BP1 and BP2 (k + 2). In turns, in one process.
-//
-//     fe_mass_benchmark --problems    prints the problems of fe_mass, to be tuned first; those of csr_spmv are tuned with csr_spmv_benchmark's
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "benchmarks/device_bench.hpp"
+#include "benchmarks/program.hpp"
 #include "benchmarks/qk_space.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/families/fe_mass/shape.hpp"
 #include "generator/random_words.hpp"
 
+namespace hone::benchmarks {
 namespace {
-
-using namespace hone;
 
 struct Case {
     QkSpace space;
@@ -224,22 +221,27 @@ void compare(benchmark::State& state, const Case& of) {
     }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    const bool only_problems = argc > 1 && std::strcmp(argv[1], "--problems") == 0;
-    if (!only_problems) {
-        benchmark::Initialize(&argc, argv);
-        if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    }
-    const bool cuda = only_problems || DeviceBench::instance().backend().device().limits.target == Target::cuda;
+void register_all() {
+    const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
     for (const Case& of : cases(cuda)) {
-        if (only_problems) {
-            fmt::print("{}\n", of.problem().key());
-            continue;
-        }
         const auto run = of.problem().precision() == Precision::f32 ? compare<float> : compare<double>;
         benchmark::RegisterBenchmark(of.name().c_str(), run, of)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
     }
-    if (!only_problems) benchmark::RunSpecifiedBenchmarks();
 }
+
+}  // namespace
+
+Program program() {
+    static bool problems = false;
+    return {.purpose = "fe_mass on boxes of squares and cubes beside csr_spmv with the assembled matrix, whose problems csr_spmv_benchmark prints.",
+            .options = {{"--problems", "Print the problems for a GPU instead, as arguments of `hone tune`.", &problems}},
+            .instead =
+                [] {
+                    if (problems)
+                        for (const Case& of : cases(true)) fmt::print("{}\n", of.problem().key());
+                    return problems;
+                },
+            .register_all = register_all};
+}
+
+}  // namespace hone::benchmarks

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace hone {
+namespace hone::benchmarks {
 
 /// Nodes of continuous Qk elements on a box of `zones` along each axis, x fastest.
 struct QkSpace {
@@ -39,4 +39,4 @@ struct QkSpace {
     }
 };
 
-}  // namespace hone
+}  // namespace hone::benchmarks

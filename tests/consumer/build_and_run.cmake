@@ -14,7 +14,7 @@ run(${CMAKE_COMMAND} -S ${WORK}/project -B ${WORK}/build -G Ninja -DCMAKE_PREFIX
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_COMMAND} -E env --unset=HONE_DB --unset=HONE_WORKER HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/data PATH=/usr/bin:/bin
     ${WORK}/build/consumer ${WORK}/prefix)
-run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache ${WORK}/build/heat --device cpu --size 40 --seconds 1 --db ${WORK}/tuned)
+run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache ${WORK}/build/heat --device cpu --size 40 --tune 1 --db ${WORK}/tuned)
 # What shells and man read is installed, and says what the installed program says.
 foreach(text IN ITEMS bash:bash-completion/completions/hone zsh:zsh/site-functions/_hone fish:fish/vendor_completions.d/hone.fish man:man/man1/hone.1)
     string(REPLACE ":" ";" words ${text})

@@ -11,12 +11,11 @@
 
 #include "generator/error.hpp"
 #include "generator/families.hpp"
-#include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/library.hpp"
 #include "tests/generator/families/fe_mass/meshes.hpp"
+#include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
 #include "tests/support/verify.hpp"
 
@@ -28,13 +27,8 @@ const Families& families() {
     return table;
 }
 
-class FeMassKernels : public ::testing::Test {
+class FeMassKernels : public test::KernelTest {
   protected:
-    void SetUp() override {
-        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-    }
-
-    int any(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
     const char* one_of(const char* a, const char* b) { return any(0, 1) == 0 ? a : b; }
 
     // Elements of a box, or numbers of nodes that wrap around, and nodes without an element.
@@ -50,19 +44,12 @@ class FeMassKernels : public ::testing::Test {
                        any(0, 1) == 0 ? 0 : any(order + 1, 2 * order));
     }
 
-    void expect_verified(Backend& backend, const Family& family, const Problem& of, const Config& config) {
-        test::expect_verified(backend, family, of, config, random_);
-    }
-    Config drawn(Backend& backend, const Family& family, const Problem& of) { return test::sample_members(backend, family, of, 1, random_()).back(); }
     std::vector<HostArray> stepped(Backend& backend, const Family& family, const Problem& of, const Config& config, std::uint64_t seed) {
         return test::stepped(backend, family, of, config, seed, 1);
     }
 
     void expect_no_digit_to_depend_on_the_configuration(const Problem& of);
 
-    DiskCache cache_{test::kernel_cache_folder()};
-    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
-    std::mt19937_64 random_{std::random_device{}()};
     Family emulated_ = test::emulated(fe_mass(), cuda_limits(90));
 };
 
@@ -70,12 +57,12 @@ class FeMassKernels : public ::testing::Test {
 TEST_F(FeMassKernels, CpuKernelsEqualTheReference) {
     const Family& family = families().find("fe_mass");
     const Problem of = any_problem(any(2, 3), any(1, 4), any(1, 40));
-    expect_verified(*backend_, family, of, drawn(*backend_, family, of));
+    expect_verified(family, of, any_member(family, of));
 }
 
 TEST_F(FeMassKernels, CudaKernelsEqualTheReferenceInTheEmulator) {
     const Problem of = any_problem(any(2, 3), any(1, 3), any(1, 20));
-    expect_verified(*backend_, emulated_, of, drawn(*backend_, emulated_, of));
+    expect_verified(emulated_, of, any_member(emulated_, of));
 }
 
 TEST_F(FeMassKernels, NamedKernelsEqualTheReference) {
@@ -93,7 +80,7 @@ void FeMassKernels::expect_no_digit_to_depend_on_the_configuration(const Problem
     const std::uint64_t seed = random_();
     const std::vector<HostArray> usual = stepped(*backend_, family, of, family.space(of, backend_->device().limits).safe(), seed);
     const int threads_before = omp_get_max_threads();
-    const Config config = drawn(*backend_, family, of);
+    const Config config = any_member(family, of);
     for (const int threads : {1, 2}) {
         omp_set_num_threads(threads);
         EXPECT_TRUE(test::same_bytes(usual, stepped(*backend_, family, of, config, seed)))
@@ -101,7 +88,7 @@ void FeMassKernels::expect_no_digit_to_depend_on_the_configuration(const Problem
     }
     omp_set_num_threads(threads_before);
     if (!test::rounds_once()) return;
-    const Config on_cuda = drawn(*backend_, emulated_, of);
+    const Config on_cuda = any_member(emulated_, of);
     EXPECT_TRUE(test::same_bytes(usual, stepped(*backend_, emulated_, of, on_cuda, seed))) << of.key() << ' ' << on_cuda.key() << " seed " << seed;
 }
 
@@ -196,8 +183,8 @@ TEST_F(SlowFeMassKernels, AllOrdersEqualTheReferenceOnTheProcessorAndInTheEmulat
             const char* data = one_of("stored", "vertices");
             for (const char* precision : {"f32", "f64"}) {
                 const Problem of = problem(dimension, order, any(1, order > 4 ? 5 : 40), precision, data, any(1, 3), any(0, 1) == 0 ? 0 : 2 * order);
-                expect_verified(*backend_, family, of, drawn(*backend_, family, of));
-                expect_verified(*backend_, emulated_, of, drawn(*backend_, emulated_, of));
+                expect_verified(family, of, any_member(family, of));
+                expect_verified(emulated_, of, any_member(emulated_, of));
                 data = one_of("stored", "vertices");
             }
         }

@@ -1,4 +1,4 @@
-#include "tools/svg_chart.hpp"
+#include "generator/svg_chart.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,9 @@
 #include <limits>
 
 #include "generator/error.hpp"
-#include "tools/console.hpp"
-#include "tools/format.hpp"
+#include "generator/text.hpp"
 
-namespace hone::tools {
+namespace hone {
 namespace {
 
 // Colours that stay apart for people who see few: Okabe and Ito, Color Universal Design, 2008.
@@ -23,9 +22,15 @@ constexpr double plot_width = 620;
 constexpr double plot_height = 420;
 constexpr double legend_line = 18;
 
+// XML allows few of them, and terminals obey them.
+bool is_control(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7f;
+}
+
 std::string escaped(const std::string& text) {
     std::string result;
-    for (const char c : printable(text)) {
+    for (const char c : text) {
         switch (c) {
             case '&':
                 result += "&amp;";
@@ -39,16 +44,38 @@ std::string escaped(const std::string& text) {
             case '"':
                 result += "&quot;";
                 break;
-            case '\n':
-            case '\t':
-                result += ' ';
-                break;
             default:
-                result += c;
+                result += is_control(c) ? ' ' : c;
         }
     }
     return result;
 }
+
+std::string document(double wide, double high, const std::string& body) {
+    return fmt::format(
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+               "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+               wide, high) +
+           body + "</svg>\n";
+}
+
+struct LabelStyle {
+    std::string anchor = "middle";
+    int size = 13;
+    std::string colour = "#000000";
+};
+
+std::string label(double x, double y, const std::string& text, const LabelStyle& style) {
+    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\" fill=\"{}\">{}</text>\n", x, y, style.anchor, style.size,
+                       style.colour, escaped(text));
+}
+
+// `style`: what its stroke is, if more than a colour.
+std::string line(double x1, double y1, double x2, double y2, const std::string& colour, const std::string& style = "") {
+    return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"{}/>\n", x1, y1, x2, y2, colour, style);
+}
+
+constexpr const char* grid_colour = "#dddddd";
 
 struct Tick {
     double value;
@@ -78,10 +105,11 @@ class Axis {
         high_ = logarithmic_ ? std::pow(10, high) : high;
     }
     void keep_zero() { low_ = 0; }
+    void cover_one() { low_ = high_ = 1; }
 
     double pixel(double value) const { return begin_ + (place(value) - place(low_)) / (place(high_) - place(low_)) * (end_ - begin_); }
 
-    // Round numbers: 1, 2 and 5 times powers of ten.
+    // Powers of ten, with 2 and 5 times these where there is room; linear axes have round numbers.
     std::vector<Tick> ticks() const {
         std::vector<Tick> all;
         if (logarithmic_) {
@@ -94,12 +122,7 @@ class Axis {
             if (all.size() > 1) return all;
             all.clear();
         }
-        const double rough = (high_ - low_) / 6;
-        const double power = std::pow(10, std::floor(std::log10(rough)));
-        const double part = rough / power;
-        const double step = power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
-        for (double number = std::ceil(low_ / step); number * step <= high_ * (1 + 1e-9); ++number)
-            all.push_back({number * step, fmt::format("{:.6g}", number * step)});
+        for (const double value : round_ticks(low_, high_, 6)) all.push_back({value, fmt::format("{:.6g}", value)});
         return all;
     }
 
@@ -123,37 +146,25 @@ class Drawing {
                     x_.cover(point.x);
                     y_.cover(point.y);
                 }
-        if (x_.empty()) throw Error("plot", "there is no point to draw", "choose other results");
+        if (x_.empty() && !chart.may_be_empty) throw Error("chart \"" + chart.title + "\"", "there is no point to draw", "choose other results");
+        if (x_.empty()) x_.cover_one(), y_.cover_one();
         x_.widen();
         y_.widen();
         if (chart.y_from_zero && !chart.logarithmic_y) y_.keep_zero();
     }
 
     std::string text() {
-        const double height = std::max(top + plot_height + 70, top + 20 + legend_line * static_cast<double>(chart_.series.size()));
-        text_ = fmt::format(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-            "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-            width, height);
-        label(left, 28, chart_.title, "start", 16);
+        text_ = label(left, 28, chart_.title, {"start", 16});
         axes();
         for (const bool faint : {true, false})
             for (std::size_t i = 0; i < chart_.series.size(); ++i)
                 if (chart_.series[i].faint == faint) draw(i);
         legend();
-        return text_ + "</svg>\n";
+        return document(width, std::max(top + plot_height + 70, top + 20 + legend_line * static_cast<double>(chart_.series.size())), text_);
     }
 
   private:
     const char* colour_of(std::size_t series) const { return chart_.series[series].faint ? "#999999" : colours.at(series % colours.size()); }
-
-    void label(double x, double y, const std::string& text, const std::string& anchor, int size = 13) {
-        text_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" font-size=\"{}\">{}</text>\n", x, y, anchor, size, escaped(text));
-    }
-
-    void line(double x1, double y1, double x2, double y2, const std::string& colour) {
-        text_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", x1, y1, x2, y2, colour);
-    }
 
     void axes() {
         std::vector<Tick> ticks = x_.ticks();
@@ -164,18 +175,18 @@ class Drawing {
         for (const Tick& tick : ticks) {
             const double at = x_.pixel(tick.value);
             if (at < left - 0.5 || at > left + plot_width + 0.5) continue;
-            line(at, top, at, top + plot_height, "#dddddd");
-            label(at, top + plot_height + 20, tick.text, "middle");
+            text_ += line(at, top, at, top + plot_height, grid_colour);
+            text_ += label(at, top + plot_height + 20, tick.text, {});
         }
         for (const Tick& tick : y_.ticks()) {
             const double at = y_.pixel(tick.value);
             if (at < top - 0.5 || at > top + plot_height + 0.5) continue;
-            line(left, at, left + plot_width, at, "#dddddd");
-            label(left - 8, at + 4, tick.text, "end");
+            text_ += line(left, at, left + plot_width, at, grid_colour);
+            text_ += label(left - 8, at + 4, tick.text, {"end"});
         }
         text_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#444444\"/>\n", left, top, plot_width,
                              plot_height);
-        label(left + plot_width / 2, top + plot_height + 46, chart_.x_label, "middle");
+        text_ += label(left + plot_width / 2, top + plot_height + 46, chart_.x_label, {});
         text_ += fmt::format("<text transform=\"translate(24 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n", top + plot_height / 2,
                              escaped(chart_.y_label));
     }
@@ -213,7 +224,7 @@ class Drawing {
             if (chart_.series[i].line)
                 text_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"3\" fill=\"{}\"/>\n", x, y - 6, colour_of(i));
             if (chart_.series[i].marks) text_ += mark(i, x + 6, y - 4.5, "");
-            label(x + 18, y, cut(chart_.series[i].name, longest), "start", 12);
+            text_ += label(x + 18, y, text::cut(chart_.series[i].name, longest), {"start", 12});
         }
     }
 
@@ -223,10 +234,69 @@ class Drawing {
     std::string text_;
 };
 
+// Strip charts: lanes start where names of lanes and groups end.
+constexpr double strips_left = 280;
+constexpr double strips_right = 20;
+constexpr double row_height = 16;
+constexpr double lane_gap = 9;
+
+// A group's dots in one row, its median as an upright line.
+std::string strip_row(const StripChart::Group& group, double y, double pixels_per_unit, const std::string& colour) {
+    const auto x = [&](double value) { return strips_left + value * pixels_per_unit; };
+    std::string text = label(strips_left - 8, y + 4, group.name + (group.values.empty() ? " \u2013" : ""), {"end", 13, colour});
+    if (group.values.empty()) return text;
+    text += fmt::format("<g fill=\"{}\" fill-opacity=\"0.4\">\n", colour);
+    for (const double value : group.values) text += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"/>\n", x(value), y);
+    text += "</g>\n";
+    std::vector<double> sorted = group.values;
+    std::sort(sorted.begin(), sorted.end());
+    const double median = (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
+    return text + line(x(median), y - 6, x(median), y + 6, "#000000", " stroke-width=\"2\"");
+}
+
 }  // namespace
+
+std::vector<double> round_ticks(double low, double high, int count) {
+    const double rough = (high - low) / count;
+    const double power = std::pow(10, std::floor(std::log10(rough)));
+    const double step = power * (rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
+    std::vector<double> ticks;
+    for (double n = std::ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; ++n) ticks.push_back(n * step + 0.0);  // a zero without a sign
+    return ticks;
+}
 
 std::string svg(const SvgChart& chart) {
     return Drawing(chart).text();
 }
 
-}  // namespace hone::tools
+std::string svg(const StripChart& chart) {
+    double high = chart.marked;
+    double bottom = top;
+    for (const auto& lane : chart.lanes) {
+        bottom += row_height * static_cast<double>(lane.groups.size()) + lane_gap;
+        for (const auto& group : lane.groups)
+            for (const double value : group.values) high = std::max(high, value);
+    }
+    if (!(high > 0)) high = 1;
+    const double scale = (width - strips_right - strips_left) / high;
+    std::string body = label(width / 2, 28, chart.title, {"middle", 16});
+    for (const double tick : round_ticks(0, high, 8)) {
+        const double x = strips_left + tick * scale;
+        body += line(x, top, x, bottom, grid_colour) + label(x, bottom + 18, fmt::format("{:.6g}", tick), {});
+    }
+    const double marked = strips_left + chart.marked * scale;
+    body += line(marked, top, marked, bottom, "#555555", " stroke-dasharray=\"5 3\"");
+    body += label((strips_left + width - strips_right) / 2, bottom + 42, chart.x_label, {});
+    double y = top;
+    for (const auto& lane : chart.lanes) {
+        y += lane_gap / 2;
+        body += label(10, y + row_height / 2 * static_cast<double>(lane.groups.size()) + 4, lane.name, {"start"});
+        for (std::size_t n = 0; n < lane.groups.size(); ++n, y += row_height)
+            body += strip_row(lane.groups[n], y + row_height / 2, scale, colours[n == 0 ? 0 : 1]);
+        y += lane_gap / 2;
+        body += line(10, y, width - strips_right, y, grid_colour);
+    }
+    return document(width, bottom + 60, body);
+}
+
+}  // namespace hone
