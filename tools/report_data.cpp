@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runtime/sha256.hpp"
 #include "tools/explanation.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_diff.hpp"
@@ -299,7 +300,7 @@ struct KernelTexts {
     Json lines = Json::array();
     Json kernels = Json::object();
 
-    void add(std::size_t place, const KernelSource& source) {
+    void add(std::size_t place, const Record& record, const KernelSource& source) {
         Json text = Json::array();
         for (std::size_t begin = 0; begin < source.text.size();) {
             const std::size_t end = std::min(source.text.find('\n', begin), source.text.size());
@@ -309,7 +310,8 @@ struct KernelTexts {
             text.push_back(number);
             begin = end + 1;
         }
-        kernels[std::to_string(place)] = {{"launches", launch_lines(source)}, {"lines", std::move(text)}};
+        kernels[std::to_string(place)] = {
+            {"measured", record.versions.source_hash == sha256(source.text)}, {"launches", launch_lines(source)}, {"lines", std::move(text)}};
     }
 };
 
@@ -317,7 +319,7 @@ Kernels kernels_of(const std::vector<Record>& records, const Families& families)
     std::map<std::pair<std::string, std::string>, KernelTexts> groups;
     for (std::size_t i = 0; i < records.size(); ++i)
         if (const auto source = recorded_kernel(records[i], families))
-            groups[{device_key(records[i].device), records[i].problem.family()}].add(i, *source);
+            groups[{device_key(records[i].device), records[i].problem.family()}].add(i, records[i], *source);
     Kernels result;
     for (auto& [group, texts] : groups) {
         const std::string name = fmt::format("kernels-{}", result.parts.size());
@@ -325,6 +327,15 @@ Kernels kernels_of(const std::vector<Record>& records, const Families& families)
         result.parts.push_back({name, {{"lines", std::move(texts.lines)}, {"kernels", std::move(texts.kernels)}}});
     }
     return result;
+}
+
+Json rivals_of(const ReportContents& contents) {
+    Json list = Json::array();
+    for (const NamedRivals& named : contents.rivals)
+        for (const Rival& rival : named.rivals)
+            list.push_back(
+                {{"device", named.device}, {"problem", rival.problem}, {"seconds", rival.seconds}, {"ours", rival.ours}, {"table", named.name}});
+    return list;
 }
 
 }  // namespace
@@ -351,6 +362,7 @@ std::vector<ReportPart> report_parts(const ReportContents& contents, const Famil
                       {"fields", fields},
                       {"records", rows.take_rows()},
                       {"comparisons", std::move(compared)},
+                      {"rivals", rivals_of(contents)},
                       {"searches", std::move(searches.summaries)},
                       {"kernels", std::move(kernels.index)}}});
     for (auto* const list : {&searches.parts, &kernels.parts})

@@ -5,6 +5,7 @@
 
 #include "generator/families.hpp"
 #include "tools/json.hpp"
+#include "tools/rival_table.hpp"
 #include "tuner/journal.hpp"
 #include "tuning_db/record.hpp"
 
@@ -16,6 +17,13 @@ struct NamedJournal {
     JournalText journal;
 };
 
+/// Rivals on one device model.
+struct NamedRivals {
+    std::string device;  ///< key of the model
+    std::string name;    ///< of the table, for people
+    std::vector<Rival> rivals;
+};
+
 /// What a report tells of.
 struct ReportContents {
     std::string database;         ///< where the records come from, for people
@@ -23,6 +31,7 @@ struct ReportContents {
     std::string against;          ///< where the others come from; empty: there are none
     std::vector<Record> others;
     std::vector<NamedJournal> journals;
+    std::vector<NamedRivals> rivals;
     std::vector<std::string> notes;  ///< what a reader should know of the whole, e.g. a file that could not be read
     bool kernels = true;             ///< with the text of every kernel that hone makes of a record
 };
@@ -42,7 +51,10 @@ struct ReportPart {
 /// - "searches": of every journal the story without its candidates. Their part "search-N" has these, each tunable's value by its position in the list
 /// of
 ///   values, and what `hone explain --json` says of the search;
+/// - "rivals": device, problem, seconds of an update by the rival and by the tuned kernel, and the table that they come from;
 /// - "kernels": for each device model and family a part "kernels-N" with the distinct lines of its kernels, and each kernel as a list of lines.
+/// Whether
+///   it is the one that was measured follows from the record's hash.
 std::vector<ReportPart> report_parts(const ReportContents& contents, const Families& families);
 
 }  // namespace hone::tools

@@ -9,6 +9,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "runtime/sha256.hpp"
 #include "tools/command.hpp"
+#include "tools/compile_report.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/explanation.hpp"
 #include "tools/format.hpp"
@@ -32,6 +33,7 @@ struct Settings {
     std::string journal;
     std::string database;
     std::string device_file;
+    bool compile = false;
     bool verbose = false;
     bool json = false;
 };
@@ -43,7 +45,8 @@ struct Subject {
     std::optional<Record> record;
     std::optional<JournalText> journal;
     std::string journal_file;
-    std::vector<std::string> missing;  // what cannot be told, and why
+    std::vector<EntryResources> resources;  // of the compiled kernel, when it was asked for
+    std::vector<std::string> missing;       // what cannot be told, and why
 };
 
 std::vector<fs::path> journal_folders(const Settings& settings) {
@@ -168,6 +171,32 @@ void print_record(const Record& record, Console& console) {
     if (const std::string words = remark(record); !words.empty()) lines.emplace_back("remarks", words);
     if (const std::string why = doubt(record); !why.empty()) lines.emplace_back("", why);
     console.print("{}\n", fitted(definition_list(lines), console.out_width()));
+}
+
+// Of the kernel that hone makes of the record today; what stands in the way is said.
+void compile_kernel(Subject& subject) {
+    const Record& record = *subject.record;
+    const auto source = recorded_kernel(record, built_in_families());
+    if (!source) {
+        subject.missing.emplace_back("registers, shared memory and spills: hone does not make a kernel of this configuration any more");
+        return;
+    }
+    try {
+        DiskCache cache(DiskCache::default_folder());
+        const auto compiler = open_compiler({generous_limits(record.device), record.device.architecture, record.device.name}, cache);
+        const CompileOutcome outcome = compiler->compile(*source);
+        if (!outcome.ok) subject.missing.push_back("registers, shared memory and spills: the kernel does not compile: " + outcome.failure);
+        subject.resources = outcome.code.resources;
+        if (outcome.ok && subject.resources.empty())
+            subject.missing.emplace_back("registers and spills: compilers for processors do not report them");
+    } catch (const MissingError& error) {
+        subject.missing.push_back(fmt::format("registers, shared memory and spills: {}", error.what()));
+    }
+}
+
+void print_resources(const std::vector<EntryResources>& resources, Console& console) {
+    console.styled(Style::strong, "what the compiler says of it");
+    console.print("\n{}\n", fitted(resources_table(resources), console.out_width()));
 }
 
 void print_candidates(const SearchExplanation& search, const Subject& subject, Console& console) {
@@ -333,6 +362,7 @@ void print_text(const Subject& subject, const std::optional<SearchExplanation>& 
     console.styled(Style::strong, fitted(title, width));
     console.print("\n{}\n", subject.device.name.empty() ? "" : fitted(device_line(subject.device), width) + "\n");
     if (subject.record) print_record(*subject.record, console);
+    if (!subject.resources.empty()) print_resources(subject.resources, console);
     if (search) print_candidates(*search, subject, console);
     if (search && search->model) print_effects(*search, console, settings.verbose);
     if (search && !search->neighbours.empty()) print_neighbours(*search, console, settings.verbose);
@@ -350,15 +380,22 @@ Exit explain(const Settings& settings, Console& console) {
         search = explain_search(*subject.journal, subject.record ? subject.record->config.key() : "", built_in_families());
         subject.missing.insert(subject.missing.end(), search->missing.begin(), search->missing.end());
     }
-    if (subject.record && knows(built_in_families(), subject.record->problem.family()))
-        subject.missing.push_back("registers, static shared memory and spills: neither record nor journal has them; " +
-                                  compile_report_command(*subject.record, built_in_families()));
+    if (subject.record && knows(built_in_families(), subject.record->problem.family())) {
+        if (settings.compile) {
+            compile_kernel(subject);
+        } else {
+            subject.missing.push_back(
+                "registers, static shared memory and spills: neither record nor journal has them; --compile asks the compiler, as does " +
+                compile_report_command(*subject.record, built_in_families()));
+        }
+    }
     if (!settings.json) {
         print_text(subject, search, settings, console);
     } else {
         Json document{
             {"problem", subject.problem}, {"device", subject.device.name}, {"record", subject.record ? tools::json_of(*subject.record) : Json()}};
         if (subject.record) document["launches"] = launches(*subject.record);
+        if (!subject.resources.empty()) document["resources"] = tools::json_of(subject.resources);
         document["search"] = search ? json_of(*search, subject.journal->run, subject.journal_file) : Json();
         document["missing"] = subject.missing;
         print(console, document);
@@ -374,6 +411,7 @@ Action declare(Options& options) {
     options.text("journal", settings->journal, "FILE", "this journal instead, of hone or brought into its format by 'hone convert'");
     declare_database(options, settings->database);
     options.text("device-file", settings->device_file, "FILE", "look for the record in this one file");
+    options.flag("compile", settings->compile, "compile the kernel for its device: registers, shared and local memory, spills");
     options.flag("verbose", settings->verbose, "all effects, and why neighbours are impossible", 'v');
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return explain(*settings, console); };

@@ -20,6 +20,7 @@ struct Settings {
     std::string against;
     std::string output;
     std::vector<std::string> journal_files;
+    std::vector<std::string> rivals;
     bool journals = false;
     bool no_kernels = false;
 };
@@ -74,6 +75,23 @@ void read_journals(ReportContents& contents, const Settings& settings, Console& 
     if (contents.journals.empty()) console.message("hone: there are no journals; 'hone tune' keeps one of every search\n");
 }
 
+// "FILE.csv", where all records are of one device model, or "MODEL=FILE.csv".
+NamedRivals read_rivals(const std::string& word, const std::vector<Record>& records) {
+    std::set<std::string> models;
+    for (const Record& record : records) models.insert(device_key(record.device));
+    std::string file = word;
+    std::string model = models.size() == 1 ? *models.begin() : "";
+    if (const std::size_t equals = word.find('='); equals != std::string::npos && models.contains(word.substr(0, equals))) {
+        model = word.substr(0, equals);
+        file = word.substr(equals + 1);
+    }
+    if (model.empty())
+        throw Error("--rivals", fmt::format("\"{}\" does not say on which device", word),
+                    fmt::format("write MODEL=FILE.csv, where MODEL is one of {}", fmt::join(models, ", ")));
+    constexpr std::int64_t largest = std::int64_t{1} << 26;
+    return {model, file, rivals_in(read_file(file, largest), file, built_in_families())};
+}
+
 Exit report(const Settings& settings, Console& console) {
     ReportContents contents;
     contents.database = database_places(settings.database, settings.device_file);
@@ -88,6 +106,7 @@ Exit report(const Settings& settings, Console& console) {
         console.message("hone: no results{} in {}; 'hone tune' makes some\n", settings.words.empty() ? "" : " of that kind", contents.database);
         return Exit::nothing;
     }
+    for (const std::string& word : settings.rivals) contents.rivals.push_back(read_rivals(word, contents.records));
     const std::string page = report_page(report_parts(contents, built_in_families()));
     if (settings.output.empty()) {
         console.print("{}", page);
@@ -108,6 +127,7 @@ Action declare(Options& options) {
     options.text("against", settings->against, "DIR", "also compare with the results of this folder or file");
     options.flag("journals", settings->journals, "also the searches, from the journals that lie beside the results");
     options.list("journal", settings->journal_files, "FILE", "also this journal, of hone or brought into its format by 'hone convert'");
+    options.list("rivals", settings->rivals, "[MODEL=]FILE.csv", "also rivals, from a table that 'benchmark_report table' made");
     options.flag("no-kernels", settings->no_kernels, "without the text of the kernels: a smaller file");
     return [settings](Console& console) { return report(*settings, console); };
 }

@@ -65,7 +65,7 @@ function isShown(axis, value) {
 
 /**
  * A chart as a figure. `series`: {name, points: [{x, y, note, address}], line, through, marks, faint, step}; a note is a list of lines that a pointer on the
- * point is told, `address` where a click leads; a line goes through the points, or those of `through`. `x` and `y`: {label, log, zero, names, text}. Series can be hidden by the legend; `hidden` is a set of their
+ * point is told, `address` where a click leads; a line goes through the points, or those of `through`; one that is `like` another has its colour. `x` and `y`: {label, log, zero, names, text}. Series can be hidden by the legend; `hidden` is a set of their
  * names, `hide` is called when it changes.
  */
 function chart({label, series, x, y, height = 320, hidden = new Set(), hide = () => {}}) {
@@ -73,7 +73,8 @@ function chart({label, series, x, y, height = 320, hidden = new Set(), hide = ()
         .filter((one) => one.points.length > 0);
     if (shown.length === 0) return h("p", {class: "none"}, "There is nothing to draw.");
     let number = 0;
-    for (const one of shown) one.colour = one.faint ? undefined : number++;
+    for (const one of shown) if (!one.like && !one.faint) one.colour = number++;
+    for (const one of shown) if (one.like) one.colour = shown.find((other) => other.name === one.like)?.colour ?? number++;
     const figure = h("figure", {class: "chart"});
     const drawing = h("div", {class: "drawing"});
     const draw = () => {
@@ -102,10 +103,10 @@ function legend(shown, hidden, changed) {
 }
 
 function shapeOf(one) {
-    return shapes[one.faint ? 0 : Math.floor(one.colour / seriesColours) % shapes.length];
+    return shapes[one.faint ? 0 : one.like ? 3 : Math.floor(one.colour / seriesColours) % shapes.length];
 }
 function lineClass(one) {
-    return one.faint ? "line faint" : `line s${one.colour % seriesColours} dash${Math.floor(one.colour / seriesColours) % 4}`;
+    return one.faint ? "line faint" : `line s${one.colour % seriesColours} dash${one.like ? 2 : Math.floor(one.colour / seriesColours) % 4}`;
 }
 function markClass(one) {
     return one.faint ? "mark faint" : `mark s${one.colour % seriesColours}`;
@@ -126,7 +127,8 @@ function drawn({label, series, x, y, width, height}) {
     }
     for (const tick of up.ticks) {
         const place = round1(up.place(tick));
-        grid.append(svg("path", {d: `M${left},${place}H${width - right}`}), svg("text", {x: left - 6, y: place + 4, "text-anchor": "end"}, up.text(tick)));
+        grid.append(svg("path", {d: `M${left},${place}H${width - right}`}),
+                    svg("text", {x: left - 6, y: place + 4, "text-anchor": "end"}, up.text(tick)));
     }
     picture.append(grid, svg("text", {class: "axis", x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle"}, x.label));
     const targets = [];
@@ -208,9 +210,10 @@ function hideTip() {
 }
 
 /** Horizontal bars with their numbers: {name, value, text, note, address}, the longest as wide as there is room. */
-function bars(rows, {unit = ""} = {}) {
+function bars(rows) {
     const most = Math.max(...rows.map((row) => row.value), 1e-300);
     return h("table", {class: "bars"}, h("tbody", {}, rows.map((row) =>
         h("tr", {}, h("th", {scope: "row"}, row.address ? h("a", {href: row.address}, row.name) : row.name),
-          h("td", {class: "number"}, row.text ?? `${grouped(row.value)}${unit}`), h("td", {class: "wide"}, bar(row.value / most, row.kind), row.note ?? "")))));
+          h("td", {class: "number"}, row.text ?? grouped(row.value)),
+          h("td", {class: "wide"}, bar(row.value / most, row.kind), row.note ?? "")))));
 }

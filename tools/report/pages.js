@@ -10,10 +10,12 @@ const columnsOfResults = {
               text: (r) => r.ceiling_fraction > 0 ? `${percent(r.ceiling_fraction)} ${r.ceiling}` : "-", value: (r) => r.ceiling_fraction,
               cell: (r) => r.ceiling_fraction > 0
                   ? [`${percent(r.ceiling_fraction)} ${r.ceiling}`, bar(r.ceiling_fraction, nearness(r.ceiling_fraction))] : "-"},
-    gain: {name: "gain", title: "gain", help: "times as fast as the untuned safe configuration", number: true, text: (r) => times(r.gain), value: (r) => r.gain},
+    gain: {name: "gain", title: "gain", help: "times as fast as the untuned safe configuration", number: true, text: (r) => times(r.gain),
+        value: (r) => r.gain},
     rate: {name: "rate", title: "rate, G/s", help: "1e9 updates, elements, ... per second", number: true,
            text: (r) => `${significant(r.rate)} ${r.unit}`, value: (r) => r.rate, most: 20},
-    bandwidth: {name: "bandwidth", title: "GB/s", help: "compulsory bytes per second", number: true, text: (r) => significant(r.bandwidth), value: (r) => r.bandwidth},
+    bandwidth: {name: "bandwidth", title: "GB/s", help: "compulsory bytes per second", number: true, text: (r) => significant(r.bandwidth),
+        value: (r) => r.bandwidth},
     flops: {name: "flops", title: "GFLOP/s", help: "operations per second", number: true, text: (r) => significant(r.flops), value: (r) => r.flops},
     remark: {name: "remark", title: "remarks", help: "what to know before trusting it", text: (r) => r.remark, style: () => "poor", most: 26},
     date: {name: "date", title: "date", help: "day of the measurement, UTC", text: (r) => r.date.slice(0, 10)}
@@ -36,7 +38,7 @@ function resultList({rows, query, columns, label, changed = () => {}}) {
     const list = table({label, columns, rows: [], address: (r) => r.address, sort: query.get("sort") ?? "", sorted: (sort) => setQuery({sort})});
     const apply = (text) => {
         const chosen = rows.filter(filterOf(text));
-        count.textContent = chosen.length === rows.length ? plural(rows.length, "result") : `${grouped(chosen.length)} of ${plural(rows.length, "result")}`;
+        count.textContent = (chosen.length < rows.length ? `${grouped(chosen.length)} of ` : "") + plural(rows.length, "result");
         list.setRows(chosen);
         changed(chosen);
     };
@@ -47,7 +49,8 @@ function resultList({rows, query, columns, label, changed = () => {}}) {
     return h("section", {class: "list"},
         h("div", {class: "controls"}, h("label", {for: "filter"}, "Filter"), input, count),
         h("p", {class: "hint", id: "filter-help"}, "All words must hold. ", code("maxwell"), " is a part of the text, ", code("order=3,4"),
-          " a value (also of family, device, remark, hone, driver, \u2026), ", code("ceiling<80%"), " a bound (also of gain, step, rate, unsure, evaluations, order, \u2026), ",
+          " a value (also of family, device, remark, hone, driver, \u2026), ", code("ceiling<80%"),
+          " a bound (also of gain, step, rate, unsure, evaluations, order, \u2026), ",
           code("-word"), " its contrary."),
         list.element);
 }
@@ -61,7 +64,11 @@ function choices(label, name, values, chosen, page, query) {
 
 function select(label, name, values, chosen) {
     const id = `choose-${name}`;
-    return h("span", {class: "select"}, h("label", {for: id}, label), h("select", {id, change: (event) => { setQuery({[name]: event.target.value}); render(); }},
+    const choose = (event) => {
+        setQuery({[name]: event.target.value});
+        render();
+    };
+    return h("span", {class: "select"}, h("label", {for: id}, label), h("select", {id, change: choose},
         values.map(([value, title]) => h("option", {value, selected: value === chosen}, title))));
 }
 
@@ -139,7 +146,8 @@ function roofline(rows, hidden) {
         roof(`memory, ${significant(bandwidth)} GB/s`, [{x: low, y: low * bandwidth}, {x: end, y: end * bandwidth}]);
     }
     for (const [precision, peak] of peaks)
-        roof(`${precision} arithmetic, ${significant(peak)} GFLOP/s`, [{x: bandwidth ? Math.max(low, peak / bandwidth) : low, y: peak}, {x: high, y: peak}]);
+        roof(`${precision} arithmetic, ${significant(peak)} GFLOP/s`,
+            [{x: bandwidth ? Math.max(low, peak / bandwidth) : low, y: peak}, {x: high, y: peak}]);
     return chart({label: "Roofline: GFLOP/s over operations per byte", series, height: 400, hidden, hide: keepHidden,
                   x: {label: "operations per byte of compulsory traffic", log: true}, y: {label: "GFLOP/s", log: true}});
 }
@@ -154,13 +162,18 @@ function hiddenIn(query) {
 function overviewPage(query) {
     const model = nearestTo(query.get("device"), [...models.keys()], models.keys().next().value);
     const rows = (models.get(model) ?? []).filter((r) => r.purpose === "");
-    const elements = [h("h1", {}, "Tuned results"), h("p", {class: "muted"}, `${plural(results.length, "result")} of ${plural(families.size, "family")} on ` +
+    const elements = [h("h1", {}, "Tuned results"),
+        h("p", {class: "muted"}, `${plural(results.length, "result")} of ${plural(families.size, "family")} on ` +
         `${plural(models.size, "device")}; database: ${main.database}`)];
     for (const note of main.notes) elements.push(h("p", {class: "warning"}, note));
     elements.push(h("div", {class: "cards"}, [...models].map(([key, list]) => deviceCard(key, list))));
     if (rows.length === 0) return {title: "Overview", elements};
     elements.push(choices("Device", "device", [...models.keys()].map((key) => [key, modelName(key)]), model, "", query),
-        h("section", {}, h("h2", {}, "How near the ceilings"), ceilingChart(rows)),
+        h("section", {}, h("h2", {}, "How near the ceilings"),
+          h("p", {class: "hint"},
+            "Every result, and of each family the median (the short lines). Beyond 100 % caches hold a part of the data, " +
+            "or a kernel does less than is counted."),
+          ceilingChart(rows)),
         h("section", {}, h("h2", {}, "Families"), familyTable(rows)),
         h("section", {}, h("h2", {}, "Roofline"), roofline(rows, hiddenIn(query))),
         h("section", {}, h("h2", {}, "What is left to do"), leftToDo(model, rows)));
@@ -173,7 +186,8 @@ function familyTable(rows) {
         const near = list.filter((r) => r.ceiling_fraction > 0).sort((a, b) => a.ceiling_fraction - b.ceiling_fraction);
         const middle = medianCeiling(list);
         return [h("a", {href: address("family", {family, device: list[0].model})}, family), grouped(list.length), percent(middle),
-                middle ? bar(middle, nearness(middle)) : "", near.length > 0 ? h("a", {href: near[0].address}, percent(near[0].ceiling_fraction)) : "-",
+                middle ? bar(middle, nearness(middle)) : "",
+                near.length > 0 ? h("a", {href: near[0].address}, percent(near[0].ceiling_fraction)) : "-",
                 times(geometricMean(list.filter((r) => r.gain > 0).map((r) => r.gain))), grouped(list.filter((r) => r.half > 0.02).length)];
     }), [1, 2, 4, 5, 6]);
 }
@@ -193,7 +207,8 @@ function leftToDo(model, rows) {
         h("h3", {}, "Untuned"),
         untuned.length === 0 ? h("p", {}, `Every family of hone has results on ${modelName(model)}.`)
             : h("ul", {}, untuned.map((family) => h("li", {}, h("b", {}, family.name), ` has no result on ${modelName(model)}: ${family.summary}`))),
-        elsewhere.length > 0 ? h("p", {}, `${plural(elsewhere.length, "problem")} tuned on other devices ${elsewhere.length === 1 ? "is" : "are"} not tuned here.`) : ""
+        elsewhere.length > 0 ? h("p", {},
+            `${plural(elsewhere.length, "problem")} tuned on other devices ${elsewhere.length === 1 ? "is" : "are"} not tuned here.`) : ""
     ];
 }
 
@@ -207,7 +222,8 @@ function resultsPage(query) {
 // A family
 
 const metrics = [
-    ["rate", "rate", (r) => r.rate, (r) => `G ${r.unit}/s`], ["ceiling", "part of the ceiling", (r) => r.ceiling_fraction, () => "part of the ceiling"],
+    ["rate", "rate", (r) => r.rate, (r) => `G ${r.unit}/s`],
+    ["ceiling", "part of the ceiling", (r) => r.ceiling_fraction, () => "part of the ceiling"],
     ["gain", "gain over untuned", (r) => r.gain, () => "times the safe configuration"], ["bandwidth", "GB/s", (r) => r.bandwidth, () => "GB/s"],
     ["flops", "GFLOP/s", (r) => r.flops, () => "GFLOP/s"], ["step", "time of a step", (r) => r.median, () => "seconds a step"]
 ];
@@ -223,6 +239,17 @@ function varying(rows) {
     return new Map([...values].filter(([, set]) => set.size > 1));
 }
 
+// What rivals reach of the same problems, where they were measured.
+function rivalSeries(lines, xs) {
+    const rivals = new Map(main.rivals.map((rival) => [`${rival.device}\n${rival.problem}`, rival]));
+    return [...lines].map(([name, list]) => ({name: `rival, ${name}`, like: name, line: true,
+        points: list.filter((r) => r.purpose === "" && rivals.has(`${r.model}\n${r.problem}`)).map((r) => {
+            const rival = rivals.get(`${r.model}\n${r.problem}`);
+            const note = [`rival: ${r.problem}`, `${significant(1e-9 / rival.seconds)} G ${r.unit}/s`];
+            return {x: xs(r), y: 1e-9 / rival.seconds, note, address: r.address};
+        }).sort((a, b) => a.x - b.x)}));
+}
+
 // Of the points with equal x, as of other sizes, the best.
 function bestOfEach(points, leastIsBest) {
     return [...groupBy(points, (p) => p.x).values()].map((list) => list.reduce((a, b) => (b.y < a.y) === leastIsBest ? b : a));
@@ -234,19 +261,22 @@ function familyChart(rows, over, metric, sizes, hidden) {
     const names = numeric ? undefined : [...(differ.get(over) ?? [])].sort();
     const others = [...differ.keys()].filter((name) => name !== over && !sizes.has(name));
     const lines = groupBy(rows.filter((r) => r.parameters.has(over)), (r) =>
-        [...(models.size > 1 ? [r.fingerprint.name] : []), ...others.map((name) => r.parameters.get(name) ?? "-"), r.purpose].filter((word) => word !== "").join(" "));
+        [...(models.size > 1 ? [r.fingerprint.name] : []), ...others.map((name) => r.parameters.get(name) ?? "-"),
+            r.purpose].filter((word) => word !== "").join(" "));
     const [, , value, axis] = metric;
     const xs = (r) => names ? names.indexOf(r.parameters.get(over)) : Number(r.parameters.get(over));
     const series = [...lines].map(([name, list]) => {
         const points = list.map((r) => ({x: xs(r), y: value(r), note: noteOf(r), address: r.address})).sort((a, b) => a.x - b.x);
         return {name, line: true, points, through: bestOfEach(points.filter((p) => p.y > 0), metric[0] === "step")};
     });
+    if (metric[0] === "rate") series.push(...rivalSeries(lines, xs));
     const ys = rows.map(value).filter((y) => y > 0);
     const wide = ys.reduce((a, b) => Math.max(a, b), 0) > 20 * ys.reduce((a, b) => Math.min(a, b), Infinity);
     const numbers = names ? [] : rows.map(xs).filter((x) => x > 0);
     const far = numbers.length > 0 && numbers.reduce((a, b) => Math.max(a, b), 0) > 30 * numbers.reduce((a, b) => Math.min(a, b), Infinity);
     return chart({label: `${metric[1]} over ${over}`, series, height: 380, hidden, hide: keepHidden, x: {label: over, names, log: far},
-                  y: {label: axis(rows[0]), log: wide, zero: true, text: metric[0] === "ceiling" ? percentTick : metric[0] === "step" ? duration : undefined}});
+                  y: {label: axis(rows[0]), log: wide, zero: true,
+                      text: metric[0] === "ceiling" ? percentTick : metric[0] === "step" ? duration : undefined}});
 }
 
 function familyPage(query) {
@@ -263,13 +293,15 @@ function familyPage(query) {
         columns: resultColumns(rows, {several: models.size > 1, problem: {...columnsOfResults.problem, text: (r) => r.title || r.problem}}),
         changed: (chosen) => place.replaceChildren(over && chosen.length > 0 ? familyChart(chosen, over, metric, sizes, hiddenIn(query)) : "")});
     return {title: name, elements: [
-        h("h1", {}, name), h("p", {}, known ? known.summary : "A family that this hone does not know: of an application's own, its results are shown as they stand."),
+        h("h1", {}, name), h("p", {},
+            known ? known.summary : "A family that this hone does not know: of an application's own, its results are shown as they stand."),
         known ? h("p", {class: "muted"}, known.source) : "",
         choices("Family", "family", [...families.keys()].map((key) => [key, key]), name, "family", new URLSearchParams()),
         h("section", {}, h("div", {class: "controls"}, select("Show", "metric", metrics.map(([key, title]) => [key, title]), metric[0]),
             over ? select("over", "over", differ.map((key) => [key, key]), over) : ""), place),
         list,
-        known ? h("details", {}, h("summary", {}, "Parameters"), plainTable(["parameter", "meaning"], known.parameters.map((p) => [p.name, p.help]))) : ""]};
+        known ? h("details", {}, h("summary", {}, "Parameters"),
+            plainTable(["parameter", "meaning"], known.parameters.map((p) => [p.name, p.help]))) : ""]};
 }
 
 // A comparison
@@ -284,7 +316,8 @@ function comparePage(query) {
     const comparison = main.comparisons[number];
     const named = (side) => main.devices.some((device) => device.key === side) ? modelName(side) : side;
     const rows = comparison.rows.map(([before, after, kind, ratio, confidence, config, source]) =>
-        ({before: allResults[before], after: allResults[after], kind, ratio, confidence, because: config ? "other configuration" : source ? "other kernel" : ""}));
+        ({before: allResults[before], after: allResults[after], kind, ratio, confidence,
+            because: config ? "other configuration" : source ? "other kernel" : ""}));
     const kind = nearestTo(query.get("kind"), changeKinds, "");
     const test = filterOf(query.get("q") ?? "");
     const chosen = rows.filter((row) => (kind === "" || row.kind === kind) && test(row.after ?? row.before));
@@ -292,7 +325,8 @@ function comparePage(query) {
     const cost = (r) => r === undefined ? "-" : r.purpose === "energy" && r.joules > 0 ? `${significant(r.joules)} J` : duration(r.median);
     const columns = [
         {name: "problem", title: "problem", text: (row) => (row.after ?? row.before).problem, most: 70},
-        {name: "change", title: "change", text: (row) => row.kind, style: (row) => row.kind === "slower" ? "poor" : row.kind === "faster" ? "good" : ""},
+        {name: "change", title: "change", text: (row) => row.kind,
+            style: (row) => row.kind === "slower" ? "poor" : row.kind === "faster" ? "good" : ""},
         {name: "before", title: "before", number: true, text: (row) => cost(row.before), value: (row) => row.before?.median ?? 0},
         {name: "after", title: "after", number: true, text: (row) => cost(row.after), value: (row) => row.after?.median ?? 0},
         {name: "ratio", title: "difference", number: true, text: (row) => row.ratio > 0 ? change(row.ratio) : "-", value: (row) => row.ratio},
@@ -300,25 +334,30 @@ function comparePage(query) {
          text: (row) => row.confidence > 0 ? percent(Math.min(row.confidence, 0.999)) : "-", value: (row) => row.confidence},
         {name: "because", title: "because", text: (row) => row.because}
     ];
-    const list = table({label: "Changes", columns, rows: chosen, address: (row) => (row.after ?? row.before).address, sort: query.get("sort") ?? "-ratio",
+    const list = table({label: "Changes", columns, rows: chosen, address: (row) => (row.after ?? row.before).address,
+        sort: query.get("sort") ?? "-ratio",
                         sorted: (sort) => setQuery({sort})});
     const both = chosen.filter((row) => row.ratio > 0);
+    const before = both.map((row) => row.before.median).sort((a, b) => a - b);
+    const ends = [before[0], before.at(-1)];
     const picture = both.length === 0 ? "" : chart({label: "Time after over time before", height: 320,
-        x: {label: `seconds a step, ${named(comparison.before)}`, log: true, text: duration}, y: {label: "times the time before", log: true, text: times},
+        x: {label: `seconds a step, ${named(comparison.before)}`, log: true, text: duration},
+        y: {label: "times the time before", log: true, text: times},
         series: [...[...groupBy(both, (row) => row.after.family)].map(([name, list2]) => ({name, points: list2.map((row) =>
             ({x: row.before.median, y: row.ratio, address: row.after.address,
               note: [row.after.problem, `${cost(row.before)} before, ${cost(row.after)} after: ${change(row.ratio)}`]}))})),
-            {name: "equal", faint: true, line: true, marks: false, points: [Math.min(...both.map((row) => row.before.median)),
-                                                                            Math.max(...both.map((row) => row.before.median))].map((x) => ({x, y: 1}))}]});
+            {name: "equal", faint: true, line: true, marks: false, points: ends.map((x) => ({x, y: 1}))}]});
     const input = h("input", {type: "search", id: "filter", value: query.get("q") ?? "", placeholder: "order=3 precision=f32 \u2026",
                               change: () => { setQuery({q: input.value}); render(); }});
     return {title: "Compare", elements: [
         h("h1", {}, "Compare"),
-        choices("Pair", "pair", main.comparisons.map((one, i) => [String(i), `${named(one.before)} \u2192 ${named(one.after)}`]), String(number), "compare",
+        choices("Pair", "pair", main.comparisons.map((one, i) => [String(i), `${named(one.before)} \u2192 ${named(one.after)}`]), String(number),
+            "compare",
                 new URLSearchParams()),
         h("p", {}, `${named(comparison.before)} before, ${named(comparison.after)} after: on the geometric mean of `,
           `${plural(rows.filter((row) => row.ratio > 0).length, "problem")} that both have, ${change(comparison.mean_ratio)} time.`),
-        choices("Change", "kind", [["", `all ${grouped(rows.length)}`], ...changeKinds.map((name) => [name, `${name} ${grouped(counts.get(name))}`])], kind,
+        choices("Change", "kind",
+            [["", `all ${grouped(rows.length)}`], ...changeKinds.map((name) => [name, `${name} ${grouped(counts.get(name))}`])], kind,
                 "compare", query),
         picture, h("div", {class: "controls"}, h("label", {for: "filter"}, "Filter"), input,
                    h("output", {class: "count", id: "count"}, `${grouped(chosen.length)} of ${plural(rows.length, "problem")}`)), list.element]};

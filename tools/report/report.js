@@ -50,7 +50,7 @@ function showKeys() {
 }
 
 const shortcuts = {
-    "?": showKeys, "/": () => document.getElementById("filter")?.focus(), "[": () => history.back(), "]": () => history.forward(),
+    "?": showKeys, "/": () => document.getElementById("filter")?.select(), "[": () => history.back(), "]": () => history.forward(),
     o: () => { location.hash = "#/"; }, r: () => { location.hash = "#/results"; }, f: () => { location.hash = "#/family"; },
     c: () => { location.hash = "#/compare"; }, s: () => { location.hash = "#/searches"; }
 };

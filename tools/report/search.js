@@ -16,11 +16,13 @@ function convergencePoints(search, over) {
 }
 
 function convergenceChart(searches, over, hidden) {
-    const series = searches.map((search) => ({name: searches.length > 1 ? `${search.problem}` : "", line: true, step: true, marks: searches.length < 6,
+    const series = searches.map((search) => ({name: searches.length > 1 ? `${search.problem}` : "", line: true, step: true,
+        marks: searches.length < 6,
                                               points: convergencePoints(search, over)}));
     const high = series.flatMap((one) => one.points).reduce((most, point) => Math.max(most, point.y), 1);
     return chart({label: "Best so far over the search", series, height: 300, hidden, hide: keepHidden,
-                  x: over === "evaluation" ? {label: "candidates evaluated"} : {label: "time of the search", text: (value) => value > 0 ? duration(value) : "0"},
+                  x: over === "evaluation" ? {label: "candidates evaluated"} : {label: "time of the search",
+                      text: (value) => value > 0 ? duration(value) : "0"},
                   y: {label: "best so far, times the best", log: high > 5, text: times}});
 }
 
@@ -50,7 +52,8 @@ function searchesPage(query) {
         {name: "device", title: "device", text: (s) => s.device_name, most: 24},
         {name: "strategy", title: "strategy", text: (s) => s.strategy},
         {name: "evaluations", title: "candidates", number: true, text: (s) => grouped(s.evaluations), value: (s) => s.evaluations},
-        {name: "members", title: "of", help: "members of the space", number: true, text: (s) => s.members > 0 ? grouped(s.members) : "-", value: (s) => s.members},
+        {name: "members", title: "of", help: "members of the space", number: true, text: (s) => s.members > 0 ? grouped(s.members) : "-",
+            value: (s) => s.members},
         {name: "failed", title: "failed", number: true, text: (s) => grouped(failed(s)), value: failed},
         {name: "best", title: "best", number: true, text: (s) => costText(s.objective, s.best ?? 0), value: (s) => s.best ?? 0},
         {name: "gain", title: "safe over best", number: true, text: (s) => times(s.safe / s.best), value: (s) => s.safe / s.best || 0},
@@ -65,7 +68,8 @@ function searchesPage(query) {
     const sum = (value) => chosen.reduce((all, search) => all + value(search), 0);
     return {title: "Searches", elements: [
         h("h1", {}, "Searches"),
-        h("p", {class: "muted"}, `${plural(chosen.length, "search")}: ${plural(sum((s) => s.evaluations), "candidate")}, ${grouped(sum((s) => s.measured))} measured, ` +
+        h("p", {class: "muted"},
+            `${plural(chosen.length, "search")}: ${plural(sum((s) => s.evaluations), "candidate")}, ${grouped(sum((s) => s.measured))} measured, ` +
           `${grouped(sum(failed))} failed` +
           (sum((s) => s.seconds) > 0 ? `, in ${duration(sum((s) => s.seconds))}` : "")),
         h("div", {class: "controls"}, h("label", {for: "filter"}, "Filter"), input,
@@ -83,14 +87,16 @@ function searchesPage(query) {
 
 function searchSections(summary, query) {
     const {explanation, candidates} = part(summary.part);
-    const sections = [h("section", {id: "search"}, h("h2", {}, "The search"), searchFacts(summary, explanation))];
+    const first = h("div", {class: "beside"}, h("section", {}, h("h2", {}, "The search"), searchFacts(summary, explanation)));
+    const sections = [first];
     const add = (title, ...content) => sections.push(h("section", {}, h("h2", {}, title), ...content));
     if (explanation.failures.length > 0) add("What failed", failureBars(explanation.failures));
     if (!(explanation.best > 0)) return sections;
-    add("How many came how near to the best", histogram(explanation));
+    first.append(h("section", {}, h("h2", {}, "How many came how near to the best"), histogram(explanation)));
     if (explanation.effects?.length > 0) add("Which tunables mattered", importance(explanation));
     else if (explanation.explained !== undefined)
-        add("Which tunables mattered", h("p", {}, `The model of the times explains ${percent(Math.max(0, explanation.explained))} of their variation, ` +
+        add("Which tunables mattered", h("p", {},
+            `The model of the times explains ${percent(Math.max(0, explanation.explained))} of their variation, ` +
             "too little to ask it."));
     if (explanation.neighbours.length > 0) add("What changing one value of the winner costs", neighbours(explanation));
     const over = nearestTo(query.get("over"), ["evaluation", "elapsed"], "evaluation");
@@ -117,14 +123,16 @@ function searchFacts(summary, explanation) {
 }
 
 function histogram(explanation) {
-    return bars(explanation.histogram.map((bin) => ({name: bin.to === null ? `beyond ${times(bin.from)}` : `to ${times(bin.to)}`, value: bin.count})));
+    return bars(explanation.histogram.map((bin) => ({name: bin.to === null ? `beyond ${times(bin.from)}` : `to ${times(bin.to)}`,
+        value: bin.count})));
 }
 
 function importance(explanation) {
     const winner = assignments(explanation.winner.split(","));
     const shown = explanation.effects.filter((effect) => effect.share >= 0.01).slice(0, 16);
     return [
-        h("p", {class: "hint"}, `Part of the variation of the times, by a model that explains ${percent(explanation.explained)} of it (each time predicted from the ` +
+        h("p", {class: "hint"},
+            `Part of the variation of the times, by a model that explains ${percent(explanation.explained)} of it (each time predicted from the ` +
           "others). Behind it the mean time with each value, as a multiple of the best value's; the winner's value is framed."),
         bars(shown.map((effect) => ({name: effect.tunables.join(" with "), value: effect.share, text: percent(effect.share),
                                      note: effect.tunables.length === 1 ? valueChips(effect, winner) : ""})))];
@@ -133,17 +141,19 @@ function importance(explanation) {
 function valueChips(effect, winner) {
     const best = Math.min(...effect.values.map((one) => one.factor));
     return h("span", {class: "chips"}, effect.values.map((one) =>
-        h("span", {class: String(one.value) === winner.get(effect.tunables[0]) ? "chip won" : "chip"}, `${one.value} ${times(one.factor / best)}`)));
+        h("span", {class: String(one.value) === winner.get(effect.tunables[0]) ? "chip won" : "chip"}, h("i", {}, one.value),
+            times(one.factor / best))));
 }
 
 function neighbours(explanation) {
     const winner = assignments(explanation.winner.split(","));
-    const text = (one) => one.kind === "impossible" ? `${one.value} impossible`
-        : `${one.value} ${one.kind === "predicted" ? "~" : ""}${times(one.ratio)}`;
+    const text = (one) => one.kind === "impossible" ? "impossible" : `${one.kind === "predicted" ? "~" : ""}${times(one.ratio)}`;
     const title = (one) => one.kind === "predicted" ? `predicted: ${times(one.interval[0])} to ${times(one.interval[1])} with 95 %` : one.reason ?? "measured";
-    return [h("p", {class: "hint"}, "Times the winner's time as the search measured it; ~ is predicted by the model (its interval is shown where the pointer rests)."),
+    return [h("p", {class: "hint"},
+        "Times the winner's time as the search measured it; ~ is predicted by the model (its interval is shown where the pointer rests)."),
         plainTable(["tunable", "winner", "instead"], [...groupBy(explanation.neighbours, (one) => one.tunable)].map(([tunable, list]) =>
-            [tunable, winner.get(tunable) ?? "", h("span", {class: "chips"}, list.map((one) => h("span", {class: `chip ${one.kind}`, title: title(one)}, text(one))))]))];
+            [tunable, winner.get(tunable) ?? "", h("span", {class: "chips"}, list.map((one) => h("span", {class: `chip ${one.kind}`,
+                title: title(one)}, h("i", {}, one.value), text(one))))]))];
 }
 
 // Candidates with their values by tunable, the measured ones with their cost as a multiple of the best.
@@ -152,7 +162,8 @@ function candidateList(candidates, explanation) {
     const rows = candidates.costs.map((cost, i) => ({cost, ratio: cost / explanation.best, status: candidates.status[i],
                                                     values: candidates.values.slice(i * count, (i + 1) * count)}));
     const used = candidates.tunables.map((tunable, d) => ({...tunable, d})).filter((tunable) => tunable.values.length > 1);
-    const share = new Map((explanation.effects ?? []).filter((effect) => effect.tunables.length === 1).map((effect) => [effect.tunables[0], effect.share]));
+    const share = new Map((explanation.effects ?? []).filter((effect) => effect.tunables.length === 1).map((effect) => [effect.tunables[0],
+        effect.share]));
     used.sort((a, b) => (share.get(b.name) ?? 0) - (share.get(a.name) ?? 0));
     return {tunables: used, all: candidates.tunables, rows};
 }
@@ -173,19 +184,25 @@ function pairs(tried, query) {
 // Costs of all candidates over the values of one tunable, and a line through the best of each.
 function strip(tried, tunable) {
     const measured = tried.rows.filter((row) => row.cost > 0);
-    const best = tunable.values.map((_, v) => measured.filter((row) => row.values[tunable.d] === v).reduce((least, row) => Math.min(least, row.ratio), Infinity));
-    return chart({label: `Times over ${tunable.name}`, height: 320, x: {label: tunable.name, names: tunable.values}, y: {label: "times the best", log: true, text: times},
-        series: [{name: "best with this value", line: true, points: best.map((y, x) => ({x, y, note: [`${tunable.name}=${tunable.values[x]}`, times(y)]}))},
-                 {name: "candidates", faint: true, points: measured.map((row, i) => ({x: row.values[tunable.d] + ((i * 0.618034) % 1 - 0.5) * 0.6, y: row.ratio,
+    const best = tunable.values.map((_, v) => measured.filter((row) => row.values[tunable.d] === v).reduce((least, row) => Math.min(least,
+        row.ratio), Infinity));
+    return chart({label: `Times over ${tunable.name}`, height: 320, x: {label: tunable.name, names: tunable.values}, y: {label: "times the best",
+        log: true, text: times},
+        series: [{name: "best with this value", line: true, points: best.map((y, x) => ({x, y, note: [`${tunable.name}=${tunable.values[x]}`,
+            times(y)]}))},
+                 {name: "candidates", faint: true, points: measured.map((row, i) => ({x: row.values[tunable.d] + ((i * 0.618034) % 1 - 0.5) * 0.6,
+                     y: row.ratio,
                      note: [times(row.ratio), configurationOf(tried, row)]}))}]});
 }
 
 /** Of each pair of values the best time, as a multiple of the best of all. */
 function heatMap(tried, across, up) {
     const cell = (a, b) => tried.rows.filter((row) => row.values[across.d] === a && row.values[up.d] === b);
-    return [h("p", {class: "hint"}, "In each place the best time with both values, as a multiple of the best of all, and how many candidates were tried."),
+    return [h("p", {class: "hint"},
+        "In each place the best time with both values, as a multiple of the best of all, and how many candidates were tried."),
         h("div", {class: "plain"}, h("table", {class: "heat"},
-            h("thead", {}, h("tr", {}, h("th", {scope: "col"}, `${up.name} \\ ${across.name}`), across.values.map((value) => h("th", {scope: "col"}, value)))),
+            h("thead", {}, h("tr", {}, h("th", {scope: "col"}, `${up.name} \\ ${across.name}`), across.values.map((value) => h("th", {scope: "col"},
+                value)))),
             h("tbody", {}, up.values.map((value, b) => h("tr", {}, h("th", {scope: "row"}, value), across.values.map((_, a) => {
                 const rows = cell(a, b);
                 const measured = rows.filter((row) => row.cost > 0);
@@ -211,10 +228,12 @@ function parallel(tried, query) {
         tunable.values[row.values[tunable.d]] === only.get(tunable.name)));
     const box = h("div", {class: "drawing scroll-x"});
     const worst = measured.reduce((most, row) => Math.max(most, row.ratio), 1.01);
-    const draw = () => box.replaceChildren(parallelPicture(tried, measured, new Set(chosen), worst, only, Math.max(box.clientWidth, tried.tunables.length * 92 + 150)));
+    const draw = () => box.replaceChildren(parallelPicture(tried, measured, new Set(chosen), worst, only, Math.max(box.clientWidth,
+        tried.tunables.length * 92 + 150)));
     new ResizeObserver(draw).observe(box);
     return [
-        h("p", {class: "hint"}, "A line for each measured candidate; the tunables that mattered most come first. Press a value to keep its candidates only."),
+        h("p", {class: "hint"},
+            "A line for each measured candidate; the tunables that mattered most come first. Press a value to keep its candidates only."),
         h("p", {}, `${grouped(chosen.length)} of ${plural(measured.length, "candidate")}` + (chosen.length > 0 ? `, the best ${times(chosen.at(-1).ratio)}` : ""),
           only.size > 0 ? [" ", h("button", {type: "button", id: "all-values", click: () => { setQuery({only: ""}); render(); }}, "All again")] : ""),
         box];
@@ -227,9 +246,11 @@ function parallelPicture(tried, measured, chosen, worst, only, width) {
     const x = (i) => left + (width - left - right) * i / axes;
     const y = (tunable, value) => tunable.values.length > 1 ? bottom - (bottom - top) * value / (tunable.values.length - 1) : (top + bottom) / 2;
     const time = (ratio) => bottom - (bottom - top) * Math.log(ratio) / Math.log(worst);
-    const picture = svg("svg", {width, height, viewBox: `0 0 ${width} ${height}`, class: "parallel", role: "group", "aria-label": "Parallel coordinates of the candidates"});
+    const picture = svg("svg", {width, height, viewBox: `0 0 ${width} ${height}`, class: "parallel", role: "group",
+        "aria-label": "Parallel coordinates of the candidates"});
     const kinds = [["out", () => false], ["far", (r) => r > 1.5], ["near", (r) => r > 1.1 && r <= 1.5], ["best", (r) => r <= 1.1]];
-    const lineOf = (row) => tried.tunables.map((tunable, i) => `${i === 0 ? "M" : "L"}${round1(x(i))},${round1(y(tunable, row.values[tunable.d]))}`).join("") +
+    const lineOf = (row) => tried.tunables.map((tunable,
+        i) => `${i === 0 ? "M" : "L"}${round1(x(i))},${round1(y(tunable, row.values[tunable.d]))}`).join("") +
         `L${round1(x(axes))},${round1(time(row.ratio))}`;
     const most = 4000;  // lines: beyond it those of the slowest would only hide one another
     const rows = measured.slice(-most);
@@ -248,9 +269,12 @@ function parallelPicture(tried, measured, chosen, worst, only, width) {
                        svg("text", {x: x(i), y: i % 2 === 0 ? 12 : 25, "text-anchor": "middle", class: "axis"}, tunable.name));
         tunable.values.forEach((value, v) => {
             const act = () => press(tunable.name, value);
-            picture.append(svg("text", {x: x(i) - 5, y: y(tunable, v) + 4, "text-anchor": "end", tabindex: 0, role: "button", class: only.get(tunable.name) === value ? "value won" : "value",
-                                        "aria-pressed": String(only.get(tunable.name) === value), "aria-label": `${tunable.name} ${value}`, click: act,
-                                        keydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(); } }}, value));
+            picture.append(svg("text", {x: x(i) - 5, y: y(tunable, v) + 4, "text-anchor": "end", tabindex: 0, role: "button",
+                class: only.get(tunable.name) === value ? "value won" : "value",
+                                        "aria-pressed": String(only.get(tunable.name) === value), "aria-label": `${tunable.name} ${value}`,
+                                            click: act,
+                                        keydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(); } }},
+                                            value));
         });
     });
     picture.append(svg("path", {d: `M${round1(x(axes))},${top}V${bottom}`, class: "axis-line"}),

@@ -40,6 +40,11 @@ function bytes(count) {
     return `${unit === 0 ? Math.round(value) : significant(value)} ${units[unit]}`;
 }
 
+/** "3.0e-7", "0.012": of an error, whose size matters. */
+function small(number) {
+    return number > 0 && number < 1e-3 ? number.toExponential(1) : significant(number);
+}
+
 /** "83.4 %". */
 function percent(part) {
     return Number.isFinite(part) ? `${(100 * part).toFixed(Math.abs(part) < 0.0995 ? 2 : 1)} %` : "-";
