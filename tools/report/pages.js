@@ -242,7 +242,7 @@ function varying(rows) {
 // What rivals reach of the same problems, where they were measured.
 function rivalSeries(lines, xs) {
     const rivals = new Map(main.rivals.map((rival) => [`${rival.device}\n${rival.problem}`, rival]));
-    return [...lines].map(([name, list]) => ({name: `rival, ${name}`, like: name, line: true,
+    return [...lines].map(([name, list]) => ({name: name ? `rival, ${name}` : "rival", like: name, line: true,
         points: list.filter((r) => r.purpose === "" && rivals.has(`${r.model}\n${r.problem}`)).map((r) => {
             const rival = rivals.get(`${r.model}\n${r.problem}`);
             const note = [`rival: ${r.problem}`, `${significant(1e-9 / rival.seconds)} G ${r.unit}/s`];
