@@ -18,7 +18,6 @@
 #include "tools/record_diff.hpp"
 #include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
-#include "tuning_db/json.hpp"
 
 namespace hone::tools {
 namespace {
@@ -57,10 +56,9 @@ constexpr std::array fields{"set",     "device",  "family",  "problem",   "purpo
                             "high",    "minimum", "samples", "unit",      "updates",  "operations",  "bytes",  "ceiling_fraction",
                             "ceiling", "safe",    "error",   "tolerance", "strategy", "evaluations", "date",   "hone",
                             "source",  "found",   "remark",  "doubt",     "limit",    "joules",      "watts",  "meter",
-                            "team",    "share",   "partner", "report"};
+                            "team",    "share",   "partner"};
 
 Json row_of(const Record& record, int set, std::size_t device, const Families& families) {
-    const bool known = knows(families, record.problem.family());
     // JSON has no infinity: what was never verified has no error.
     const Json error = std::isfinite(record.verification_error) ? Json(record.verification_error) : Json();
     Json row{set,
@@ -97,8 +95,7 @@ Json row_of(const Record& record, int set, std::size_t device, const Families& f
              record.energy ? record.energy->source : "",
              record.team ? team_line(*record.team) : "",
              record.hybrid ? record.hybrid->share : 1,
-             record.hybrid ? record.hybrid->partner.name : "",
-             known ? compile_report_command(record, families) : ""};
+             record.hybrid ? record.hybrid->partner.name : ""};
     return row;
 }
 

@@ -86,7 +86,9 @@ function resultSections(r) {
     const here = device.target === "cpu" ? "cpu" : "cuda";
     const lines = [`hone tune ${quoted} --device ${here}`, `hone verify ${quoted} --device ${here}`,
         `hone explain ${quoted} --as ${shellWord(r.model)}`];
-    if (r.report) lines.push(r.report.split(" ").map(shellWord).join(" "));
+    const target = device.target === "cpu" ? "cpu" : `cuda --arch ${shellWord(device.architecture)}`;
+    if (main.families.some((family) => family.name === r.family))
+        lines.push(`hone compile ${quoted} --target ${target} --config ${shellWord(r.config)} --report`);
     sections.push(h("section", {}, h("h2", {}, "Repeat it"), lines.map(command)));
     return sections;
 }
