@@ -83,7 +83,7 @@ function chart({label, series, x, y, height = 320, hidden = new Set(), hide = ()
     };
     figure.append(drawing);
     if (shown.length > 1 || shown[0].name) figure.append(legend(shown, hidden, () => { hide(hidden); draw(); }));
-    new ResizeObserver(draw).observe(drawing);
+    onResize(drawing, draw);
     return figure;
 }
 

@@ -230,7 +230,7 @@ function parallel(tried, query) {
     const worst = measured.reduce((most, row) => Math.max(most, row.ratio), 1.01);
     const draw = () => box.replaceChildren(parallelPicture(tried, measured, new Set(chosen), worst, only, Math.max(box.clientWidth,
         tried.tunables.length * 92 + 150)));
-    new ResizeObserver(draw).observe(box);
+    onResize(box, draw);
     return [
         h("p", {class: "hint"},
             "A line for each measured candidate; the tunables that mattered most come first. Press a value to keep its candidates only."),

@@ -99,7 +99,7 @@ function table({label, columns, rows, address: addressOf, sort = "", sorted = ()
         }
     }
     arrange();
-    new ResizeObserver(() => show()).observe(box);
+    onResize(box, () => show(), "clientHeight");
     onPrint(box, () => show(true), refresh);
     return {element: box, setRows: (list) => { rows = list; arrange(); }};
 }

@@ -97,6 +97,16 @@ function svg(tag, attributes, ...children) {
     return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
+/** Calls `act` when the element is in the page, and when its `size` has changed: in the next frame, because it may change sizes itself. */
+function onResize(element, act, size = "clientWidth") {
+    let last = -1;
+    new ResizeObserver(() => requestAnimationFrame(() => {
+        if (element[size] === last) return;
+        last = element[size];
+        act();
+    })).observe(element);
+}
+
 /** Rows of a name and what it means; pairs without a meaning are left out. */
 function facts(pairs) {
     return h("dl", {class: "facts"}, pairs.filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false)
