@@ -114,6 +114,7 @@ function deviceCard(model, rows) {
 
 function ceilingChart(rows) {
     const byFamily = [...groupBy(rows.filter((r) => r.ceiling_fraction > 0), (r) => r.family)].sort(([a], [b]) => a < b ? 1 : -1);
+    if (byFamily.length === 0) return h("p", {class: "none"}, "No result has its part of the ceiling measured.");
     const kinds = ["memory", "arithmetic"];
     // Side by side within a family's lane, so that equal parts do not hide one another.
     const series = kinds.map((kind) => ({name: `${kind} ceiling`, points: byFamily.flatMap(([, list], lane) => list.filter((r) => r.ceiling === kind)
@@ -321,10 +322,11 @@ function comparePage(query) {
     const kind = nearestTo(query.get("kind"), changeKinds, "");
     const test = filterOf(query.get("q") ?? "");
     const chosen = rows.filter((row) => (kind === "" || row.kind === kind) && test(row.after ?? row.before));
+    const common = rows.filter((row) => row.ratio > 0).length;
     const counts = new Map(changeKinds.map((name) => [name, rows.filter((row) => row.kind === name).length]));
     const cost = (r) => r === undefined ? "-" : r.purpose === "energy" && r.joules > 0 ? `${significant(r.joules)} J` : duration(r.median);
     const columns = [
-        {name: "problem", title: "problem", text: (row) => (row.after ?? row.before).problem, most: 70},
+        {name: "problem", title: "problem", text: (row) => (row.after ?? row.before).problem, most: 56},
         {name: "change", title: "change", text: (row) => row.kind,
             style: (row) => row.kind === "slower" ? "poor" : row.kind === "faster" ? "good" : ""},
         {name: "before", title: "before", number: true, text: (row) => cost(row.before), value: (row) => row.before?.median ?? 0},
@@ -354,8 +356,8 @@ function comparePage(query) {
         choices("Pair", "pair", main.comparisons.map((one, i) => [String(i), `${named(one.before)} \u2192 ${named(one.after)}`]), String(number),
             "compare",
                 new URLSearchParams()),
-        h("p", {}, `${named(comparison.before)} before, ${named(comparison.after)} after: on the geometric mean of `,
-          `${plural(rows.filter((row) => row.ratio > 0).length, "problem")} that both have, ${change(comparison.mean_ratio)} time.`),
+        h("p", {}, `${named(comparison.before)} before, ${named(comparison.after)} after: ` + (common === 0 ? "they have no problem in common."
+            : `on the geometric mean of ${plural(common, "problem")} that both have, ${change(comparison.mean_ratio)} time.`)),
         choices("Change", "kind",
             [["", `all ${grouped(rows.length)}`], ...changeKinds.map((name) => [name, `${name} ${grouped(counts.get(name))}`])], kind,
                 "compare", query),
