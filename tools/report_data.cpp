@@ -224,23 +224,12 @@ struct Searches {
     std::vector<std::string> notes;
 };
 
-struct SearchText {
-    Json document;
-    Json candidates;
-    std::string failure;
-};
-
-SearchText explained(const NamedJournal& named, const std::string& winner, const Families& families) {
-    SearchText text;
-    try {
-        const SearchExplanation search = explain_search(named.journal, winner, families);
-        text.document = tools::json_of(search, named.journal.run, named.name);
-        text.document["missing"] = search.missing;
-        text.candidates = json_of(candidates_of(named.journal), search.story.objective);
-    } catch (const std::exception& error) {
-        text.failure = error.what();
-    }
-    return text;
+// What is in the part of a search.
+Json explained(const NamedJournal& named, const std::string& winner, const Families& families) {
+    const SearchExplanation search = explain_search(named.journal, winner, families);
+    Json document = tools::json_of(search, named.journal.run, named.name);
+    document["missing"] = search.missing;
+    return {{"explanation", std::move(document)}, {"candidates", json_of(candidates_of(named.journal), search.story.objective)}};
 }
 
 Searches searches_of(const ReportContents& contents, const Families& families) {
@@ -250,7 +239,8 @@ Searches searches_of(const ReportContents& contents, const Families& families) {
         for (const std::string& device : {device_key(record.device), record.device.name})
             if (record.purpose.empty()) winners[{record.problem.key(), device}] = record.config.key();
     const auto count = std::ssize(contents.journals);
-    std::vector<SearchText> texts(contents.journals.size());
+    std::vector<Json> documents(contents.journals.size());
+    std::vector<std::string> failures(contents.journals.size());
     // Each has a model of its own, which takes a second where much was measured.
 #pragma omp parallel for schedule(dynamic)
     for (std::ptrdiff_t i = 0; i < count; ++i) {
@@ -258,17 +248,21 @@ Searches searches_of(const ReportContents& contents, const Families& families) {
         const RunDescription& run = named.journal.run;
         auto winner = winners.find({run.problem, device_key(run.device)});
         if (winner == winners.end()) winner = winners.find({run.problem, run.device.name});
-        texts[static_cast<std::size_t>(i)] = explained(named, winner == winners.end() ? "" : winner->second, families);
+        try {
+            documents[static_cast<std::size_t>(i)] = explained(named, winner == winners.end() ? "" : winner->second, families);
+        } catch (const std::exception& error) {
+            failures[static_cast<std::size_t>(i)] = error.what();
+        }
     }
     Searches searches;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
+    for (std::size_t i = 0; i < documents.size(); ++i) {
         const NamedJournal& named = contents.journals[i];
-        if (!texts[i].failure.empty()) {
-            searches.notes.push_back(named.name + " is left out: " + texts[i].failure);
+        if (!failures[i].empty()) {
+            searches.notes.push_back(named.name + " is left out: " + failures[i]);
             continue;
         }
         const RunDescription& run = named.journal.run;
-        Json& document = texts[i].document;
+        const Json& document = documents[i]["explanation"];
         Json summary{{"part", fmt::format("search-{}", searches.parts.size())},
                      {"problem", title_of(run, families)},
                      {"family", run.problem.substr(0, run.problem.find(' '))},
@@ -279,8 +273,7 @@ Searches searches_of(const ReportContents& contents, const Families& families) {
         for (const char* const name : {"journal", "objective", "strategy", "members", "evaluations", "measured", "complete", "seconds", "failures",
                                        "best", "median", "worst", "safe", "improvements", "explained"})
             if (document.contains(name)) summary[name] = document[name];
-        searches.parts.push_back(
-            {summary["part"].get<std::string>(), {{"explanation", std::move(document)}, {"candidates", std::move(texts[i].candidates)}}});
+        searches.parts.push_back({summary["part"].get<std::string>(), std::move(documents[i])});
         searches.summaries.push_back(std::move(summary));
     }
     return searches;

@@ -58,7 +58,7 @@ std::string up_to(std::string_view& rest, const std::string& name) {
     const std::string mark = "<!--" + name + "-->";
     const std::size_t at = rest.find(mark);
     if (at == std::string_view::npos) throw Error("tools/report/page.html", "it has no " + mark, "put it where the " + name + " belongs");
-    const std::string text(rest.substr(0, at));
+    std::string text(rest.substr(0, at));
     rest.remove_prefix(at + mark.size());
     return text;
 }
