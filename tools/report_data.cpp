@@ -268,7 +268,7 @@ Searches searches_of(const ReportContents& contents, const Families& families) {
                      {"family", run.problem.substr(0, run.problem.find(' '))},
                      {"device", device_key(run.device)},
                      {"device_name", run.device.name},
-                     {"seed", std::to_string(run.seed)},
+                     {"seed", run.seed ? std::to_string(*run.seed) : ""},
                      {"version", run.version}};
         for (const char* const name : {"journal", "objective", "strategy", "members", "evaluations", "measured", "complete", "seconds", "failures",
                                        "best", "median", "worst", "safe", "improvements", "explained"})

@@ -114,7 +114,8 @@ function searchSections(summary, query) {
 function searchFacts(summary, explanation) {
     const cost = (value) => value > 0 ? costText(summary.objective, value) : undefined;
     return facts([
-        ["candidates", `${grouped(summary.evaluations)}${summary.members > 0 ? ` of ${grouped(summary.members)}` : ""} by ${summary.strategy}, seed ${summary.seed}`],
+        ["candidates", `${grouped(summary.evaluations)}${summary.members > 0 ? ` of ${grouped(summary.members)}` : ""} by ${summary.strategy}` +
+            (summary.seed ? `, seed ${summary.seed}` : "")],
         ["measured", `${grouped(summary.measured)}; ${grouped(summary.evaluations - summary.measured)} failed`],
         ["time", summary.seconds > 0 ? duration(summary.seconds) : undefined], ["objective", summary.objective],
         ["best", cost(explanation.best)], ["median", cost(explanation.median)], ["worst", cost(explanation.worst)],
