@@ -6,11 +6,11 @@
 #include <optional>
 #include <set>
 
-#include "generator/families/built_in_families.hpp"
 #include "runtime/sha256.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
@@ -74,7 +74,7 @@ Record only_record(const std::vector<Record>& found, const Settings& settings) {
     std::string text;
     constexpr std::size_t most_named = 8;
     for (std::size_t i = 0; i < std::min(found.size(), most_named); ++i)
-        text += fmt::format("\n  {} on {}{}", short_key(found[i].problem, built_in_families()), found[i].device.name,
+        text += fmt::format("\n  {} on {}{}", short_key(found[i].problem, known_families()), found[i].device.name,
                             found[i].purpose.empty() ? "" : " for " + found[i].purpose);
     if (found.size() > most_named) text += fmt::format("\n  and {} more", found.size() - most_named);
     throw Error("explain", fmt::format("these words mean {} results{}", found.size(), text),
@@ -82,11 +82,11 @@ Record only_record(const std::vector<Record>& found, const Settings& settings) {
 }
 
 std::optional<Record> find_record(const Settings& settings, Console& console) {
-    const Database database = read_database(settings.database, settings.device_file, built_in_families(), console);
+    const Database database = read_database(settings.database, settings.device_file, known_families(), console);
     std::vector<Record> all = database.first_records();
     const auto& foreign = database.foreign_records();
     all.insert(all.end(), foreign.begin(), foreign.end());
-    const ProblemFilter filter(settings.words, with_families_of(all, built_in_families()));
+    const ProblemFilter filter(settings.words, with_families_of(all, known_families()));
     const std::string purpose = settings.purpose == "time" ? "" : settings.purpose;
     std::vector<Record> found;
     for (const Record& record : all) {
@@ -100,7 +100,7 @@ std::optional<Record> find_record(const Settings& settings, Console& console) {
 
 // Of the journals that lie in the folders, the one that the words mean.
 std::optional<fs::path> find_journal(const Settings& settings, const std::vector<fs::path>& folders) {
-    const Problem problem = problem_of(settings.words, built_in_families());
+    const Problem problem = problem_of(settings.words, known_families());
     const std::string hash = sha256(problem.key()).substr(0, 16);
     std::set<fs::path> found;
     for (const fs::path& folder : folders) {
@@ -166,7 +166,7 @@ Search search_of(Subject& subject) {
     Search search;
     search.story = story_of(*subject.journal);
     if (search.story.measured.empty()) return search;
-    search.measured = measured_space(search.story, subject.problem, built_in_families(), limits_of(subject.device));
+    search.measured = measured_space(search.story, subject.problem, known_families(), limits_of(subject.device));
     if (search.measured.costs.size() >= CostModel::fewest) {
         search.model.emplace(search.measured.space, tempered(search.measured.costs));
         search.explained = search.model->explained();
@@ -196,9 +196,9 @@ std::string launch_text(const Launch& launch) {
 // How the kernel is launched, where hone still makes it of the record's configuration.
 std::vector<std::string> launches(const Record& record) {
     std::vector<std::string> lines;
-    if (record.device.target == Target::cpu || !knows(built_in_families(), record.problem.family())) return lines;
+    if (record.device.target == Target::cpu || !knows(known_families(), record.problem.family())) return lines;
     try {
-        const Family& family = built_in_families().of(record.problem);
+        const Family& family = known_families().of(record.problem);
         const Limits limits = generous_limits(record.device);
         const SearchSpace space = family.space(record.problem, limits);
         const Config config = space.completed(record.config);
@@ -226,7 +226,7 @@ std::string limit_text(const Record& record) {
 
 std::string report_command(const Record& record) {
     const bool cpu = record.device.target == Target::cpu;
-    return fmt::format("hone compile {} --target {} --config {} --report", short_key(record.problem, built_in_families()),
+    return fmt::format("hone compile {} --target {} --config {} --report", short_key(record.problem, known_families()),
                        cpu ? "cpu" : "cuda --arch " + record.device.architecture, record.config.key());
 }
 
@@ -483,7 +483,7 @@ Json document_of(const Search& search, const Subject& subject) {
 void print_text(const Subject& subject, const std::optional<Search>& search, const Settings& settings, Console& console) {
     const int width = console.out_width();
     std::string title = subject.problem;
-    if (subject.record) title = short_key(subject.record->problem, built_in_families());
+    if (subject.record) title = short_key(subject.record->problem, known_families());
     console.styled(Style::strong, fitted(title, width));
     console.print("\n{}\n", subject.device.name.empty() ? "" : fitted(device_line(subject.device), width) + "\n");
     if (subject.record) print_record(*subject.record, console);
@@ -501,7 +501,7 @@ Exit explain(const Settings& settings, Console& console) {
     Subject subject = subject_of(settings, console);
     std::optional<Search> search;
     if (subject.journal) search = search_of(subject);
-    if (subject.record && knows(built_in_families(), subject.record->problem.family()))
+    if (subject.record && knows(known_families(), subject.record->problem.family()))
         subject.missing.push_back("registers, static shared memory and spills: neither record nor journal has them; " +
                                   report_command(*subject.record));
     if (!settings.json) {
