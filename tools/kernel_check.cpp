@@ -239,7 +239,7 @@ std::vector<Finding> space_findings(const KernelFolder& kernel, const Problem& p
 }
 
 std::vector<Config> some_members(const Family& family, const Problem& problem, const Limits& limits) {
-    constexpr std::int64_t drawn = 4;
+    constexpr std::int64_t drawn = 2;
     std::vector<Config> configs;
     try {
         const SearchSpace space = family.space(problem, limits);

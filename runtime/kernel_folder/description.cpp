@@ -24,7 +24,7 @@ constexpr std::string_view taken_words =
     "extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected "
     "public register reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template this thread_local "
     "throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq "
-    "in is lambda min max abs len sum range list real first last precision word_bytes roundoff main std omp ";
+    "in is lambda min max abs real first last precision word_bytes roundoff main std omp ";
 
 // What reads the members of a family.json, in their order. Each name is taken once.
 class Reader {
@@ -77,7 +77,7 @@ class Reader {
     static std::string identifier(const JsonPlace& place) {
         const std::string& name = place.string(longest_name);
         if (!is_free_identifier(name))
-            place.fail(fmt::format("is \"{}\"", name), "use a name of C++ that no language has a use for: letters, digits and _, a letter first");
+            place.fail(fmt::format("is \"{}\"", name), "use a name that C++ leaves free: letters, digits and _, a letter first");
         return name;
     }
 

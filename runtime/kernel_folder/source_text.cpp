@@ -25,7 +25,7 @@ struct Parameters {
     std::string names;
 
     void add(const std::string& type, const std::string& name) {
-        declared += (declared.empty() ? "" : ", ") + type + " " + name;
+        declared += (declared.empty() ? "" : ", ") + type + (name.empty() ? "" : " ") + name;
         names += (names.empty() ? "" : ", ") + name;
     }
 };
@@ -139,11 +139,14 @@ std::string caller(const Description& description, const std::string& entry, con
 }
 
 // The folder's text with what it is told. Lines of a plain file keep their numbers in the compiler's messages.
-std::string told_text(const std::string& shown, const std::string& text, bool is_template, const Block& definitions, const Config* config) {
+std::string told_text(const std::string& shown, const std::string& text, bool is_template, const std::vector<Constant>& constants,
+                      const Block& definitions, const Config* config) {
     if (!is_template) {
         std::string whole;
         for (const std::string& line : definitions.lines()) whole += line + "\n";
-        return whole + fmt::format("#line 1 \"{}\"\n", shown) + text + (text.ends_with('\n') ? "" : "\n") + "#line 1 \"what hone adds\"\n";
+        whole += fmt::format("#line 1 \"{}\"\n", shown) + text + (text.ends_with('\n') ? "" : "\n") + "#line 1 \"what hone adds\"\n";
+        for (const Constant& constant : constants) whole += "#undef " + constant.name + "\n";  // what follows may have such names
+        return whole;
     }
     if (!has_hole(text, "constants"))
         throw Error(shown, "there is no hole for parameters and tunables", "add a line '//@ constants' behind the includes");
@@ -312,7 +315,7 @@ KernelSource kernel_source(const Description& description, const std::string& fa
     }
     const std::string shown = description.name + "/" + side.file;
     source.text = fmt::format("// {}: {}, {}\n", problem.class_key(), to_string(limits.target), config.key()) +
-                  told_text(shown, side.text, side.is_template(), before, &config) + after;
+                  told_text(shown, side.text, side.is_template(), constants, before, &config) + after;
     for (const PlannedLaunch& planned : side.launches) {
         source.step.push_back(launch_of(planned, values));
         if (!cuda) source.step.back().entry = called(description, planned.entry);
@@ -348,7 +351,7 @@ KernelSource reference_source(const Description& description, const Problem& pro
     } else {
         Block before = definitions(problem, constants, true);
         before.line("extern \"C\" {};", declaration(description, entry, {}, 0));
-        source.text += told_text(description.name + "/" + description.reference.file, description.reference.text, false, before, nullptr) +
+        source.text += told_text(description.name + "/" + description.reference.file, description.reference.text, false, constants, before, nullptr) +
                        caller(description, entry, {}, 0);
         source.entries = {called(description, entry)};
     }

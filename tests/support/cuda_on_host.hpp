@@ -248,17 +248,6 @@ struct Pointer {
     }
 };
 
-// Calls an entry with a launch's arguments. As a driver does, without those at the end that it does not take: kernels of a family without a range have
-// no `first` and `last`.
-template <typename... Parameters, typename... Arguments>
-void call(void (*entry)(Parameters...), const Arguments&... arguments) {
-    if constexpr (sizeof...(Arguments) > sizeof...(Parameters))
-        [&]<std::size_t... i>(std::index_sequence<i...>, const auto& all) { entry(std::get<i>(all)...); }
-    (std::index_sequence_for<Parameters...>{}, std::tie(arguments...));
-    else
-        entry(arguments...);
-}
-
 // A word that stops the program when it is read before it was written: GCC fills a variable that nothing initialises with bytes 0xfe, if told to.
 template <typename Word>
 struct Checked {

@@ -58,7 +58,7 @@ std::string launcher(const KernelSource& source, const Launch& launch, const std
     for (std::size_t axis = 0; axis < 3; ++axis) grid[axis] = fmt::format("{}u", launch.grid[axis]);
     if (launch.range_axis >= 0)
         grid[static_cast<std::size_t>(launch.range_axis)] = fmt::format("unsigned((p_last - p_first + {0} - 1) / {0})", launch.range_per_block);
-    text += fmt::format("    cuda_on_host::launch({{{}, {}, {}}}, {{{}u, {}u, {}u}}, {}, [] {{ cuda_on_host::call({}, {}); }});\n}}\n", grid[0], grid[1], grid[2],
+    text += fmt::format("    cuda_on_host::launch({{{}, {}, {}}}, {{{}u, {}u, {}u}}, {}, [] {{ {}({}); }});\n}}\n", grid[0], grid[1], grid[2],
                         launch.block[0], launch.block[1], launch.block[2], launch.shared_bytes, launch.entry, arguments);
     return text;
 }

@@ -131,8 +131,7 @@ Command check_command() {
         "runs them at the problem's size and at one that few numbers divide: twice each, with outputs poisoned in two ways. So it finds values "
         "that are not written, written where they should not be, wrong, or that depend on what was in memory before.\n\n"
         "A CUDA kernel is run where there is a GPU, and compiled for sm_90 where there is NVRTC alone. Exit code 1 when there is a mistake.",
-        {{"check ./my_kernel", "with the problem that its family.json gives as example"},
-         {"check ./my_kernel size=100 precision=f32 --json", "with another, for a script"}},
+        {{"check ./my_kernel", "with the problem that its family.json gives as example"}},
         check::declare};
 }
 
