@@ -297,13 +297,17 @@ std::vector<Finding> compiler_findings(const KernelFolder& kernel, const Problem
 }
 
 std::vector<Finding> run_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs, Backend& backend) {
-    Findings findings;
     const Family& family = kernel.family();
     const std::vector<ArraySpec> specs = family.arrays(problem);
     const Workload data = family.workload(problem, 1);
+    // What is found, with the configurations in which it is.
+    std::vector<std::pair<std::string, std::vector<std::string>>> found;
+    const auto note = [&](const std::string& wrong, const Config& config) {
+        auto same = std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.first == wrong; });
+        if (same == found.end()) same = found.insert(same, {wrong, {}});
+        same->second.push_back(config.key());
+    };
     for (const Config& config : configs) {
-        const std::string where =
-            fmt::format("{} of {} on {} with {}", kernel.description().name, problem.key(), backend.device().fingerprint.name, config.key());
         try {
             Match match;
             match.config = config;
@@ -311,16 +315,21 @@ std::vector<Finding> run_findings(const KernelFolder& kernel, const Problem& pro
             const std::vector<HostArray> one = stepped(backend, loaded, data, nan_bytes);
             const std::vector<HostArray> other = stepped(backend, loaded, data, number_bytes);
             for (std::size_t i = 0; i < specs.size(); ++i) {
-                std::optional<std::string> wrong;
-                if (specs[i].access != Access::in)
-                    wrong = wrong_output(specs[i], data.expected[i], one[i], other[i], data.tolerance);
-                else if (!same_bytes(one[i], data.arrays[i]))
-                    wrong = fmt::format("it changes {}, which is only read", specs[i].name);
-                if (wrong) findings.push_back(mistake(fmt::format("{}: {}", where, *wrong)));
+                if (specs[i].access == Access::in) {
+                    if (!same_bytes(one[i], data.arrays[i])) note(fmt::format("it changes {}, which is only read", specs[i].name), config);
+                } else if (const auto wrong = wrong_output(specs[i], data.expected[i], one[i], other[i], data.tolerance)) {
+                    note(*wrong, config);
+                }
             }
         } catch (const Error& error) {
-            findings.push_back(mistake(fmt::format("{}: {}", where, error.what())));
+            note(error.what(), config);
         }
+    }
+    Findings findings;
+    for (const auto& [wrong, where] : found) {
+        const std::string others = where.size() == 1 ? "" : fmt::format(" (and {} of {} others)", where.size() - 1, configs.size() - 1);
+        findings.push_back(
+            mistake(fmt::format("{} on {} with {}{}: {}", problem.key(), backend.device().fingerprint.name, where.front(), others, wrong)));
     }
     return findings;
 }

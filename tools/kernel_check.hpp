@@ -22,7 +22,7 @@ std::vector<Finding> source_findings(const KernelFolder& kernel);
 /// What is wrong with a problem's space on a device: safe configuration or constraints that leave nothing, values that no configuration has.
 std::vector<Finding> space_findings(const KernelFolder& kernel, const Problem& problem, const Limits& limits);
 
-/// The safe configuration and some that are drawn, as texts for people; empty where the space cannot be made.
+/// The safe configuration and some that are drawn; none where the space cannot be made.
 std::vector<Config> some_members(const Family& family, const Problem& problem, const Limits& limits);
 
 /// What is wrong with the reference: outputs that it does not write, inputs that it changes.
@@ -33,8 +33,8 @@ std::vector<Finding> compiler_findings(const KernelFolder& kernel, const Problem
                                        const Compiler& compiler, const Limits& limits);
 
 /// Runs a step of each configuration twice, with outputs poisoned in two ways, and compares: outputs that are not written, written where the
-/// reference writes nothing, wrong, or that depend on what was in memory; inputs that are changed. At most one finding about an array of a
-/// configuration. Requires that it compiles.
+/// reference writes nothing, wrong, or that depend on what was in memory; inputs that are changed. What is found in several configurations is told
+/// once. Requires that they compile.
 std::vector<Finding> run_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs, Backend& backend);
 
 /// The problem with every size changed to one that few numbers divide, as far as the family takes it; else the problem.

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "generator/error.hpp"
+#include "runtime/process.hpp"
+#include "tests/support/places.hpp"
 
 namespace hone::description_test {
 namespace {
@@ -117,6 +119,37 @@ TEST(KernelDescription, AMistakeIsToldWithItsPlaceAndTheNearestRightWord) {
              {R"("value": "2 * roundoff")", R"("value": "2 * block")", "asks for block"},
          })
         EXPECT_THAT(error_with(one.piece, one.other), HasSubstr(one.told)) << one.other;
+}
+
+// The schema and the reader agree about what is a family.json, as far as a schema can tell.
+TEST(KernelDescription, TheSchemaTakesWhatTheReaderTakes) {
+        constexpr const char* program = R"(
+import json, sys
+from jsonschema import Draft202012Validator
+schema = json.load(open(sys.argv[1]))
+Draft202012Validator.check_schema(schema)
+print("".join("v" if Draft202012Validator(schema).is_valid(json.loads(text)) else "i" for text in sys.argv[2:]), end="")
+)";
+        const std::string python = find_program("python3");
+        if (python.empty()) GTEST_SKIP() << "there is no python3";
+        std::vector<std::string> words{python, "-c", program, test::source_path("runtime/kernel_folder/family.schema.json"), whole};
+        std::string expected = "v";
+        for (const auto& [piece, other] :
+             std::vector<std::pair<std::string, std::string>>{{R"("summary")", R"("sumary")"},
+                                                              {R"("to": 1000)", R"("to": 3000000000)"},
+                                                              {R"(, "fill": "random")", ""},
+                                                              {R"("source": "kernel.cpp")", R"("source": "../kernel.cpp")"},
+                                                              {R"("values": [1, 2, 4])", R"("values": [1, "two"])"},
+                                                              {R"("block": ["block"])", R"("block": [])"},
+                                                              {R"({"source": "reference.cpp"})", "{}"}}) {
+            EXPECT_NE(error_with(piece, other), "");
+            std::string text = whole;
+            words.push_back(text.replace(text.find(piece), piece.size(), other));
+            expected += "i";
+        }
+        const ProcessResult answer = run_process(words, 60);
+        if (!answer.ok() && answer.output.find("jsonschema") != std::string::npos) GTEST_SKIP() << "python3 has no jsonschema";
+        EXPECT_EQ(answer.output, expected);
 }
 
 TEST(KernelDescription, NamesAreThoseThatCppLeavesFree) {

@@ -68,7 +68,9 @@ const std::vector<Example>& examples() {
                                           {"transpose", "transpose precision=f64 rows=1 columns=130"},
                                           {"ell", "ell rows=333 width=5"},
                                           {"ell", "ell precision=f32 rows=1 width=1"},
-                                          {"reduction", "reduction n=100003"}};
+                                          {"reduction", "reduction n=100003"},
+                                          {"convolution", "convolution radius=1 width=67 height=9"},
+                                          {"nbody", "nbody n=131"}};
     return all;
 }
 
