@@ -24,14 +24,14 @@ namespace {
 using kernel_folder::Description;
 using kernel_folder::Expression;
 using kernel_folder::Side;
-using Findings = std::vector<Finding>;
+using KernelFindings = std::vector<KernelFinding>;
 
-Finding mistake(std::string text) {
-    return {Finding::Kind::mistake, std::move(text)};
+KernelFinding mistake(std::string text) {
+    return {KernelFinding::Kind::mistake, std::move(text)};
 }
 
-Finding remark(std::string text) {
-    return {Finding::Kind::remark, std::move(text)};
+KernelFinding remark(std::string text) {
+    return {KernelFinding::Kind::remark, std::move(text)};
 }
 
 // The words of a C++ text that are no comment and no literal.
@@ -80,7 +80,7 @@ std::set<std::string> launch_words(const Side& side) {
     return words;
 }
 
-void examine_side(const Description& description, const std::optional<Side>& side, const char* target, Findings& findings) {
+void examine_side(const Description& description, const std::optional<Side>& side, const char* target, KernelFindings& findings) {
     if (!side) return;
     const std::set<std::string> source = words_in(side->text);
     const std::set<std::string> launches = launch_words(*side);
@@ -207,15 +207,15 @@ bool same_bytes(const HostArray& a, const HostArray& b) {
 
 }  // namespace
 
-std::vector<Finding> source_findings(const KernelFolder& kernel) {
-    Findings findings;
+std::vector<KernelFinding> source_findings(const KernelFolder& kernel) {
+    KernelFindings findings;
     examine_side(kernel.description(), kernel.description().cpu, "cpu", findings);
     examine_side(kernel.description(), kernel.description().cuda, "cuda", findings);
     return findings;
 }
 
-std::vector<Finding> space_findings(const KernelFolder& kernel, const Problem& problem, const Limits& limits) {
-    Findings findings;
+std::vector<KernelFinding> space_findings(const KernelFolder& kernel, const Problem& problem, const Limits& limits) {
+    KernelFindings findings;
     try {
         const SearchSpace space = kernel.family().space(problem, limits);
         std::vector<std::set<Value>> had(space.tunables().size());
@@ -252,8 +252,8 @@ std::vector<Config> some_members(const Family& family, const Problem& problem, c
     return configs;
 }
 
-std::vector<Finding> reference_findings(const KernelFolder& kernel, const Problem& problem) {
-    Findings findings;
+std::vector<KernelFinding> reference_findings(const KernelFolder& kernel, const Problem& problem) {
+    KernelFindings findings;
     try {
         const Workload data = kernel.family().workload(problem, 1);
         const std::vector<HostArray> inputs = filled_arrays(kernel.description(), kernel.path(), problem, 1);
@@ -276,9 +276,9 @@ std::vector<Finding> reference_findings(const KernelFolder& kernel, const Proble
     return findings;
 }
 
-std::vector<Finding> compiler_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs,
-                                       const Compiler& compiler, const Limits& limits) {
-    Findings findings;
+std::vector<KernelFinding> compiler_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs,
+                                             const Compiler& compiler, const Limits& limits) {
+    KernelFindings findings;
     for (const Config& config : configs) {
         try {
             const CompileOutcome outcome = compiler.compile(kernel.family().kernel(problem, config, limits));
@@ -296,7 +296,7 @@ std::vector<Finding> compiler_findings(const KernelFolder& kernel, const Problem
     return findings;
 }
 
-std::vector<Finding> run_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs, Backend& backend) {
+std::vector<KernelFinding> run_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs, Backend& backend) {
     const Family& family = kernel.family();
     const std::vector<ArraySpec> specs = family.arrays(problem);
     const Workload data = family.workload(problem, 1);
@@ -325,7 +325,7 @@ std::vector<Finding> run_findings(const KernelFolder& kernel, const Problem& pro
             note(error.what(), config);
         }
     }
-    Findings findings;
+    KernelFindings findings;
     for (const auto& [wrong, where] : found) {
         const std::string others = where.size() == 1 ? "" : fmt::format(" (and {} of {} others)", where.size() - 1, configs.size() - 1);
         findings.push_back(

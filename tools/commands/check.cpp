@@ -22,21 +22,22 @@ struct Settings {
 
 // What was looked at, and what was found.
 struct Report {
-    std::vector<Finding> findings;
+    std::vector<KernelFinding> findings;
     std::vector<std::string> done;  // in words, in order
     int configurations = 0;
 
     // Whether there was nothing new to tell.
-    bool add(std::vector<Finding> found) {
+    bool add(std::vector<KernelFinding> found) {
         bool fine = true;
-        for (Finding& finding : found) {
-            fine = fine && finding.kind != Finding::Kind::mistake;
+        for (KernelFinding& finding : found) {
+            fine = fine && finding.kind != KernelFinding::Kind::mistake;
             findings.push_back(std::move(finding));
         }
         return fine;
     }
     bool sound() const {
-        return std::none_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.kind == Finding::Kind::mistake; });
+        return std::none_of(findings.begin(), findings.end(),
+                            [](const KernelFinding& finding) { return finding.kind == KernelFinding::Kind::mistake; });
     }
 };
 
@@ -63,7 +64,7 @@ void check_cuda(const KernelFolder& kernel, const std::vector<Problem>& problems
         try {
             compiler = make_nvrtc_compiler("sm_90", cache);
         } catch (const Error& error) {
-            report.findings.push_back({Finding::Kind::remark, fmt::format("cuda: not compiled: {}", error.what())});
+            report.findings.push_back({KernelFinding::Kind::remark, fmt::format("cuda: not compiled: {}", error.what())});
         }
     }
     if (backend) return check_device(kernel, problems, *backend, reference, report);
@@ -74,8 +75,8 @@ void check_cuda(const KernelFolder& kernel, const std::vector<Problem>& problems
 }
 
 void print_report(const Report& report, const KernelFolder& kernel, Console& console) {
-    for (const Finding& finding : report.findings)
-        console.print("{}: {}\n", finding.kind == Finding::Kind::mistake ? "mistake" : "remark", finding.text);
+    for (const KernelFinding& finding : report.findings)
+        console.print("{}: {}\n", finding.kind == KernelFinding::Kind::mistake ? "mistake" : "remark", finding.text);
     for (const std::string& done : report.done) console.print("{}\n", done);
     if (report.sound()) console.print("{}: no mistake found\n", kernel.family().name);
 }
@@ -99,7 +100,8 @@ Exit run(const Settings& settings, Console& console) {
     if (settings.json) {
         Json mistakes = Json::array();
         Json remarks = Json::array();
-        for (const Finding& finding : report.findings) (finding.kind == Finding::Kind::mistake ? mistakes : remarks).push_back(finding.text);
+        for (const KernelFinding& finding : report.findings)
+            (finding.kind == KernelFinding::Kind::mistake ? mistakes : remarks).push_back(finding.text);
         print(console, {{"kernel", kernel.family().name},
                         {"folder", kernel.path().string()},
                         {"sound", report.sound()},

@@ -91,8 +91,8 @@ TEST(KernelDescription, AMistakeIsToldWithItsPlaceAndTheNearestRightWord) {
              {R"("default": "plain")", R"("default": "plane")", "did you mean plain?"},
              {R"("extents": ["n", "order + 1"], )", "", "says nothing of how long x is"},
              {R"("order + 1")", R"("ordre + 1")", "did you mean order?"},
-             {R"("order + 1")", R"("__import__('os')")", "extents[1]"},
-             {R"("access": "in", "extents")", R"("access": "input", "extents")", "did you mean in?"},
+             {R"("order + 1")", R"("order.size")", "extents[1]"},
+             {R"("access": "in", "extents")", R"("access": "input", "extents")", "did you mean inout?"},
              {R"(, "fill": "random")", "", "does not say what x holds"},
              {R"("fill": "random")", R"("fill": "randon")", "did you mean random?"},
              {R"("access": "out")", R"("access": "in", "fill": "random")", "has no array that the kernel writes"},
@@ -123,39 +123,38 @@ TEST(KernelDescription, AMistakeIsToldWithItsPlaceAndTheNearestRightWord) {
 
 // The schema and the reader agree about what is a family.json, as far as a schema can tell.
 TEST(KernelDescription, TheSchemaTakesWhatTheReaderTakes) {
-        constexpr const char* program = R"(
+    constexpr const char* program = R"(
 import json, sys
 from jsonschema import Draft202012Validator
 schema = json.load(open(sys.argv[1]))
 Draft202012Validator.check_schema(schema)
 print("".join("v" if Draft202012Validator(schema).is_valid(json.loads(text)) else "i" for text in sys.argv[2:]), end="")
 )";
-        const std::string python = find_program("python3");
-        if (python.empty()) GTEST_SKIP() << "there is no python3";
-        std::vector<std::string> words{python, "-c", program, test::source_path("runtime/kernel_folder/family.schema.json"), whole};
-        std::string expected = "v";
-        for (const auto& [piece, other] :
-             std::vector<std::pair<std::string, std::string>>{{R"("summary")", R"("sumary")"},
-                                                              {R"("to": 1000)", R"("to": 3000000000)"},
-                                                              {R"(, "fill": "random")", ""},
-                                                              {R"("source": "kernel.cpp")", R"("source": "../kernel.cpp")"},
-                                                              {R"("values": [1, 2, 4])", R"("values": [1, "two"])"},
-                                                              {R"("block": ["block"])", R"("block": [])"},
-                                                              {R"({"source": "reference.cpp"})", "{}"}}) {
-            EXPECT_NE(error_with(piece, other), "");
-            std::string text = whole;
-            words.push_back(text.replace(text.find(piece), piece.size(), other));
-            expected += "i";
-        }
-        const ProcessResult answer = run_process(words, 60);
-        if (!answer.ok() && answer.output.find("jsonschema") != std::string::npos) GTEST_SKIP() << "python3 has no jsonschema";
-        EXPECT_EQ(answer.output, expected);
+    const std::string python = find_program("python3");
+    if (python.empty()) GTEST_SKIP() << "there is no python3";
+    std::vector<std::string> words{python, "-c", program, test::source_path("runtime/kernel_folder/family.schema.json"), whole};
+    std::string expected = "v";
+    for (const auto& [piece, other] : std::vector<std::pair<std::string, std::string>>{{R"("summary")", R"("sumary")"},
+                                                                                       {R"("to": 1000)", R"("to": 3000000000)"},
+                                                                                       {R"(, "fill": "random")", ""},
+                                                                                       {R"("source": "kernel.cpp")", R"("source": "../kernel.cpp")"},
+                                                                                       {R"("values": [1, 2, 4])", R"("values": [1, "two"])"},
+                                                                                       {R"("block": ["block"])", R"("block": [])"},
+                                                                                       {R"({"source": "reference.cpp"})", "{}"}}) {
+        EXPECT_NE(error_with(piece, other), "");
+        std::string text = whole;
+        words.push_back(text.replace(text.find(piece), piece.size(), other));
+        expected += "i";
+    }
+    const ProcessResult answer = run_process(words, 60);
+    if (!answer.ok() && answer.output.find("jsonschema") != std::string::npos) GTEST_SKIP() << "python3 has no jsonschema";
+    EXPECT_EQ(answer.output, expected);
 }
 
 TEST(KernelDescription, NamesAreThoseThatCppLeavesFree) {
-        for (const char* name : {"x", "block_x", "Tile2"}) EXPECT_TRUE(kernel_folder::is_free_identifier(name)) << name;
-        for (const char* name : {"", "2x", "_x", "a-b", "int", "first", "real", "hone_x", "a b", "a\n"})
-            EXPECT_FALSE(kernel_folder::is_free_identifier(name)) << name;
+    for (const char* name : {"x", "block_x", "Tile2"}) EXPECT_TRUE(kernel_folder::is_free_identifier(name)) << name;
+    for (const char* name : {"", "2x", "_x", "a-b", "int", "first", "real", "hone_x", "a b", "a\n"})
+        EXPECT_FALSE(kernel_folder::is_free_identifier(name)) << name;
 }
 
 }  // namespace

@@ -180,7 +180,8 @@ TEST_F(KernelFolders, DataAreFreshWithinTheirBoundsAndOutputsPoisoned) {
     const Problem problem = Families({kernel.family()}).parse_problem("ell precision=f64 rows=101 width=3");
     const Workload one = kernel.family().workload(problem, 1), other = kernel.family().workload(problem, 2);
     EXPECT_GT(largest_difference(one.arrays[0], other.arrays[0]), 0);
-    EXPECT_GT(largest_difference(one.arrays[0], kernel.family().workload(problem, 1).arrays[2]), 0);
+    EXPECT_EQ(largest_difference(one.arrays[0], kernel.family().workload(problem, 1).arrays[0]), 0);
+    EXPECT_NE(one.arrays[0].values<double>()[0], one.arrays[2].values<double>()[0]);
     const auto* columns = static_cast<const std::int32_t*>(one.arrays[1].data());
     EXPECT_EQ(one.arrays[1].words(), 152);  // 303 integers in words of eight bytes
     for (int i = 0; i < 303; ++i) EXPECT_TRUE(columns[i] >= 0 && columns[i] < 101) << columns[i];
@@ -231,9 +232,7 @@ TEST_F(KernelFolders, AnEntryWithOtherArgumentsDoesNotCompile) {
     const CompileOutcome outcome =
         backend_->compiler().compile(kernel.family().kernel(problem, kernel.family().space(problem, limits).safe(), limits));
     EXPECT_FALSE(outcome.ok);
-    const auto call = [&] { kernel.family().workload(problem, 1); };
-    copy.replace("reference.cpp", "next[i] =", "nothing[i] =");
-    EXPECT_NO_THROW(call());  // a folder is read once
+    EXPECT_THAT(outcome.code.log, HasSubstr("jacobi"));
 }
 
 TEST_F(KernelFolders, AReferenceThatDoesNotCompileSaysWhyAndHowItIsCalled) {
