@@ -44,6 +44,7 @@ double real_of(const PythonValue& value, const std::string& where, const std::st
 const std::vector<std::string>& limit_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all;
+        all.reserve(limits_by_name.size());
         for (const LimitName& limit : limits_by_name) all.emplace_back(limit.name);
         return all;
     }();

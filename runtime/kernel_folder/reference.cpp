@@ -73,6 +73,7 @@ void Reference::step(const Problem& problem, std::span<void* const> arrays, std:
     int range_first = static_cast<int>(first);
     int range_last = static_cast<int>(last);
     std::vector<void*> arguments;
+    arguments.reserve(arrays.size() + source.scalars.size() + 3);
     for (void*& pointer : pointers) arguments.push_back(&pointer);
     if (state_->description->reference.library) arguments.push_back(&state_->function);
     for (ScalarSpec& scalar : source.scalars) arguments.push_back(&scalar.value);
