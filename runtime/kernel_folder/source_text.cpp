@@ -127,20 +127,23 @@ std::string called(const Description& description, const std::string& entry) {
     return description.range.given() ? entry : "hone_" + entry;
 }
 
-// A function of this name with other parameters than declared would be a second one, which nothing calls: then its address has no type.
-std::string sole(const std::string& entry) {
-    return fmt::format("using hone_{0}_is_one_function = decltype(&{0});\n", entry);
+// A function of this name with other parameters than declared would be a second one, which nothing calls: then its address has no type, and the
+// compiler says so with the declaration for a file's name.
+std::string sole(const Description& description, const std::string& entry, const std::vector<Scratch>& scratch, std::size_t constants) {
+    return fmt::format("#line 1 \"the parameters have to be those of {1}\"\nusing hone_{0}_is_one_function = decltype(&{0});\n", entry,
+                       declaration(description, entry, scratch, constants));
 }
 
 std::string caller(const Description& description, const std::string& entry, const std::vector<Scratch>& scratch, std::size_t constants) {
-    if (description.range.given()) return sole(entry);
+    if (description.range.given()) return sole(description, entry, scratch, constants);
     const Parameters common = common_parameters(description, scratch);
     const Parameters own = with_constants(common, constants);
     Parameters outer = common;
     outer.add("int", "");
     outer.add("int", "");
     outer = with_constants(outer, constants);
-    return sole(entry) + fmt::format("extern \"C\" void {}({})\n{{\n    {}({});\n}}\n", called(description, entry), outer.declared, entry, own.names);
+    return sole(description, entry, scratch, constants) +
+           fmt::format("extern \"C\" void {}({})\n{{\n    {}({});\n}}\n", called(description, entry), outer.declared, entry, own.names);
 }
 
 // The folder's text with what it is told. Lines of a plain file keep their numbers in the compiler's messages.
@@ -316,7 +319,7 @@ KernelSource kernel_source(const Description& description, const std::string& fa
     for (const auto& [entry, count] : entries_of(side)) {
         before.line("extern \"C\" {}{};", cuda ? "__global__ " : "", declaration(description, entry, side.scratch, count));
         source.entries.push_back(cuda ? entry : called(description, entry));
-        after += cuda ? sole(entry) : caller(description, entry, side.scratch, count);
+        after += cuda ? sole(description, entry, side.scratch, count) : caller(description, entry, side.scratch, count);
     }
     const std::string shown = description.name + "/" + side.file;
     source.text = fmt::format("// {}: {}, {}\n", problem.class_key(), to_string(limits.target), config.key()) +
