@@ -102,8 +102,9 @@ Exit dispatch(std::vector<std::string> arguments, Console& console) {
     options.parse(arguments);
     // A folder with a kernel stands for the family in it.
     const std::string& named = options.words_name();
-    if (named.find("FAMILY") != std::string::npos && named.find("DIR") == std::string::npos)
-        for (std::string& word : *options.words()) word = with_family_name(word);
+    const PathMeans path = named.starts_with("FAMILY") || named.starts_with("[FAMILY") ? PathMeans::kernel : PathMeans::anything;
+    if (named.find("FAMILY") != std::string::npos)
+        for (std::string& word : *options.words()) word = with_family_name(word, path);
     return action(console);
 }
 

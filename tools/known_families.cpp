@@ -60,12 +60,12 @@ std::string know_kernel_folder(const std::string& folder) {
     return known().add(folder);
 }
 
-std::string with_family_name(const std::string& word) {
+std::string with_family_name(const std::string& word, PathMeans path) {
     const std::string first = word.substr(0, word.find(' '));
-    const bool path = first.find('/') != std::string::npos && first.find('=') == std::string::npos;
+    const bool folder = path == PathMeans::kernel && first.find('/') != std::string::npos && first.find('=') == std::string::npos;
     const Families& own = built_in_families();
     const bool family = std::any_of(own.begin(), own.end(), [&](const Family& one) { return one.name == first; });
-    if (first.empty() || family || (!path && !is_kernel_folder(first))) return word;
+    if (first.empty() || family || (!folder && !is_kernel_folder(first))) return word;
     return know_kernel_folder(first) + word.substr(first.size());
 }
 

@@ -15,9 +15,12 @@ const Families& known_families();
 /// families has.
 std::string know_kernel_folder(const std::string& folder);
 
+/// Whether a path on a command line can only be a kernel folder, or also a folder of results.
+enum class PathMeans { kernel, anything };
+
 /// A word of a command line that stands for a family: where it begins with a kernel folder ("./my_kernel", or "my_kernel" where there is one and no
-/// family is called so), the family's name takes the folder's place. Throws Error for a path that is no kernel folder.
-std::string with_family_name(const std::string& word);
+/// family is called so), the family's name takes the folder's place. Throws Error for a path that should be a kernel folder and is none.
+std::string with_family_name(const std::string& word, PathMeans path);
 
 /// The command that starts a worker (tuner/worker.hpp) which knows the same families.
 std::vector<std::string> worker_words();
