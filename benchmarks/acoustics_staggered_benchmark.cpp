@@ -9,147 +9,31 @@
 #include <cstring>
 
 #include "benchmarks/device_bench.hpp"
+#include "benchmarks/program.hpp"
+#include "benchmarks/rivals.hpp"
 #include "generator/families/acoustics_staggered/grid.hpp"
 
+namespace hone::benchmarks {
 namespace {
 
-using namespace hone;
-
-// `c`: c_1 ... c_M by value.
-constexpr const char* plain_kernels = R"(
-struct Weights { real c[8]; };
-typedef long long wide;
-
-__device__ real centre(const real* q, wide at, wide stride, const Weights& w) {
-    real sum = 0;
-#pragma unroll
-    for (int m = 1; m <= M; ++m) sum += w.c[m - 1] * (q[at + m * stride] - q[at + (1 - m) * stride]);
-    return sum;
+/// The plain loops of a sweep on the processor.
+std::string loops_text(const Problem& problem) {
+    const acoustics::Grid grid(problem);
+    const bool flat = grid.dimension == 2;
+    const std::string sizes = "int nx, int ny, int, int pitch, int first, int last";
+    std::string text = real_type(grid.precision) + fmt::format("constexpr int M = {}, dimension = {};\nconstexpr real c[] = {{{:.17g}}};\n",
+                                                               grid.half, grid.dimension, fmt::join(acoustics::weights(grid.half), ", "));
+    text += rival_text("acoustics_staggered.cpp");
+    if (grid.kind == acoustics::Kind::pressure)
+        return text + fmt::format(
+                          "extern \"C\" void plain(real* p, const real* u, const real* v, {}const real* kappa, {}) {{\n"
+                          "    pressure(p, u, v, {}, kappa, nx, ny, pitch, first, last);\n}}\n",
+                          flat ? "" : "const real* w, ", sizes, flat ? "v" : "w");
+    return text + fmt::format(
+                      "extern \"C\" void plain(const real* p, real* u, real* v, {}const real* bx, const real* by, {}{}) {{\n"
+                      "    velocity(p, u, v, {}, bx, by, {}, nx, ny, pitch, first, last);\n}}\n",
+                      flat ? "" : "real* w, ", flat ? "" : "const real* bz, ", sizes, flat ? "v" : "w", flat ? "by" : "bz");
 }
-
-// Position of the thread's cell, or -1.
-__device__ wide position(int nx, int ny, int nz, int pitch) {
-    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y, z = blockIdx.z;
-    if (x >= nx || y >= ny) return -1;
-    const wide row = y + 2 * M, rows = ny + 4 * M;
-    return ((dimension == 3 ? (z + 2 * M) * rows : 0) + row) * pitch + 128 / sizeof(real) + x;
-}
-
-extern "C" __global__ void pressure(real* __restrict__ p, const real* __restrict__ u, const real* __restrict__ v, const real* __restrict__ w,
-                                    const real* __restrict__ kappa, const Weights c, int nx, int ny, int nz, int pitch) {
-    const wide at = position(nx, ny, nz, pitch);
-    if (at < 0) return;
-    real sum = centre(u, at, 1, c) + centre(v, at, pitch, c);
-    if (dimension == 3) sum += centre(w, at, wide(ny + 4 * M) * pitch, c);
-    p[at] -= kappa[at] * sum;
-}
-
-extern "C" __global__ void velocity(const real* __restrict__ p, real* __restrict__ u, real* __restrict__ v, real* __restrict__ w,
-                                    const real* __restrict__ bx, const real* __restrict__ by, const real* __restrict__ bz, const Weights c, int nx,
-                                    int ny, int nz, int pitch) {
-    const wide at = position(nx, ny, nz, pitch), plane = wide(ny + 4 * M) * pitch;
-    if (at < 0) return;
-    u[at] -= bx[at] * centre(p, at - 1, 1, c);
-    v[at] -= by[at] * centre(p, at - pitch, pitch, c);
-    if (dimension == 3) w[at] -= bz[at] * centre(p, at - plane, plane, c);
-}
-)";
-
-// The same for the CPU, with the entries' own arguments.
-constexpr const char* plain_loops = R"(
-typedef long long wide;
-template <typename Visit>
-inline void rows(int ny, int pitch, int first, int last, const Visit& visit) {
-    const wide plane = wide(ny + 4 * M) * pitch, start = 128 / sizeof(real);
-    if (dimension == 2) {
-#pragma omp parallel for schedule(static)
-        for (int y = first; y < last; ++y) visit((y + 2 * M) * wide(pitch) + start, wide(pitch));
-    } else {
-#pragma omp parallel for collapse(2) schedule(static)
-        for (int z = first; z < last; ++z)
-            for (int y = 0; y < ny; ++y) visit((z + 2 * M) * plane + (y + 2 * M) * wide(pitch) + start, plane);
-    }
-}
-inline real centre(const real* q, wide stride) {
-    real sum = 0;
-#pragma GCC unroll 8
-    for (int m = 1; m <= M; ++m) sum += c[m - 1] * (q[m * stride] - q[(1 - m) * stride]);
-    return sum;
-}
-// Rows that do not overlap, so that the compiler need not ask.
-inline void pressure_row(real* __restrict p, const real* __restrict u, const real* __restrict v, const real* __restrict w,
-                         const real* __restrict kappa, wide pitch, wide plane, int nx) {
-    for (int x = 0; x < nx; ++x) {
-        real sum = centre(u + x, 1) + centre(v + x, pitch);
-        if (dimension == 3) sum += centre(w + x, plane);
-        p[x] -= kappa[x] * sum;
-    }
-}
-inline void velocity_row(const real* __restrict p, real* __restrict u, real* __restrict v, real* __restrict w, const real* __restrict bx,
-                         const real* __restrict by, const real* __restrict bz, wide pitch, wide plane, int nx) {
-    for (int x = 0; x < nx; ++x) {
-        u[x] -= bx[x] * centre(p + x - 1, 1);
-        v[x] -= by[x] * centre(p + x - pitch, pitch);
-        if (dimension == 3) w[x] -= bz[x] * centre(p + x - plane, plane);
-    }
-}
-inline void pressure(real* p, const real* u, const real* v, const real* w, const real* kappa, int nx, int ny, int pitch, int first, int last) {
-    rows(ny, pitch, first, last, [=](wide at, wide plane) { pressure_row(p + at, u + at, v + at, w + at, kappa + at, pitch, plane, nx); });
-}
-inline void velocity(const real* p, real* u, real* v, real* w, const real* bx, const real* by, const real* bz, int nx, int ny, int pitch, int first,
-                     int last) {
-    rows(ny, pitch, first, last,
-         [=](wide at, wide plane) { velocity_row(p + at, u + at, v + at, w + at, bx + at, by + at, bz + at, pitch, plane, nx); });
-}
-)";
-
-/// A CPU problem's plain loops: its kernel with another text.
-class PlainLoops {
-  public:
-    PlainLoops(Backend& backend, const DeviceProblem& problem) : range_(static_cast<int>(problem.kernel().range())) {
-        const acoustics::Grid grid(problem.problem());
-        KernelSource source = problem.kernel().source();
-        const std::vector<double> weights = acoustics::weights(grid.half);
-        const bool flat = grid.dimension == 2;
-        source.text = fmt::format("using real = {};\nconstexpr int M = {}, dimension = {};\nconstexpr real c[] = {{{:.17g}}};\n",
-                                  grid.precision == Precision::f32 ? "float" : "double", grid.half, grid.dimension, fmt::join(weights, ", ")) +
-                      plain_loops;
-        const std::string sizes = "int nx, int ny, int, int pitch, int first, int last";
-        if (grid.kind == acoustics::Kind::pressure)
-            source.text += fmt::format(
-                "extern \"C\" void acoustics_pressure(real* p, const real* u, const real* v, {}const real* kappa, {}) {{\n"
-                "    pressure(p, u, v, {}, kappa, nx, ny, pitch, first, last);\n}}\n",
-                flat ? "" : "const real* w, ", sizes, flat ? "v" : "w");
-        else
-            source.text += fmt::format(
-                "extern \"C\" void acoustics_velocity(const real* p, real* u, real* v, {}const real* bx, const real* by, {}{}) {{\n"
-                "    velocity(p, u, v, {}, bx, by, {}, nx, ny, pitch, first, last);\n}}\n",
-                flat ? "" : "real* w, ", flat ? "" : "const real* bz, ", sizes, flat ? "v" : "w", flat ? "by" : "bz");
-        const CompileOutcome outcome = backend.compiler().compile(source);
-        if (!outcome.ok) throw std::runtime_error(outcome.failure + outcome.code.log);
-        module_ = backend.load(outcome.code);
-        entry_ = module_->entry(source.entries.front());
-        for (std::size_t i = 0; i < source.arrays.size(); ++i) arrays_.push_back(problem.array(i));
-        for (const auto& scalar : source.scalars) scalars_.push_back(scalar.value);
-    }
-
-    void sweep() {
-        int first = 0;
-        std::vector<void*> arguments;
-        for (auto& array : arrays_) arguments.push_back(&array);
-        for (int& scalar : scalars_) arguments.push_back(&scalar);
-        arguments.push_back(&first);
-        arguments.push_back(&range_);
-        module_->launch(entry_, {1, 1, 1}, {1, 1, 1}, 0, {}, arguments.data());
-    }
-
-  private:
-    int range_;
-    std::unique_ptr<Module> module_;
-    int entry_ = 0;
-    std::vector<void*> arrays_;
-    std::vector<int> scalars_;
-};
 
 /// The rivals of one scheme, on the arrays of two problems.
 class PlainSweeps {
@@ -159,12 +43,9 @@ class PlainSweeps {
         source.target = Target::cuda;
         source.precision = grid_.precision;
         source.entries = {"pressure", "velocity"};
-        source.text = fmt::format("using real = {};\nconstexpr int M = {}, dimension = {};\n", grid_.precision == Precision::f32 ? "float" : "double",
-                                  grid_.half, grid_.dimension) +
-                      plain_kernels;
-        const CompileOutcome outcome = backend.compiler().compile(source);
-        if (!outcome.ok) throw std::runtime_error(outcome.failure);
-        module_ = backend.load(outcome.code);
+        source.text = real_type(grid_.precision) + fmt::format("constexpr int M = {}, dimension = {};\n", grid_.half, grid_.dimension);
+        source.text += rival_text("acoustics_staggered.cu");
+        module_ = rival_module(backend, source);
         const std::vector<double> weights = acoustics::weights(grid_.half);
         for (std::size_t m = 0; m < weights.size(); ++m) {
             const auto single = static_cast<float>(weights[m]);
@@ -224,7 +105,7 @@ void one_sweep(benchmark::State& state, const std::string& kernel, const std::st
         plain = std::make_unique<PlainSweeps>(backend, problem.problem());
         for (const Dim3& block : blocks) contenders.push_back([&, block] { plain->launch(kernel.c_str(), arrays, block); });
     } else {
-        loops = std::make_unique<PlainLoops>(backend, problem);
+        loops = std::make_unique<PlainLoops>(backend, problem, loops_text(problem.problem()));
         contenders.push_back([&] { loops->sweep(); });
     }
     for (auto _ : state) {
@@ -256,8 +137,8 @@ void whole_step(benchmark::State& state, const std::string& rest, int levels) {
                 plain->launch("pressure", pressure_arrays, block);
             });
     } else {
-        velocity_loops = std::make_unique<PlainLoops>(backend, velocity);
-        pressure_loops = std::make_unique<PlainLoops>(backend, pressure);
+        velocity_loops = std::make_unique<PlainLoops>(backend, velocity, loops_text(velocity.problem()));
+        pressure_loops = std::make_unique<PlainLoops>(backend, pressure, loops_text(pressure.problem()));
         contenders.push_back([&] {
             velocity_loops->sweep();
             pressure_loops->sweep();
@@ -299,9 +180,8 @@ void register_all() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    register_all();
-    benchmark::RunSpecifiedBenchmarks();
+Program program() {
+    return {.purpose = "Tuned acoustic sweeps and whole steps beside plain kernels.", .register_all = register_all};
 }
+
+}  // namespace hone::benchmarks

@@ -11,23 +11,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <optional>
 
 #include "benchmarks/batched_cublas.hpp"
 #include "benchmarks/device_bench.hpp"
+#include "benchmarks/program.hpp"
 #include "generator/families/batched_gemv/shape.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/random_words.hpp"
 
+namespace hone::benchmarks {
 namespace {
 
-using namespace hone;
-
-struct Options {
+struct Run {
     bool problems = false;
     std::uint64_t seed = 20261121;
     int shapes = 200;
+    RatioSummary fixed{"listed"};
+    RatioSummary drawn{"random"};
 };
 
 // As listed with cuBLAS's rates in 2D and 3D corner forces: Q2-Q1, Q4-Q3; Q2-Q1, Q3-Q2, Q4-Q3; small matrices at points; gradients; vectors.
@@ -62,13 +63,13 @@ Problem sized(const Problem& problem, double bytes, bool at_most) {
 }
 
 // Drawn from the seed alone: the same shapes on every machine.
-std::vector<Problem> random_problems(const Options& options, double bytes) {
+std::vector<Problem> random_problems(const Run& run, double bytes) {
     std::vector<Problem> problems;
     std::int64_t drawn = 0;
-    const auto uniform = [&] { return (random_word(mixed(options.seed), drawn++) + 1) / 2; };
+    const auto uniform = [&] { return (random_word(mixed(run.seed), drawn++) + 1) / 2; };
     const auto extent = [&] { return std::min(512, static_cast<int>(std::exp2(9 * uniform()) * 1.002)); };
     const char* const forms[] = {"nn", "nt", "tn"};
-    for (int i = 0; i < options.shapes; ++i) {
+    for (int i = 0; i < run.shapes; ++i) {
         const int m = extent();
         const int n = extent();
         const int k = extent();
@@ -208,49 +209,37 @@ std::vector<Problem> listed_problems(double bytes) {
     return problems;
 }
 
-void print_problems(const Options& options) {
+void print_problems(const Run& run) {
     constexpr double bytes = 512e6;  // many times a GPU's second cache
-    for (const auto& problems : {listed_problems(bytes), random_problems(options, bytes)})
+    for (const auto& problems : {listed_problems(bytes), random_problems(run, bytes)})
         for (const Problem& problem : problems) fmt::print("{}\n", problem.key());
 }
 
-// Takes its own options out of the command line.
-Options parse(int& argc, char** argv) {
-    Options options;
-    int kept = 1;
-    for (int i = 1; i < argc; ++i) {
-        if (std::strcmp(argv[i], "--problems") == 0)
-            options.problems = true;
-        else if (std::strncmp(argv[i], "--seed=", 7) == 0)
-            options.seed = std::strtoull(argv[i] + 7, nullptr, 10);
-        else if (std::strncmp(argv[i], "--shapes=", 9) == 0)
-            options.shapes = std::atoi(argv[i] + 9);
-        else
-            argv[kept++] = argv[i];
-    }
-    argc = kept;
-    return options;
+void register_all(Run& run) {
+    const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
+    const auto cublas = cuda ? std::make_shared<const BatchedCublas>() : nullptr;
+    if (cublas && !cublas->there()) fmt::print(stderr, "no rival: {}\n", cublas->reason());
+    benchmark::AddCustomContext("seed", std::to_string(run.seed));
+    const double bytes = cuda ? 1e9 : 5e7;
+    register_group(listed_problems(cuda ? 1e10 : bytes), cublas, run.fixed);
+    register_group(random_problems(run, bytes), cublas, run.drawn);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    const Options options = parse(argc, argv);
-    if (options.problems) {
-        print_problems(options);
-        return 0;
-    }
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
-    const auto cublas = cuda ? std::make_shared<const BatchedCublas>() : nullptr;
-    if (cublas && !cublas->there()) fmt::print(stderr, "no rival: {}\n", cublas->reason());
-    benchmark::AddCustomContext("seed", std::to_string(options.seed));
-    RatioSummary fixed("listed");
-    RatioSummary drawn("random");
-    const double bytes = cuda ? 1e9 : 5e7;
-    register_group(listed_problems(cuda ? 1e10 : bytes), cublas, fixed);
-    register_group(random_problems(options, bytes), cublas, drawn);
-    benchmark::RunSpecifiedBenchmarks();
-    fmt::print("seed {}\n{}{}", options.seed, fixed.text(), drawn.text());
+Program program() {
+    static Run run;
+    return {.purpose = "batched_gemm and batched_gemv beside cuBLAS's batched products; on the processor beside plain loops.",
+            .options = {{"--problems", "Print the problems instead, as arguments of `hone tune`, in sizes that are quick to set up.", &run.problems},
+                        {"--seed", "Of the random shapes.", &run.seed},
+                        {"--shapes", "How many are drawn at random.", &run.shapes}},
+            .instead =
+                [] {
+                    if (run.problems) print_problems(run);
+                    return run.problems;
+                },
+            .register_all = [] { register_all(run); },
+            .finish = [] { fmt::print("seed {}\n{}{}", run.seed, run.fixed.text(), run.drawn.text()); }};
 }
+
+}  // namespace hone::benchmarks

@@ -1,13 +1,13 @@
 // Copy rates of pageable and pinned host memory with plain and padded rows, beside the driver's own copy of pinned memory (on the processor: memcpy).
 //
-// Useful bytes only are counted, so padding costs what it costs. HONE_DEVICE chooses the device (default "best").
+// Useful bytes only are counted, so padding costs what it costs.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 
+#include "benchmarks/program.hpp"
 #include "runtime/buffers.hpp"
 
 namespace hone {
@@ -20,8 +20,7 @@ constexpr std::int64_t useful_bytes = row_words * rows * 4;
 
 Backend& backend() {
     static DiskCache cache(DiskCache::default_folder());
-    static const char* name = std::getenv("HONE_DEVICE");
-    static const std::unique_ptr<Backend> device = make_backend(name == nullptr ? "best" : name, cache);
+    static const std::unique_ptr<Backend> device = make_backend(benchmarks::device_name(), cache);
     return *device;
 }
 
@@ -73,6 +72,7 @@ void driver_copy(benchmark::State& state, bool up) {
 }
 
 void register_all() {
+    benchmarks::tell_device(backend().device().fingerprint);
     const auto add = [](const std::string& name, const auto& function) {
         benchmark::RegisterBenchmark(name.c_str(), function)->UseManualTime()->Unit(benchmark::kMillisecond);
     };
@@ -90,11 +90,6 @@ void register_all() {
 }  // namespace
 }  // namespace hone
 
-int main(int argc, char** argv) {
-    hone::register_all();
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-    benchmark::RunSpecifiedBenchmarks();
-    benchmark::Shutdown();
-    return 0;
+hone::benchmarks::Program hone::benchmarks::program() {
+    return {.purpose = "Copy rates of pageable and pinned host memory with plain and padded rows.", .register_all = register_all};
 }

@@ -12,22 +12,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "benchmarks/device_bench.hpp"
+#include "benchmarks/program.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tuner/journal.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/file_store.hpp"
 
+namespace hone::benchmarks {
 namespace {
-
-using namespace hone;
 
 constexpr std::array<const char*, 5> all_forms{"separate", "force", "whole", "on_the_fly", "paper"};
 
@@ -52,16 +50,11 @@ std::string problem_of(const Size& size, int share) {
     return fmt::format("corner_force dimension={} order={} precision=f64 zones={}", size.dimension, size.order, std::max(1, size.zones / share));
 }
 
-std::filesystem::path results_of(const std::string& form) {
-    const char* const folder = std::getenv("HONE_DB");
-    return std::filesystem::path(folder == nullptr ? "tuning_db/records" : folder) / form;
-}
-
 // The fastest of a form's configurations that its search timed. The record may be of the safe configuration, which is of another form: that is timed
 // in every search, and kept where the form is slower.
 std::optional<Config> fastest_searched(const Problem& problem, const SearchSpace& space, const std::string& form) {
     constexpr std::int64_t most_bytes = 1 << 28;
-    const std::filesystem::path file = journal_path(results_of(form), problem, DeviceBench::instance().backend().device().fingerprint);
+    const std::filesystem::path file = journal_path(database_folder() / form, problem, DeviceBench::instance().backend().device().fingerprint);
     if (!std::filesystem::exists(file)) return std::nullopt;
     std::optional<Config> fastest;
     double seconds = 0;
@@ -135,30 +128,27 @@ void corner_force(benchmark::State& state, const std::string& text) {
     state.SetLabel(binding + "-bound, " + label);
 }
 
-// Takes `name` out of the command line; whether it was there.
-bool take(int& argc, char** argv, const char* name) {
-    for (int i = 1; i < argc; ++i)
-        if (std::strcmp(argv[i], name) == 0) {
-            std::copy(argv + i + 1, argv + argc, argv + i);
-            --argc;
-            return true;
-        }
-    return false;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-    if (take(argc, argv, "--problems")) {
-        for (const Size& size : sizes) fmt::print("{}\n", problem_of(size, 1));
-        return 0;
-    }
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+void register_all() {
     const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
     for (const Size& size : sizes) {
         const std::string text = problem_of(size, cuda ? 1 : 128);
         benchmark::RegisterBenchmark(text.c_str(), corner_force, text)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
     }
-    benchmark::RunSpecifiedBenchmarks();
 }
+
+}  // namespace
+
+Program program() {
+    static bool problems = false;
+    return {.purpose = "Corner forces of every order, all forms on the same zones. HONE_DB has a folder of results for each form.",
+            .options = {{"--problems", "Print the problems instead, as arguments of `hone tune`.", &problems}},
+            .instead =
+                [] {
+                    if (problems)
+                        for (const Size& size : sizes) fmt::print("{}\n", problem_of(size, 1));
+                    return problems;
+                },
+            .register_all = register_all};
+}
+
+}  // namespace hone::benchmarks

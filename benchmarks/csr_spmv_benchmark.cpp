@@ -12,12 +12,12 @@
 
 #include "benchmarks/cusparse_spmv.hpp"
 #include "benchmarks/device_bench.hpp"
+#include "benchmarks/program.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/random_words.hpp"
 
+namespace hone::benchmarks {
 namespace {
-
-using namespace hone;
 
 /// Nodes of Qk elements on a box of `zones` along each axis: the continuous space, x fastest.
 struct Space {
@@ -184,20 +184,25 @@ void compare(benchmark::State& state, const Case& of) {
     }
 }
 
+void register_all() {
+    const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
+    for (const Case& of : cases(cuda))
+        benchmark::RegisterBenchmark(of.name().c_str(), compare, of)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+}
+
 }  // namespace
 
-int main(int argc, char** argv) {
-    const bool only_problems = argc > 1 && std::strcmp(argv[1], "--problems") == 0;
-    if (!only_problems) {
-        benchmark::Initialize(&argc, argv);
-        if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    }
-    const bool cuda = only_problems || DeviceBench::instance().backend().device().limits.target == Target::cuda;
-    for (const Case& of : cases(cuda)) {
-        if (only_problems)
-            fmt::print("{}\n", of.problem().key());
-        else
-            benchmark::RegisterBenchmark(of.name().c_str(), compare, of)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
-    }
-    if (!only_problems) benchmark::RunSpecifiedBenchmarks();
+Program program() {
+    static bool problems = false;
+    return {.purpose = "csr_spmv on mass matrices of high-order finite elements beside cuSPARSE; on the processor beside the plain loop.",
+            .options = {{"--problems", "Print the problems for a GPU instead, as arguments of `hone tune`.", &problems}},
+            .instead =
+                [] {
+                    if (problems)
+                        for (const Case& of : cases(true)) fmt::print("{}\n", of.problem().key());
+                    return problems;
+                },
+            .register_all = register_all};
 }
+
+}  // namespace hone::benchmarks

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "benchmarks/cusparse_library.hpp"
+#include "benchmarks/rivals.hpp"
 #include "generator/error.hpp"
 #include "generator/workload.hpp"
 
@@ -21,46 +22,7 @@ namespace {
 using namespace cusparse;
 
 // Words of the array of numbers.
-enum Number { delta, new_delta, gamma_word, alpha, minus_alpha, beta, one, zero, numbers };
-
-constexpr const char* kernels_text = R"(
-using wide = long long;
-
-// Entries of the matrix before the row of cell (i, j, k): seven a row, less those of the faces that lie beyond the grid.
-__device__ wide entries_before(wide i, wide j, wide k, wide n) {
-    const wide in_plane = j * n + i;
-    const wide x = 2 * (k * n + j) + (i > 0), y = 2 * n * k + (j > 0 ? n : i) + (j == n - 1 ? i : 0);
-    const wide z = (k > 0 ? n * n : in_plane) + (k == n - 1 ? in_plane : 0);
-    return 7 * (k * n * n + in_plane) - x - y - z;
-}
-
-extern "C" __global__ void build(int* rows, int* columns, real* values, int n) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y, k = blockIdx.z;
-    if (i >= n) return;
-    wide at = entries_before(i, j, k, n);
-    const int row = (k * n + j) * n + i;
-    rows[row] = int(at);
-    const auto add = [&](bool inside, int column, real value) {
-        if (!inside) return;
-        columns[at] = column, values[at] = value, ++at;
-    };
-    add(k > 0, row - n * n, -1), add(j > 0, row - n, -1), add(i > 0, row - 1, -1), add(true, row, 6);
-    add(i < n - 1, row + 1, -1), add(j < n - 1, row + n, -1), add(k < n - 1, row + n * n, -1);
-    if (row == n * n * n - 1) rows[row + 1] = int(at);
-}
-
-enum Number { delta, new_delta, gamma_word, alpha, minus_alpha, beta };
-
-extern "C" __global__ void step_length(real* number) {
-    number[alpha] = number[delta] / number[gamma_word];
-    number[minus_alpha] = -number[alpha];
-}
-
-extern "C" __global__ void direction_share(real* number) {
-    number[beta] = number[new_delta] / number[delta];
-    number[delta] = number[new_delta];
-}
-)";
+enum Number { delta, new_delta, gamma_word, alpha, minus_alpha, beta, one, zero, number_count };
 
 }  // namespace
 
@@ -99,10 +61,9 @@ struct CusparseCg::State {
         source.target = Target::cuda;
         source.precision = precision;
         source.entries = {"build", "step_length", "direction_share"};
-        source.text = fmt::format("using real = {};\n", precision == Precision::f32 ? "float" : "double") + kernels_text;
-        const CompileOutcome outcome = backend.compiler().compile(source);
-        if (!outcome.ok) throw Error("kernels of the cuSPARSE rival", outcome.failure, "mend benchmarks/cusparse_cg.cpp");
-        module = backend.load(outcome.code);
+        source.text = benchmarks::real_type(precision);
+        source.text += benchmarks::rival_text("poisson_cg.cu");
+        module = benchmarks::rival_module(backend, source);
     }
 
     void allocate() {
@@ -111,9 +72,9 @@ struct CusparseCg::State {
         columns = DeviceArray(backend, entries * 4);
         values = DeviceArray(backend, entries * word());
         for (auto* vector : {&x, &r, &p, &w}) *vector = DeviceArray(backend, vector_bytes);
-        number = DeviceArray(backend, numbers * word());
-        HostArray start(precision, numbers);
-        for (int i = 0; i < numbers; ++i) {
+        number = DeviceArray(backend, number_count * word());
+        HostArray start(precision, number_count);
+        for (int i = 0; i < number_count; ++i) {
             const double value = i == one ? 1 : 0;
             if (precision == Precision::f32)
                 start.values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(value);

@@ -5,19 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
+#include "benchmarks/program.hpp"
+#include "benchmarks/rivals.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/uploader.hpp"
 
 namespace hone {
 namespace {
-
-std::string environment(const char* name, const char* fallback) {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : fallback;
-}
 
 double sample(Backend& backend, const std::function<void()>& step, int steps) {
     return backend.seconds({}, [&] {
@@ -25,18 +21,10 @@ double sample(Backend& backend, const std::function<void()>& step, int steps) {
     }) / steps;
 }
 
-// STREAM's triad as everybody compiles it: plain stores, all threads.
-constexpr const char* triad_text = R"(
-extern "C" void triad(double* __restrict__ a, const double* __restrict__ b, const double* __restrict__ c, int first, int last) {
-#pragma omp parallel for simd schedule(static)
-    for (long i = first; i < last; ++i) a[i] = b[i] + 3.0 * c[i];
-}
-)";
-
 double measure_triad(Backend& backend) {
     if (backend.device().fingerprint.target != Target::cpu) return 0;
     KernelSource source;
-    source.text = triad_text;
+    source.text = benchmarks::rival_text("triad.cpp");
     source.precision = Precision::f64;
     source.entries = {"triad"};
     source.arrays = {{"a", Access::out, 0, "", ""}, {"b", Access::in, 0, "", ""}, {"c", Access::in, 0, "", ""}};
@@ -67,14 +55,11 @@ DeviceBench& DeviceBench::instance() {
 
 DeviceBench::DeviceBench()
     : cache_(DiskCache::default_folder()),
-      backend_(make_backend(environment("HONE_DEVICE", "best"), cache_)),
-      library_(std::make_unique<KernelLibrary>(*backend_, Database::load(environment("HONE_DB", "tuning_db/records"), built_in_families()),
-                                               built_in_families())),
+      backend_(make_backend(benchmarks::device_name(), cache_)),
+      library_(std::make_unique<KernelLibrary>(*backend_, Database::load(benchmarks::database_folder(), built_in_families()), built_in_families())),
       ceilings_(measure_ceilings(*backend_)),
       triad_(measure_triad(*backend_)) {
-    const auto& device = backend_->device().fingerprint;
-    benchmark::AddCustomContext("device", device.name + " " + device.architecture + " driver " + device.driver);
-    benchmark::AddCustomContext("compiler", device.compiler);
+    benchmarks::tell_device(backend_->device().fingerprint);
     benchmark::AddCustomContext("ratio*", untuned_note);
     benchmark::AddCustomContext("ceiling_copy_GB/s", std::to_string(ceilings_.copy_bytes_per_second * 1e-9));
     if (triad_ > 0) benchmark::AddCustomContext("stream_triad_GB/s", std::to_string(triad_ * 1e-9));

@@ -17,7 +17,7 @@ namespace hone {
 
 /// What the device benchmarks share: a backend, tuned kernels and the ceilings of this device, measured in this run.
 ///
-/// Environment: HONE_DEVICE (default "best") and HONE_DB (default "tuning_db/records").
+/// Environment: HONE_DEVICE and HONE_DB, as benchmarks/program.hpp reads them.
 class DeviceBench {
   public:
     static DeviceBench& instance();

@@ -10,64 +10,10 @@
 #include <string>
 
 #include "benchmarks/device_bench.hpp"
+#include "benchmarks/rivals.hpp"
 #include "generator/families/dg/shape.hpp"
 
 namespace hone {
-
-// One thread per node: reads the derivatives of each field, applies the element's geometric factors, writes the right-hand side.
-inline constexpr const char* chain_rule_begin = R"(
-extern "C" __global__ void chain_rule(const real* __restrict__ d, const real* __restrict__ geometry, real* __restrict__ rhs, int elements) {
-    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    const long long k = i / nodes;
-    const int n = (int)(i - k * nodes);
-    if (k >= elements) return;
-    real g[dimension][dimension];
-    for (int j = 0; j < dimension * dimension; ++j) g[j / dimension][j % dimension] = geometry[k * dimension * dimension + j];
-    const real* q = d + k * fields * dimension * nodes + n;
-    real along[dimension][fields];
-#pragma unroll
-    for (int v = 0; v < fields; ++v) {
-        real reference[dimension];
-#pragma unroll
-        for (int a = 0; a < dimension; ++a) reference[a] = q[(v * dimension + a) * nodes];
-#pragma unroll
-        for (int x = 0; x < dimension; ++x) {
-            along[x][v] = g[0][x] * reference[0];
-#pragma unroll
-            for (int a = 1; a < dimension; ++a) along[x][v] += g[a][x] * reference[a];
-        }
-    }
-    const auto x = along[0], y = along[1], z = along[dimension - 1];
-    real* out = rhs + k * fields * nodes + n;
-)";
-
-// Fields H, E; p, v; Hx, Hy, Ez.
-inline std::string chain_rule(const std::string& equation) {
-    if (equation == "acoustics_3d")
-        return R"(
-    out[0 * nodes] = -(x[1] + y[2] + z[3]);
-    out[1 * nodes] = -x[0];
-    out[2 * nodes] = -y[0];
-    out[3 * nodes] = -z[0];
-}
-)";
-    if (equation == "maxwell_2d_tm")
-        return R"(
-    out[0 * nodes] = -y[2];
-    out[1 * nodes] = x[2];
-    out[2 * nodes] = x[1] - y[0];
-}
-)";
-    return R"(
-    out[0 * nodes] = -(y[5] - z[4]);
-    out[1 * nodes] = -(z[3] - x[5]);
-    out[2 * nodes] = -(x[4] - y[3]);
-    out[3 * nodes] = y[2] - z[1];
-    out[4 * nodes] = z[0] - x[2];
-    out[5 * nodes] = x[1] - y[0];
-}
-)";
-}
 
 /// The volume right-hand side as libraries make it: one GEMM of the stacked d Np x Np operator with all fields (Np x fields K, column-major), then a
 /// memory-bound chain-rule kernel. `problem` is of dg_volume or dg_stage.
@@ -85,12 +31,11 @@ class CublasRoute {
         source.target = Target::cuda;
         source.precision = shape_.precision;
         source.entries = {"chain_rule"};
-        source.text = fmt::format("using real = {};\nconstexpr int nodes = {}, fields = {}, dimension = {};\n",
-                                  shape_.precision == Precision::f32 ? "float" : "double", shape_.nodes, shape_.fields, shape_.dimension) +
-                      chain_rule_begin + chain_rule(shape_.equation);
-        const CompileOutcome outcome = backend.compiler().compile(source);
-        if (!outcome.ok) throw std::runtime_error(outcome.failure);
-        module_ = backend.load(outcome.code);
+        source.text = fmt::format("#define {}\nconstexpr int nodes = {}, fields = {}, dimension = {};\n", shape_.equation, shape_.nodes,
+                                  shape_.fields, shape_.dimension) +
+                      benchmarks::real_type(shape_.precision);
+        source.text += benchmarks::rival_text("dg_chain_rule.cu");
+        module_ = benchmarks::rival_module(backend, source);
         entry_ = module_->entry("chain_rule");
         check(cublasCreate(&handle_));
         check(cublasSetStream(handle_, cudaStreamLegacy));

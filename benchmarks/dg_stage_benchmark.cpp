@@ -8,11 +8,11 @@
 
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/dg_cublas_route.hpp"
+#include "benchmarks/program.hpp"
 #include "generator/families/built_in_families.hpp"
 
+namespace hone::benchmarks {
 namespace {
-
-using namespace hone;
 
 /// Elements per order: 16 to 38 million words in each array of Maxwell's six fields, beyond any cache; four times as many triangles.
 constexpr std::array<int, 11> elements_of_order{0, 1000000, 500000, 250000, 150000, 100000, 64000, 45000, 32000, 25000, 19000};
@@ -87,6 +87,7 @@ std::string problem_of(const char* equation, std::size_t order, const char* prec
 }
 
 void register_all() {
+    benchmark::AddCustomContext("regime", "bursts: samples of a millisecond, all contenders in turns, the median of 11 after a warm-up");
     const bool cuda = DeviceBench::instance().backend().device().fingerprint.target == Target::cuda;
     for (const char* equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})
         for (const auto& [precision, arithmetic] :
@@ -105,10 +106,9 @@ void register_all() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    register_all();
-    benchmark::AddCustomContext("regime", "bursts: samples of a millisecond, all contenders in turns, the median of 11 after a warm-up");
-    benchmark::RunSpecifiedBenchmarks();
+Program program() {
+    return {.purpose = "A whole stage of discontinuous Galerkin beside three kernels tuned each for itself, and beside the cuBLAS route.",
+            .register_all = register_all};
 }
+
+}  // namespace hone::benchmarks

@@ -6,10 +6,10 @@
 
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/dg_cublas_route.hpp"
+#include "benchmarks/program.hpp"
 
+namespace hone::benchmarks {
 namespace {
-
-using namespace hone;
 
 /// Elements per order: about 1 GB of fields in f32 for Maxwell, far beyond any cache.
 constexpr std::array<int, 11> elements_of_order{0, 4000000, 2000000, 1000000, 600000, 400000, 250000, 180000, 130000, 100000, 75000};
@@ -53,9 +53,8 @@ void register_all() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    register_all();
-    benchmark::RunSpecifiedBenchmarks();
+Program program() {
+    return {.purpose = "The tuned volume kernel of discontinuous Galerkin beside the cuBLAS route.", .register_all = register_all};
 }
+
+}  // namespace hone::benchmarks

@@ -1,5 +1,5 @@
-// What the framework itself costs: looking a warm kernel up, launching through the library beside a direct call of the same function, the warm
-// start of a process, rendering, hashing, the disk cache, merging into a database. All on the processor.
+// What the framework itself costs: looking a warm kernel up, predicting for what nobody tuned, launching through the library beside a direct call of
+// the same function, the warm start of a process, rendering, hashing, the disk cache, merging into a database. All on the processor.
 //
 // With `--start CACHE_FOLDER` the program is the process whose warm start is measured: it prints the seconds per kernel.
 #include <benchmark/benchmark.h>
@@ -15,12 +15,14 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/program.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/cpu/host_object.hpp"
 #include "runtime/library.hpp"
 #include "runtime/process.hpp"
 #include "runtime/temporary_folder.hpp"
+#include "tuning_db/package.hpp"
 
 namespace hone {
 namespace {
@@ -57,6 +59,23 @@ void warm_lookup(benchmark::State& state) {
     const Problem problem = built_in_families().parse_problem(problem_texts[0]);
     application().library.kernel(problem);
     for (auto _ : state) benchmark::DoNotOptimize(application().library.kernel(problem));
+}
+
+// Looking up what nobody tuned, among the results for an H200: a prediction, for a small space and for large ones.
+constexpr std::array untuned_texts{
+    "batched_gemm form=nn b=each update=set precision=f64 m=24 n=24 k=24 batch=100000",
+    "acoustics_staggered kernel=step dimension=3 order=16 precision=f64 nx=256 ny=256 nz=256",
+    "dg_stage equation=maxwell_3d order=5 materials=per_element precision=f32 elements=100000",
+};
+
+void predicted_lookup(benchmark::State& state) {
+    const Database database = Database::load(package().records, built_in_families());
+    const Problem problem = built_in_families().parse_problem(untuned_texts[static_cast<std::size_t>(state.range(0))]);
+    const DeviceFingerprint device{Target::cuda, "NVIDIA H200", "sm_90", 132, "", ""};
+    const Limits limits = cuda_limits(90);
+    Match match;
+    for (auto _ : state) match = database.best(problem, device, limits);
+    state.SetLabel(fmt::format("{}: {}", problem.key(), to_string(match.grade)));
 }
 
 // A kernel with arrays of its own, launched through the library and by hand.
@@ -241,26 +260,32 @@ void merge(benchmark::State& state) {
 }
 
 BENCHMARK(warm_lookup);
+BENCHMARK(predicted_lookup)->DenseRange(0, std::ssize(untuned_texts) - 1)->Unit(benchmark::kMicrosecond);
 BENCHMARK(launch)->DenseRange(0, std::ssize(problem_texts) - 1)->UseManualTime()->MinTime(0.2);
 BENCHMARK(warm_start)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(hash)->Arg(1 << 10)->Arg(1 << 16);
 BENCHMARK(merge)->Arg(100)->Arg(10000)->Unit(benchmark::kMillisecond);
 BENCHMARK(cache_read)->Arg(1 << 10)->Arg(1 << 16);
 
+void register_render() {
+    benchmarks::tell_device(application().backend->device().fingerprint);
+    for (const char* text : problem_texts)
+        for (const Limits& limits : {cpu_limits(), cuda_limits(90)})
+            benchmark::RegisterBenchmark("render", render_kernel, text, limits)->Unit(benchmark::kMicrosecond);
+}
+
 }  // namespace
 }  // namespace hone
 
-int main(int argc, char** argv) {
-    if (argc == 3 && std::strcmp(argv[1], "--start") == 0) {
-        fmt::print("{}\n", hone::start_kernels(argv[2]));
-        return 0;
-    }
-    for (const char* text : hone::problem_texts)
-        for (const hone::Limits& limits : {hone::cpu_limits(), hone::cuda_limits(90)})
-            benchmark::RegisterBenchmark("render", hone::render_kernel, text, limits)->Unit(benchmark::kMicrosecond);
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-    benchmark::RunSpecifiedBenchmarks();
-    benchmark::Shutdown();
-    return 0;
+hone::benchmarks::Program hone::benchmarks::program() {
+    static std::string folder;
+    return {
+        .purpose = "What the framework itself costs: looking up, launching, starting, rendering, hashing, caching, merging.",
+        .options = {{"--start", "Be the process whose warm start is measured, with this cache folder, and print the seconds per kernel.", &folder}},
+        .instead =
+            [] {
+                if (!folder.empty()) fmt::print("{}\n", start_kernels(folder));
+                return !folder.empty();
+            },
+        .register_all = register_render};
 }

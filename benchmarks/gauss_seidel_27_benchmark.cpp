@@ -7,32 +7,11 @@
 #include <array>
 
 #include "benchmarks/device_bench.hpp"
+#include "benchmarks/program.hpp"
+#include "benchmarks/rivals.hpp"
 
+namespace hone::benchmarks {
 namespace {
-
-using namespace hone;
-
-constexpr const char* plain_kernel = R"(
-struct Stencil { real s[27]; };
-extern "C" __global__ void plain(real* __restrict__ u, const real* __restrict__ f, const Stencil stencil, int nx, int ny, int nz, int pitch, int colour) {
-    const int x = 1 + (colour & 1) + 2 * (blockIdx.x * blockDim.x + threadIdx.x);
-    const int y = 1 + (colour >> 1 & 1) + 2 * (blockIdx.y * blockDim.y + threadIdx.y);
-    const int z = 1 + (colour >> 2) + 2 * blockIdx.z;
-    if (x > nx || y > ny || z > nz) return;
-    const long long plane = (long long)(ny + 2) * pitch;
-    const long long centre = z * plane + (long long)y * pitch + x;
-    real sum = f[centre];
-    int k = 0;
-#pragma unroll
-    for (int dz = -1; dz <= 1; ++dz)
-#pragma unroll
-        for (int dy = -1; dy <= 1; ++dy)
-#pragma unroll
-            for (int dx = -1; dx <= 1; ++dx, ++k)
-                if (k != 13) sum -= stencil.s[k] * u[centre + dz * plane + dy * pitch + dx];
-    u[centre] = sum * stencil.s[13];
-}
-)";
 
 /// The rival with its block shape.
 class PlainSweep {
@@ -42,10 +21,9 @@ class PlainSweep {
         source.target = Target::cuda;
         source.precision = precision_;
         source.entries = {"plain"};
-        source.text = "using real = " + std::string(precision_ == Precision::f32 ? "float" : "double") + ";\n" + plain_kernel;
-        const CompileOutcome outcome = backend.compiler().compile(source);
-        if (!outcome.ok) throw std::runtime_error(outcome.failure);
-        module_ = backend.load(outcome.code);
+        source.text = real_type(precision_);
+        source.text += rival_text("gauss_seidel_27.cu");
+        module_ = rival_module(backend, source);
         entry_ = module_->entry("plain");
         backend.copy(stencil_.data(), problem.array(2), 27 * bytes_per_word(precision_));
         backend.synchronise();
@@ -85,15 +63,15 @@ std::string coefficient(const std::string& stencil, int k) {
     return fmt::format("s[{} * ((nz + 2) * plane) + at + ({}) * plane + ({}) * pitch + ({})]", 13 - k, k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1);
 }
 
-std::string plain_loops(const Problem& problem) {
+// The rival on the processor: all neighbours written out.
+std::string loops_text(const Problem& problem) {
     const std::string& stencil = problem.word("stencil");
     std::string terms;
     for (int k = 0; k < 27; ++k)
         if (k != 13)
             terms += fmt::format("                    sum -= {} * u[at + ({}) * plane + ({}) * pitch + ({})];\n", coefficient(stencil, k), k / 9 - 1,
                                  k / 3 % 3 - 1, k % 3 - 1);
-    return fmt::format(R"(using real = {};
-typedef long long wide;
+    return real_type(problem.precision()) + fmt::format(R"(typedef long long wide;
 extern "C" void plain(real* u, const real* f, const real* s, int nx, int ny, int nz, int pitch, int first, int last) {{
     const wide plane = wide(ny + 2) * pitch;
     for (int colour = 0; colour < 8; ++colour) {{
@@ -108,47 +86,8 @@ extern "C" void plain(real* u, const real* f, const real* s, int nx, int ny, int
     }}
 }}
 )",
-                       problem.precision() == Precision::f32 ? "float" : "double", terms, coefficient(stencil, 13));
+                                                        terms, coefficient(stencil, 13));
 }
-
-/// The rival on the processor.
-class PlainLoops {
-  public:
-    PlainLoops(Backend& backend, const DeviceProblem& problem)
-        : arrays_{problem.array(0), problem.array(1), problem.array(2)}, last_(static_cast<int>(problem.kernel().range())) {
-        KernelSource source;
-        source.precision = problem.problem().precision();
-        source.arrays = problem.kernel().source().arrays;
-        source.scalars = problem.kernel().source().scalars;
-        source.entries = {"plain"};
-        Launch launch;
-        launch.entry = "plain";
-        source.step = {launch};
-        source.text = plain_loops(problem.problem());
-        const CompileOutcome outcome = backend.compiler().compile(source);
-        if (!outcome.ok) throw std::runtime_error(outcome.failure + outcome.code.log);
-        module_ = backend.load(outcome.code);
-        entry_ = module_->entry("plain");
-        for (const auto& scalar : source.scalars) scalars_.push_back(scalar.value);
-    }
-
-    void sweep() {
-        int first = 0;
-        std::vector<void*> arguments;
-        for (auto& array : arrays_) arguments.push_back(&array);
-        for (int& scalar : scalars_) arguments.push_back(&scalar);
-        arguments.push_back(&first);
-        arguments.push_back(&last_);
-        module_->launch(entry_, {1, 1, 1}, {1, 1, 1}, 0, {}, arguments.data());
-    }
-
-  private:
-    std::array<void*, 3> arrays_;
-    std::vector<int> scalars_;
-    int last_;
-    std::unique_ptr<Module> module_;
-    int entry_ = 0;
-};
 
 void gauss_seidel(benchmark::State& state, const std::string& text) {
     Backend& backend = DeviceBench::instance().backend();
@@ -157,7 +96,7 @@ void gauss_seidel(benchmark::State& state, const std::string& text) {
     std::unique_ptr<PlainSweep> plain;
     std::unique_ptr<PlainLoops> loops;
     if (backend.device().fingerprint.target == Target::cpu) {
-        loops = std::make_unique<PlainLoops>(backend, problem);
+        loops = std::make_unique<PlainLoops>(backend, problem, loops_text(problem.problem()));
         contenders.push_back([&loops] { loops->sweep(); });
     } else if (problem.problem().word("stencil") == "constant") {
         plain = std::make_unique<PlainSweep>(backend, problem);
@@ -185,9 +124,8 @@ void register_all() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    register_all();
-    benchmark::RunSpecifiedBenchmarks();
+Program program() {
+    return {.purpose = "The tuned Gauss-Seidel sweep beside the best plain kernel, for every kind of stencil.", .register_all = register_all};
 }
+
+}  // namespace hone::benchmarks

@@ -11,32 +11,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 
+#include "benchmarks/program.hpp"
 #include "benchmarks/timed_kernels.hpp"
 #include "examples/hydro/step_cost.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "tuner/greenup.hpp"
 
+namespace hone::benchmarks {
 namespace {
 
-using namespace hone;
 using namespace hone::examples::hydro;
 
 constexpr TimeScheme scheme = TimeScheme::rk2_average;
 
 struct Options {
-    std::vector<int> orders{2, 4}, zones{32, 16}, steps{20}, warm_up{5};
+    std::vector<int> orders{2, 4}, zones{32, 16};
+    int steps = 20, warm_up = 5;
 };
-
-std::string environment(const char* name, const char* otherwise) {
-    const char* const value = std::getenv(name);
-    return value == nullptr ? otherwise : value;
-}
 
 void tell(const std::string& what) {
     fmt::print(stderr, "{}\n", what);
@@ -59,9 +54,9 @@ struct Machine {
 
 struct Machines {
     DiskCache cache{DiskCache::default_folder()};
-    Database database = Database::load(environment("HONE_DB", "tuning_db/records"), built_in_families());
+    Database database = Database::load(database_folder(), built_in_families());
     Machine processor{"cpu", cache, database};
-    Machine device{environment("HONE_DEVICE", "best"), cache, database};
+    Machine device{device_name(), cache, database};
 
     bool gpu() const { return device.backend->device().limits.target == Target::cuda; }
     static Machines& instance() {
@@ -189,47 +184,29 @@ void application(benchmark::State& state, int order, int zones, int steps, int w
     state.SetLabel(label);
 }
 
-// "--name=1,2": its numbers, and the argument is taken out.
-void take(int& argc, char** argv, const std::string& name, std::vector<int>& numbers) {
-    const std::string start = "--" + name + "=";
-    for (int i = 1; i < argc; ++i) {
-        const std::string argument = argv[i];
-        if (argument.rfind(start, 0) != 0) continue;
-        numbers.clear();
-        for (const char* at = argv[i] + start.size(); *at != '\0';) {
-            int number = 0;
-            const auto [end, error] = std::from_chars(at, argv[i] + argument.size(), number);
-            if (error != std::errc() || number < 1 || (*end != ',' && *end != '\0'))
-                throw Error(argument, "it is no list of numbers above 0", "write " + start + "2,4");
-            numbers.push_back(number);
-            at = *end == ',' ? end + 1 : end;
-        }
-        std::copy(argv + i + 1, argv + argc, argv + i);
-        --argc, --i;
-    }
+void register_all(const Options& options) {
+    if (options.zones.size() != options.orders.size())
+        throw Error("--zones", "it has another number of values than --orders", "give --zones one number for each order");
+    tell_device(Machines::instance().device.backend->device().fingerprint);
+    benchmark::AddCustomContext("ratio*", untuned_note);
+    for (std::size_t i = 0; i < options.orders.size(); ++i)
+        benchmark::RegisterBenchmark(fmt::format("hydro sedov dimension=3 order={0} zones={1}x{1}x{1}", options.orders[i], options.zones[i]).c_str(),
+                                     application, options.orders[i], options.zones[i], options.steps, options.warm_up)
+            ->UseManualTime()
+            ->Iterations(1)
+            ->Unit(benchmark::kMillisecond);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-    Options options;
-    take(argc, argv, "orders", options.orders);
-    take(argc, argv, "zones", options.zones);
-    take(argc, argv, "steps", options.steps);
-    take(argc, argv, "warm_up", options.warm_up);
-    if (options.zones.size() != options.orders.size() || options.steps.size() != 1 || options.warm_up.size() != 1)
-        throw Error("hydro_benchmark", "numbers of orders and of zones differ", "give --zones one number for each order");
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    benchmark::AddCustomContext("ratio*", untuned_note);
-    for (std::size_t i = 0; i < options.orders.size(); ++i)
-        benchmark::RegisterBenchmark(fmt::format("hydro sedov dimension=3 order={0} zones={1}x{1}x{1}", options.orders[i], options.zones[i]).c_str(),
-                                     application, options.orders[i], options.zones[i], options.steps.front(), options.warm_up.front())
-            ->UseManualTime()
-            ->Iterations(1)
-            ->Unit(benchmark::kMillisecond);
-    benchmark::RunSpecifiedBenchmarks();
-} catch (const std::exception& error) {
-    fmt::print(stderr, "hydro_benchmark: {}\n", error.what());
-    return 2;
+Program program() {
+    static Options options;
+    return {.purpose = "Time steps of Sedov's blast in three dimensions by the processor, by the GPU, and by both.",
+            .options = {{"--orders", "Orders of the kinematic space.", &options.orders},
+                        {"--zones", "Zones along each axis, one number for each order.", &options.zones},
+                        {"--steps", "Time steps that are measured.", &options.steps},
+                        {"--warm_up", "Time steps before them.", &options.warm_up}},
+            .register_all = [] { register_all(options); }};
 }
+
+}  // namespace hone::benchmarks

@@ -6,78 +6,25 @@
 #include <array>
 
 #include "benchmarks/device_bench.hpp"
+#include "benchmarks/program.hpp"
+#include "benchmarks/rivals.hpp"
 
+namespace hone::benchmarks {
 namespace {
 
-using namespace hone;
-
-// Sums of blocks go to one place by atomic additions, whose order, and with it the last digits, change from run to run.
-constexpr const char* plain_cuda = R"(
-extern "C" __global__ void plain(const real* __restrict__ p, const real* __restrict__ cx, const real* __restrict__ cy, const real* __restrict__ cz,
-                                 const real* __restrict__ diagonal, real* __restrict__ w, real* dot, int nx, int ny, int nz, int pitch, int, int) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y, k = blockIdx.z;
-    __shared__ real of_block;
-    if (threadIdx.x + threadIdx.y == 0) of_block = 0;
-    __syncthreads();
-    real product = 0;
-    if (i < nx && j < ny) {
-        const auto at = [&](int x, int y, int z) { return ((long long)z * ny + y) * pitch + x; };
-        const long long here = at(i, j, k);
-        const real sum = cx[i] * (p[at(i > 0 ? i - 1 : nx - 1, j, k)] + p[at(i + 1 < nx ? i + 1 : 0, j, k)]) +
-                         cy[j] * (p[at(i, j > 0 ? j - 1 : ny - 1, k)] + p[at(i, j + 1 < ny ? j + 1 : 0, k)]) +
-                         cz[k] * (p[at(i, j, k > 0 ? k - 1 : nz - 1)] + p[at(i, j, k + 1 < nz ? k + 1 : 0)]);
-        const real new_w = diagonal[here] * p[here] + sum;
-        w[here] = new_w;
-        product = p[here] * new_w;
-    }
-    for (int lanes = 16; lanes > 0; lanes /= 2) product += __shfl_down_sync(0xffffffff, product, lanes);
-    if (threadIdx.x % 32 == 0) atomicAdd(&of_block, product);
-    __syncthreads();
-    if (threadIdx.x + threadIdx.y == 0) atomicAdd(dot, of_block);
-}
-)";
-
-constexpr const char* plain_cpu = R"(
-extern "C" void plain(const real* __restrict__ p, const real* __restrict__ cx, const real* __restrict__ cy, const real* __restrict__ cz,
-                      const real* __restrict__ diagonal, real* __restrict__ w, real* dot, int nx, int ny, int nz, int pitch, int, int) {
-    double sum = 0;
-    #pragma omp parallel for collapse(2) reduction(+ : sum)
-    for (int k = 0; k < nz; ++k)
-        for (int j = 0; j < ny; ++j)
-            for (int i = 0; i < nx; ++i) {
-                const auto at = [&](int x, int y, int z) { return ((long long)z * ny + y) * pitch + x; };
-                const long long here = at(i, j, k);
-                w[here] = diagonal[here] * p[here] + cx[i] * (p[at(i > 0 ? i - 1 : nx - 1, j, k)] + p[at(i + 1 < nx ? i + 1 : 0, j, k)]) +
-                          cy[j] * (p[at(i, j > 0 ? j - 1 : ny - 1, k)] + p[at(i, j + 1 < ny ? j + 1 : 0, k)]) +
-                          cz[k] * (p[at(i, j, k > 0 ? k - 1 : nz - 1)] + p[at(i, j, k + 1 < nz ? k + 1 : 0)]);
-                sum += p[here] * w[here];
-            }
-    *dot = real(sum);
-}
-)";
-
-/// The rival.
-class Plain {
+/// The rival on CUDA.
+class PlainKernel {
   public:
-    Plain(Backend& backend, const DeviceProblem& problem) : cuda_(backend.device().fingerprint.target == Target::cuda) {
+    PlainKernel(Backend& backend, const DeviceProblem& problem) {
         KernelSource source = problem.kernel().source();
         source.entries = {"plain"};
-        source.step.resize(1);
-        source.step[0].entry = "plain";
-        source.tables.clear();
-        source.text = fmt::format("using real = {};\n", source.precision == Precision::f32 ? "float" : "double") + (cuda_ ? plain_cuda : plain_cpu);
-        const CompileOutcome outcome = backend.compiler().compile(source);
-        if (!outcome.ok) throw std::runtime_error(outcome.failure);
-        module_ = backend.load(outcome.code);
+        source.text = real_type(source.precision);
+        source.text += rival_text("poisson7.cu");
+        module_ = rival_module(backend, source);
         entry_ = module_->entry("plain");
         for (std::size_t i = 0; i < source.arrays.size(); ++i) arrays_.push_back(problem.array(i));
         for (const auto& scalar : source.scalars) extents_.push_back(scalar.value);
         extents_.insert(extents_.end(), {0, extents_[2]});
-    }
-
-    std::vector<Dim3> blocks() const {
-        if (!cuda_) return {{1, 1, 1}};
-        return {{32, 4, 1}, {32, 8, 1}, {64, 4, 1}, {64, 8, 1}, {128, 2, 1}, {128, 4, 1}, {256, 1, 1}, {256, 2, 1}};
     }
 
     void step(const Dim3& block) {
@@ -85,24 +32,33 @@ class Plain {
         for (auto& array : arrays_) arguments.push_back(&array);
         for (auto& extent : extents_) arguments.push_back(&extent);
         const auto blocks = [](std::int64_t n, std::int64_t per_block) { return (n + per_block - 1) / per_block; };
-        const Dim3 grid = cuda_ ? Dim3{blocks(extents_[0], block[0]), blocks(extents_[1], block[1]), extents_[2]} : Dim3{1, 1, 1};
-        module_->launch(entry_, grid, block, 0, {}, arguments.data());
+        module_->launch(entry_, {blocks(extents_[0], block[0]), blocks(extents_[1], block[1]), extents_[2]}, block, 0, {}, arguments.data());
     }
 
   private:
-    bool cuda_;
     std::unique_ptr<Module> module_;
     int entry_ = 0;
     std::vector<void*> arrays_;
     std::vector<int> extents_;  // nx, ny, nz, pitch, and the range
 };
 
+constexpr std::array blocks{Dim3{32, 4, 1},  Dim3{32, 8, 1},  Dim3{64, 4, 1},  Dim3{64, 8, 1},
+                            Dim3{128, 2, 1}, Dim3{128, 4, 1}, Dim3{256, 1, 1}, Dim3{256, 2, 1}};
+
 void laplacian(benchmark::State& state, const std::string& text) {
     Backend& backend = DeviceBench::instance().backend();
     DeviceProblem problem(text);
-    Plain plain(backend, problem);
     std::vector<std::function<void()>> contenders{[&] { problem.step(); }};
-    for (const Dim3& block : plain.blocks()) contenders.push_back([&plain, block] { plain.step(block); });
+    std::unique_ptr<PlainKernel> plain;
+    std::unique_ptr<PlainLoops> loops;
+    if (backend.device().fingerprint.target == Target::cuda) {
+        plain = std::make_unique<PlainKernel>(backend, problem);
+        for (const Dim3& block : blocks) contenders.push_back([&plain, block] { plain->step(block); });
+    } else {
+        const std::string loop = real_type(problem.problem().precision()) + std::string(rival_text("poisson7.cpp"));
+        loops = std::make_unique<PlainLoops>(backend, problem, loop);
+        contenders.push_back([&loops] { loops->sweep(); });
+    }
     for (auto _ : state) {
         const std::vector<double> seconds = measure_in_turns(backend, contenders, 11);
         report(state, problem, seconds[0], {*std::min_element(seconds.begin() + 1, seconds.end())});
@@ -154,9 +110,9 @@ void register_all() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-    register_all();
-    benchmark::RunSpecifiedBenchmarks();
+Program program() {
+    return {.purpose = "The tuned 7-point operator beside a plain kernel, and the halves of a solver's iteration against the ceiling.",
+            .register_all = register_all};
 }
+
+}  // namespace hone::benchmarks

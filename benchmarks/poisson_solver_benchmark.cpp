@@ -6,20 +6,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <map>
 #include <span>
 
 #include "benchmarks/cusparse_cg.hpp"
 #include "benchmarks/device_bench.hpp"
+#include "benchmarks/program.hpp"
 #include "examples/poisson/solver.hpp"
+#include "generator/error.hpp"
 #include "generator/random_words.hpp"
 #include "runtime/uploader.hpp"
 
+namespace hone::benchmarks {
 namespace {
 
-using namespace hone;
 using examples::PoissonSolver;
 using examples::PoissonSystem;
 using examples::Preconditioner;
@@ -190,6 +191,7 @@ void register_all(const Settings& settings) {
     const auto add = [](const std::string& name, auto... arguments) {
         benchmark::RegisterBenchmark(name.c_str(), solve, arguments...)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
     };
+    if (settings.n % grid_unit != 0) throw Error("--n", fmt::format("{} is not a multiple of {}", settings.n, grid_unit), "give one, as --n=256");
     const int large = settings.n > 0 ? settings.n : cuda ? 512 : 128;
     add(fmt::format("iteration precision=f32 n={}", large), "f32", large, 0.0, cuda ? 60 : 40, settings.rounds);
     if (large / 2 % grid_unit == 0) add(fmt::format("to_1e-8 precision=f64 n={}", large / 2), "f64", large / 2, 1e-8, 20000, settings.rounds);
@@ -197,29 +199,15 @@ void register_all(const Settings& settings) {
     add(fmt::format("to_1e-8 precision=f64 n={}", large), "f64", large, 1e-8, 20000, 1);
 }
 
-// Reads "--name=number"; false for anything else.
-bool take(const std::string& argument, const std::string& name, int& number) {
-    const std::string start = "--" + name + "=";
-    if (argument.rfind(start, 0) != 0) return false;
-    const char* const begin = argument.data() + start.size();
-    const char* const end = argument.data() + argument.size();
-    const auto [read, status] = std::from_chars(begin, end, number);
-    return status == std::errc{} && read == end && number > 0;
-}
-
 }  // namespace
 
-int main(int argc, char** argv) {
-    benchmark::Initialize(&argc, argv);
-    Settings settings;
-    for (int i = 1; i < argc; ++i) {
-        const std::string argument = argv[i];
-        const bool known = take(argument, "n", settings.n) || take(argument, "rounds", settings.rounds);
-        if (!known || settings.n % grid_unit != 0) {
-            fmt::print(stderr, "{}: --n=N (a multiple of {}) and --rounds=N are taken, beside Google Benchmark's options\n", argument, grid_unit);
-            return 2;
-        }
-    }
-    register_all(settings);
-    benchmark::RunSpecifiedBenchmarks();
+Program program() {
+    static Settings settings;
+    return {
+        .purpose = "The Poisson solver on tuned kernels beside conjugate gradients on cuSPARSE and cuBLAS.",
+        .options = {{"--n", "Cells of the largest grid along each axis, a multiple of 32; by default 512 on a GPU, 128 on a processor.", &settings.n},
+                    {"--rounds", "How often each of the shorter rows is repeated.", &settings.rounds}},
+        .register_all = [] { register_all(settings); }};
 }
+
+}  // namespace hone::benchmarks

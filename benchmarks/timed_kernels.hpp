@@ -17,13 +17,15 @@ struct TimedKernel {
     std::string name;
     Grade grade = Grade::none;
 
-    /// For this device: another size of the problem will do. With Grade::none it runs by the family's safe configuration.
+    /// For this device: another size of the problem will do. With Grade::none it runs by the family's safe configuration, with
+    /// Grade::predicted by what other problems suggest.
     bool tuned() const { return grade == Grade::exact || grade == Grade::nearest_size; }
 };
 
 /// What a `*` means, for the foot of a table or the head of a report.
 constexpr const char* untuned_note =
-    "a kernel of this ratio was not tuned for this device (none: its safe configuration; same_architecture: found on another model): "
+    "a kernel of this ratio was not tuned for this device (none: its safe configuration; predicted: from other problems; same_architecture: found on "
+    "another model): "
     "it compares no tuned kernels, and is left out of their means";
 
 inline bool all_tuned(const std::vector<TimedKernel>& kernels) {

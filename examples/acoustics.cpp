@@ -16,6 +16,7 @@
 #include "examples/acoustics/run.hpp"
 #include "examples/acoustics/synthetic_model.hpp"
 #include "examples/acoustics/time_levels.hpp"
+#include "examples/options/options.hpp"
 #include "examples/output/check.hpp"
 #include "examples/tuning/tune_first.hpp"
 #include "generator/error.hpp"
@@ -60,7 +61,7 @@ void declare_model(CLI::App& app, Options& options) {
 
 void declare_waves(CLI::App& app, Options& options) {
     app.add_option("--order", options.waves.order, "of accuracy in space")->capture_default_str()->check(CLI::IsMember({4, 8, 16}));
-    app.add_option("--precision", options.waves.precision, "of the waves")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
+    add_precision(app, options.waves.precision, "of the waves");
     app.add_option("--kernels", options.waves.kernels, "a step in one pass, or in one sweep for velocities and one for pressure")
         ->capture_default_str()
         ->check(CLI::IsMember({"step", "sweeps"}));
@@ -81,11 +82,8 @@ void declare_waves(CLI::App& app, Options& options) {
 }
 
 void declare_rest(CLI::App& app, Options& options) {
-    app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", options.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
-    app.add_option("--tune", options.tune,
-                   "seconds for tuning this run's kernels first; what is found stays in --db, else in HONE_DB or your own folder")
-        ->check(CLI::PositiveNumber);
+    add_device(app, options.device, options.records);
+    add_tune(app, options.tune);
     app.add_option("--output", options.wanted.folder, "folder for model.png, recording.segy, .csv and .png, and pressure_*.png");
     app.add_option("--snapshots", options.wanted.snapshots, "pictures of the pressure")->capture_default_str()->check(CLI::Range(0, 1000));
     app.add_flag("--vti", options.wanted.volumes, "snapshots for ParaView, too");
@@ -189,9 +187,7 @@ int run(Options options) {
     options.waves.walls[static_cast<std::size_t>(model.depth_axis())][0] = wall_of(options.top);
     if (options.levels != "auto") options.waves.levels = std::stoi(options.levels);
     if (options.reflection) options.waves.levels = 1;
-    if (options.tune > 0)
-        tune_first(*backend, problems_to_tune(model, options), hone::own_records(options.records), options.tune,
-                   [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+    if (options.tune > 0) tune_first(*backend, problems_to_tune(model, options), hone::own_records(options.records), options.tune, tell_tuned);
     const hone::Database database = hone::known_records(families, options.records);
     hone::KernelLibrary library(*backend, database, families);
     if (options.reflection) return report_reflection(*backend, library, options) ? 0 : 1;

@@ -1,6 +1,6 @@
 // An application that wants nothing of hone but products of many small matrices: metric tensors G_i = J_i^T J_i of random Jacobians, and G_i x_i.
 //
-//     batched [--dimension 3] [--batch 200000] [--device best|cuda|cpu] [--db FOLDER]
+//     batched --dimension 3 --batch 200000 --tune 10
 //
 // Every word is checked against plain loops, whose time is printed beside that of the chosen kernels.
 #include <fmt/format.h>
@@ -17,7 +17,10 @@
 #include <string>
 #include <vector>
 
+#include "examples/options/options.hpp"
+#include "examples/tuning/tune_first.hpp"
 #include "runtime/session/session.hpp"
+#include "tuning_db/places.hpp"
 
 namespace {
 
@@ -26,6 +29,7 @@ struct Settings {
     int batch = 200000;
     std::string device = "best";
     std::string records;
+    double tune = 0;
 };
 
 // Memory of the device that holds the application's words; an application that has its own passes its own pointers.
@@ -74,16 +78,28 @@ bool check(const char* what, double difference, double allowed) {
     return difference <= allowed;
 }
 
+// Comes before the session that reads the tuned results: --db may not be there yet.
+void tune(const Settings& settings, const std::vector<std::string>& texts) {
+    hone::Session session(settings.device);
+    std::vector<hone::Problem> problems;
+    problems.reserve(texts.size());
+    for (const std::string& text : texts) problems.push_back(session.families().parse_problem(text));
+    hone::examples::tune_first(session.backend(), problems, hone::own_records(settings.records), settings.tune, hone::examples::tell_tuned);
+}
+
 bool run(const Settings& settings) {
     const int d = settings.dimension;
     const auto count = static_cast<std::size_t>(settings.batch);
     const auto words = static_cast<std::size_t>(d);
+    // What to compute: J^T J for every point, and a matrix times a vector. How, is the session's business.
+    const std::string metric = fmt::format("batched_gemm form=tn m={0} n={0} k={0} batch={1}", d, settings.batch);
+    const std::string action = fmt::format("batched_gemv m={0} n={0} batch={1}", d, settings.batch);
+    if (settings.tune > 0) tune(settings, {metric, action});
+
     hone::Session session(settings.device, {.database = settings.records});
     hone::Backend& backend = session.backend();
-
-    // What to compute: J^T J for every point, and a matrix times a vector. How, is the session's business.
-    const auto product = session.kernel(fmt::format("batched_gemm form=tn m={0} n={0} k={0} batch={1}", d, settings.batch));
-    const auto apply = session.kernel(fmt::format("batched_gemv m={0} n={0} batch={1}", d, settings.batch));
+    const auto product = session.kernel(metric);
+    const auto apply = session.kernel(action);
     for (const auto& kernel : {product, apply})
         fmt::print("{}\n    {} ({})\n", kernel->problem().key(), kernel->match().config.key(), to_string(kernel->match().grade));
 
@@ -131,8 +147,13 @@ int main(int argc, char** argv) try {
         "vectors, checked against plain loops."};
     app.add_option("--dimension", settings.dimension, "rows and columns of every matrix")->check(CLI::Range(1, 64))->capture_default_str();
     app.add_option("--batch", settings.batch, "number of matrices")->check(CLI::Range(1, 4000000))->capture_default_str();
-    app.add_option("--device", settings.device, "cpu, cuda, cuda:1 or best")->capture_default_str();
-    app.add_option("--db", settings.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
+    hone::examples::add_device(app, settings.device, settings.records);
+    hone::examples::add_tune(app, settings.tune);
+    app.footer(
+        "Examples:\n"
+        "  batched                                      200000 matrices of 3 x 3\n"
+        "  batched --dimension 8 --batch 50000          larger ones, fewer of them\n"
+        "  batched --tune 10 --db tuned                 tune both products first, and keep the results in tuned");
     CLI11_PARSE(app, argc, argv);
     return run(settings) ? 0 : 1;
 } catch (const std::exception& error) {

@@ -1,6 +1,6 @@
 // An application with a kernel family of its own: heat in a cube, computed by a kernel that hone tunes like one of its own families.
 //
-//     heat --size 128 --seconds 5 --db tuned
+//     heat --size 128 --tune 5 --db tuned
 //
 // It tunes unless the database knows its problem, looks the kernel up, takes some time steps, and compares them with the exact solution of the
 // scheme.
@@ -33,7 +33,7 @@ constexpr double rate = 0.15;  // kappa dt / h^2; above 1/6 the scheme is unstab
 struct Settings {
     std::int64_t size = 96;
     int steps = 100;
-    double seconds = 3;
+    double tune = 3;
     std::string device = "best";
     std::filesystem::path database;  // empty: the default
 };
@@ -43,7 +43,7 @@ void tune(const hone::Families& families, const hone::Problem& problem, const ho
           const std::filesystem::path& folder, const Settings& settings) {
     hone::WorkerEvaluator evaluator({.device = device, .cache = cache.folder()});
     hone::TuningOptions options;
-    options.seconds = settings.seconds;
+    options.seconds = settings.tune;
     options.folder = folder;
     hone::TuningHooks hooks;
     hooks.progress = [](const hone::TuningProgress& run, const hone::Candidate&, const hone::Outcome&) {
@@ -115,9 +115,15 @@ int main(int argc, char** argv) try {
     CLI::App app{"An application with a kernel family of its own: heat in a cube, with a kernel that is tuned when the database does not know it."};
     app.add_option("--size", settings.size, "points along each edge")->check(CLI::Range(1, 4096))->capture_default_str();
     app.add_option("--steps", settings.steps, "time steps")->check(CLI::Range(1, 1000000))->capture_default_str();
-    app.add_option("--seconds", settings.seconds, "to tune for")->check(CLI::Range(0.1, 1e6))->capture_default_str();
+    app.add_option("--tune", settings.tune, "seconds for tuning where the database does not know the problem")
+        ->check(CLI::Range(0.1, 1e6))
+        ->capture_default_str();
     app.add_option("--device", settings.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
     app.add_option("--db", settings.database, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
+    app.footer(
+        "Examples:\n"
+        "  heat                               96^3 points: tunes at the first start, and looks up at the second\n"
+        "  heat --size 128 --tune 5 --db tuned");
     CLI11_PARSE(app, argc, argv);
 
     hone::DiskCache cache(hone::DiskCache::default_folder());

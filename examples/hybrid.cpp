@@ -1,16 +1,18 @@
 // A time loop whose every step is shared by two devices, in the ratio that ends both at the same moment; the ratio is found while the loop runs.
 //
-//     hybrid [--device best|cuda|cpu] [--db FOLDER]
+//     hybrid [--device DEVICE] [--db FOLDER]
 //
 // The device's partner is the processor; with --device cpu the processor shares with itself. The result must be that of one device alone.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <vector>
 
+#include "examples/options/options.hpp"
 #include "runtime/hybrid_kernel.hpp"
 #include "runtime/session/session.hpp"
 #include "tuner/load_balancer.hpp"
@@ -38,7 +40,13 @@ hone::SharedTimes period(hone::HybridKernel& hybrid) {
 int main(int argc, char** argv) try {
     std::string device = "best";
     std::string records;
-    for (int i = 1; i + 1 < argc; i += 2) (std::string(argv[i]) == "--device" ? device : records) = argv[i + 1];
+    CLI::App app{"A time loop whose every step is shared by a device and the processor, in the ratio that ends both at the same moment."};
+    hone::examples::add_device(app, device, records);
+    app.footer(
+        "Examples:\n"
+        "  hybrid                 the best device and the processor\n"
+        "  hybrid --device cpu    the processor shares with itself");
+    CLI11_PARSE(app, argc, argv);
 
     // Two devices, and for each the best kernel that is known for it.
     hone::Session first(device, {.database = records});

@@ -19,6 +19,7 @@
 #include "examples/hydro/kernel_operator.hpp"
 #include "examples/hydro/reference.hpp"
 #include "examples/mesh/mfem.hpp"
+#include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/progress.hpp"
 #include "examples/tuning/tune_first.hpp"
@@ -85,15 +86,11 @@ void declare_results(CLI::App& app, Options& o) {
 }
 
 void declare_kernels(CLI::App& app, Options& o) {
-    app.add_option(
-           "--device", o.device,
-           "best, cuda, cuda:1 or cpu; two, as cuda:0,cpu, share the corner forces: the first does everything else, and the ratio that ends both "
-           "at the same moment is looked up in --db, followed while the run goes on, and kept where --tune keeps what it finds")
-        ->capture_default_str();
+    add_device(app, o.device, o.records,
+               "; two, as cuda:0,cpu, share the corner forces: the first does everything else, and the ratio that ends both "
+               "at the same moment is looked up in --db, followed while the run goes on, and kept where --tune keeps what it finds");
     app.add_option("--share", o.share, "of the first of two devices, 0 to 1, in place of finding it")->check(CLI::Range(0.0, 1.0));
-    app.add_option("--db", o.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
-    app.add_option("--tune", o.tune, "seconds for tuning this run's kernels first; what is found stays in --db, else in HONE_DB or your own folder")
-        ->capture_default_str();
+    add_tune(app, o.tune);
     app.add_option("--corner-force", o.corner_force, "kernels, or reference: plain loops on the processor for the whole of a step")
         ->capture_default_str()
         ->check(CLI::IsMember({"kernels", "reference"}));
@@ -147,8 +144,7 @@ void tune_if_asked(const Options& options, const std::vector<Machine>& machines,
     const Assembly assembly = parse_assembly(options.assembly);
     for (std::size_t i = 0; i < machines.size(); ++i)
         tune_first(*machines[i].backend, i == 0 ? problems_to_tune(of, scheme, assembly) : zone_problems(of, scheme, assembly),
-                   hone::own_records(options.records), options.tune / static_cast<double>(machines.size()),
-                   [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
+                   hone::own_records(options.records), options.tune / static_cast<double>(machines.size()), tell_tuned);
 }
 
 // The share that the database has for this very problem, with the configurations that it is about.

@@ -1,10 +1,11 @@
 // Looks a tuned kernel up and runs it on the application's own arrays.
 //
-//     lookup [--device best|cuda|cpu] [--db FOLDER]
+//     lookup [--device DEVICE] [--db FOLDER]
 //
 // A constant field has no derivatives, so whatever kernel is chosen must answer with zeros.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,12 +14,19 @@
 #include <string>
 #include <vector>
 
+#include "examples/options/options.hpp"
 #include "runtime/session/session.hpp"
 
 int main(int argc, char** argv) try {
     std::string device = "best";
     std::string records;
-    for (int i = 1; i + 1 < argc; i += 2) (std::string(argv[i]) == "--device" ? device : records) = argv[i + 1];
+    CLI::App app{"Looks a tuned kernel up and runs it on the application's own arrays."};
+    hone::examples::add_device(app, device, records);
+    app.footer(
+        "Examples:\n"
+        "  lookup                            on the best device that is here\n"
+        "  lookup --device cpu --db tuned    on the processor, with the results in tuned");
+    CLI11_PARSE(app, argc, argv);
 
     // The application's one door: a device, what is known about it, and the library over both. Without settings it is hone::Session session(device).
     hone::Session session(device, {.database = records});

@@ -19,6 +19,7 @@
 #include "examples/mesh/boxes.hpp"
 #include "examples/mesh/gmsh.hpp"
 #include "examples/mesh/renumber.hpp"
+#include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/check.hpp"
 #include "examples/output/progress.hpp"
@@ -50,7 +51,7 @@ void declare_problem(CLI::App& app, Options& o) {
     app.add_option("--equation", o.equation, "what is solved")->capture_default_str()->check(CLI::IsMember(wave_equation_names()));
     app.add_option("--order", o.orders, "polynomial order, 1 to 10; with a range such as 1..7 the speed of each is measured, and nothing else")
         ->capture_default_str();
-    app.add_option("--precision", o.precision, "of fields and operators")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
+    add_precision(app, o.precision, "of fields and operators");
     app.add_option("--arithmetic", o.arithmetic,
                    "strict, or f32_accurate: products of f32 may be made of three products of a GPU's TF32 matrix units, to the same bound on errors")
         ->capture_default_str()
@@ -92,10 +93,8 @@ void declare_results(CLI::App& app, Options& o) {
 }
 
 void declare_kernels(CLI::App& app, Options& o) {
-    app.add_option("--device", o.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", o.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
-    app.add_option("--tune", o.tune, "seconds for tuning this run's kernels first; what is found stays in --db, else in HONE_DB or your own folder")
-        ->capture_default_str();
+    add_device(app, o.device, o.records);
+    add_tune(app, o.tune);
     app.add_option("--form", o.form,
                    "of a Runge-Kutta stage: kernels (volume, surface, update) or fused (one problem; its configuration says what is fused)")
         ->capture_default_str()
@@ -237,7 +236,7 @@ hone::Precision precision_of(const Options& options) {
 void tune_if_asked(const Options& options, const Machine& machine, const Discretisation& of) {
     if (options.tune <= 0) return;
     tune_first(*machine.backend, stage_problems(of, precision_of(options), parse_form(options.form), options.arithmetic),
-               hone::own_records(machine.records), options.tune, [](const std::string& line) { fmt::print(stderr, "tuned: {}\n", line); });
+               hone::own_records(machine.records), options.tune, tell_tuned);
 }
 
 // `step_seconds`: of a whole step; 0 where none was made.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "examples/multigrid_smoother/smoother.hpp"
+#include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/check.hpp"
 #include "examples/output/image.hpp"
@@ -33,8 +34,7 @@ struct Options {
 };
 
 void declare(CLI::App& app, Options& options) {
-    app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", options.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
+    add_device(app, options.device, options.records);
     app.add_option("--size", options.size, "interior points along each axis, 2^k - 1; 0: 255 on a GPU, 63 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 1023));
@@ -44,7 +44,7 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--operator", options.operator_name, "27-point finite elements, or 7-point differences")
         ->capture_default_str()
         ->check(CLI::IsMember({"trilinear", "seven_point"}));
-    app.add_option("--precision", options.precision, "of everything on the device")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
+    add_precision(app, options.precision, "of everything on the device");
     app.add_option("--sweeps", options.sweeps, "Gauss-Seidel sweeps without multigrid")->capture_default_str()->check(CLI::Range(1, 100000));
     app.add_option("--cycles", options.cycles, "V-cycles of multigrid, at most")->capture_default_str()->check(CLI::PositiveNumber);
     app.add_option("--before", options.settings.sweeps_before, "sweeps of a V-cycle on its way down")
@@ -186,6 +186,11 @@ int main(int argc, char** argv) try {
     Options options;
     CLI::App app{"Gauss-Seidel sweeps with tuned kernels: alone, beside their exact theory, and as the smoother of multigrid."};
     declare(app, options);
+    app.footer(
+        "Examples:\n"
+        "  multigrid_smoother                                    sweeps and V-cycles with every kind of stencil\n"
+        "  multigrid_smoother --stencil constant --size 127      one kind, on a finer grid\n"
+        "  multigrid_smoother --operator seven_point --output pictures   differences; look at pictures/convergence.svg");
     CLI11_PARSE(app, argc, argv);
     return solve(std::move(options));
 } catch (const std::exception& error) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/options/options.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/library.hpp"
 #include "tuner/online_tuner.hpp"
@@ -84,17 +85,21 @@ int main(int argc, char** argv) try {
     int steps = 500;
     bool as_json = false;
     hone::OnlineSettings settings;
-    CLI::App options("a time loop whose kernel is tuned while it runs");
+    CLI::App options("A time loop whose kernel is tuned while it runs. What is found stays in --db, else in HONE_DB or your own folder.");
     options.add_option("--problem", text, "what a time step computes; see 'hone families'")->capture_default_str();
     options.add_option("--steps", steps, "time steps")->capture_default_str()->check(CLI::PositiveNumber);
-    options.add_option("--device", device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    options.add_option("--db", folder, "folder of tuned results and journals; default reads all that is known and writes to your own");
+    hone::examples::add_device(options, device, folder);
     options.add_option("--bound", settings.rules.bound, "part of the time that may be spent exploring")->capture_default_str();
     options.add_option("--evaluations", settings.rules.evaluations, "candidates before the finalists are compared")->capture_default_str();
     options.add_option("--strategy", settings.strategy, "search strategy; default the database's or hone's own");
     options.add_option("--seed", settings.seed, "of the search")->capture_default_str();
     options.add_option("--best", best, "a configuration to be timed, too");
     options.add_flag("--json", as_json, "print one line of JSON");
+    options.footer(
+        "Examples:\n"
+        "  online                                         500 sweeps of Gauss-Seidel\n"
+        "  online --steps 2000 --bound 0.05               at most a twentieth of the time for exploring\n"
+        "  online --problem 'poisson7 kernel=apply coefficients=axis boundary=dirichlet precision=f64 nx=64 ny=64 nz=64' --db tuned");
     CLI11_PARSE(options, argc, argv);
 
     hone::DiskCache cache(hone::DiskCache::default_folder());

@@ -16,6 +16,7 @@
 #include <numeric>
 #include <random>
 
+#include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/check.hpp"
 #include "examples/output/image.hpp"
@@ -40,8 +41,7 @@ struct Options {
 };
 
 void declare(CLI::App& app, Options& options) {
-    app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", options.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
+    add_device(app, options.device, options.records);
     app.add_option("--size", options.size, "cells along each axis; 0: 512 on a GPU, 128 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 2048));
@@ -53,7 +53,7 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--boundary", options.boundary, "beyond the box")
         ->capture_default_str()
         ->check(CLI::IsMember({"periodic", "dirichlet", "neumann"}));
-    app.add_option("--precision", options.precision, "of the solver")->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
+    add_precision(app, options.precision, "of the solver");
     app.add_option("--right-hand-side", options.right_hand_side, "of a known solution, which is compared, or random")
         ->capture_default_str()
         ->check(CLI::IsMember({"known", "random"}));
@@ -235,6 +235,11 @@ int main(int argc, char** argv) try {
     Options options;
     CLI::App app{"Solves a Poisson equation on a box with tuned kernels."};
     declare(app, options);
+    app.footer(
+        "Examples:\n"
+        "  poisson                                            -Laplace u = f with zeros beyond the box, with its error\n"
+        "  poisson --boundary periodic --coefficients scalar  walls that are no walls, and the operator as four numbers\n"
+        "  poisson --size 64 --method none --output pictures  without a preconditioner; look at pictures/history.svg");
     CLI11_PARSE(app, argc, argv);
     return run(std::move(options));
 } catch (const std::exception& error) {

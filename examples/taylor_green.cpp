@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/check.hpp"
 #include "examples/output/image.hpp"
@@ -37,8 +38,7 @@ struct Options {
 };
 
 void declare(CLI::App& app, Options& options) {
-    app.add_option("--device", options.device, "best, cuda, cuda:1 or cpu")->capture_default_str();
-    app.add_option("--db", options.records, "folder of tuned results, alone; default all that is known, as hone doctor lists it");
+    add_device(app, options.device, options.records);
     app.add_option("--dimension", options.flow.dimension, "2: decays as known exactly; 3: vortices stretch and break up")
         ->capture_default_str()
         ->check(CLI::Range(2, 3));
@@ -52,9 +52,7 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--courant", options.courant, "time step, as a part of a cell's width over the largest speed")
         ->capture_default_str()
         ->check(CLI::Range(0.01, 0.8));
-    app.add_option("--precision", options.flow.precision, "of the flow and of the pressure solver")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"f32", "f64"}));
+    add_precision(app, options.flow.precision, "of the flow and of the pressure solver");
     app.add_option("--output", options.folder, "folder for energy.csv, energy.svg, pictures of the vorticity and a series for ParaView (flow.pvd)");
     app.add_option("--frames", options.frames, "pictures from the beginning to the end")->capture_default_str()->check(CLI::Range(2, 1000));
 }
@@ -209,6 +207,11 @@ int main(int argc, char** argv) try {
         "kernels\n"
         "come from the database of tuned results. At the end the program checks itself against exact solutions and conservation laws."};
     declare(app, options);
+    app.footer(
+        "Examples:\n"
+        "  taylor_green                                        the vortex in 3D, with its checks\n"
+        "  taylor_green --dimension 2 --cells 128              compared with the exact solution\n"
+        "  taylor_green --viscosity 0.01 --output pictures     then open pictures/flow.pvd in ParaView");
     CLI11_PARSE(app, argc, argv);
     return run(std::move(options));
 } catch (const std::exception& error) {

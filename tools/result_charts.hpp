@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/svg_chart.hpp"
+#include "generator/svg_chart.hpp"
 #include "tuner/journal.hpp"
 #include "tuning_db/record.hpp"
 

@@ -145,9 +145,8 @@ void TuningSession::keep(TunedProblem& tuned) {
 std::vector<Config> TuningSession::prior(const Problem& problem) {
     std::vector<Config> configs;
     if (!settings_.prior) return configs;
-    const SearchSpace space = families_.of(problem).space(problem, settings_.device.limits);
     const Database database = settings_.named_folder ? Database::load(settings_.folder, families_) : known_records(families_, {}, [](const auto&) {});
-    for (const Promising& member : promising_members(database, problem, settings_.device, space)) {
+    for (const Promising& member : promising_members(database, families_, problem, settings_.device)) {
         console_.message("  begins with {} as tuned for {}\n", member.config.key(), member.from);
         configs.push_back(member.config);
     }
@@ -177,11 +176,7 @@ TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) 
     else if (!measured_ceilings_)
         measure_ceilings();
     TuningOptions options;
-    options.strategy = settings_.strategy;
-    options.seed = settings_.seed;
-    options.objective = settings_.objective;
-    options.only = settings_.only;
-    options.among = settings_.among;
+    options.take(settings_);
     options.prior = prior(problem);
     options.seconds = state.seconds;
     options.grace = least_grace + grace_share * state.seconds;

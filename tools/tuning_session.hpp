@@ -13,12 +13,13 @@
 #include "tools/known_families.hpp"
 #include "tools/progress.hpp"
 #include "tools/tuning_report.hpp"
+#include "tuner/tuning_request.hpp"
 #include "tuner/worker_evaluator.hpp"
 
 namespace hone::tools {
 
 /// What `hone tune` was asked to do.
-struct TuneSettings {
+struct TuneSettings : TuningRequest {
     std::vector<Problem> problems;
     bool skip_tuned = false;  ///< pass over problems that the database answers exactly
     Device device;
@@ -28,13 +29,8 @@ struct TuneSettings {
     int evaluations = 0;           ///< for each problem; 0: no bound
     double until = 0;              ///< ends a problem's search (TuningOptions::until); 0: never
     int samples = SamplingRule{}.period;
-    std::string strategy;               ///< empty: the default
-    std::optional<std::uint64_t> seed;  ///< absent: the default
-    std::string objective;              ///< empty: time
-    std::string only;                   ///< restricts the spaces (tuner/restriction.hpp); empty: not
-    std::int64_t among = 0;             ///< choose among so many members drawn with the seed (TuningOptions); 0: all
-    bool energy = false;                ///< meter the energy of finalists whatever the objective
-    bool prior = true;                  ///< begin with what the database knows of neighbouring problems and devices
+    bool energy = false;  ///< meter the energy of finalists whatever the objective
+    bool prior = true;    ///< begin with what the database knows of neighbouring problems and devices
     bool resume = false;
 };
 

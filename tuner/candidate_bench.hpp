@@ -27,11 +27,11 @@ struct Instruments {
 
 /// A problem's data on a device, ready to verify and time any of its configurations.
 ///
-/// It keeps pristine copies of the inputs and the expected outputs on the device, uploaded once. Every candidate starts from restored inputs, with
-/// outputs poisoned (0xff bytes, which are NaN), is compared with the reference after its first step, word by word, inputs included (a kernel must
-/// not change them), and is then timed on the evolving arrays: kernels that work in place see the state of the step before, as in an application.
-/// Before and after each array lie guard words, which no kernel may change: who writes past an end is told so, after the first step and after the
-/// last.
+/// It keeps copies of the inputs and the expected outputs on the device, uploaded once. Every candidate starts from restored inputs and poisoned
+/// outputs (0xff bytes, which are NaN). After its first step all arrays are compared with the reference, word by word. Inputs are compared, too,
+/// because a kernel must not change them. Then the candidate is timed on the evolving arrays: kernels that work in place see the state of the step
+/// before, as in an application. Guard words lie before and after each array. They are checked after the first step and after the last, and find
+/// kernels that write past an end.
 ///
 ///     CandidateBench bench(*backend, family, problem, seed);
 ///     const Outcome outcome = bench.evaluate(space.safe(), 0, SamplingRule{});

@@ -29,8 +29,8 @@ struct CompilePoolSettings {
 
 /// Compiles candidates ahead of their measurement, in processes of their own, into the disk cache.
 ///
-/// Processes, because NVRTC compiles one source at a time per process, and because a compiler that hangs or crashes on a source can then be killed.
-/// They are started when there is work for them, and all waiting is left to the caller, who waits for other children as well:
+/// Processes rather than threads, because NVRTC compiles one source at a time per process, and because a compiler that hangs or crashes can be
+/// killed. They are started when there is work. The caller does all waiting, because it waits for other children as well:
 ///
 ///     pool.add(config);
 ///     while (!pool.result(config)) {

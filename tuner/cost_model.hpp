@@ -14,17 +14,17 @@ struct MeasuredCost {
     double cost = 0;         ///< positive
 };
 
-/// What measured costs say of a whole space: the model that the search strategy `surrogate` uses (a Gaussian process of the costs' logarithms with a
-/// covariance that is a product over the tunables, strategies/member_kernel.hpp), asked afterwards.
+/// A model of the costs of a whole space, fitted to those that were measured. It is the model of the search strategy `surrogate`: a Gaussian process
+/// of the logarithms of the costs, with the covariance of strategies/member_kernel.hpp.
 ///
 ///     const CostModel model(space, costs);
 ///     for (const auto& effect : model.effects()) ...   // which tunables mattered
 ///     model.predict(index).cost                        // of a member that nobody measured
 ///
-/// Pure and deterministic. Of more than 300 costs the best half of as many and others evenly over the rest are taken.
+/// Pure and deterministic. It uses at most 300 costs: the best 150, and others spread evenly over the rest.
 class CostModel {
   public:
-    /// Fewer say nothing.
+    /// With fewer costs there is no model.
     static constexpr std::size_t fewest = 10;
 
     /// Requires `fewest` costs of different members.
@@ -33,13 +33,13 @@ class CostModel {
     CostModel(CostModel&&) noexcept;
     CostModel& operator=(CostModel&&) noexcept;
 
-    /// How much of the variance of the logarithms of the costs the model explains, each cost predicted from all others: at most 1; 0 and below:
-    /// nothing.
+    /// The part of the variance of the costs' logarithms that the model explains, when each cost is predicted from all others: at most 1. At 0 and
+    /// below it explains nothing.
     double explained() const;
 
     struct Prediction {
         double cost = 0;
-        double low = 0;  ///< with `high`: between them lies the cost with 95 %, as far as the model is right
+        double low = 0;  ///< with `high` the 95 % interval of the cost, as far as the model is right
         double high = 0;
         /// The mean part by which the cost is below `bound`, counting 0 where it is not.
         double improvement(double bound) const;
@@ -47,19 +47,19 @@ class CostModel {
     /// Of any assignment of the space's product, a member or not.
     Prediction predict(std::int64_t index) const;
 
-    /// What one tunable does by itself, or two do together beyond what each does by itself.
+    /// The main effect of one tunable, or the interaction of two.
     struct Effect {
         std::vector<std::size_t> tunables;  ///< one or two positions in the space's list
         double share = 0;                   ///< of the variance of the logarithms of the costs, 0 to 1
     };
-    /// Functional analysis of variance of the model's mean over the product of all values that were tried, each as often as the others: exact,
-    /// because the mean is a sum of products over the tunables. Main effects and pairs, the greatest first; what three and more tunables do together
-    /// is the rest to 1. Sources: Hutter, Hoos and Leyton-Brown, 2014, "An efficient approach for assessing hyperparameter importance" (the
-    /// analysis); Durrande et al., 2013, "ANOVA kernels and RKHS of zero mean functions" (that such kernels allow it in closed form).
+    /// Functional analysis of variance of the model's mean, over the product of all values that were tried, with equal weights. It is exact, because
+    /// the mean is a sum of products over the tunables. Main effects and pairs, the greatest first. The rest to 1 is the interaction of three and
+    /// more tunables. Sources: Hutter, Hoos and Leyton-Brown, 2014, "An efficient approach for assessing hyperparameter importance" (the analysis);
+    /// Durrande et al., 2013, "ANOVA kernels and RKHS of zero mean functions" (that such kernels allow it in closed form).
     std::vector<Effect> effects() const;
 
-    /// By what factor each value of a tunable changes the cost on the geometric mean over all values of the others; 1 is the mean over its values.
-    /// Not a number for values that were not tried.
+    /// For each value of a tunable, the geometric mean of the cost over all values of the others, divided by the mean over its values. NaN for values
+    /// that were not tried.
     std::vector<double> main_effect(std::size_t tunable) const;
 
   private:

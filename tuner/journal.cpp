@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, std::string>> fields(const RunDescription& ru
             {"members", std::to_string(run.members)},
             {"version", json_string(run.version)},
             {"strategy", json_string(run.strategy)},
-            {"seed", json_string(std::to_string(run.seed))},
+            {"seed", json_string(std::to_string(*run.seed))},
             {"settings", fmt::format(R"({{"window": {}, "finalists": {}, "final_rounds": {}, "tie": {}, "most_final_rounds": {}, "retime": {}}})",
                                      s.window, s.finalists, s.final_rounds, json_number(s.tie), s.most_final_rounds, s.retime)},
             {"objective", json_string(run.objective)},
@@ -143,7 +143,7 @@ void read_search(const JsonPlace& place, RunDescription& run) {
     run.strategy = place["strategy"].string(longest_field);
     const std::string seed = place["seed"].string(32);
     const char* const end = seed.data() + seed.size();
-    const auto [read, status] = std::from_chars(seed.data(), end, run.seed);
+    const auto [read, status] = std::from_chars(seed.data(), end, run.seed.emplace());
     if (status != std::errc{} || read != end) place["seed"].fail("is " + json_string(seed), "it must be a whole number in quotes");
     // Journals of older versions lack the rest.
     if (const auto settings = place.find("settings")) read_settings(*settings, run.settings);

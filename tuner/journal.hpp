@@ -9,23 +9,22 @@
 
 #include "generator/error.hpp"
 #include "tuner/tuner.hpp"
+#include "tuner/tuning_request.hpp"
 #include "tuning_db/device.hpp"
 
 namespace hone {
 
-/// The description of a tuning run, which is the first line of its journal. The run's candidates follow from it and from their outcomes.
-struct RunDescription {
+/// The description of a tuning run, which is the first line of its journal. The run's candidates follow from it and from their outcomes. Of the
+/// request nothing is left open: it has a strategy, a seed and an objective.
+struct RunDescription : TuningRequest {
+    RunDescription() { seed = 0, objective = "time"; }
+
     std::string problem;  ///< key, with the extents
     DeviceFingerprint device;
     std::string space;         ///< hash of the search space (see space_hash)
     std::int64_t members = 0;  ///< that it has; 0: not said (journals of older versions)
     std::string version;       ///< of hone
-    std::string strategy;
-    std::uint64_t seed = 0;
     TunerSettings settings;
-    std::string objective = "time";
-    std::string only;                ///< members that may be chosen (tuner/restriction.hpp); empty: all
-    std::int64_t among = 0;          ///< candidates are chosen among so many members, drawn with the seed (drawn_members); 0: all
     std::vector<std::string> prior;  ///< keys of the promising members, in their order
 };
 

@@ -32,7 +32,7 @@ OnlinePolicy fresh(const OnlineNotes& notes, const OnlineRules& rules, std::int6
     for (const std::string& key : notes.run.prior) promising.push_back(notes.space.index_of(notes.space.parse(key)));
     OnlineRules own = rules;
     own.tuner = notes.run.settings;
-    return {notes.space, find_strategy(notes.run.strategy), notes.run.seed, incumbent, own, promising};
+    return {notes.space, find_strategy(notes.run.strategy), *notes.run.seed, incumbent, own, promising};
 }
 
 bool replay(OnlinePolicy& policy, const std::vector<JournalEntry>& entries, const std::function<bool()>& stop) {
@@ -91,7 +91,7 @@ void append(OnlineNotes& notes, const std::vector<OnlineEvent>& events, double e
     if (notes.failed) return;
     for (const OnlineEvent& event : events) {
         if (event.kind == OnlineEvent::Kind::reopened) {
-            ++notes.run.seed;
+            ++*notes.run.seed;
             notes.run.prior = {event.candidate.config.key()};
             notes.journal.reset();
             notes.journal.emplace(Journal::start(notes.file, notes.run));

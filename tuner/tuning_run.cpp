@@ -62,7 +62,7 @@ class Run {
           file_(journal_path(options.folder, problem, device.fingerprint)),
           description_(describe()),
           objective_(parse_objective(description_.objective)),
-          tuner_(space_, find_strategy(description_.strategy), description_.seed, description_.settings, scope()),
+          tuner_(space_, find_strategy(description_.strategy), *description_.seed, description_.settings, scope()),
           journal_(options.resume ? Journal::resume(file_, description_) : Journal::start(file_, description_)),
           ceilings_(options.ceilings),
           rule_(options.until, description_.settings.window),
@@ -103,11 +103,8 @@ class Run {
             run = journal;
         }
         if (run.settings.window == 0) run.settings.window = default_window();
-        if (!options_.strategy.empty()) run.strategy = options_.strategy;
-        if (options_.seed) run.seed = *options_.seed;
-        if (!options_.objective.empty()) run.objective = parse_objective(options_.objective).name;
-        if (!options_.only.empty()) run.only = options_.only;
-        if (options_.among > 0) run.among = options_.among;
+        run.take(options_);
+        run.objective = parse_objective(run.objective).name;
         run.problem = problem_.key();
         run.device = device_.fingerprint;
         const std::vector<std::int64_t> members = space_.members();
@@ -120,7 +117,7 @@ class Run {
     TunerScope scope() const {
         TunerScope scope{objective_, parse_restriction(space_, description_.only), {}};
         if (description_.among > 0) {
-            const std::vector<std::int64_t> drawn = drawn_members(space_, scope.only, description_.among, description_.seed);
+            const std::vector<std::int64_t> drawn = drawn_members(space_, scope.only, description_.among, *description_.seed);
             scope.only = [this, drawn](const Config& config) { return std::binary_search(drawn.begin(), drawn.end(), space_.index_of(config)); };
         }
         for (const std::string& key : description_.prior) scope.promising.push_back(space_.index_of(space_.parse(key)));
@@ -219,7 +216,7 @@ class Run {
             auto candidate = tuner_.next();
             if (!candidate) return;
             if (!begun_) evaluator_.set_objective(objective_);
-            if (!begun_) evaluator_.begin(problem_, description_.seed, most_sampling_seconds());
+            if (!begun_) evaluator_.begin(problem_, *description_.seed, most_sampling_seconds());
             begun_ = true;
             evaluator_.prepare(*candidate);
             prepared_.push_back(std::move(*candidate));

@@ -13,20 +13,16 @@
 #include "tuner/evaluator.hpp"
 #include "tuner/system_load.hpp"
 #include "tuner/tuner.hpp"
+#include "tuner/tuning_request.hpp"
 #include "tuning_db/record.hpp"
 
 namespace hone {
 
 /// How a problem is to be tuned.
-struct TuningOptions {
-    std::string strategy;               ///< empty: the default, or on resumption the journal's
-    std::optional<std::uint64_t> seed;  ///< absent: 1, or on resumption the journal's
-    TunerSettings tuner{.window = 0};   ///< window 0: as many as the machine has threads, at least 8; on resumption the journal's
-    std::string objective;              ///< empty: time, or on resumption the journal's
-    std::string only;                   ///< restriction (tuner/restriction.hpp); empty: none, or on resumption the journal's
-    std::int64_t among = 0;             ///< choose among so many members only, drawn with the seed; 0: all, or on resumption the journal's
-    std::vector<Config> prior;          ///< members to be evaluated right after the safe configuration; on resumption the journal's
-    double seconds = 0;                 ///< budget, finals included as far as can be foreseen; 0: no bound
+struct TuningOptions : TuningRequest {
+    TunerSettings tuner{.window = 0};  ///< window 0: as many as the machine has threads, at least 8; on resumption the journal's
+    std::vector<Config> prior;         ///< members to be evaluated right after the safe configuration; on resumption the journal's
+    double seconds = 0;                ///< budget, finals included as far as can be foreseen; 0: no bound
     /// Seconds beyond the budget that the first candidate, or finals that take longer than foreseen, may still have. Then the run ends as it stands.
     double grace = 10;
     int evaluations = 0;           ///< candidates at most, finals not counted; 0: no bound

@@ -47,6 +47,8 @@ std::string to_string(Grade grade) {
             return "nearest_size";
         case Grade::same_architecture:
             return "same_architecture";
+        case Grade::predicted:
+            return "predicted";
         case Grade::none:
             return "none";
     }
@@ -84,6 +86,7 @@ MergeCounts Database::Table::add(Record record, std::size_t place) {
         return {.replaced = 1};
     }
     by_class[record.problem.class_key()].push_back(records.size());
+    by_family[record.problem.family()].push_back(records.size());
     devices.push_back(device_key(record.device));
     places.push_back(place);
     records.push_back(std::move(record));
@@ -162,7 +165,7 @@ std::vector<Database::Candidate> Database::candidates(const Problem& problem, co
 Match Database::match(Grade grade, Config config, std::size_t index, const DeviceFingerprint& device) const {
     const std::size_t place = known_.places[index];
     const Record& record = known_.records[index];
-    return {grade, std::move(config), record, place < folders_.size() ? folders_[place] : fs::path(), other_threads(record, device)};
+    return {grade, std::move(config), record, place < folders_.size() ? folders_[place] : fs::path(), other_threads(record, device), {}};
 }
 
 Match Database::best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const {
@@ -186,7 +189,21 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
         std::pop_heap(queue.begin(), queue.end(), later);
         queue.pop_back();
     }
-    return {Grade::none, space.safe(), std::nullopt, {}, {}};
+    std::vector<Neighbour> near = neighbours(problem, device);
+    std::erase_if(near, [&](const Neighbour& n) { return !may_answer(*n.record, device) || n.record->device.architecture != device.architecture; });
+    if (auto prediction = predict(*families_, problem, limits, near))
+        return {Grade::predicted, std::move(prediction->config), std::nullopt, {}, {}, std::move(prediction->sources)};
+    return {Grade::none, space.safe(), std::nullopt, {}, {}, {}};
+}
+
+std::vector<Neighbour> Database::neighbours(const Problem& problem, const DeviceFingerprint& device) const {
+    std::vector<Neighbour> found;
+    const auto of_family = known_.by_family.find(problem.family());
+    if (of_family == known_.by_family.end()) return found;
+    for (const std::size_t index : of_family->second)
+        if (const auto distance = neighbour_distance(known_.records[index], problem, device)) found.push_back({&known_.records[index], *distance});
+    sort_neighbours(found);
+    return found;
 }
 
 Share Database::best_share(const Problem& problem, const DeviceSide& device, const DeviceSide& partner) const {

@@ -10,22 +10,25 @@
 
 #include "generator/families.hpp"
 #include "generator/limits.hpp"
+#include "tuning_db/prediction.hpp"
 #include "tuning_db/record.hpp"
 
 namespace hone {
 
 /// How well a database's answer fits the question.
-enum class Grade { exact, nearest_size, same_architecture, none };
+enum class Grade { exact, nearest_size, same_architecture, predicted, none };
 
 std::string to_string(Grade grade);
 
-/// The answer to a look-up. With Grade::none the configuration is the family's safe one, so that there is always something that runs.
+/// The answer to a look-up. With Grade::predicted no record fits, and what neighbouring problems of the family suggest is handed out (predict). With
+/// Grade::none the configuration is the family's safe one, so that there is always something that runs.
 struct Match {
     Grade grade = Grade::none;
     Config config;
-    std::optional<Record> record;  ///< what it was taken from
-    std::filesystem::path folder;  ///< that this was read from; empty for one that was added
-    std::string note = {};         ///< what may make it less fit, beside its grade: "measured with 16 threads, here are 4"
+    std::optional<Record> record;      ///< what it was taken from; none where it is predicted
+    std::filesystem::path folder;      ///< that this was read from; empty for one that was added
+    std::string note = {};             ///< what may make it less fit, beside its grade: "measured with 16 threads, here are 4"
+    std::vector<Source> sources = {};  ///< of a prediction
 };
 
 /// How two devices should share every step of a problem.
@@ -86,10 +89,14 @@ class Database {
     void add(const Database& other);
 
     /// Best configuration for a problem: the exact problem on this device, the nearest size (extent_distance in generator/problem.hpp) on this
-    /// device, the nearest size on another device of the same target and architecture, else safe. Among equally near sizes a result that is not
-    /// disturbed goes first, then the folder that was named first, then the result that loses least time relative to its ceiling. A candidate that is
-    /// not verified, or that the space at this problem's own extents and `limits` rejects, is passed over.
+    /// device, the nearest size on another device of the same target and architecture, else what other problems of the family on this device and on
+    /// those of its architecture suggest, else safe. Among equally near sizes a result that is not disturbed goes first, then the folder that was
+    /// named first, then the result that loses least time relative to its ceiling. A candidate that is not verified, or that the space at this
+    /// problem's own extents and `limits` rejects, is passed over.
     Match best(const Problem& problem, const DeviceFingerprint& device, const Limits& limits) const;
+
+    /// The results that a problem on a device can learn from (neighbour_distance), the nearest first.
+    std::vector<Neighbour> neighbours(const Problem& problem, const DeviceFingerprint& device) const;
 
     /// Best share of a problem between two devices, whichever of them the record names first: of the exact problem, else of the nearest size; among
     /// several pairs of configurations one that is not disturbed, then that of the first folder, then the fastest verified one whose members both
@@ -117,6 +124,7 @@ class Database {
         std::vector<std::size_t> places;                                       // of each: position of its folder
         std::vector<std::unordered_map<std::string, std::size_t>> by_subject;  // by position of the folder
         std::unordered_map<std::string, std::vector<std::size_t>> by_class;    // Problem::class_key
+        std::unordered_map<std::string, std::vector<std::size_t>> by_family;
 
         MergeCounts add(Record record, std::size_t place);
     };

@@ -35,7 +35,7 @@ double number(const Table::Row& row, const std::string& column) {
 // Whether the row's kernel was tuned for this device: a label says how it was found.
 bool tuned(const Table::Row& row) {
     const auto label = row.find("label");
-    return label != row.end() && !std::regex_search(label->second, std::regex(" (same_architecture|none)[:,]"));
+    return label != row.end() && !std::regex_search(label->second, std::regex(" (same_architecture|predicted|none)[:,]"));
 }
 
 // Of corner forces each form has a column; the published kernels are one of them.
@@ -47,12 +47,12 @@ double best_form(const Table::Row& row) {
 
 }  // namespace
 
-examples::StripChart ceiling_picture(const std::filesystem::path& folder, const std::string& device) {
-    examples::StripChart chart{"Tuned kernels and rivals on one " + device, "% of the ceiling measured in the same run", 100, {}};
+StripChart ceiling_picture(const std::filesystem::path& folder, const std::string& device) {
+    StripChart chart{"Tuned kernels and rivals on one " + device, "% of the ceiling measured in the same run", 100, {}};
     for (const Source& source : sources) {
         const std::filesystem::path file = folder / (source.file + ".csv");
         if (!std::filesystem::exists(file)) continue;
-        examples::StripChart::Lane lane{source.lane, {{"tuned", {}}}};
+        StripChart::Lane lane{source.lane, {{"tuned", {}}}};
         std::vector<double> rivals;
         for (const Table::Row& row : read_csv(file).rows) {
             if (!tuned(row)) continue;

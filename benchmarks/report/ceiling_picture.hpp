@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "examples/output/chart.hpp"
+#include "generator/svg_chart.hpp"
 
 namespace hone::benchmarks {
 
@@ -10,6 +10,6 @@ namespace hone::benchmarks {
 /// kernels reach, and the part that rivals reach which were timed in turns with them. It has every row of the tables but two kinds: kernels of ours
 /// that were not tuned for the device, and, of `dg_stage`, the rivals, in which untuned kernels of ours stand. Families without a file are left out.
 /// Throws Error when a table cannot be read or nothing is there to show.
-examples::StripChart ceiling_picture(const std::filesystem::path& folder, const std::string& device);
+StripChart ceiling_picture(const std::filesystem::path& folder, const std::string& device);
 
 }  // namespace hone::benchmarks

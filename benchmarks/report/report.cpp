@@ -7,6 +7,7 @@
 
 #include "benchmarks/report/ceiling_picture.hpp"
 #include "benchmarks/report/tables.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace {
 
@@ -28,7 +29,7 @@ int main(int count, char** words) try {
         return 0;
     }
     if (what == "picture" && arguments.size() == 4) {
-        hone::examples::write_strip_chart(arguments[3], hone::benchmarks::ceiling_picture(arguments[1], arguments[2]));
+        hone::replace_file(arguments[3], svg(hone::benchmarks::ceiling_picture(arguments[1], arguments[2])));
         return 0;
     }
     fmt::print(what == "--help" ? stdout : stderr, "{}", usage);

@@ -11,7 +11,7 @@ namespace {
 // Seconds per cell and time step on a device, by a database.
 std::optional<double> seconds_per_cell(const Database& database, const Backend& backend, const Problem& problem) {
     const Match match = database.best(problem, backend.device().fingerprint, backend.device().limits);
-    if (!match.record || match.grade == Grade::none || match.record->counts.updates <= 0) return std::nullopt;
+    if (!match.record || match.record->counts.updates <= 0) return std::nullopt;
     return match.record->step.median / match.record->counts.updates;
 }
 

@@ -38,4 +38,8 @@ void tune_first(const Backend& backend, const std::vector<Problem>& problems, co
     }
 }
 
+void tell_tuned(const std::string& line) {
+    fmt::print(stderr, "tuned: {}\n", line);
+}
+
 }  // namespace hone::examples

@@ -79,7 +79,7 @@ TEST_F(Report, ThePictureHasRivalsAsPartsOfTheCeilingAndLeavesOutWhatIsNotTuned)
     write("csr_spmv.csv",
           "name,%ceiling,rival/ours,label\na,80,2,\"memory-bound, exact: x=1\"\nb,50,1,\"memory-bound, none: x=2\"\nc,60,,\" exact: x=2\"\n");
     write("dg_stage.csv", "name,%ceiling,rival/ours,label\na,80,2,\"memory-bound, nearest_size: x=1\"\n");
-    const examples::StripChart chart = ceiling_picture(folder(), "x");
+    const StripChart chart = ceiling_picture(folder(), "x");
     ASSERT_EQ(chart.lanes.size(), 2);
     ASSERT_EQ(chart.lanes[0].groups.size(), 1);
     EXPECT_THAT(chart.lanes[0].groups[0].values, ElementsAre(80));
@@ -90,8 +90,7 @@ TEST_F(Report, ThePictureHasRivalsAsPartsOfTheCeilingAndLeavesOutWhatIsNotTuned)
 
 TEST_F(Report, TheCommittedPictureIsMadeFromTheCommittedTables) {
     const fs::path results = test::source_path("benchmarks/results/h200");
-    examples::write_strip_chart(folder() / "ceilings.svg", ceiling_picture(results, "NVIDIA H200"));
-    EXPECT_TRUE(text_in(folder() / "ceilings.svg") == text_in(results / "ceilings.svg"))
+    EXPECT_TRUE(svg(ceiling_picture(results, "NVIDIA H200")) == text_in(results / "ceilings.svg"))
         << "benchmark_report picture benchmarks/results/h200 'NVIDIA H200' benchmarks/results/h200/ceilings.svg";
 }
 

@@ -218,8 +218,8 @@ TEST_P(Library, TellsHowWellTheDatabasesAnswerFits) {
     EXPECT_EQ(library.kernel(small)->match().config, config(small, "storage=table"));
     EXPECT_EQ(library.kernel(large)->match().grade, Grade::nearest_size);
     const Problem other = families_.parse_problem("axpy precision=f64 n=1000");
-    EXPECT_EQ(library.kernel(other)->match().grade, Grade::none);
-    EXPECT_EQ(library.kernel(other)->match().config, families_.of(other).space(other, limits()).safe());
+    EXPECT_EQ(library.kernel(other)->match().grade, Grade::predicted);
+    EXPECT_EQ(library.kernel(other)->match().config, config(other, "storage=table"));
     for (const auto& problem : {small, large, other}) {
         Vectors vectors(backend(), families_, problem, seed_);
         library.kernel(problem)->launch(vectors.arrays());

@@ -295,9 +295,25 @@ TEST(Commands, LooksUpForADeviceThatIsNotHere) {
 
 TEST(Commands, LookupNamesTheNearestRecordsWhereNothingFits) {
     const test::OwnFolders own;
-    const Answer answer = ask(with("lookup", "batched_gemv m=80 n=8 batch=1000 --arch sm_90"));
+    const Answer answer = ask(with("lookup", "dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --arch sm_80"));
     EXPECT_EQ(answer.code, Exit::nothing) << answer.out;
-    EXPECT_THAT(answer.out, HasSubstr("nearest are batched_gemv"));
+    EXPECT_THAT(answer.out, HasSubstr("nearest are dg_volume"));
+}
+
+TEST(Commands, LookupExplainsAPrediction) {
+    const test::OwnFolders own;
+    const std::string shape = "batched_gemv m=80 n=8 batch=1000 --as nvidia_h200";
+    const Answer answer = ask(with("lookup", shape + " --explain"));
+    EXPECT_EQ(answer.code, Exit::nothing) << "no record fits" << answer.out;
+    EXPECT_THAT(answer.out, HasSubstr("predicted: nothing tuned fits"));
+    EXPECT_THAT(answer.out, HasSubstr("suggested by"));
+    EXPECT_THAT(answer.out, HasSubstr("at distance"));
+    const Json match = Json::parse(ask(with("lookup", shape + " --json")).out)["matches"][0];
+    EXPECT_EQ(match["grade"], "predicted");
+    EXPECT_FALSE(match.contains("expected_seconds")) << "nobody measured it";
+    const bool proposed =
+        std::any_of(match["sources"].begin(), match["sources"].end(), [&](const Json& s) { return s["proposed"] == match["config"]; });
+    EXPECT_TRUE(proposed) << match;
 }
 
 TEST(Commands, DoctorSaysWhichFoldersAreReadAndWhichIsWritten) {

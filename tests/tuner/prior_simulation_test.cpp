@@ -21,7 +21,8 @@ std::vector<std::int64_t> promising(const RecordedSpace& neighbour, const Search
     std::vector<std::int64_t> best = neighbour.members();
     std::stable_sort(best.begin(), best.end(), [&](std::int64_t a, std::int64_t b) { return neighbour.cost(a) < neighbour.cost(b); });
     std::vector<std::int64_t> members;
-    for (std::size_t i = 0; i < 4; ++i) members.push_back(space.index_of(nearest_member(space, own.at(best[i]))));
+    for (std::size_t i = 0; i < 4; ++i)
+        if (const auto member = nearest_member(space, own.at(best[i]))) members.push_back(space.index_of(*member));
     return members;
 }
 

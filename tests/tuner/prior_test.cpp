@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "tests/support/axpy_family.hpp"
 
 namespace hone::prior_test {
@@ -41,50 +39,6 @@ Record record_of(const std::string& problem, const std::string& config, const De
 
 const Device h200 = device_of("NVIDIA H200", "sm_90");
 
-TEST(Prior, NeighboursAreNearInSizeWordsAndDevice) {
-    const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
-    const auto distance = [&](const std::string& of, const Device& on) {
-        return neighbour_distance(record_of(of, "", on.fingerprint), problem, h200.fingerprint);
-    };
-    EXPECT_EQ(distance("axpy precision=f32 n=1024", h200), 0);
-    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=4096", h200), 0.5);
-    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=256", h200), 0.5);
-    EXPECT_DOUBLE_EQ(*distance("axpy precision=f64 n=1024", h200), 1);
-    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA H100", "sm_90")), 0.25);
-    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA A100", "sm_80")), 1);
-    EXPECT_FALSE(distance("axpy precision=f32 n=1000000", h200)) << "ten octaves";
-    Device cpu = h200;
-    cpu.fingerprint.target = Target::cpu;
-    EXPECT_FALSE(distance("axpy precision=f32 n=1024", cpu));
-}
-
-TEST(Prior, WhatIsNotVerifiedOrSharedTellsNothing) {
-    const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
-    Record record = record_of("axpy precision=f32 n=1024", "", h200.fingerprint);
-    record.verification_error = 1;
-    EXPECT_FALSE(neighbour_distance(record, problem, h200.fingerprint));
-    record.verification_error = 0;
-    record.hybrid = Hybrid{};
-    EXPECT_FALSE(neighbour_distance(record, problem, h200.fingerprint));
-}
-
-TEST(Prior, AConfigurationOfAnotherSpaceBecomesTheNearestMember) {
-    const Constraint small{"small", [](const Config& config) -> std::optional<std::string> {
-                               if (config.integer("x") * config.integer("y") > 64) return "too many threads";
-                               return std::nullopt;
-                           }};
-    const SearchSpace space({{"x", "", numbers({4, 8, 16, 32})}, {"y", "", numbers({1, 2, 4, 8})}, {"form", "", words({"plain", "rows"})}}, {small},
-                            {{"x", std::int64_t{4}}, {"y", std::int64_t{1}}, {"form", "plain"}});
-    const auto nearest = [&](std::vector<Assignment> assignments) { return nearest_member(space, Config(std::move(assignments))).key(); };
-    EXPECT_EQ(nearest({{"x", std::int64_t{16}}, {"y", std::int64_t{4}}, {"form", "rows"}}), "x=16,y=4,form=rows") << "a member is itself";
-    EXPECT_EQ(nearest({{"x", std::int64_t{24}}, {"y", std::int64_t{1}}, {"form", "rows"}}), "x=32,y=1,form=rows") << "by the ratio";
-    EXPECT_EQ(nearest({{"x", std::int64_t{16}}, {"form", "tiled"}, {"depth", std::int64_t{3}}}), "x=16,y=1,form=plain")
-        << "what is missing or unknown is as in the safe configuration";
-    const std::string repaired = nearest({{"x", std::int64_t{32}}, {"y", std::int64_t{8}}, {"form", "rows"}});
-    EXPECT_FALSE(space.check(space.parse(repaired))) << repaired;
-    EXPECT_THAT(repaired, HasSubstr("form=rows")) << "a constraint costs numbers before words";
-}
-
 TEST(Prior, PromisingMembersAreTheNearestNeighboursOnceEach) {
     Database database(families());
     database.add(record_of("axpy precision=f32 n=2048", "unroll=4,block=256", h200.fingerprint));
@@ -93,15 +47,14 @@ TEST(Prior, PromisingMembersAreTheNearestNeighboursOnceEach) {
     database.add(record_of("axpy precision=f64 n=1024", "unroll=1,block=64", h200.fingerprint));
     database.add(record_of("axpy precision=f32 n=1024", "storage=table", device_of("NVIDIA H100", "sm_90").fingerprint));
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
-    const SearchSpace space = families().of(problem).space(problem, h200.limits);
-    const auto members = promising_members(database, problem, h200, space);
+    const auto members = promising_members(database, families(), problem, h200);
     ASSERT_EQ(members.size(), 3U) << "the safe configuration comes first anyway";
     EXPECT_THAT(members[2].config.key(), HasSubstr("unroll=2,block=128"));
     EXPECT_DOUBLE_EQ(members[0].distance, 0.25);
     EXPECT_NE(members[0].config, members[1].config);
     for (const auto& member : members) EXPECT_THAT(member.from, HasSubstr("axpy precision=f32"));
-    EXPECT_EQ(promising_members(database, problem, h200, space, 1).size(), 1U);
-    EXPECT_TRUE(promising_members(Database(families()), problem, h200, space).empty());
+    EXPECT_EQ(promising_members(database, families(), problem, h200, 1).size(), 1U);
+    EXPECT_TRUE(promising_members(Database(families()), families(), problem, h200).empty());
 }
 
 TEST(Prior, CountsEvaluationsUntilACostIsReached) {

@@ -52,7 +52,12 @@ TEST(Database, GradesTheAnswerByHowFarItWasFetched) {
     EXPECT_EQ(exact.config.key(), "unroll=4");
     ASSERT_TRUE(exact.record);
     EXPECT_EQ(exact.record->device, h200());
-    EXPECT_EQ(ask(database, "volume order=6 elements=1000").grade, Grade::none) << "another order is another kind of problem";
+    const Match predicted = ask(database, "volume order=6 elements=1000");
+    EXPECT_EQ(predicted.grade, Grade::predicted) << "another order is another kind of problem";
+    EXPECT_EQ(predicted.config.key(), "unroll=4");
+    EXPECT_FALSE(predicted.record) << "no record's time or rate is this problem's";
+    ASSERT_FALSE(predicted.sources.empty());
+    EXPECT_EQ(predicted.sources[0].problem, problem("volume order=5 elements=1000"));
 }
 
 TEST(Database, SaysWhereARecordWasMeasuredWithOtherThreads) {
@@ -107,7 +112,7 @@ TEST(Database, ACandidateThatTheSpaceRejectsAtTheProblemsOwnExtentsIsPassedOver)
     EXPECT_EQ(match.grade, Grade::nearest_size);
     EXPECT_EQ(match.config.integer("block"), 8);
     const Match odd = ask(database, "sweep precision=f32 nx=127 ny=64");
-    EXPECT_EQ(odd.grade, Grade::none);
+    EXPECT_EQ(odd.grade, Grade::predicted);
     EXPECT_EQ(odd.config.integer("block"), 1);
 }
 
@@ -118,7 +123,10 @@ TEST(Database, ACandidateThatTheAskingDeviceCannotHoldIsPassedOver) {
     EXPECT_EQ(database.best(same, h200(), h200_limits()).grade, Grade::exact);
     Limits small = h200_limits();
     small.shared_bytes_per_block = 99 * 1024;
-    EXPECT_EQ(database.best(same, h200(), small).grade, Grade::none);
+    const Match fitting = database.best(same, h200(), small);
+    EXPECT_EQ(fitting.grade, Grade::predicted) << "the nearest member that it can hold";
+    EXPECT_FALSE(two_families().of(same).space(same, small).check(fitting.config)) << fitting.config.key();
+    EXPECT_EQ(fitting.config.word("held"), "shared");
 }
 
 TEST(Database, WhatWasNotVerifiedOrHasAnotherPurposeIsPassedOver) {

@@ -289,8 +289,9 @@ Exit run_deed(Settings settings, Console& console) {
 
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
-    options.words("validate DIR | list DIR | stats DIR | merge DIR FROM... | remove DIR [FAMILY] [key=value...]", settings->words,
-                  "what to do, and with which folders (merge also takes files); remove: which problems, lists and ranges mean any of them");
+    options.words("ACTION DIR ...", settings->words,
+                  "one of the actions above, the database, and what the action takes: folders or files to merge; the problems to remove, where lists "
+                  "and ranges mean any of them");
     options.text("device", settings->device, "MODEL", "remove: only records of this device model, e.g. \"NVIDIA H200\" or nvidia_h200");
     options.flag("dry-run", settings->dry_run, "remove: say which records, and leave them");
     options.flag("json", settings->json, "print one JSON document");

@@ -19,6 +19,7 @@ struct Settings {
     std::string arch;
     std::string partner;
     std::string database;
+    bool explain = false;
     bool json = false;
 };
 
@@ -43,6 +44,8 @@ std::string explained(Grade grade) {
             return "nearest size: tuned for another size on this device";
         case Grade::same_architecture:
             return "same architecture: tuned on another device";
+        case Grade::predicted:
+            return "predicted: nothing tuned fits; results of neighbouring problems suggest it";
         case Grade::none:
             break;
     }
@@ -51,6 +54,15 @@ std::string explained(Grade grade) {
 
 Json document_of(const Family& family, const Problem& problem, const Match& match) {
     Json document{{"problem", json_of(problem)}, {"grade", to_string(match.grade)}, {"config", json_of(match.config)}};
+    if (match.grade == Grade::predicted) {
+        document["sources"] = Json::array();
+        for (const Source& source : match.sources)
+            document["sources"].push_back({{"problem", json_of(source.problem)},
+                                           {"device", source.device},
+                                           {"distance", source.distance},
+                                           {"config", json_of(source.config)},
+                                           {"proposed", json_of(source.member)}});
+    }
     if (!match.record) return document;
     document["distance"] = extent_distance(problem, match.record->problem);
     if (same_device(match.grade)) document["expected_seconds"] = expected_seconds(family, problem, *match.record);
@@ -60,7 +72,18 @@ Json document_of(const Family& family, const Problem& problem, const Match& matc
     return document;
 }
 
-void print_text(const Family& family, const Problem& problem, const Match& match, const std::vector<std::string>& nearest, Console& console) {
+// Where two configurations differ: "block=64 (here 128), unroll=4 (here 2)".
+std::string differences(const Config& there, const Config& here) {
+    std::vector<std::string> found;
+    for (const Assignment& own : here.assignments())
+        for (const Assignment& other : there.assignments())
+            if (other.name == own.name && other.value != own.value)
+                found.push_back(fmt::format("{}={} (here {})", own.name, to_string(other.value), to_string(own.value)));
+    return found.empty() ? "the same" : fmt::format("{}", fmt::join(found, ", "));
+}
+
+void print_text(const Family& family, const Problem& problem, const Match& match, const std::vector<std::string>& nearest, bool explain,
+                Console& console) {
     std::vector<std::pair<std::string, std::string>> lines{{"grade", explained(match.grade)}, {"configuration", match.config.key()}};
     if (match.record) {
         const Record& record = *match.record;
@@ -71,6 +94,15 @@ void print_text(const Family& family, const Problem& problem, const Match& match
         lines.emplace_back("", fmt::format("{}, {} a step, {} GB/s, {} candidates by {}", record.date, duration(record.step.median),
                                            significant(record.gigabytes_per_second()), record.evaluations, record.strategy));
         if (same_device(match.grade)) lines.emplace_back("expected", duration(expected_seconds(family, problem, record)) + " a step");
+    }
+    constexpr std::size_t most = 3;
+    for (std::size_t i = 0; i < match.sources.size() && (explain || i < most); ++i) {
+        const Source& source = match.sources[i];
+        lines.emplace_back(i == 0 ? "suggested by" : "", source.problem.key() + " on " + source.device);
+        if (explain) {
+            lines.emplace_back("", fmt::format("at distance {}, tuned: {}", significant(source.distance), differences(source.config, match.config)));
+            if (source.member != source.config) lines.emplace_back("", "as far as this space allows: " + differences(source.member, match.config));
+        }
     }
     if (!match.folder.empty() && match.record) lines.emplace_back("in", match.folder.string());
     if (!nearest.empty()) lines.emplace_back("no record", fmt::format("nearest are {}", fmt::join(nearest, "; ")));
@@ -144,13 +176,13 @@ Exit look_up(const Settings& settings, Console& console) {
         std::optional<Share> share;
         if (partner) share = database.best_share(problem, {device.fingerprint, device.limits}, {partner->fingerprint, partner->limits});
         const auto nearest = match.grade == Grade::none ? neighbours(database, problem, device.fingerprint) : std::vector<std::string>{};
-        all_found = all_found && (share ? share->grade : match.grade) != Grade::none;
+        all_found = all_found && (share ? share->grade != Grade::none : match.record.has_value());
         if (settings.json) {
             matches.push_back(document_of(family, problem, match));
             if (match.grade == Grade::none) matches.back()["nearest"] = nearest;
             if (share) matches.back()["hybrid"] = document_of(*share);
         } else {
-            print_text(family, problem, match, nearest, console);
+            print_text(family, problem, match, nearest, settings.explain, console);
             if (share) print_share(*share, device, *partner, console);
         }
     }
@@ -172,6 +204,7 @@ Action declare(Options& options) {
     options.text("arch", settings->arch, "sm_NN", "any GPU of an architecture, whether one is here or not");
     options.text("partner", settings->partner, "NAME", "another device of this machine: also how the two share a step; see 'hone balance'");
     declare_database(options, settings->database);
+    options.flag("explain", settings->explain, "of a prediction: all results that had a say, and where they differ from it");
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return look_up(*settings, console); };
 }
@@ -183,14 +216,18 @@ Command lookup_command() {
         "lookup",
         "which configuration an application would get for a problem, and why",
         "FAMILY key=value... [options]",
-        "Asks the database as an application does and prints the grade of the answer (exact, nearest_size, same_architecture, none), the "
-        "configuration, the record that it was taken from and the time of a step to expect. With grade none the family's safe configuration is "
-        "printed, which runs everywhere, with the nearest records of other orders, precisions and kinds, and the exit code is 1.\n\n"
+        "Asks the database as an application does and prints the grade of the answer (exact, nearest_size, same_architecture, predicted, none), the "
+        "configuration, the record that it was taken from and the time of a step to expect. Where no record fits, the configuration is predicted "
+        "from "
+        "results of other orders, precisions and kinds; with grade none it is the family's safe one, which runs everywhere. In both cases the exit "
+        "code is 1.\n\n"
         "With --partner also the part of every step that each of the two devices should take, and the exit code is 1 when nothing is known about the "
         "pair.",
         {{"lookup gauss_seidel_27 stencil=constant precision=f32 nx=100 ny=90 nz=80 --device cpu --db DIR --json", "for a script"},
          {"lookup gauss_seidel_27 stencil=constant precision=f32 nx=256 ny=256 nz=256 --device cuda --partner cpu", "how two devices share it"},
          {"lookup dg_volume equation=maxwell_3d order=3 precision=f32 elements=100000 --as nvidia_h200", "what an application would get there"},
+         {"lookup batched_gemm m=24 n=24 k=24 precision=f64 batch=100000 --as nvidia_h200 --explain",
+          "why it is predicted for a shape that nobody tuned"},
          {"lookup dg_volume equation=maxwell_3d order=1..10 precision=f32 elements=100000", "ten problems, on the best device"}},
         lookup::declare};
 }

@@ -23,11 +23,8 @@ struct Settings {
     std::string database;
     std::string budget;
     std::string until;
-    std::string strategy;
-    std::string objective;
-    std::string only;
+    TuningRequest request;
     std::int64_t evaluations = 0;
-    std::int64_t among = 0;
     std::int64_t samples = SamplingRule{}.period;
     std::int64_t seed = -1;  // not given
     bool energy = false;
@@ -47,16 +44,17 @@ void require_outlook(const std::string& strategy) {
 
 TuneSettings settings_of(const Settings& settings) {
     TuneSettings tune;
+    tune.take(settings.request);
     const Families& families = known_families();
     if (!settings.problem.empty()) tune.problems = problems_of(settings.problem, families);
     if (!settings.budget.empty()) tune.seconds = parse_duration(settings.budget);
     if (!settings.budget.empty() && tune.seconds == 0) throw Error("--budget", settings.budget + " is no time at all", "use 30s, 5m or 1h30m");
-    if (!settings.strategy.empty()) tune.strategy = find_strategy(settings.strategy).name;
+    if (!tune.strategy.empty()) tune.strategy = find_strategy(tune.strategy).name;
     if (!settings.until.empty()) {
         tune.until = parse_proper_percent("--until", settings.until);
-        require_outlook(settings.strategy);
+        require_outlook(tune.strategy);
     }
-    if (!settings.objective.empty()) tune.objective = parse_objective(settings.objective).name;
+    if (!tune.objective.empty()) tune.objective = parse_objective(tune.objective).name;
     tune.device = find_device(settings.device);
     if (settings.problem.empty()) {
         tune.problems = default_problems(tune.device, families);
@@ -72,8 +70,6 @@ TuneSettings settings_of(const Settings& settings) {
     if (settings.seed >= 0) tune.seed = static_cast<std::uint64_t>(settings.seed);
     tune.resume = settings.resume;
     tune.energy = settings.energy;
-    tune.only = settings.only;
-    tune.among = settings.among;
     tune.prior = !settings.no_prior;
     for (const Problem& problem : tune.problems) parse_restriction(families.of(problem).space(problem, tune.device.limits), tune.only);
     return tune;
@@ -150,11 +146,12 @@ Action declare(Options& options) {
                  "end a problem's search once the strategy's model gives less than 5 % probability to a further gain of so much: 1%");
     declare_own_database(options, settings->database);
     options.flag("resume", settings->resume, "go on with a run that was interrupted or killed; no finished evaluation is repeated");
-    options.text("strategy", settings->strategy, "NAME", strategy_help());
-    options.text("objective", settings->objective, "NAME", objective_help());
+    options.text("strategy", settings->request.strategy, "NAME", strategy_help());
+    options.text("objective", settings->request.objective, "NAME", objective_help());
     options.flag("energy", settings->energy, "also meter the energy of the finalists, whatever the objective, so that the record has it");
-    options.text("only", settings->only, "key=value,...", "only configurations with these values (a key given twice: with either), and the safe one");
-    options.number("among", settings->among, "N",
+    options.text("only", settings->request.only, "key=value,...",
+                 "only configurations with these values (a key given twice: with either), and the safe one");
+    options.number("among", settings->request.among, "N",
                    "choose among N configurations drawn with the seed, and the safe one: those that 'hone compile --among N' compiles ahead", 1);
     options.flag("no-prior", settings->no_prior, "do not begin with what the database knows of neighbouring orders, sizes and devices");
     options.number("seed", settings->seed, "N", "of all random choices; default 1, or with --resume the earlier run's");
@@ -184,7 +181,7 @@ Command tune_command() {
         {{"tune", "one problem of each of several families on the best device; what tools/quickstart does"},
          {"tune gauss_seidel_27 stencil=constant,variable precision=f32 nx=96 ny=96 nz=96 --device cpu --budget 30s --db DIR",
           "two problems, 15 seconds each"},
-         {"tune dg_volume equation=maxwell_3d order=1..10 precision=f32,f64 elements=100000 --device cuda --budget 1h", "twenty problems over lunch"},
+         {"tune dg_volume equation=maxwell_3d order=1..10 precision=f32,f64 elements=100000 --device cuda --budget 1h", "twenty problems in an hour"},
          {"tune dg_volume equation=acoustics_3d order=4 precision=f32 elements=100000 --evaluations 50 --strategy random --seed 7 --json",
           "a run that can be repeated, for a script"},
          {"tune dg_volume equation=maxwell_3d order=4 precision=f64 elements=100000 --until 1% --budget 10m",

@@ -14,15 +14,15 @@ struct Expectation {
     double failure = 0;  ///< how much it looks like a failure: about 0 to 1
 };
 
-/// A Gaussian process conditioned on members one by one (the rows), which keeps its expectations of a pool of candidates up to date.
+/// A Gaussian process conditioned on members one by one (the rows). It keeps its expectations of a pool of candidates up to date.
 ///
-/// A row may be added before its value is told. Until then it counts as its own expectation: that leaves all means alone and takes the uncertainty
-/// away from its surroundings, so that a window of pending members does not crowd in one place. A failure says nothing of the cost and stays so;
-/// failures are learnt beside the costs, with the same covariance. Mean and variance of the process are those that suit the values best.
+/// A row may be added before its value is told. Until then its expectation counts as its value. That changes no mean, and removes the uncertainty
+/// around it, so that the pending members of a window spread out. A failure has no value. Failures are learnt beside the costs, with the same
+/// covariance. Mean and variance of the process are the maximum likelihood estimates.
 ///
-/// Adding a row costs rows^2 + rows * pool, telling it costs pool when rows are told in order. The factor of the covariance matrix grows by a row at
-/// a time and the pool's part of it is kept, so nothing is ever solved again. Sources: Rasmussen and Williams, 2006, chapter 2 and algorithm 2.1;
-/// Ginsbourger, Le Riche and Carraro, 2010 (the kriging believer: a pending member counts as its expectation).
+/// Adding a row costs rows^2 + rows * pool operations. Telling a value costs pool operations when rows are told in order. The Cholesky factor of the
+/// covariance matrix grows by a row at a time, and the pool's part of it is kept, so no system is solved again. Sources: Rasmussen and Williams,
+/// 2006, chapter 2 and algorithm 2.1; Ginsbourger, Le Riche and Carraro, 2010 (the kriging believer: a pending member counts as its expectation).
 class GaussianProcess {
   public:
     /// `kernel` is read again for every row and candidate: it must stay as it is.

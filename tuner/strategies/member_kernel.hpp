@@ -9,13 +9,13 @@
 
 namespace hone {
 
-/// How much the costs of two members have in common: the covariance of a Gaussian process over a search space.
+/// The covariance of a Gaussian process over a search space: how much the costs of two members have in common.
 ///
-/// A product over the tunables of `1 - share + share * c`, where c falls from 1 with the difference of the two values: an analysis of variance, in
-/// which a tunable acts partly by itself and partly together with the others. For numbers, with or without a decimal point, c is a Matern
-/// function (smoothness 3/2: costs have kinks) of the distance in the ordered list, times an exponential of the difference in alignment, the number
-/// of times a whole number can be halved: warps, banks and transactions care for that. Words and truth values are the same or not. How fast c falls
-/// is a rate per tunable, learnt from the costs.
+/// It is a product over the tunables of `1 - share + share * c`, where c falls from 1 with the difference of the two values. So a tunable acts partly
+/// by itself and partly together with the others, as in an analysis of variance. For numbers, with or without a decimal point, c is a Matern function
+/// of the distance in the ordered list, of smoothness 3/2 because costs have kinks. For whole numbers it is multiplied by an exponential of the
+/// difference in alignment, the number of times that a number can be halved: warps, memory banks and transactions depend on that. For words and truth
+/// values c only tells equal from different. How fast c falls is a rate per tunable, learnt from the costs.
 ///
 /// Sources: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006 (Matern functions, marginal likelihood); Durrande et al., 2013,
 /// "ANOVA kernels and RKHS of zero mean functions" (the form of the product).
@@ -23,10 +23,10 @@ class MemberKernel {
   public:
     MemberKernel(const SearchSpace& space, const MemberGeometry& geometry);
 
-    /// Rates; zero means that it has no effect and never will.
+    /// Two for each tunable of several values: of the difference, of the alignment. One that is zero has no effect, and is not learnt.
     const std::vector<double>& rates() const { return rates_; }
     void set_rate(std::size_t which, double rate);
-    /// What all rates are before anything is known.
+    /// All rates before any cost is known.
     double usual_rate() const { return usual_rate_; }
     /// Variance that no other member explains, as a part of the whole.
     double noise() const { return noise_; }

@@ -10,9 +10,9 @@
 
 namespace hone {
 
-/// What all guided strategies share: which members are open (neither asked nor told), the safe configuration first, and a start that sees every
-/// value. A strategy of its own is left with two questions: which open member next, and what to make of a cost. Members are numbered as in
-/// `geometry()`.
+/// The part that all guided strategies share. It knows which members are open (neither asked for nor told), asks for the safe configuration first,
+/// and begins with a plan that tries every value. A strategy that derives from it decides two things: which open member is next, and what to learn
+/// from a cost. Members are numbered as in `geometry()`.
 class MemberStrategy : public Strategy {
   public:
     MemberStrategy(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);

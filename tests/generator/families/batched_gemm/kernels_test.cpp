@@ -10,15 +10,12 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/batched_gemm/family.hpp"
-#include "runtime/backend.hpp"
-#include "runtime/cpu/cpu_backend.hpp"
 #include "tests/generator/families/batched_gemm/on_host.hpp"
+#include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
 #include "tests/support/verified.hpp"
-#include "tests/support/verify.hpp"
 
 namespace hone::batched_gemm_test::kernels_test {
 namespace {
@@ -32,18 +29,13 @@ Problem parse(const std::string& rest) {
     return families().parse_problem("batched_gemm " + rest);
 }
 
-class BatchedGemmKernels : public ::testing::Test {
+class BatchedGemmKernels : public test::KernelTest {
   protected:
-    void SetUp() override {
-        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-    }
-
-    int any(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
     std::string any_of(std::initializer_list<const char*> words) { return words.begin()[any(0, static_cast<int>(words.size()) - 1)]; }
 
     void expect_verified(const Family& family, const Problem& problem, const Config& config) { expect_verified(*backend_, family, problem, config); }
     void expect_verified(Backend& backend, const Family& family, const Problem& problem, const Config& config) {
-        test::expect_verified(backend, family, problem, config, random_);
+        KernelTest::expect_verified(backend, family, problem, config);
         if (problem.word("update") == "scale") {
             const test::Verification poisoned = test::verify(backend, test::with_beta_zero(family), problem, config, random_());
             EXPECT_TRUE(poisoned.passed()) << "beta = 0: " << poisoned.what << ": error " << poisoned.error << ", allowed " << poisoned.tolerance;
@@ -75,12 +67,9 @@ class BatchedGemmKernels : public ::testing::Test {
 
     void expect_random_emulated(int largest) {
         const Problem problem = any_problem(largest, any(1, largest < 9 ? 90 : 7));
-        expect_verified(emulated_, problem, test::sample_members(*backend_, emulated_, problem, 1, random_()).back());
+        expect_verified(emulated_, problem, any_member(emulated_, problem));
     }
 
-    DiskCache cache_{test::kernel_cache_folder()};
-    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
-    std::mt19937_64 random_{std::random_device{}()};
     Family emulated_ = test::emulated(test::without_batched_assembly(batched_gemm()), cuda_limits(90));
 };
 
@@ -95,7 +84,7 @@ TEST_F(BatchedGemmKernels, SafeCpuConfigurationEqualsTheReference) {
 TEST_F(BatchedGemmKernels, RandomCpuConfigurationsEqualTheReference) {
     const Family& family = families().find("batched_gemm");
     const Problem problem = any_problem(any(1, 40), any(1, 70));
-    expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+    expect_verified(family, problem, any_member(family, problem));
     const Problem tiny = parse(fmt::format("form={} b={} update=scale m=3 n=2 k=3 batch=37", any_of({"nn", "tt"}), any_of({"each", "shared"})));
     expect_verified(family, tiny, family.space(tiny, backend_->device().limits).parse("form=matrices,lanes=8"));
 }
@@ -204,7 +193,7 @@ TEST_F(SlowBatchedGemmKernels, ManyRandomCpuConfigurationsEqualTheReference) {
     const Family& family = families().find("batched_gemm");
     for (const int largest : {4, 12, 40, 90}) {
         const Problem problem = any_problem(largest, any(1, 70));
-        expect_verified(family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+        expect_verified(family, problem, any_member(family, problem));
     }
 }
 

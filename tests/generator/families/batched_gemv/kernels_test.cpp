@@ -8,13 +8,10 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/batched_gemv/family.hpp"
-#include "runtime/backend.hpp"
-#include "runtime/cpu/cpu_backend.hpp"
 #include "tests/generator/families/batched_gemm/on_host.hpp"
+#include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/places.hpp"
 #include "tests/support/verified.hpp"
-#include "tests/support/verify.hpp"
 
 namespace hone::batched_gemv_test::kernels_test {
 namespace {
@@ -24,16 +21,10 @@ const Families& families() {
     return table;
 }
 
-class BatchedGemvKernels : public ::testing::Test {
+class BatchedGemvKernels : public test::KernelTest {
   protected:
-    void SetUp() override {
-        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-    }
-
-    int any(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
-
     void expect_verified(Backend& backend, const Family& family, const Problem& problem, const Config& config) {
-        test::expect_verified(backend, family, problem, config, random_);
+        KernelTest::expect_verified(backend, family, problem, config);
         if (problem.word("update") == "scale") {
             const test::Verification poisoned = test::verify(backend, test::with_beta_zero(family), problem, config, random_());
             EXPECT_TRUE(poisoned.passed()) << "beta = 0: " << poisoned.what << ": error " << poisoned.error << ", allowed " << poisoned.tolerance;
@@ -66,12 +57,9 @@ class BatchedGemvKernels : public ::testing::Test {
     void expect_random_verified(int largest) {
         const Problem problem = any_problem(largest, any(1, 70));
         for (const Family& family : {families().find("batched_gemv"), emulated_})
-            expect_verified(*backend_, family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+            expect_verified(*backend_, family, problem, any_member(family, problem));
     }
 
-    DiskCache cache_{test::kernel_cache_folder()};
-    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
-    std::mt19937_64 random_{std::random_device{}()};
     Family emulated_ = test::emulated(batched_gemv(), cuda_limits(90));
 };
 

@@ -12,38 +12,18 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/corner_force/family.hpp"
-#include "runtime/backend.hpp"
-#include "runtime/cpu/cpu_backend.hpp"
+#include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
-#include "tests/support/verify.hpp"
 
 namespace hone::corner_force_test::kernels_test {
 namespace {
 
-class CornerForceKernels : public ::testing::Test {
+class CornerForceKernels : public test::KernelTest {
   protected:
-    void SetUp() override {
-        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-    }
-
     const Family& family() const { return *families_.begin(); }
     Problem parse(const std::string& rest) const { return families_.parse_problem("corner_force " + rest); }
-    int any(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
-
-    void expect_verified(Backend& backend, const Family& which, const Problem& problem, const Config& config) {
-        test::expect_verified(backend, which, problem, config, random_);
-    }
-
-    // `text` leaves out what is as in the safe configuration; it must be a member, or the test would test nothing.
-    static Config member(const SearchSpace& space, const std::string& text) {
-        Config config = space.parse(text);
-        const auto rejection = space.check(config);
-        EXPECT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
-        return rejection ? space.safe() : config;
-    }
 
     void expect_on_cpu(const std::string& rest, const std::string& text) {
         const Problem problem = parse(rest);
@@ -68,8 +48,8 @@ class CornerForceKernels : public ::testing::Test {
     // One for the processor, and one of CUDA.
     void expect_random_verified(int order) {
         const Problem problem = any_problem(order);
-        expect_verified(*backend_, family(), problem, test::sample_members(*backend_, family(), problem, 1, random_()).back());
-        if (order <= 4) expect_verified(*backend_, emulated_, problem, test::sample_members(*backend_, emulated_, problem, 1, random_()).back());
+        expect_verified(*backend_, family(), problem, any_member(family(), problem));
+        if (order <= 4) expect_verified(*backend_, emulated_, problem, any_member(emulated_, problem));
     }
 
     // All arrays after a step.
@@ -78,9 +58,6 @@ class CornerForceKernels : public ::testing::Test {
     }
 
     Families families_{{corner_force()}};
-    DiskCache cache_{test::kernel_cache_folder()};
-    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
-    std::mt19937_64 random_{std::random_device{}()};
     Family emulated_ = test::emulated(corner_force(), cuda_limits(90));
 };
 

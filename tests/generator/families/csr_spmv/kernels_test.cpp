@@ -11,14 +11,12 @@
 
 #include "generator/error.hpp"
 #include "generator/families.hpp"
-#include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/library.hpp"
 #include "tests/generator/families/csr_spmv/rows.hpp"
+#include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
-#include "tests/support/verify.hpp"
 
 namespace hone::csr_spmv_test::kernels_test {
 namespace {
@@ -33,20 +31,11 @@ constexpr std::array cuda_forms{
     "lanes=1,steps=1,threads=64,together=4",  "lanes=2,steps=1,threads=128,together=8",  "lanes=8,steps=8,threads=64,together=2,once=streaming",
     "lanes=8,steps=2,threads=128,together=8", "lanes=32,steps=8,threads=128,together=1", "lanes=32,steps=32,threads=64,together=2"};
 
-class CsrSpmvKernels : public ::testing::Test {
+class CsrSpmvKernels : public test::KernelTest {
   protected:
-    void SetUp() override {
-        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-    }
-
-    int any(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
     const char* precision() { return any(0, 1) == 0 ? "f32" : "f64"; }
     const char* vectors() { return any(0, 1) == 0 ? "split" : "interleaved"; }
     const char* kernel() { return any(0, 1) == 0 ? "apply" : "apply_dot"; }
-
-    void expect_verified(Backend& backend, const Family& family, const Problem& problem, const Config& config) {
-        test::expect_verified(backend, family, problem, config, random_);
-    }
 
     Config parsed(const Family& family, const Problem& problem, const char* text) {
         const SearchSpace space = family.space(problem, backend_->device().limits);
@@ -78,9 +67,6 @@ class CsrSpmvKernels : public ::testing::Test {
     // Of so many of the processor, with one thread and with two, and of one of CUDA.
     void expect_no_digit_to_depend_on_the_configuration(int configurations);
 
-    DiskCache cache_{test::kernel_cache_folder()};
-    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
-    std::mt19937_64 random_{std::random_device{}()};
     Family emulated_ = test::emulated(csr_spmv(), cuda_limits(90));
 };
 
@@ -141,8 +127,7 @@ TEST_F(SlowCsrSpmvKernels, EveryCudaFormAndRandomOnesEqualTheReferenceInTheEmula
     for (int i = 0; i < 4; ++i) {
         const std::vector<int> lengths = mixed_rows(any(1, 300));
         const Problem problem = problem_of(lengths, any(1, 3));
-        expect_verified(*backend_, test::with_rows(emulated_, lengths), problem,
-                        test::sample_members(*backend_, emulated_, problem, 1, random_()).back());
+        expect_verified(*backend_, test::with_rows(emulated_, lengths), problem, any_member(emulated_, problem));
     }
 }
 
@@ -151,7 +136,7 @@ TEST_F(SlowCsrSpmvKernels, RandomCpuConfigurationsEqualTheReference) {
     for (int i = 0; i < 4; ++i) {
         const std::vector<int> lengths = mixed_rows(any(1, 1000));
         const Problem problem = problem_of(lengths, any(1, 3));
-        expect_verified(*backend_, test::with_rows(family, lengths), problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+        expect_verified(*backend_, test::with_rows(family, lengths), problem, any_member(family, problem));
     }
 }
 

@@ -10,39 +10,20 @@
 
 #include "generator/error.hpp"
 #include "generator/families.hpp"
-#include "runtime/backend.hpp"
-#include "runtime/cpu/cpu_backend.hpp"
 #include "tests/generator/families/dg/volume/on_host.hpp"
+#include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
-#include "tests/support/verify.hpp"
 
 namespace hone::test {
 
 /// What tests of the compiled kernels of a dg family that works on faces have in common. A suite derives from it and names its family.
-class DgKernels : public ::testing::Test {
+class DgKernels : public KernelTest {
   protected:
     explicit DgKernels(const Family& family) : families_({family}) {}
 
-    void SetUp() override {
-        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-    }
-
     const Family& family() const { return *families_.begin(); }
     Problem parse(const std::string& rest) const { return families_.parse_problem(family().name + " " + rest); }
-
-    void expect_verified(Backend& backend, const Family& which, const Problem& problem, const Config& config) {
-        test::expect_verified(backend, which, problem, config, random_);
-    }
-
-    // `text` leaves out what is as in the safe configuration; it must be a member, or the test would test nothing.
-    static Config member(const SearchSpace& space, const std::string& text) {
-        const Config config = space.parse(text);
-        const auto rejection = space.check(config);
-        EXPECT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
-        return rejection ? space.safe() : config;
-    }
 
     void expect_verified_on_cpu(const std::string& rest, const std::string& text) {
         const Problem problem = parse(rest);
@@ -110,9 +91,6 @@ class DgKernels : public ::testing::Test {
     }
 
     Families families_;
-    DiskCache cache_{kernel_cache_folder()};
-    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
-    std::mt19937_64 random_{std::random_device{}()};
 };
 
 }  // namespace hone::test

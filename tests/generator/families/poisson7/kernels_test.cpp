@@ -11,13 +11,11 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/poisson7/family.hpp"
-#include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/library.hpp"
+#include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
-#include "tests/support/verify.hpp"
 
 namespace hone::poisson7_test::kernels_test {
 namespace {
@@ -46,20 +44,10 @@ constexpr std::array cuda_forms{"staging=caches,rows_per_thread=2,load_bytes=8,b
 constexpr std::array sizes{"nx=1 ny=1 nz=1",    "nx=1 ny=1 nz=19",   "nx=2 ny=6 nz=2",          "nx=37 ny=1 nz=3",
                            "nx=13 ny=17 nz=11", "nx=192 ny=3 nz=10", "nx=66 ny=5 nz=9 pitch=71"};
 
-class Poisson7Kernels : public ::testing::Test {
+class Poisson7Kernels : public test::KernelTest {
   protected:
-    void SetUp() override {
-        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-    }
-
-    void expect_verified(const Family& family, const Problem& problem, const Config& config) {
-        test::expect_verified(*backend_, family, problem, config, random_);
-    }
-
     std::int64_t draw(std::int64_t below) { return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below)); }
     const char* precision() { return draw(2) == 0 ? "f32" : "f64"; }
-
-    Config member(const Family& family, const Problem& problem) { return test::sample_members(*backend_, family, problem, 1, random_()).back(); }
 
     std::vector<HostArray> stepped(Backend& backend, const Family& family, const Problem& problem, const Config& config, std::uint64_t seed) {
         return test::stepped(backend, family, problem, config, seed, 3);
@@ -68,16 +56,12 @@ class Poisson7Kernels : public ::testing::Test {
     // A random configuration of a problem that lacks its size.
     void expect_verified_at_every_size(const std::string& text) {
         const Family& family = families().find("poisson7");
-        const Config config = member(family, parse(text + sizes[4]));
+        const Config config = any_member(family, parse(text + sizes[4]));
         for (const char* size : sizes) expect_verified(family, parse(text + size), config);
     }
 
     // Of so many of the processor, with one thread and with two, and of one of CUDA.
     void expect_no_digit_to_depend_on_the_configuration(int configurations);
-
-    DiskCache cache_{test::kernel_cache_folder()};
-    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
-    std::mt19937_64 random_{std::random_device{}()};
 };
 
 TEST_F(Poisson7Kernels, SafeCpuKernelsEqualTheReferenceAtEverySize) {
@@ -172,7 +156,7 @@ TEST_F(SlowPoisson7Kernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulat
         const Problem problem =
             parse(fmt::format("kernel={} coefficients={} boundary={} precision={} {}", kernels[random_() % 4], coefficients[random_() % 3],
                               boundaries[random_() % 3], precision(), sizes[random_() % sizes.size()]));
-        expect_verified(family, problem, member(family, problem));
+        expect_verified(family, problem, any_member(family, problem));
     }
 }
 

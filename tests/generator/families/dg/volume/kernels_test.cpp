@@ -10,14 +10,11 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/dg/volume/family.hpp"
-#include "runtime/backend.hpp"
-#include "runtime/cpu/cpu_backend.hpp"
 #include "tests/generator/families/dg/volume/on_host.hpp"
+#include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/places.hpp"
 #include "tests/support/spills.hpp"
 #include "tests/support/verified.hpp"
-#include "tests/support/verify.hpp"
 
 namespace hone::dg_volume_test::kernels_test {
 namespace {
@@ -31,23 +28,15 @@ Problem parse(const std::string& rest) {
     return families().parse_problem("dg_volume " + rest);
 }
 
-class DgVolumeKernels : public ::testing::Test {
+class DgVolumeKernels : public test::KernelTest {
   protected:
-    void SetUp() override {
-        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-    }
-
-    void expect_verified(Backend& backend, const Family& family, const Problem& problem, const Config& config) {
-        test::expect_verified(backend, family, problem, config, random_);
-    }
-
     // A random CPU configuration, at sizes below, at and beyond a block.
     void expect_cpu_configuration_verified(const char* equation, int order, const char* precision) {
         const Family& family = families().find("dg_volume");
         const auto at = [&](int elements) {
             return parse(fmt::format("equation={} order={} precision={} elements={}", equation, order, precision, elements));
         };
-        const Config config = test::sample_members(*backend_, family, at(1), 1, random_()).back();
+        const Config config = any_member(family, at(1));
         for (const int elements : {1, 2, 71}) expect_verified(*backend_, family, at(elements), config);
     }
 
@@ -64,10 +53,6 @@ class DgVolumeKernels : public ::testing::Test {
         ASSERT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
         test::expect_verified_once(*backend_, family, problem, config, random_);
     }
-
-    DiskCache cache_{test::kernel_cache_folder()};
-    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
-    std::mt19937_64 random_{std::random_device{}()};
 };
 
 TEST_F(DgVolumeKernels, SafeCpuConfigurationEqualsTheReference) {
@@ -227,7 +212,7 @@ TEST_F(SlowDgVolumeKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulat
     for (const char* equation : {"maxwell_3d", "acoustics_3d"})
         for (const char* precision : {"f32", "f64"}) {
             const Problem problem = parse(fmt::format("equation={} order={} precision={} elements=5", equation, 1 + random_() % 5, precision));
-            expect_verified(*backend_, family, problem, test::sample_members(*backend_, family, problem, 1, random_()).back());
+            expect_verified(*backend_, family, problem, any_member(family, problem));
         }
 }
 

@@ -1,0 +1,155 @@
+// How good first answers without tuning are: every record's problem is looked up as if neither it nor another size of it had been tuned. What is
+// predicted then runs beside the tuned configuration, the nearest neighbour's alone, and the safe one; in turns, in one process.
+//
+//     prediction_benchmark --every=5     every fifth record of this device model
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <thread>
+
+#include "benchmarks/device_bench.hpp"
+#include "benchmarks/program.hpp"
+#include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
+#include "tuning_db/prediction.hpp"
+
+namespace hone::benchmarks {
+namespace {
+
+/// A record's problem with what different ways of choosing give it.
+struct Case {
+    Record record;
+    Config tuned, predicted, nearest, safe;
+    double distance = 0;  ///< of the nearest neighbour; infinite where there is none, and the safe configuration is all there is
+};
+
+Case case_of(const Record& record, const Database& database) {
+    const Device& device = DeviceBench::instance().backend().device();
+    const SearchSpace space = built_in_families().of(record.problem).space(record.problem, device.limits);
+    std::vector<Neighbour> others = database.neighbours(record.problem, device.fingerprint);
+    std::erase_if(others, [&](const Neighbour& n) {
+        return n.record->problem.class_key() == record.problem.class_key() || !n.record->purpose.empty() ||
+               n.record->device.architecture != device.fingerprint.architecture;
+    });
+    Case result{record, space.completed(record.config), space.safe(), space.safe(), space.safe(), INFINITY};
+    if (const auto prediction = predict(built_in_families(), record.problem, device.limits, others)) {
+        result.predicted = prediction->config;
+        result.distance = others.front().distance;
+        result.nearest = predict(built_in_families(), record.problem, device.limits, {others.front()}).value_or(Prediction{space.safe(), {}}).config;
+    }
+    return result;
+}
+
+/// Compiles all kernels side by side, into the cache.
+void compile_all(const std::vector<Case>& cases) {
+    Backend& backend = DeviceBench::instance().backend();
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+        for (std::size_t i = next++; i < 4 * cases.size(); i = next++) {
+            const Case& of = cases[i / 4];
+            const Config* const configs[] = {&of.tuned, &of.predicted, &of.nearest, &of.safe};
+            const Family& family = built_in_families().of(of.record.problem);
+            try {
+                backend.compiler().compile(family.kernel(of.record.problem, *configs[i % 4], backend.device().limits));
+            } catch (const Error&) {  // said when it is to run
+            }
+        }
+    };
+    std::vector<std::jthread> threads(std::max(1U, std::thread::hardware_concurrency()));
+    for (auto& thread : threads) thread = std::jthread(work);
+}
+
+/// Ratios to the tuned configuration, by family.
+class Means {
+  public:
+    void add(const std::string& family, double predicted, double nearest, double safe) {
+        for (const std::string& group : {family, std::string("all")}) groups_[group].push_back({predicted, nearest, safe});
+    }
+    void print() const {
+        fmt::print("{:<22} {:>5}  {:>17}  {:>17}  {:>17}\n", "rate over tuned", "", "predicted", "nearest", "safe");
+        for (const auto& [name, rows] : groups_) {
+            std::string line = fmt::format("{:<22} {:>5}", name, rows.size());
+            for (std::size_t way = 0; way < 3; ++way) {
+                double sum = 0, least = INFINITY;
+                for (const auto& row : rows) {
+                    sum += std::log(row[way]);
+                    least = std::min(least, row[way]);
+                }
+                line += fmt::format("  {:.3f}, least {:.3f}", std::exp(sum / static_cast<double>(rows.size())), least);
+            }
+            fmt::print("{}\n", line);
+        }
+    }
+
+  private:
+    std::map<std::string, std::vector<std::array<double, 3>>> groups_;
+};
+
+void compare(benchmark::State& state, const Case& of, Means& means) {
+    DeviceBench& bench = DeviceBench::instance();
+    const Family& family = built_in_families().of(of.record.problem);
+    const Workload workload = family.workload(of.record.problem, 1);
+    std::vector<DeviceArray> arrays;
+    std::vector<void*> pointers;
+    for (const auto& array : workload.arrays) {
+        arrays.emplace_back(bench.backend(), array.bytes());
+        bench.backend().copy(arrays.back().data(), array.data(), array.bytes());
+        pointers.push_back(arrays.back().data());
+    }
+    bench.backend().synchronise();
+    std::vector<std::unique_ptr<BoundKernel>> bound;
+    std::vector<std::function<void()>> contenders;
+    for (const Config* config : {&of.tuned, &of.predicted, &of.nearest, &of.safe}) {
+        bound.push_back(std::make_unique<BoundKernel>(bench.library().kernel(of.record.problem, *config), pointers));
+        contenders.emplace_back([kernel = bound.back().get()] { kernel->launch(); });
+    }
+    for (auto _ : state) {
+        const std::vector<double> seconds = measure_in_turns(bench.backend(), contenders, 7);
+        state.SetIterationTime(seconds[1]);
+        state.counters["predicted/tuned"] = seconds[0] / seconds[1];
+        state.counters["nearest/tuned"] = seconds[0] / seconds[2];
+        state.counters["safe/tuned"] = seconds[0] / seconds[3];
+        state.counters["distance"] = of.distance;
+        means.add(of.record.problem.family(), seconds[0] / seconds[1], seconds[0] / seconds[2], seconds[0] / seconds[3]);
+    }
+    state.SetLabel(fmt::format("predicted {}; tuned {}", of.predicted.key(), of.tuned.key()));
+}
+
+struct Run {
+    int every = 1;
+    std::vector<Case> cases;
+    Means means;
+};
+
+void register_all(Run& run) {
+    DeviceBench& bench = DeviceBench::instance();
+    const std::string here = device_key(bench.backend().device().fingerprint);
+    int number = 0;
+    for (const Record& record : bench.library().database().records())
+        if (device_key(record.device) == here && record.verified() && record.purpose.empty() && number++ % run.every == 0)
+            run.cases.push_back(case_of(record, bench.library().database()));
+    compile_all(run.cases);
+    for (const Case& of : run.cases)
+        benchmark::RegisterBenchmark(of.record.problem.key().c_str(), [&](benchmark::State& state) { compare(state, of, run.means); })
+            ->UseManualTime()
+            ->Iterations(1)
+            ->Unit(benchmark::kMillisecond);
+}
+
+}  // namespace
+
+Program program() {
+    static Run run;
+    return {
+        .purpose =
+            "Predicted configurations beside tuned, nearest and safe ones, for problems as if neither they nor other sizes of them had been tuned.",
+        .options = {{"--every", "Measure every n-th record of this device model.", &run.every}},
+        .register_all = [] { register_all(run); },
+        .finish = [] { run.means.print(); }};
+}
+
+}  // namespace hone::benchmarks

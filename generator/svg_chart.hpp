@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hone {
+
+/// A chart of points and lines, drawn as SVG without any program or library.
+struct SvgChart {
+    struct Point {
+        double x = 0;
+        double y = 0;
+        std::string note = {};  ///< shown where a pointer rests on it
+    };
+    struct Series {
+        std::string name;
+        std::vector<Point> points;  ///< those that an axis cannot show (not finite, not positive on a logarithmic one) are left out
+        bool line = false;          ///< connected in their order
+        bool marks = true;
+        bool faint = false;  ///< grey, behind the others
+    };
+    std::string title;
+    std::string x_label;
+    std::string y_label;
+    bool logarithmic_x = false;
+    bool logarithmic_y = false;
+    bool y_from_zero = false;
+    std::vector<std::string> x_names;  ///< of 0, 1, 2, ... on the x axis, in place of numbers
+    std::vector<Series> series;
+    bool may_be_empty = false;  ///< without a point that can be shown the frame alone is drawn
+};
+
+/// One SVG document. Text is escaped, whatever it holds. Throws Error when no point can be shown, unless the chart may be empty.
+std::string svg(const SvgChart& chart);
+
+/// A chart of many values in a few lanes, one below the other: a dot for each value, a row of dots for each group of a lane, and a mark at the
+/// median of a group. A vertical line marks a value to compare with. The axis starts at zero.
+///
+///     svg({"Kernels", "% of ceiling", 100, {{"stencil", {{"tuned", {97, 91}}, {"plain", {40, 38}}}}}});
+struct StripChart {
+    struct Group {
+        std::string name;
+        std::vector<double> values;  ///< none: only the name is shown, with a dash
+    };
+    struct Lane {
+        std::string name;
+        std::vector<Group> groups;  ///< the first is drawn in the first colour, all others in the second
+    };
+    std::string title, x_label;
+    double marked = 0;  ///< where the vertical line stands
+    std::vector<Lane> lanes;
+};
+
+std::string svg(const StripChart& chart);
+
+/// About `count` round numbers that cover [low, high]: 1, 2 or 5 times a power of ten apart. Requires low < high.
+std::vector<double> round_ticks(double low, double high, int count);
+
+}  // namespace hone

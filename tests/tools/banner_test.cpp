@@ -1,0 +1,41 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/places.hpp"
+#include "tests/tools/ask.hpp"
+#include "tuning_db/file_store.hpp"
+
+namespace hone::tools::banner_test {
+namespace {
+
+std::vector<std::string> words_of(const std::string& line) {
+    std::istringstream stream(line);
+    return {std::istream_iterator<std::string>(stream), {}};
+}
+
+// Whoever meets a kernel in a program can make it again. (Those for the processor depend on how many there are.)
+TEST(Banner, TheCommandInAKernelsHeaderMakesItAgain) {
+    int kernels = 0;
+    for (const auto& file : std::filesystem::directory_iterator(test::source_path("tests/golden"))) {
+        if (file.path().extension() != ".cu") continue;
+        SCOPED_TRACE(file.path().filename().string());
+        const std::string text = read_file(file.path(), 1 << 22);
+        const std::string mark = "\n// hone ";
+        const std::size_t begin = text.find(mark);
+        ASSERT_NE(begin, std::string::npos);
+        const std::size_t command = begin + mark.size();
+        const test::Answer answer = test::ask(words_of(text.substr(command, text.find('\n', command) - command)));
+        EXPECT_EQ(answer.code, Exit::ok) << answer.error;
+        EXPECT_TRUE(answer.out == text);
+        ++kernels;
+    }
+    EXPECT_GT(kernels, 0);
+}
+
+}  // namespace
+}  // namespace hone::tools::banner_test

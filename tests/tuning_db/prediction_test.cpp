@@ -1,0 +1,194 @@
+#include "tuning_db/prediction.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "generator/families/built_in_families.hpp"
+#include "tests/support/axpy_family.hpp"
+#include "tests/support/drawn.hpp"
+#include "tests/support/places.hpp"
+#include "tuning_db/database.hpp"
+
+namespace hone::prediction_test {
+namespace {
+
+using testing::HasSubstr;
+
+const Families& families() {
+    static const Families all = test::axpy_families();
+    return all;
+}
+
+DeviceFingerprint device_of(const std::string& name, const std::string& architecture) {
+    return {Target::cuda, name, architecture, 100, "13.0", "NVRTC 13.0"};
+}
+
+Record record_of(const std::string& problem, const std::string& config, const DeviceFingerprint& device) {
+    Record record;
+    record.problem = families().parse_problem(problem);
+    record.config = families().of(record.problem).space(record.problem, Limits()).parse(config);
+    record.device = device;
+    record.step = {1e-3, 1e-3, 1e-3, 1e-3, 9};
+    record.counts = {1000, "elements", 2000, 12000};
+    record.verification_error = 0;
+    record.strategy = "random";
+    record.evaluations = 9;
+    record.date = "2026-11-21T14:05:00Z";
+    record.versions = {"0.1.0", std::string(64, 'a')};
+    return record;
+}
+
+const DeviceFingerprint h200 = device_of("NVIDIA H200", "sm_90");
+
+TEST(Prediction, NeighboursAreNearInSizeWordsAndDevice) {
+    const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
+    const auto distance = [&](const std::string& of, const DeviceFingerprint& on) {
+        return neighbour_distance(record_of(of, "", on), problem, h200);
+    };
+    EXPECT_EQ(distance("axpy precision=f32 n=1024", h200), 0);
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=4096", h200), 0.5);
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=256", h200), 0.5);
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f64 n=1024", h200), 1);
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA H100", "sm_90")), 0.25);
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA A100", "sm_80")), 1);
+    EXPECT_FALSE(distance("axpy precision=f32 n=1000000", h200)) << "ten octaves";
+    DeviceFingerprint cpu = h200;
+    cpu.target = Target::cpu;
+    EXPECT_FALSE(distance("axpy precision=f32 n=1024", cpu));
+}
+
+TEST(Prediction, WhatIsNotVerifiedOrSharedTellsNothing) {
+    const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
+    Record record = record_of("axpy precision=f32 n=1024", "", h200);
+    record.verification_error = 1;
+    EXPECT_FALSE(neighbour_distance(record, problem, h200));
+    record.verification_error = 0;
+    record.hybrid = Hybrid{};
+    EXPECT_FALSE(neighbour_distance(record, problem, h200));
+}
+
+TEST(Prediction, AConfigurationOfAnotherSpaceBecomesTheNearestMember) {
+    const Constraint small{"small", [](const Config& config) -> std::optional<std::string> {
+                               if (config.integer("x") * config.integer("y") > 64) return "too many threads";
+                               return std::nullopt;
+                           }};
+    const SearchSpace space({{"x", "", numbers({4, 8, 16, 32})}, {"y", "", numbers({1, 2, 4, 8})}, {"form", "", words({"plain", "rows"})}}, {small},
+                            {{"x", std::int64_t{4}}, {"y", std::int64_t{1}}, {"form", "plain"}});
+    const auto nearest = [&](std::vector<Assignment> assignments) { return nearest_member(space, Config(std::move(assignments))).value().key(); };
+    EXPECT_EQ(nearest({{"x", std::int64_t{16}}, {"y", std::int64_t{4}}, {"form", "rows"}}), "x=16,y=4,form=rows") << "a member is itself";
+    EXPECT_EQ(nearest({{"x", std::int64_t{24}}, {"y", std::int64_t{1}}, {"form", "rows"}}), "x=32,y=1,form=rows") << "by the ratio";
+    EXPECT_EQ(nearest({{"x", std::int64_t{16}}, {"form", "tiled"}, {"depth", std::int64_t{3}}}), "x=16,y=1,form=plain")
+        << "what is missing or unknown is as in the safe configuration";
+    const std::string repaired = nearest({{"x", std::int64_t{32}}, {"y", std::int64_t{8}}, {"form", "rows"}});
+    EXPECT_FALSE(space.check(space.parse(repaired))) << repaired;
+    EXPECT_THAT(repaired, HasSubstr("form=rows")) << "a constraint costs numbers before words";
+}
+
+TEST(Prediction, AMemberIsFoundOrNothingIs) {
+    // All but one of 4^8 assignments break a rule that names no values: too far for a thousand tries.
+    std::vector<Tunable> tunables;
+    std::vector<Assignment> safe, wish;
+    for (int i = 0; i < 8; ++i) {
+        const std::string name(1, static_cast<char>('a' + i));
+        tunables.push_back({name, "", numbers({1, 2, 4, 8})});
+        safe.push_back({name, std::int64_t{1}});
+        wish.push_back({name, std::int64_t{8}});
+    }
+    const Constraint only_safe{"small", [&](const Config& config) -> std::optional<std::string> {
+                                   return config.assignments() == safe ? std::nullopt : std::optional<std::string>("too large");
+                               }};
+    const SearchSpace space(tunables, {only_safe}, safe);
+    EXPECT_EQ(nearest_member(space, Config(safe)), Config(safe));
+    EXPECT_EQ(nearest_member(space, Config(wish)), std::nullopt);
+}
+
+TEST(Prediction, TheNearestMemberIsTheNearest) {
+    // Beside all members of a space with many rules.
+    const std::uint64_t seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 engine(seed);
+    const auto drawn = [&](std::int64_t bound) { return static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(bound)); };
+    const std::vector<std::int64_t> values{1, 2, 4, 8};
+    for (int round = 0; round < 20; ++round) {
+        const std::int64_t product = values[static_cast<std::size_t>(drawn(4))] * 4;
+        const std::int64_t sum = 4 + drawn(12);
+        const Constraint few{"few", [=](const Config& c) -> std::optional<std::string> {
+                                 if (c.integer("x") * c.integer("y") > product || c.integer("y") + c.integer("z") > sum) return "too many";
+                                 return std::nullopt;
+                             }};
+        const SearchSpace space({{"x", "", numbers(values)}, {"y", "", numbers(values)}, {"z", "", numbers(values)}, {"form", "", words({"a", "b"})}},
+                                {few}, {{"x", std::int64_t{1}}, {"y", std::int64_t{1}}, {"z", std::int64_t{1}}, {"form", "a"}});
+        const Config wish = space.at(drawn(space.product()));
+        const auto difference = [&](const Config& member) {
+            double total = member.word("form") == wish.word("form") ? 0 : 1;
+            for (const char* name : {"x", "y", "z"}) {
+                const double ratio = static_cast<double>(member.integer(name)) / static_cast<double>(wish.integer(name));
+                if (ratio != 1) total += std::max(0.25, std::abs(std::log2(ratio)) / 4);
+            }
+            return total;
+        };
+        double least = std::numeric_limits<double>::infinity();
+        for (const std::int64_t index : space.members()) least = std::min(least, difference(space.at(index)));
+        const auto found = nearest_member(space, wish);
+        ASSERT_TRUE(found);
+        EXPECT_FALSE(space.check(*found));
+        EXPECT_DOUBLE_EQ(difference(*found), least) << found->key() << " for " << wish.key();
+    }
+}
+
+TEST(Prediction, WhatSeveralNeighboursAgreeInWins) {
+    const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
+    const SearchSpace space = families().of(problem).space(problem, cuda_limits(90));
+    const std::vector<Record> records{
+        record_of("axpy precision=f32 n=1500", "unroll=1,block=64", h200), record_of("axpy precision=f32 n=2048", "unroll=4,block=256", h200),
+        record_of("axpy precision=f32 n=512", "unroll=4,block=256", h200), record_of("axpy precision=f64 n=1024", "unroll=2,block=128", h200)};
+    std::vector<Neighbour> neighbours;
+    for (const Record& record : records) neighbours.push_back({&record, *neighbour_distance(record, problem, h200)});
+    sort_neighbours(neighbours);
+    const auto prediction = predict(families(), problem, cuda_limits(90), neighbours);
+    ASSERT_TRUE(prediction);
+    EXPECT_EQ(prediction->config, space.parse("unroll=4,block=256"));
+    ASSERT_EQ(prediction->sources.size(), 4U);
+    EXPECT_EQ(prediction->sources.front().problem, records.front().problem) << "the nearest first";
+    EXPECT_EQ(prediction->sources.back().problem, records.back().problem);
+    // With the nearest and the farthest alone there is no agreement: the nearest wins.
+    EXPECT_EQ(predict(families(), problem, cuda_limits(90), {neighbours.front(), neighbours.back()})->config, records.front().config);
+    EXPECT_EQ(predict(families(), problem, cuda_limits(90), {}), std::nullopt);
+}
+
+TEST(Prediction, NeighboursThatHardlyGainedProposeTheSafeConfiguration) {
+    const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
+    Record record = record_of("axpy precision=f32 n=2048", "unroll=4,block=256", h200);
+    const auto predicted = [&](double safe_seconds) {
+        record.safe_seconds = safe_seconds;
+        return predict(families(), problem, cuda_limits(90), {{&record, 0.25}})->config;
+    };
+    const SearchSpace space = families().of(problem).space(problem, cuda_limits(90));
+    EXPECT_EQ(predicted(1.05 * record.step.median), space.safe());
+    EXPECT_EQ(predicted(1.5 * record.step.median), record.config);
+    EXPECT_EQ(predicted(0), record.config) << "not known";
+}
+
+TEST(Prediction, OfEveryShippedProblemIsAMember) {
+    const Database database = Database::load(test::source_path("tuning_db/records"), built_in_families());
+    std::size_t predicted = 0;
+    for (const Record& record : test::drawn(database.records(), 40)) {
+        if (record.device.target != Target::cuda) continue;
+        const SearchSpace space = built_in_families().of(record.problem).space(record.problem, cuda_limits(90));
+        std::vector<Neighbour> others = database.neighbours(record.problem, record.device);
+        std::erase_if(others, [&](const Neighbour& n) { return n.record->problem.class_key() == record.problem.class_key(); });
+        const auto prediction = predict(built_in_families(), record.problem, cuda_limits(90), others);
+        if (!prediction) continue;
+        ++predicted;
+        EXPECT_FALSE(space.check(prediction->config)) << record.problem.key() << " with " << prediction->config.key();
+    }
+    EXPECT_GT(predicted, 20U);
+}
+
+}  // namespace
+}  // namespace hone::prediction_test

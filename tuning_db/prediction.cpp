@@ -1,0 +1,208 @@
+#include "tuning_db/prediction.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+#include <tuple>
+
+#include "generator/error.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double farthest = 2;
+constexpr double weight_of_extents = 0.25;
+constexpr double same_architecture = 0.25;
+constexpr double another_architecture = 1;
+
+constexpr std::size_t most_voices = 8;  // neighbours that have a say in a prediction
+constexpr double octaves_a_voice = 4;   // by which a neighbour at distance 1 counts less than one at 0
+constexpr double hardly = 1.08;         // a gain over the safe configuration that says: nothing to learn here
+constexpr int most_tries = 1000;
+
+double octaves(std::int64_t a, std::int64_t b) {
+    return std::abs(std::log2(static_cast<double>(std::max<std::int64_t>(a, 1))) - std::log2(static_cast<double>(std::max<std::int64_t>(b, 1))));
+}
+
+const Value* find(const std::vector<Assignment>& assignments, const std::string& name) {
+    const auto found = std::find_if(assignments.begin(), assignments.end(), [&](const Assignment& a) { return a.name == name; });
+    return found == assignments.end() ? nullptr : &found->value;
+}
+
+// How different two values of a tunable are: words 1 or 0, numbers up to 1 over four octaves, and never less than a quarter.
+double difference(const Value& a, const Value& b) {
+    if (a == b) return 0;
+    const auto* const x = std::get_if<std::int64_t>(&a);
+    const auto* const y = std::get_if<std::int64_t>(&b);
+    if (x == nullptr || y == nullptr) return 1;
+    return std::clamp(octaves(*x, *y) / 4, 0.25, 1.0);
+}
+
+double difference(const Config& a, const Config& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.assignments().size(); ++i) sum += difference(a.assignments()[i].value, b.assignments()[i].value);
+    return sum;
+}
+
+// The nearest of a tunable's values; `fallback` for a word that it does not have, which says nothing.
+const Value& nearest_value(const Tunable& tunable, const Value& wanted, const Value& fallback) {
+    const auto* const number = std::get_if<std::int64_t>(&wanted);
+    const Value* best = &fallback;
+    double least = std::numeric_limits<double>::infinity();
+    for (const Value& value : tunable.values) {
+        if (value == wanted) return value;
+        const auto* const other = std::get_if<std::int64_t>(&value);
+        if (number == nullptr || other == nullptr || octaves(*other, *number) >= least) continue;
+        least = octaves(*other, *number);
+        best = &value;
+    }
+    return *best;
+}
+
+double device_distance(const DeviceFingerprint& a, const DeviceFingerprint& b) {
+    if (device_key(a) == device_key(b)) return 0;
+    return a.architecture == b.architecture ? same_architecture : another_architecture;
+}
+
+struct Alternative {
+    double difference;
+    const Value* value;
+};
+
+// All other values of each tunable, those that differ least from the wished one first.
+std::vector<std::vector<Alternative>> alternatives_of(const SearchSpace& space, const std::vector<Assignment>& wish) {
+    std::vector<std::vector<Alternative>> all(wish.size());
+    for (std::size_t i = 0; i < wish.size(); ++i) {
+        for (const Value& value : space.tunables()[i].values)
+            if (value != wish[i].value) all[i].push_back({difference(value, wish[i].value), &value});
+        std::stable_sort(all[i].begin(), all[i].end(), [](const auto& a, const auto& b) { return a.difference < b.difference; });
+    }
+    return all;
+}
+
+// Some of the values changed: of tunables in ascending order, each to one of its alternatives.
+struct Change {
+    struct Step {
+        std::size_t tunable, alternative;
+    };
+    double difference = 0;
+    int number = 0;  // of its making: decides between equals
+    std::vector<Step> steps;
+
+    bool operator<(const Change& other) const { return std::tie(other.difference, other.number) < std::tie(difference, number); }
+};
+
+// What a record proposes `here`.
+std::optional<Config> proposal(const SearchSpace& here, const Record& record, const Families& families, const Limits& limits) {
+    if (gain(record) > 0 && gain(record) < hardly) return here.safe();
+    SearchSpace there;
+    try {
+        there = families.of(record.problem).space(record.problem, limits);
+    } catch (const Error&) {  // sizes that cannot be, from a file: nothing to learn
+        return std::nullopt;
+    }
+    std::vector<Assignment> assignments = there.completed(record.config).assignments();
+    for (Assignment& own : assignments) {
+        const Value* untuned = find(there.safe().assignments(), own.name);
+        const Value* ours = find(here.safe().assignments(), own.name);
+        if (untuned != nullptr && ours != nullptr && own.value == *untuned) own.value = *ours;
+    }
+    return nearest_member(here, Config(std::move(assignments)));
+}
+
+}  // namespace
+
+std::optional<double> neighbour_distance(const Record& record, const Problem& problem, const DeviceFingerprint& device) {
+    if (record.problem.family() != problem.family() || record.device.target != device.target || record.hybrid || !record.verified())
+        return std::nullopt;
+    double distance = device_distance(record.device, device);
+    for (const Assignment& own : problem.parameters()) {
+        const Value* theirs = find(record.problem.parameters(), own.name);
+        if (theirs == nullptr) return std::nullopt;
+        const auto* const a = std::get_if<std::int64_t>(&own.value);
+        const auto* const b = std::get_if<std::int64_t>(theirs);
+        if (a == nullptr || b == nullptr) {
+            distance += own.value == *theirs ? 0 : 1;
+            continue;
+        }
+        const bool extent = std::find(problem.extents().begin(), problem.extents().end(), own.name) != problem.extents().end();
+        distance += octaves(*a, *b) * (extent ? weight_of_extents : 1);
+    }
+    return distance <= farthest ? std::optional(distance) : std::nullopt;
+}
+
+void sort_neighbours(std::vector<Neighbour>& neighbours) {
+    std::stable_sort(neighbours.begin(), neighbours.end(), [](const Neighbour& a, const Neighbour& b) {
+        return a.distance != b.distance ? a.distance < b.distance : stands_before(*a.record, *b.record);
+    });
+}
+
+std::optional<Config> nearest_member(const SearchSpace& space, const Config& config) {
+    const Config complete = space.completed(config);
+    std::vector<Assignment> wish = space.safe().assignments();
+    for (std::size_t i = 0; i < wish.size(); ++i)
+        if (const Value* wanted = find(complete.assignments(), wish[i].name))
+            wish[i].value = nearest_value(space.tunables()[i], *wanted, wish[i].value);
+    const auto alternatives = alternatives_of(space, wish);
+    // Changes in the order of their difference: a change's successors, which differ more, take a later alternative of its last tunable, or one of a
+    // later tunable, too. So each comes once.
+    std::priority_queue<Change> queue;
+    queue.push({});
+    int made = 0;
+    for (int tries = 0; tries < most_tries && !queue.empty(); ++tries) {
+        const Change change = queue.top();
+        queue.pop();
+        std::vector<Assignment> assignments = wish;
+        for (const auto& [tunable, alternative] : change.steps) assignments[tunable].value = *alternatives[tunable][alternative].value;
+        Config candidate(std::move(assignments));
+        if (!space.check(candidate)) return candidate;
+        if (!change.steps.empty()) {
+            const auto& [tunable, alternative] = change.steps.back();
+            if (alternative + 1 < alternatives[tunable].size()) {
+                Change later = change;
+                later.difference += alternatives[tunable][alternative + 1].difference - alternatives[tunable][alternative].difference;
+                later.number = ++made;
+                ++later.steps.back().alternative;
+                queue.push(std::move(later));
+            }
+        }
+        for (std::size_t tunable = change.steps.empty() ? 0 : change.steps.back().tunable + 1; tunable < wish.size(); ++tunable) {
+            if (alternatives[tunable].empty()) continue;
+            Change further = change;
+            further.difference += alternatives[tunable].front().difference;
+            further.number = ++made;
+            further.steps.push_back({tunable, 0});
+            queue.push(std::move(further));
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Prediction> predict(const Families& families, const Problem& problem, const Limits& limits, const std::vector<Neighbour>& neighbours) {
+    const SearchSpace space = families.of(problem).space(problem, limits);
+    std::vector<Source> sources;
+    for (const auto& [record, distance] : neighbours) {
+        if (sources.size() == most_voices) break;
+        if (auto member = proposal(space, *record, families, limits))
+            sources.push_back({record->problem, record->device.name, distance, record->config, std::move(*member)});
+    }
+    if (sources.empty()) return std::nullopt;
+    const auto support = [&](const Config& config) {
+        double sum = 0;
+        for (const Source& source : sources) sum += std::exp2(-octaves_a_voice * source.distance) / (1 + difference(config, source.member));
+        return sum;
+    };
+    std::size_t best = 0;
+    double most = 0;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        const double found = support(sources[i].member);
+        if (found <= most) continue;
+        most = found;
+        best = i;
+    }
+    Config config = sources[best].member;
+    return Prediction{std::move(config), std::move(sources)};
+}
+
+}  // namespace hone
