@@ -85,6 +85,9 @@ Words split_words(std::string_view text) {
 const Family& Families::find(std::string_view name) const {
     const auto found = std::find_if(families_.begin(), families_.end(), [&](const Family& f) { return f.name == name; });
     if (found != families_.end()) return *found;
+    // "jacobi" for "jacobi:3fa91c02", where there is no other of that name.
+    const auto is_version = [&](const Family& family) { return family.name.starts_with(std::string(name) + ":"); };
+    if (std::count_if(families_.begin(), families_.end(), is_version) == 1) return *std::find_if(families_.begin(), families_.end(), is_version);
     std::vector<std::string> names;
     for (const auto& family : families_) names.push_back(family.name);
     throw Error("problem", fmt::format("there is no family \"{}\"", name),

@@ -15,7 +15,8 @@ class Families {
     auto begin() const { return families_.begin(); }
     auto end() const { return families_.end(); }
 
-    /// Throws Error, naming the nearest, for an unknown name.
+    /// The family of that name, or the only one that is a version of it ("jacobi:3fa91c02" for "jacobi"). Throws Error, naming the nearest, for an
+    /// unknown name.
     const Family& find(std::string_view name) const;
     const Family& of(const Problem& problem) const { return find(problem.family()); }
 

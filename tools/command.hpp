@@ -59,6 +59,8 @@ Command space_command();
 Command emit_command();
 Command compile_command();
 Command devices_command();
+Command new_command();
+Command check_command();
 Command tune_command();
 Command balance_command();
 Command show_command();

@@ -4,6 +4,7 @@
 #include "generator/value.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 
 namespace hone::tools {
 namespace {
@@ -13,6 +14,7 @@ constexpr int page = 100;  // columns of help texts
 const std::vector<std::pair<std::string, std::string>> environment{
     {"HONE_DB", "folder of tuned results, written to and read first; default XDG_DATA_HOME/hone/db, else ~/.local/share/hone/db"},
     {"HONE_CACHE", "folder of compiled kernels; default XDG_CACHE_HOME/hone, else ~/.cache/hone"},
+    {"HONE_KERNELS", "kernel folders of your own that are always known, separated by colons"},
     {"HONE_CXX", "C++ compiler for CPU kernels; default the first that compiles a kernel of CXX, hone's own, c++, g++, clang++"},
     {"HONE_CUDA_LIBRARIES", "the one folder in which libcuda, libnvrtc and NVML are looked for; an empty one is a machine without CUDA"},
     {"OMP_NUM_THREADS", "threads of the cpu device"}};
@@ -98,17 +100,22 @@ Exit dispatch(std::vector<std::string> arguments, Console& console) {
         return Exit::ok;
     }
     options.parse(arguments);
+    // A folder with a kernel stands for the family in it.
+    const std::string& named = options.words_name();
+    const PathMeans path = named.starts_with("FAMILY") || named.starts_with("[FAMILY") ? PathMeans::kernel : PathMeans::anything;
+    if (named.find("FAMILY") != std::string::npos)
+        for (std::string& word : *options.words()) word = with_family_name(word, path);
     return action(console);
 }
 
 }  // namespace
 
 std::span<const Command> commands() {
-    static const std::vector<Command> table{doctor_command(),  devices_command(),  families_command(), space_command(),     emit_command(),
-                                            compile_command(), tune_command(),     balance_command(),  show_command(),      explain_command(),
-                                            diff_command(),    verify_command(),   plot_command(),     report_command(),    lookup_command(),
-                                            db_command(),      simulate_command(), convert_command(),  operators_command(), completion_command(),
-                                            version_command(), worker_command()};
+    static const std::vector<Command> table{doctor_command(),    devices_command(),    families_command(), space_command(),    emit_command(),
+                                            compile_command(),   new_command(),        check_command(),    tune_command(),     balance_command(),
+                                            show_command(),      explain_command(),    diff_command(),     verify_command(),   plot_command(),
+                                            report_command(),    lookup_command(),     db_command(),       simulate_command(), convert_command(),
+                                            operators_command(), completion_command(), version_command(),  worker_command()};
     return table;
 }
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
-#include "generator/families/built_in_families.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/run_folder.hpp"
 #include "tools/format.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tuner/compile_pool.hpp"
 #include "tuner/restriction.hpp"
@@ -29,7 +29,7 @@ double seconds_since(Clock::time_point begin) {
 class Batch {
   public:
     Batch(const Problem& problem, const CompileAhead& ahead, CompilePool& pool) : pool_(&pool) {
-        const Family& family = built_in_families().of(problem);
+        const Family& family = known_families().of(problem);
         const SearchSpace space = family.space(problem, ahead.target.limits);
         result_.problem = problem.key();
         pool.set_problem(result_.problem);
@@ -86,7 +86,8 @@ std::vector<CompiledAhead> compile_ahead(const CompileAhead& ahead, Console& con
     const InterruptGuard guard;
     const DiskCache cache(DiskCache::default_folder());
     const RunFolder temporary;  // of compilers that are killed
-    CompilePool pool({.architecture = ahead.target.architecture,
+    CompilePool pool({.command = worker_words(),
+                      .architecture = ahead.target.architecture,
                       .limits = ahead.target.limits,
                       .cache = cache.folder(),
                       .processes = processors().usable,

@@ -7,8 +7,8 @@
 #include <map>
 #include <tuple>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tuner/greenup.hpp"
 
@@ -54,7 +54,7 @@ std::string greenup_table(const std::vector<Record>& records) {
     std::map<std::string, Ways> problems;
     for (const Record& record : records) {
         if (!record.energy || record.energy->watts <= 0) continue;
-        const Record*& best = problems[short_key(record.problem, built_in_families())][way_of(record)];
+        const Record*& best = problems[short_key(record.problem, known_families())][way_of(record)];
         if (best == nullptr || record.step.median < best->step.median) best = &record;
     }
     if (problems.empty()) return "";

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "generator/families/built_in_families.hpp"
 #include "runtime/process.hpp"
 #include "runtime/run_folder.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tuning_db/file_store.hpp"
@@ -34,7 +34,7 @@ std::string plot_script(const std::vector<Record>& records, const std::string& t
         const double tuned = records[i].gigabytes_per_second();
         const double times = gain(records[i]);
         script += fmt::format("{} {:.6g} {:.6g} {}\n", i, tuned, times > 0 ? tuned / times : 0,
-                              gnuplot_string(short_key(records[i].problem, built_in_families())));
+                              gnuplot_string(short_key(records[i].problem, known_families())));
     }
     return script +
            "END\nplot $results using 2:1:(0):2:($1-0.4):($1):ytic(4) with boxxyerror title \"tuned\", "

@@ -51,6 +51,8 @@ class Options {
     /// What `--help` calls the positional arguments; empty: there are none.
     const std::string& words_name() const { return words_name_; }
     const std::string& words_help() const { return words_help_; }
+    /// The positional arguments, when they are parsed; null: none are taken.
+    std::vector<std::string>* words() const { return words_; }
 
   private:
     struct Number {

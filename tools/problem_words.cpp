@@ -26,8 +26,10 @@ std::vector<std::string> family_names(const Families& families) {
     return names;
 }
 
+// A family's whole name, or without what tells versions of a user's kernel apart.
 bool is_family(const std::string& word, const Families& families) {
-    return std::any_of(families.begin(), families.end(), [&](const Family& family) { return family.name == word; });
+    return std::any_of(families.begin(), families.end(),
+                       [&](const Family& family) { return family.name == word || family.name.starts_with(word + ":"); });
 }
 
 // Every word of all arguments: one argument may hold a whole quoted problem.

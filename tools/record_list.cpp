@@ -7,8 +7,8 @@
 #include <map>
 
 #include "generator/error.hpp"
-#include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 
@@ -121,7 +121,7 @@ class Group {
         std::vector<std::string> names;
         std::map<std::string, std::vector<std::string>> values;
         for (std::size_t i = 0; i < records_.size(); ++i) {
-            const std::string told = short_key(records_[i]->problem, built_in_families());
+            const std::string told = short_key(records_[i]->problem, known_families());
             for (const Assignment& assignment : records_[i]->problem.parameters()) {
                 auto& column = values[assignment.name];
                 if (column.empty()) names.push_back(assignment.name);

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tuning_db/json.hpp"
 
@@ -60,7 +60,7 @@ std::string record_table(const std::vector<Record>& records, const std::vector<s
     for (std::size_t i = 0; i < records.size(); ++i) {
         const Record& record = records[i];
         const double times = gain(record);
-        table.row({short_key(record.problem, built_in_families()), time_of(record.step), rate(record), significant(record.gigabytes_per_second()),
+        table.row({short_key(record.problem, known_families()), time_of(record.step), rate(record), significant(record.gigabytes_per_second()),
                    significant(record.gigaflops()), ceiling_of(record), times > 0 ? fmt::format("{:.2f}x", times) : "-"});
         table.note("    " + record.config.key());
         if (const std::string energy = energy_line(record); !energy.empty()) table.note("    " + energy);

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "generator/error.hpp"
-#include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/tuning_story.hpp"
 
@@ -24,7 +24,7 @@ double median(std::vector<double> values) {
 }
 
 std::string note_of(const Record& record) {
-    return fmt::format("{}: {} a step, {} GFLOP/s, {} GB/s{}", short_key(record.problem, built_in_families()), duration(record.step.median),
+    return fmt::format("{}: {} a step, {} GFLOP/s, {} GB/s{}", short_key(record.problem, known_families()), duration(record.step.median),
                        significant(record.gigaflops()), significant(record.gigabytes_per_second()),
                        record.ceiling_fraction > 0 ? ", " + percent(record.ceiling_fraction) + " of " + record.ceiling : "");
 }

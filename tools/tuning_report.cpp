@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/progress.hpp"
 #include "tools/record_table.hpp"
@@ -62,7 +62,7 @@ std::string profile_table(const TunedProblem& tuned) {
     const TuningProfile& profile = tuned.result.profile;
     if (profile.total == 0) return "";
     const double first = first_candidate_seconds(tuned);
-    std::string text = fmt::format("profile of {}: {}, begun {} after the program; {}\n", short_key(tuned.problem, built_in_families()),
+    std::string text = fmt::format("profile of {}: {}, begun {} after the program; {}\n", short_key(tuned.problem, known_families()),
                                    duration(profile.total), duration(tuned.begun_after),
                                    first > 0 ? fmt::format("first candidate known {} after it", duration(first)) : "no candidate was measured");
     Table table({{"part"}, {"seconds", Table::Align::right}, {"share", Table::Align::right}, {"what"}});
@@ -84,7 +84,7 @@ std::string tuning_summary(const std::vector<TunedProblem>& problems) {
     std::vector<std::string> remarks;
     std::string rest;
     for (const auto& tuned : problems) {
-        const std::string name = short_key(tuned.problem, built_in_families());
+        const std::string name = short_key(tuned.problem, known_families());
         if (tuned.result.record) {
             records.push_back(*tuned.result.record);
             remarks.push_back(search_line(tuned) + (tuned.result.prior ? "\n    " + prior_line(*tuned.result.prior) : ""));

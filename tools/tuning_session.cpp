@@ -54,7 +54,7 @@ TuningSession::TuningSession(TuneSettings settings, Console& console)
     open_compiler({settings_.device.limits, settings_.device.fingerprint.architecture, settings_.device.fingerprint.name}, cache_);
     if (settings_.energy) require_meter("--energy");
     if (!settings_.objective.empty() && parse_objective(settings_.objective).needs_energy()) require_meter("--objective " + settings_.objective);
-    WorkerSettings worker{.device = settings_.device, .cache = cache_.folder()};
+    WorkerSettings worker{.device = settings_.device, .cache = cache_.folder(), .command = worker_words()};
     worker.sampling.period = settings_.samples;
     worker.meter_finalists = settings_.energy;
     evaluator_ = std::make_unique<WorkerEvaluator>(std::move(worker));

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "generator/families.hpp"
-#include "generator/families/built_in_families.hpp"
 #include "runtime/backend.hpp"
 #include "tools/command.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/known_families.hpp"
 #include "tools/progress.hpp"
 #include "tools/tuning_report.hpp"
 #include "tuner/tuning_request.hpp"
@@ -67,7 +67,7 @@ class TuningSession {
     InterruptGuard guard_;  // first, so that it outlives the workers: Ctrl-C may come at any time
     TuneSettings settings_;
     Console& console_;
-    const Families& families_ = built_in_families();
+    const Families& families_ = known_families();
     DiskCache cache_;
     std::unique_ptr<WorkerEvaluator> evaluator_;
     ProgressPrinter printer_;

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "generator/error.hpp"
-#include "tuner/formats/python_expression.hpp"
+#include "generator/python_expression.hpp"
 
 namespace {
 

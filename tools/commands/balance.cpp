@@ -4,12 +4,12 @@
 #include <chrono>
 #include <thread>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/configuration.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
@@ -56,7 +56,7 @@ struct Side {
     DeviceSide known_as() const { return {device().fingerprint, device().limits}; }
     // With `text` the configuration typed, else one that the database has for the pair, else the best for the device.
     void make_kernel(const Problem& problem, const std::string& text, const Config* of_pair) {
-        const SearchSpace space = built_in_families().of(problem).space(problem, device().limits);
+        const SearchSpace space = known_families().of(problem).space(problem, device().limits);
         hybrid.backend = backend.get();
         if (!text.empty() || of_pair != nullptr)
             hybrid.kernel = library->kernel(problem, text.empty() ? *of_pair : member(space, text, problem));
@@ -159,7 +159,7 @@ void print_text(const BalanceOutcome& outcome, const Problem& problem, const std
     const Record& record = outcome.record;
     const std::string first = "first: " + device_id(sides[0]->device());
     const std::string second = "second: " + device_id(sides[1]->device());
-    const std::string& unit = built_in_families().of(problem).range_unit;
+    const std::string& unit = known_families().of(problem).range_unit;
     console.print("{}\nfirst:  {}\n        {}\nsecond: {}\n        {}\n\n{}", problem.key(), device_line(record.device), record.config.key(),
                   device_line(record.hybrid->partner), record.hybrid->partner_config.key(), period_table(outcome.periods, first, second));
     if (!outcome.sweep.empty()) console.print("\nsweep\n{}", period_table(outcome.sweep, first, second));
@@ -232,7 +232,7 @@ Json document_of(const BalanceOutcome& outcome) {
 }
 
 Exit find_balance(const Settings& settings, Console& console) {
-    const Families& families = built_in_families();
+    const Families& families = known_families();
     const Problem problem = problem_of(settings.problem, families);
     const auto [first_name, second_name] = two_devices(settings.devices);
     const auto folder = database_folder(settings.database);

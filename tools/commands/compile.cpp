@@ -3,7 +3,6 @@
 #include <thread>
 
 #include "generator/families.hpp"
-#include "generator/families/built_in_families.hpp"
 #include "runtime/processors.hpp"
 #include "tools/command.hpp"
 #include "tools/compile_ahead.hpp"
@@ -11,6 +10,7 @@
 #include "tools/configuration.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/target.hpp"
 
@@ -38,7 +38,7 @@ struct Job {
 };
 
 std::vector<Job> jobs_of(const Settings& settings, const Limits& limits) {
-    const Families& families = built_in_families();
+    const Families& families = known_families();
     const std::vector<std::string> configs = settings.configs.empty() ? std::vector<std::string>{""} : settings.configs;
     std::vector<Job> jobs;
     for (const auto& problem : problems_of(settings.problem, families)) {
@@ -118,7 +118,7 @@ Exit compile_for_tuning(const Settings& settings, const TargetChoice& choice, Co
         throw Error("--among", "it draws configurations, so --config, --output and --report have no meaning beside it", "leave them out");
     DiskCache cache(DiskCache::default_folder());
     const std::string version = open_compiler(choice, cache)->version();
-    const std::vector<Problem> problems = problems_of(settings.problem, built_in_families());
+    const std::vector<Problem> problems = problems_of(settings.problem, known_families());
     const std::vector<CompiledAhead> batches =
         compile_ahead({problems, choice, settings.among, static_cast<std::uint64_t>(settings.seed), settings.only}, console);
     Json documents = Json::array();

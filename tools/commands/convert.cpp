@@ -3,9 +3,9 @@
 #include <array>
 #include <filesystem>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tuner/formats/gzip.hpp"
 #include "tuner/formats/journal_space.hpp"
 #include "tuner/formats/kernel_tuner.hpp"
@@ -31,12 +31,12 @@ struct Format {
 };
 
 const std::vector<Format>& formats() {
-    static const std::vector<Format> table{{"kernel_tuner", "cache file of Kernel Tuner",
-                                            [](const RecordedSpace& recorded) { return kernel_tuner_text(recorded, built_in_families()); }},
-                                           {"t4", "results of the autotuning community", t4_text},
-                                           {"t1", "the space alone: parameters, values, and what is left out, as conditions", t1_text},
-                                           {"journal", "of hone, as an exhaustive run leaves it", journal_text},
-                                           {"space", "of hone, compact: title, values, costs and single runs", space_file_text}};
+    static const std::vector<Format> table{
+        {"kernel_tuner", "cache file of Kernel Tuner", [](const RecordedSpace& recorded) { return kernel_tuner_text(recorded, known_families()); }},
+        {"t4", "results of the autotuning community", t4_text},
+        {"t1", "the space alone: parameters, values, and what is left out, as conditions", t1_text},
+        {"journal", "of hone, as an exhaustive run leaves it", journal_text},
+        {"space", "of hone, compact: title, values, costs and single runs", space_file_text}};
     return table;
 }
 

@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <map>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/database_stats.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
@@ -90,7 +90,7 @@ Exit validate(const Settings& settings, Console& console) {
     Json files = Json::array();
     bool all_valid = true;
     for (const auto& path : database_files(folder)) {
-        const FileReport report = examined(path, built_in_families());
+        const FileReport report = examined(path, known_families());
         all_valid = all_valid && report.error.empty();
         files.push_back(validity_of(report));
         if (!settings.json) print_validity(report, console);
@@ -116,7 +116,7 @@ Exit list(const Settings& settings, Console& console) {
     const fs::path folder = existing_folder(settings.words.front());
     Json files = Json::array();
     for (const auto& path : database_files(folder)) {
-        const DatabaseFile file = read_database_file(path, built_in_families());
+        const DatabaseFile file = read_database_file(path, known_families());
         if (!settings.json) print_records(file, console);
         Json records = Json::array();
         for (const auto& record : file.records) records.push_back(json_of(record));
@@ -131,11 +131,11 @@ Exit list(const Settings& settings, Console& console) {
 Exit merge(const Settings& settings, Console& console) {
     const fs::path folder = settings.words.front();
     if (settings.words.size() < 2) throw Error("db merge", "there is nothing to merge from", "write: hone db merge DIR FROM...");
-    Database news(built_in_families());
+    Database news(known_families());
     for (std::size_t i = 1; i < settings.words.size(); ++i) {
         const std::string& from = settings.words[i];
-        news.add(fs::is_regular_file(from) ? read_database("", from, built_in_families(), console)
-                                           : Database::load(existing_folder(from), built_in_families()));
+        news.add(fs::is_regular_file(from) ? read_database("", from, known_families(), console)
+                                           : Database::load(existing_folder(from), known_families()));
     }
     const MergeCounts counts = news.merge_into(folder);
     if (settings.json)
@@ -149,7 +149,7 @@ Exit merge(const Settings& settings, Console& console) {
 std::vector<Record> all_records(const fs::path& folder) {
     std::vector<Record> records;
     for (const auto& path : database_files(folder))
-        for (auto& record : read_database_file(path, built_in_families()).records) records.push_back(std::move(record));
+        for (auto& record : read_database_file(path, known_families()).records) records.push_back(std::move(record));
     return records;
 }
 
@@ -178,13 +178,13 @@ Exit remove(const Settings& settings, Console& console) {
     if (words.empty() && settings.device.empty())
         throw Error("db remove", "it does not say which records", "name problems as 'hone show' takes them, or --device; --dry-run only says which");
     const std::vector<Record> present = all_records(folder);
-    const ProblemFilter filter(words, with_families_of(present, built_in_families()));
+    const ProblemFilter filter(words, with_families_of(present, known_families()));
     const auto chosen = [&](const Record& record) { return filter.matches(record.problem) && is_model(record.device, settings.device); };
     std::vector<Record> removed;
     if (settings.dry_run)
         std::copy_if(present.begin(), present.end(), std::back_inserter(removed), chosen);
     else
-        removed = Database::remove_from(folder, built_in_families(), chosen);
+        removed = Database::remove_from(folder, known_families(), chosen);
     print_removed(removed, settings, folder, console);
     if (removed.empty()) console.message("hone: {} holds no such records\n", folder.string());
     return removed.empty() ? Exit::nothing : Exit::ok;
@@ -239,7 +239,7 @@ Exit stats(const Settings& settings, Console& console) {
     const fs::path folder = existing_folder(settings.words.front());
     Json devices = Json::array();
     for (const auto& path : database_files(folder)) {
-        DeviceStats one = stats_of(read_database_file(path, built_in_families()).records);
+        DeviceStats one = stats_of(read_database_file(path, known_families()).records);
         if (one.records == 0) continue;
         one.bytes = fs::file_size(path);
         if (!settings.json) print_stats(one, console);

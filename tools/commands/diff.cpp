@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_diff.hpp"
 #include "tools/record_table.hpp"
@@ -108,8 +108,8 @@ void print_kind(Change kind, const std::vector<RecordChange>& changes, Console& 
     for (const RecordChange& change : changes) {
         if (change.change != kind) continue;
         const Record& record = change.after ? *change.after : *change.before;
-        table.row({short_key(record.problem, built_in_families()) + (record.purpose.empty() ? "" : " for " + record.purpose),
-                   cost_text(change.before), cost_text(change.after), change.ratio > 0 ? per_cent(change.ratio) : "-",
+        table.row({short_key(record.problem, known_families()) + (record.purpose.empty() ? "" : " for " + record.purpose), cost_text(change.before),
+                   cost_text(change.after), change.ratio > 0 ? per_cent(change.ratio) : "-",
                    change.confidence > 0 ? fmt::format("{:.1f} %", 100 * std::min(change.confidence, 0.999)) : "-", why(change)});
     }
     if (table.empty()) return;
@@ -171,12 +171,12 @@ Exit diff(Settings settings, Console& console) {
                     "write: hone diff BEFORE AFTER; each a folder, a file, or one of them with @MODEL behind it");
     const double noise = parse_percent("--noise", settings.noise);
     const double allowed = settings.fail_if_slower.empty() ? -1 : parse_percent("--fail-if-slower", settings.fail_if_slower);
-    Side before = side_of(settings.words[0], built_in_families(), console);
-    Side after = side_of(settings.words[1], built_in_families(), console);
+    Side before = side_of(settings.words[0], known_families(), console);
+    Side after = side_of(settings.words[1], known_families(), console);
     settings.words.erase(settings.words.begin(), settings.words.begin() + 2);
     std::vector<Record> both = before.records;
     both.insert(both.end(), after.records.begin(), after.records.end());
-    const Families families = with_families_of(both, built_in_families());
+    const Families families = with_families_of(both, known_families());
     for (Side* side : {&before, &after}) keep_matching(*side, settings.words, families);
 
     const bool by_device = before.devices.size() != 1 || after.devices.size() != 1;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "generator/families/built_in_families.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/topology.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"
+#include "tools/known_families.hpp"
 #include "tools/target.hpp"
 #include "tuning_db/places.hpp"
 
@@ -39,7 +39,7 @@ Json examined_places() {
         std::error_code status;
         row["found"] = std::filesystem::is_directory(place.folder, status);
         try {
-            row["records"] = Database::load(place.folder, built_in_families()).records().size();
+            row["records"] = Database::load(place.folder, known_families()).records().size();
         } catch (const Error& error) {
             row["error"] = error.what();
         }

@@ -1,9 +1,9 @@
 #include "generator/families.hpp"
-#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/configuration.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/target.hpp"
 
@@ -137,12 +137,12 @@ std::string with_command(std::string text, const Problem& problem, const Config&
     const std::size_t begin = text.starts_with(start) ? 0 : text.find("\n" + std::string(start)) + 1;
     if (!std::string_view(text).substr(begin).starts_with(start)) return text;
     const std::string command =
-        fmt::format("{}{} --target {} --config {}", start, short_key(problem, built_in_families()), to_string(target), config.key());
+        fmt::format("{}{} --target {} --config {}", start, short_key(problem, known_families()), to_string(target), config.key());
     return text.replace(begin, text.find('\n', begin) - begin, command);
 }
 
 Exit emit(const Settings& settings, Console& console) {
-    const Families& families = built_in_families();
+    const Families& families = known_families();
     const TargetChoice choice = choose_target(settings.target);
     const Problem problem = problem_of(settings.problem, families);
     const Family& family = families.of(problem);

@@ -6,13 +6,13 @@
 #include <optional>
 #include <set>
 
-#include "generator/families/built_in_families.hpp"
 #include "runtime/sha256.hpp"
 #include "tools/command.hpp"
 #include "tools/compile_report.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/explanation.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
@@ -62,7 +62,7 @@ Record only_record(const std::vector<Record>& found, const Settings& settings) {
     std::string text;
     constexpr std::size_t most_named = 8;
     for (std::size_t i = 0; i < std::min(found.size(), most_named); ++i)
-        text += fmt::format("\n  {} on {}{}", short_key(found[i].problem, built_in_families()), found[i].device.name,
+        text += fmt::format("\n  {} on {}{}", short_key(found[i].problem, known_families()), found[i].device.name,
                             found[i].purpose.empty() ? "" : " for " + found[i].purpose);
     if (found.size() > most_named) text += fmt::format("\n  and {} more", found.size() - most_named);
     throw Error("explain", fmt::format("these words mean {} results{}", found.size(), text),
@@ -70,11 +70,11 @@ Record only_record(const std::vector<Record>& found, const Settings& settings) {
 }
 
 std::optional<Record> find_record(const Settings& settings, Console& console) {
-    const Database database = read_database(settings.database, settings.device_file, built_in_families(), console);
+    const Database database = read_database(settings.database, settings.device_file, known_families(), console);
     std::vector<Record> all = database.first_records();
     const auto& foreign = database.foreign_records();
     all.insert(all.end(), foreign.begin(), foreign.end());
-    const ProblemFilter filter(settings.words, with_families_of(all, built_in_families()));
+    const ProblemFilter filter(settings.words, with_families_of(all, known_families()));
     const std::string purpose = settings.purpose == "time" ? "" : settings.purpose;
     std::vector<Record> found;
     for (const Record& record : all) {
@@ -88,7 +88,7 @@ std::optional<Record> find_record(const Settings& settings, Console& console) {
 
 // Of the journals that lie in the folders, the one that the words mean.
 std::optional<fs::path> find_journal(const Settings& settings, const std::vector<fs::path>& folders) {
-    const Problem problem = problem_of(settings.words, built_in_families());
+    const Problem problem = problem_of(settings.words, known_families());
     const std::string hash = sha256(problem.key()).substr(0, 16);
     std::set<fs::path> found;
     for (const fs::path& folder : folders) {
@@ -143,7 +143,7 @@ std::string value_of(const TuningStory& story, double cost) {
 }
 
 std::vector<std::string> launches(const Record& record) {
-    const auto source = recorded_kernel(record, built_in_families());
+    const auto source = recorded_kernel(record, known_families());
     return source ? launch_lines(*source) : std::vector<std::string>{};
 }
 
@@ -176,7 +176,7 @@ void print_record(const Record& record, Console& console) {
 // Of the kernel that hone makes of the record today; what stands in the way is said.
 void compile_kernel(Subject& subject) {
     const Record& record = *subject.record;
-    const auto source = recorded_kernel(record, built_in_families());
+    const auto source = recorded_kernel(record, known_families());
     if (!source) {
         subject.missing.emplace_back("registers, shared memory and spills: hone does not make a kernel of this configuration any more");
         return;
@@ -358,7 +358,7 @@ void print_convergence(const SearchExplanation& search, Console& console) {
 void print_text(const Subject& subject, const std::optional<SearchExplanation>& search, const Settings& settings, Console& console) {
     const int width = console.out_width();
     std::string title = subject.problem;
-    if (subject.record) title = short_key(subject.record->problem, built_in_families());
+    if (subject.record) title = short_key(subject.record->problem, known_families());
     console.styled(Style::strong, fitted(title, width));
     console.print("\n{}\n", subject.device.name.empty() ? "" : fitted(device_line(subject.device), width) + "\n");
     if (subject.record) print_record(*subject.record, console);
@@ -377,16 +377,16 @@ Exit explain(const Settings& settings, Console& console) {
     Subject subject = subject_of(settings, console);
     std::optional<SearchExplanation> search;
     if (subject.journal) {
-        search = explain_search(*subject.journal, subject.record ? subject.record->config.key() : "", built_in_families());
+        search = explain_search(*subject.journal, subject.record ? subject.record->config.key() : "", known_families());
         subject.missing.insert(subject.missing.end(), search->missing.begin(), search->missing.end());
     }
-    if (subject.record && knows(built_in_families(), subject.record->problem.family())) {
+    if (subject.record && knows(known_families(), subject.record->problem.family())) {
         if (settings.compile) {
             compile_kernel(subject);
         } else {
             subject.missing.push_back(
                 "registers, static shared memory and spills: neither record nor journal has them; --compile asks the compiler, as does " +
-                compile_report_command(*subject.record, built_in_families()));
+                compile_report_command(*subject.record, known_families()));
         }
     }
     if (!settings.json) {

@@ -1,9 +1,9 @@
 #include "generator/families.hpp"
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"
+#include "tools/known_families.hpp"
 
 namespace hone::tools {
 namespace families {
@@ -51,7 +51,7 @@ void print_text(const Family& family, Console& console) {
 }
 
 Exit list(const Settings& settings, Console& console) {
-    const Families& families = built_in_families();
+    const Families& families = known_families();
     std::vector<const Family*> chosen;
     for (const auto& name : settings.names) chosen.push_back(&families.find(name));
     if (chosen.empty())

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
@@ -161,7 +161,7 @@ std::vector<std::string> neighbours(const Database& database, const Problem& pro
 }
 
 Exit look_up(const Settings& settings, Console& console) {
-    const Families& families = built_in_families();
+    const Families& families = known_families();
     const std::vector<Problem> problems = problems_of(settings.problem, families);
     const Database database = read_database(settings.database, "", families, console);
     const Device device = device_of(settings, database);

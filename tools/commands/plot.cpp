@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <set>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/json.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/result_charts.hpp"
 #include "tuning_db/file_store.hpp"
@@ -30,9 +30,9 @@ struct Settings {
 
 // Of one device, which a chart is about.
 std::vector<Record> records_of(const Settings& settings, Console& console) {
-    const Database database = read_database(settings.database, settings.device_file, built_in_families(), console);
+    const Database database = read_database(settings.database, settings.device_file, known_families(), console);
     std::vector<Record> all = database.first_records();
-    const ProblemFilter filter(settings.words, with_families_of(all, built_in_families()));
+    const ProblemFilter filter(settings.words, with_families_of(all, known_families()));
     std::vector<Record> records;
     std::set<std::string> devices;
     for (const Record& record : all) {
@@ -53,12 +53,12 @@ std::vector<JournalText> journals_of(const Settings& settings) {
         return journals;
     }
     const fs::path folder = database_folder(settings.database);
-    const ProblemFilter filter(settings.words, built_in_families());
+    const ProblemFilter filter(settings.words, known_families());
     for (const fs::path& file : journal_files(folder)) {
         JournalText journal = read_journal(file);
         const bool device = settings.as.empty() || journal.run.device.name == settings.as || device_key(journal.run.device) == settings.as;
         try {
-            if (device && filter.matches(built_in_families().parse_problem(journal.run.problem))) journals.push_back(std::move(journal));
+            if (device && filter.matches(known_families().parse_problem(journal.run.problem))) journals.push_back(std::move(journal));
         } catch (const Error&) {
             continue;  // of a family that is not known here
         }

@@ -1,8 +1,8 @@
 #include <set>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/report_page.hpp"
 #include "tuning_db/file_store.hpp"
@@ -31,7 +31,7 @@ std::vector<Record> records_of(const Database& database, const std::vector<std::
     std::set<std::string> subjects;
     for (const Record& record : database.foreign_records())
         if (subjects.insert(subject(record)).second) all.push_back(record);
-    const ProblemFilter filter(words, with_families_of(all, built_in_families()));
+    const ProblemFilter filter(words, with_families_of(all, known_families()));
     std::erase_if(all, [&](const Record& record) { return !filter.matches(record.problem); });
     std::sort(all.begin(), all.end(), stands_before);
     return all;
@@ -40,7 +40,7 @@ std::vector<Record> records_of(const Database& database, const std::vector<std::
 // Of a folder of results, or of one file.
 std::vector<Record> other_records(const Settings& settings, Console& console) {
     const bool file = fs::is_regular_file(settings.against);
-    return records_of(read_database(file ? "" : settings.against, file ? settings.against : "", built_in_families(), console), settings.words);
+    return records_of(read_database(file ? "" : settings.against, file ? settings.against : "", known_families(), console), settings.words);
 }
 
 std::vector<fs::path> journals_beside(const Settings& settings) {
@@ -61,11 +61,11 @@ std::vector<fs::path> journals_beside(const Settings& settings) {
 void read_journals(ReportContents& contents, const Settings& settings, Console& console) {
     for (const std::string& file : settings.journal_files) contents.journals.push_back({file, read_journal(file)});
     if (!settings.journals) return;
-    const ProblemFilter filter(settings.words, with_families_of(contents.records, built_in_families()));
+    const ProblemFilter filter(settings.words, with_families_of(contents.records, known_families()));
     for (const fs::path& file : journals_beside(settings)) {
         try {
             JournalText journal = read_journal(file);
-            if (settings.words.empty() || filter.matches(built_in_families().parse_problem(journal.run.problem)))
+            if (settings.words.empty() || filter.matches(known_families().parse_problem(journal.run.problem)))
                 contents.journals.push_back({file.string(), std::move(journal)});
         } catch (const Error& error) {
             contents.notes.push_back(fmt::format("{} is left out: {}", file.string(), error.what()));
@@ -89,13 +89,13 @@ NamedRivals read_rivals(const std::string& word, const std::vector<Record>& reco
         throw Error("--rivals", fmt::format("\"{}\" does not say on which device", word),
                     fmt::format("write MODEL=FILE.csv, where MODEL is one of {}", fmt::join(models, ", ")));
     constexpr std::int64_t largest = std::int64_t{1} << 26;
-    return {model, file, rivals_in(read_file(file, largest), file, built_in_families())};
+    return {model, file, rivals_in(read_file(file, largest), file, known_families())};
 }
 
 Exit report(const Settings& settings, Console& console) {
     ReportContents contents;
     contents.database = database_places(settings.database, settings.device_file);
-    contents.records = records_of(read_database(settings.database, settings.device_file, built_in_families(), console), settings.words);
+    contents.records = records_of(read_database(settings.database, settings.device_file, known_families(), console), settings.words);
     if (!settings.against.empty()) {
         contents.against = settings.against;
         contents.others = other_records(settings, console);
@@ -107,7 +107,7 @@ Exit report(const Settings& settings, Console& console) {
         return Exit::nothing;
     }
     for (const std::string& word : settings.rivals) contents.rivals.push_back(read_rivals(word, contents.records));
-    const std::string page = report_page(report_parts(contents, built_in_families()));
+    const std::string page = report_page(report_parts(contents, known_families()));
     if (settings.output.empty()) {
         console.print("{}", page);
     } else {

@@ -5,12 +5,12 @@
 #include <map>
 #include <set>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/efficiency_tables.hpp"
 #include "tools/format.hpp"
 #include "tools/gnuplot.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
@@ -140,7 +140,7 @@ Json document_of(const std::map<std::string, std::vector<Record>>& by_device, co
         for (const auto& record : records) rows.push_back(json_of(record));
         devices.push_back({{"key", device}, {"name", records.front().device.name}, {"records", std::move(rows)}});
     }
-    return {{"database", place(settings)}, {"devices", std::move(devices)}, {"unknown_families", unknown_families(by_device, built_in_families())}};
+    return {{"database", place(settings)}, {"devices", std::move(devices)}, {"unknown_families", unknown_families(by_device, known_families())}};
 }
 
 void draw_plot(const std::map<std::string, std::vector<Record>>& by_device, const Settings& settings, Console& console) {
@@ -182,8 +182,8 @@ void print_lists(const std::map<std::string, std::vector<Record>>& by_device, co
     }
     if (const std::string table = greenup_table(all_of(by_device)); !table.empty())
         console.print("time, power and energy\n\n{}\n", fitted(table, width));
-    if (settings.pareto) print_fronts(settings, built_in_families(), console);
-    for (const auto& family : unknown_families(by_device, built_in_families()))
+    if (settings.pareto) print_fronts(settings, known_families(), console);
+    for (const auto& family : unknown_families(by_device, known_families()))
         console.print(
             "{}",
             fitted(family + ": a family that this program does not know, of an application's own; its results are shown as they stand\n", width));
@@ -199,7 +199,7 @@ void refuse_contradictions(const Settings& settings) {
 Exit show(const Settings& settings, Console& console) {
     refuse_contradictions(settings);
     if (!settings.columns.empty()) find_columns(settings.columns);
-    const auto by_device = chosen(settings, built_in_families(), console);
+    const auto by_device = chosen(settings, known_families(), console);
     if (settings.json) {
         print(console, document_of(by_device, settings));
     } else if (settings.csv) {

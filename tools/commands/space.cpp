@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "generator/families.hpp"
-#include "generator/families/built_in_families.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/target.hpp"
 #include "tuner/formats/gzip.hpp"
@@ -155,7 +155,7 @@ Exit show_t1(const Settings& settings, Console& console) {
 
 Exit show(const Settings& settings, Console& console) {
     if (!settings.t1.empty()) return show_t1(settings, console);
-    const Families& families = built_in_families();
+    const Families& families = known_families();
     const TargetChoice choice = choose_target(settings.target);
     const std::vector<Problem> problems = problems_of(settings.problem, families);
     Json spaces = Json::array();

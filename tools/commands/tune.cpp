@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "generator/families/built_in_families.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/default_problems.hpp"
 #include "tools/format.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
@@ -45,7 +45,7 @@ void require_outlook(const std::string& strategy) {
 TuneSettings settings_of(const Settings& settings) {
     TuneSettings tune;
     tune.take(settings.request);
-    const Families& families = built_in_families();
+    const Families& families = known_families();
     if (!settings.problem.empty()) tune.problems = problems_of(settings.problem, families);
     if (!settings.budget.empty()) tune.seconds = parse_duration(settings.budget);
     if (!settings.budget.empty() && tune.seconds == 0) throw Error("--budget", settings.budget + " is no time at all", "use 30s, 5m or 1h30m");

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <set>
 
-#include "generator/families/built_in_families.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/sha256.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_check.hpp"
 #include "tools/record_list.hpp"
@@ -32,8 +32,8 @@ struct Settings {
 
 // Of this device model and of families that can be measured. A step shared by two devices is none of one device.
 std::vector<Record> candidates(const Settings& settings, const Device& device, Console& console) {
-    const Database database = read_database(settings.database, "", built_in_families(), console);
-    const ProblemFilter filter(settings.filter, built_in_families());
+    const Database database = read_database(settings.database, "", known_families(), console);
+    const ProblemFilter filter(settings.filter, known_families());
     const std::string key = device_key(device.fingerprint);
     std::vector<Record> records;
     std::set<std::string> others;
@@ -56,14 +56,14 @@ class Verifier {
     Verifier(Device device, double tolerance, Console& console)
         : device_(std::move(device)), tolerance_(tolerance), console_(console), cache_(DiskCache::default_folder()) {
         open_compiler({device_.limits, device_.fingerprint.architecture, device_.fingerprint.name}, cache_);
-        evaluator_.emplace(WorkerSettings{.device = device_, .cache = cache_.folder()});
+        evaluator_.emplace(WorkerSettings{.device = device_, .cache = cache_.folder(), .command = worker_words()});
     }
 
     std::vector<RecordCheck> run(const std::vector<Record>& records) {
         std::vector<RecordCheck> checks;
         for (const Record& record : records) {
             if (guard_.requested()) break;
-            console_.message("{}/{} {}\n", checks.size() + 1, records.size(), short_key(record.problem, built_in_families()));
+            console_.message("{}/{} {}\n", checks.size() + 1, records.size(), short_key(record.problem, known_families()));
             if (auto check = measured_again(record)) checks.push_back(std::move(*check));
         }
         return checks;
@@ -76,7 +76,7 @@ class Verifier {
     std::optional<RecordCheck> measured_again(const Record& record) {
         RecordCheck check{record};
         try {
-            const Family& family = built_in_families().of(record.problem);
+            const Family& family = known_families().of(record.problem);
             const SearchSpace space = family.space(record.problem, device_.limits);
             const Config config = space.completed(record.config);
             if (const auto rejection = space.check(config)) {
@@ -138,7 +138,7 @@ void print_check(const RecordCheck& check, Console& console) {
     std::string figures = "recorded " + duration(check.record.step.median);
     if (check.step)
         figures += fmt::format(", now {} ±{:.1f} %, {:.2f} times as long", duration(check.step->median), 100 * uncertainty(*check.step), check.ratio);
-    console.print("  {}\n", fitted(short_key(check.record.problem, built_in_families()), width));
+    console.print("  {}\n", fitted(short_key(check.record.problem, known_families()), width));
     for (const auto& [name, text] : {std::pair{"", figures}, {"found: ", check.found}, {"differs: ", check.differs}, {"to do: ", check.remedy}})
         if (!text.empty()) console.print("{}", fitted(fmt::format("            {}{}\n", name, text), width));
 }

@@ -1,13 +1,20 @@
 #include "tuner/worker.hpp"
 
-#include "generator/families/built_in_families.hpp"
+#include <memory>
+
 #include "tools/command.hpp"
+#include "tools/known_families.hpp"
 
 namespace hone::tools {
 namespace worker {
 
-Action declare(Options&) {
-    return [](Console&) { return worker_main(built_in_families()) == 0 ? Exit::ok : Exit::internal; };
+Action declare(Options& options) {
+    auto folders = std::make_shared<std::vector<std::string>>();
+    options.words("FOLDER...", *folders, "kernel folders that are known beside hone's own families");
+    return [folders](Console&) {
+        for (const std::string& folder : *folders) know_kernel_folder(folder);
+        return worker_main(known_families()) == 0 ? Exit::ok : Exit::internal;
+    };
 }
 
 }  // namespace worker
@@ -15,7 +22,7 @@ Action declare(Options&) {
 Command worker_command() {
     return {"worker",
             "evaluates candidates for 'hone tune'",
-            "",
+            "[FOLDER...]",
             "Started by 'hone tune' so that a candidate that hangs or crashes takes down a process and not the run. Reads one JSON request per line "
             "from standard input and answers each with one line; see tuner/worker.hpp.",
             {},

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "generator/error.hpp"
+#include "generator/python_expression.hpp"
 #include "tuner/formats/parameter_values.hpp"
-#include "tuner/formats/python_expression.hpp"
 #include "tuning_db/json.hpp"
 #include "tuning_db/json_tree.hpp"
 

@@ -1,4 +1,4 @@
-#include "tuner/formats/python_expression.hpp"
+#include "generator/python_expression.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Over 600 lines: a small language with its scanner, parser and evaluator is easier to check in one piece.
-#include "tuner/formats/python_expression.hpp"
+#include "generator/python_expression.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "generator/workload.hpp"
+#include "runtime/kernel_folder/description.hpp"
+#include "runtime/kernel_folder/reference.hpp"
+
+namespace hone::kernel_folder {
+
+/// A problem's arrays before a step: filled as the description says, outputs poisoned with NaN. Throws Error for a file of another length.
+std::vector<HostArray> filled_arrays(const Description& description, const std::filesystem::path& folder, const Problem& problem, std::uint64_t seed);
+
+/// These arrays with the answer of the reference, or the one that is stored.
+Workload workload(const Description& description, const std::filesystem::path& folder, Reference& reference, const Problem& problem,
+                  std::uint64_t seed);
+
+}  // namespace hone::kernel_folder

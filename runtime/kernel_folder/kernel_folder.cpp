@@ -1,0 +1,95 @@
+#include "runtime/kernel_folder/kernel_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "runtime/kernel_folder/data.hpp"
+#include "runtime/kernel_folder/description.hpp"
+#include "runtime/kernel_folder/reference.hpp"
+#include "runtime/kernel_folder/source_text.hpp"
+#include "runtime/sha256.hpp"
+#include "tuning_db/file_store.hpp"
+
+namespace hone {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace kernel_folder;
+
+constexpr std::int64_t longest_file = std::int64_t{4} << 20;
+constexpr const char* description_name = "family.json";
+constexpr std::size_t hash_digits = 8;
+
+// Words of a problem that every family can be asked about: middling sizes, the first word of each choice.
+std::string any_problem(const std::vector<ProblemParameter>& parameters) {
+    constexpr std::int64_t middling = 256;
+    std::string words;
+    for (const ProblemParameter& parameter : parameters) {
+        if (!parameter.fallback.empty()) continue;
+        const std::string value =
+            parameter.words.empty() ? fmt::format("{}", std::clamp(middling, parameter.low, parameter.high)) : parameter.words.front();
+        words += (words.empty() ? "" : " ") + parameter.name + "=" + value;
+    }
+    return words;
+}
+
+Family family_of(const std::shared_ptr<const Description>& description, const fs::path& folder, const std::string& name) {
+    const auto reference = std::make_shared<Reference>(description, folder);
+    Family family;
+    family.name = name;
+    family.summary = description->summary;
+    family.source = description->literature.empty() ? "the kernel folder " + folder.string() : description->literature;
+    family.example = name + " " + (description->example.empty() ? any_problem(description->parameters) : description->example);
+    family.parameters = description->parameters;
+    family.range_unit = description->range.given() ? description->range_unit : "steps";
+    family.range = [description](const Problem& problem) { return range_length(*description, problem); };
+    family.arrays = [description](const Problem& problem) { return array_specs(*description, problem); };
+    family.space = [description, name](const Problem& problem, const Limits& limits) { return search_space(*description, name, problem, limits); };
+    family.kernel = [description, name](const Problem& problem, const Config& config, const Limits& limits) {
+        return kernel_source(*description, name, problem, config, limits);
+    };
+    family.reference = [reference](const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
+        reference->step(problem, arrays, first, last);
+    };
+    family.workload = [description, folder, reference](const Problem& problem, std::uint64_t seed) {
+        return workload(*description, folder, *reference, problem, seed);
+    };
+    family.counts = [description](const Problem& problem) { return work_counts(*description, problem); };
+    return family;
+}
+
+}  // namespace
+
+KernelFolder::KernelFolder(const fs::path& folder) {
+    std::error_code error;
+    path_ = fs::canonical(folder, error);
+    if (error || !is_kernel_folder(path_))
+        throw Error("kernel folder " + folder.string(), fmt::format("there is no {}", (folder / description_name).string()),
+                    "'hone new NAME' writes a folder to start from");
+    const std::string text = read_file(path_ / description_name, longest_file);
+    std::string read = text;
+    const auto read_source = [&](const std::string& name) {
+        std::string contents = read_file(path_ / name, longest_file);
+        read += fmt::format("\n{} {}\n{}", name, contents.size(), contents);
+        return contents;
+    };
+    const std::string file = (folder / description_name).string();
+    description_ = std::make_shared<const Description>(parse_description(text, file, read_source));
+    family_ = family_of(description_, path_, description_->name + ":" + sha256(read).substr(0, hash_digits));
+    try {
+        Families({family_}).parse_problem(family_.example);
+    } catch (const Error& wrong) {
+        throw Error(file + ": example", wrong.what(), "correct it: it is what 'hone families' and 'hone check' begin with");
+    }
+}
+
+bool is_kernel_folder(const fs::path& folder) {
+    std::error_code error;
+    return fs::is_regular_file(folder / description_name, error);
+}
+
+}  // namespace hone

@@ -1,0 +1,371 @@
+#include "runtime/kernel_folder/source_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include "generator/error.hpp"
+#include "generator/families/device/cpu_team.hpp"
+#include "generator/render.hpp"
+
+namespace hone::kernel_folder {
+namespace {
+
+constexpr std::int64_t most_words = std::int64_t{1} << 40;
+constexpr std::int64_t largest_int = std::numeric_limits<int>::max();
+constexpr double most_work = 1e18;
+
+// The parameters of an entry, with types and as names alone.
+struct Parameters {
+    std::string declared;
+    std::string names;
+
+    void add(const std::string& type, const std::string& name) {
+        declared += (declared.empty() ? "" : ", ") + type + (name.empty() ? "" : " ") + name;
+        names += (names.empty() ? "" : ", ") + name;
+    }
+};
+
+// The arrays, scratch and sizes, and the range where there is one.
+Parameters common_parameters(const Description& description, const std::vector<Scratch>& scratch) {
+    Parameters parameters;
+    for (const Argument& argument : description.arguments) {
+        const std::string word = argument.integers ? "int*" : "real*";
+        parameters.add(argument.access == Access::in ? "const " + word : word, argument.name);
+    }
+    for (const Scratch& table : scratch) parameters.add("real*", table.name);
+    for (const ProblemParameter& parameter : description.parameters)
+        if (parameter.extent) parameters.add("int", parameter.name);
+    if (!description.range.given()) return parameters;
+    parameters.add("int", "first");
+    parameters.add("int", "last");
+    return parameters;
+}
+
+Parameters with_constants(Parameters parameters, std::size_t constants) {
+    for (std::size_t i = 0; i < constants; ++i) parameters.add("int", fmt::format("constant_{}", i));
+    return parameters;
+}
+
+// A name of a value known to the compiler: "block_x" is 32, "boundary_periodic" is 1 or 0.
+struct Constant {
+    std::string name;
+    std::int64_t value = 0;
+    bool truth = false;
+};
+
+void add_constants(std::vector<Constant>& constants, const std::string& name, const Value& value, const std::vector<std::string>& words) {
+    if (const auto* number = std::get_if<std::int64_t>(&value)) {
+        constants.push_back({name, *number});
+        return;
+    }
+    for (const std::string& word : words) constants.push_back({name + "_" + word, std::get<std::string>(value) == word ? 1 : 0, true});
+}
+
+std::vector<Constant> constants_of(const Description& description, const Problem& problem) {
+    std::vector<Constant> constants;
+    for (const ProblemParameter& parameter : description.parameters) {
+        if (parameter.extent || parameter.name == "precision") continue;
+        const Value value = parameter.words.empty() ? Value(problem.integer(parameter.name)) : Value(problem.word(parameter.name));
+        add_constants(constants, parameter.name, value, parameter.words);
+    }
+    return constants;
+}
+
+void add_tunables(std::vector<Constant>& constants, const Side& side, const Config& config) {
+    for (const Tunable& tunable : side.tunables) {
+        std::vector<std::string> words;
+        for (const Value& value : tunable.values)
+            if (const auto* word = std::get_if<std::string>(&value)) words.push_back(*word);
+        const Value value = words.empty() ? Value(config.integer(tunable.name)) : Value(config.word(tunable.name));
+        add_constants(constants, tunable.name, value, words);
+    }
+}
+
+// What stands before the folder's own text.
+Block definitions(const Problem& problem, const std::vector<Constant>& constants, bool macros) {
+    Block block;
+    for (const Constant& constant : constants) {
+        if (macros)
+            block.line("#define {} {}", constant.name, constant.value);
+        else if (constant.truth)
+            block.line("constexpr bool {} = {};", constant.name, constant.value != 0);
+        else
+            block.line("constexpr int {} = {};", constant.name, constant.value);
+    }
+    return block.line("using real = {};", problem.precision() == Precision::f32 ? "float" : "double");
+}
+
+// Each entry with the number of its launches' constants.
+std::vector<std::pair<std::string, std::size_t>> entries_of(const Side& side) {
+    std::vector<std::pair<std::string, std::size_t>> entries;
+    for (const PlannedLaunch& launch : side.launches) {
+        const std::pair<std::string, std::size_t> entry{launch.entry, launch.constants.size()};
+        if (std::find(entries.begin(), entries.end(), entry) == entries.end()) entries.push_back(entry);
+    }
+    return entries;
+}
+
+constexpr std::string_view hole_mark = "//@ ";
+
+bool has_hole(std::string_view text, std::string_view name) {
+    while (!text.empty()) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+        if (line.starts_with(hole_mark) && line.substr(hole_mark.size()) == name) return true;
+    }
+    return false;
+}
+
+// The entry by which hone calls a function of the processor that takes no range.
+std::string called(const Description& description, const std::string& entry) {
+    return description.range.given() ? entry : "hone_" + entry;
+}
+
+// A function of this name with other parameters than declared would be a second one, which nothing calls: then its address has no type, and the
+// compiler says so with the declaration for a file's name.
+std::string sole(const Description& description, const std::string& entry, const std::vector<Scratch>& scratch, std::size_t constants) {
+    return fmt::format("#line 1 \"the parameters have to be those of {1}\"\nusing hone_{0}_is_one_function = decltype(&{0});\n", entry,
+                       declaration(description, entry, scratch, constants));
+}
+
+std::string caller(const Description& description, const std::string& entry, const std::vector<Scratch>& scratch, std::size_t constants) {
+    if (description.range.given()) return sole(description, entry, scratch, constants);
+    const Parameters common = common_parameters(description, scratch);
+    const Parameters own = with_constants(common, constants);
+    Parameters outer = common;
+    outer.add("int", "");
+    outer.add("int", "");
+    outer = with_constants(outer, constants);
+    return sole(description, entry, scratch, constants) +
+           fmt::format("extern \"C\" void {}({})\n{{\n    {}({});\n}}\n", called(description, entry), outer.declared, entry, own.names);
+}
+
+// The folder's text with what it is told. Lines of a plain file keep their numbers in the compiler's messages.
+std::string told_text(const std::string& shown, const std::string& text, bool is_template, const std::vector<Constant>& constants,
+                      const Block& definitions, const Config* config) {
+    if (!is_template) {
+        std::string whole;
+        for (const std::string& line : definitions.lines()) whole += line + "\n";
+        whole += fmt::format("#line 1 \"{}\"\n", shown) + text + (text.ends_with('\n') ? "" : "\n") + "#line 1 \"what hone adds\"\n";
+        for (const Constant& constant : constants) whole += "#undef " + constant.name + "\n";  // what follows may have such names
+        return whole;
+    }
+    if (!has_hole(text, "constants"))
+        throw Error(shown, "there is no hole for parameters and tunables", "add a line '//@ constants' behind the includes");
+    Holes holes{{"constants", definitions}};
+    if (config != nullptr && has_hole(text, "parallel")) {
+        holes.emplace_back("team", team(*config));
+        holes.emplace_back("parallel", team_parallel(*config));
+        holes.emplace_back("seat", team_seat(*config));
+    }
+    return render_text(text, shown, holes);
+}
+
+const Side& side_for(const Description& description, const std::string& family, Target target) {
+    const auto& side = target == Target::cuda ? description.cuda : description.cpu;
+    if (side) return *side;
+    throw Error("kernel " + family, "it has no source for " + to_string(target), fmt::format("add \"{}\" to its family.json", to_string(target)));
+}
+
+Dim3 dimensions_of(const std::array<Expression, 3>& expressions, const Values& values) {
+    Dim3 dimensions{1, 1, 1};
+    for (std::size_t i = 0; i < 3; ++i)
+        if (expressions.at(i).given()) dimensions.at(i) = expressions.at(i).integer(values, 1, largest_int);
+    return dimensions;
+}
+
+Launch launch_of(const PlannedLaunch& planned, const Values& values) {
+    Launch launch;
+    launch.entry = planned.entry;
+    launch.grid = dimensions_of(planned.grid, values);
+    launch.block = dimensions_of(planned.block, values);
+    launch.range_axis = planned.range_axis;
+    if (planned.range_per_block.given()) launch.range_per_block = planned.range_per_block.integer(values, 1, largest_int);
+    if (planned.shared_bytes.given()) launch.shared_bytes = planned.shared_bytes.integer(values, 0, largest_int);
+    for (const Expression& constant : planned.constants)
+        launch.constants.push_back(static_cast<int>(constant.integer(values, -largest_int, largest_int)));
+    return launch;
+}
+
+// What a device refuses of a launch, whatever the kernel does.
+std::optional<std::string> refused(const Launch& launch, const Limits& limits) {
+    const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+    constexpr std::int64_t most_blocks = 65535, most_block_z = 64;  // along y and z; of every architecture
+    if (launch.block[0] > limits.max_threads_per_block || launch.block[1] > limits.max_threads_per_block || threads > limits.max_threads_per_block)
+        return fmt::format("{} threads in a block of {}, the device has {}", threads, launch.entry, limits.max_threads_per_block);
+    if (launch.block[2] > most_block_z) return fmt::format("{} threads along z in a block of {}, devices have 64", launch.block[2], launch.entry);
+    if (launch.shared_bytes > limits.shared_bytes_per_block)
+        return fmt::format("{} bytes of shared memory in {}, the device has {}", launch.shared_bytes, launch.entry, limits.shared_bytes_per_block);
+    for (const std::size_t axis : {1U, 2U})
+        if (launch.grid.at(axis) > most_blocks)
+            return fmt::format("{} blocks along {} in {}, devices have 65535", launch.grid.at(axis), "xyz"[axis], launch.entry);
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<ArraySpec> array_specs(const Description& description, const Problem& problem) {
+    const Values values(problem);
+    std::vector<ArraySpec> specs;
+    std::int64_t all = 0;
+    for (const Argument& argument : description.arguments) {
+        std::vector<std::int64_t> extents;
+        ArraySpec spec;
+        spec.name = argument.name;
+        spec.access = argument.access;
+        spec.words = 1;
+        spec.help = argument.help;
+        for (const Expression& extent : argument.extents) {
+            extents.push_back(extent.integer(values, 1, most_words));
+            if (extents.back() > most_words / spec.words)
+                throw Error(extent.where(), fmt::format("{} has more than 2^40 values for {}", argument.name, problem.key()), "make it smaller");
+            spec.words *= extents.back();
+            spec.shape += "[" + extent.text() + "]";
+        }
+        if (argument.integers) {
+            spec.shape += " int32";
+            const int per_word = bytes_per_word(problem.precision()) / 4;
+            spec.words = (spec.words + per_word - 1) / per_word;
+        }
+        all += spec.words;
+        if (all > most_words) throw Error(problem.key(), "its arrays have more than 2^40 values", "make it smaller");
+        specs.push_back(laid_out(std::move(spec), extents));
+        specs.back().alignment = 0;  // the kernel is not known to need more than a value's
+    }
+    return specs;
+}
+
+Counts work_counts(const Description& description, const Problem& problem) {
+    const Values values(problem);
+    Counts counts;
+    counts.unit = description.update_unit;
+    counts.operations = description.operations.number(values, 0, most_work);
+    for (const ArraySpec& spec : array_specs(description, problem)) {
+        const auto words = static_cast<double>(spec.words);
+        counts.bytes += words * bytes_per_word(problem.precision()) * (spec.access == Access::inout ? 2 : 1);
+        if (counts.updates == 0 && spec.access != Access::in) counts.updates = words;
+    }
+    if (description.updates.given()) counts.updates = description.updates.number(values, 1, most_work);
+    if (description.bytes.given()) counts.bytes = description.bytes.number(values, 1, most_work);
+    return counts;
+}
+
+std::int64_t range_length(const Description& description, const Problem& problem) {
+    return description.range.given() ? description.range.integer(Values(problem), 1, largest_int) : 1;
+}
+
+SearchSpace search_space(const Description& description, const std::string& family, const Problem& problem, const Limits& limits) {
+    const Side& side = side_for(description, family, limits.target);
+    std::vector<Tunable> tunables = side.tunables;
+    std::vector<Assignment> safe = side.safe;
+    std::vector<Constraint> constraints;
+    if (side.has_team) {
+        for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
+        for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
+    }
+    const auto shared = std::make_shared<const std::vector<Tunable>>(tunables);
+    for (const Rule& rule : side.rules)
+        constraints.push_back({rule.name, [rule, problem, limits, shared](const Config& config) -> std::optional<std::string> {
+                                   const Values values(problem, config, *shared, limits);
+                                   if (rule.holds.truth(values)) return std::nullopt;
+                                   return rule.why.told(values);
+                               }});
+    if (side.has_team) constraints.push_back(team_constraint());
+    if (limits.target == Target::cuda)
+        constraints.push_back({"launch", [launches = side.launches, problem, limits, shared](const Config& config) -> std::optional<std::string> {
+                                   const Values values(problem, config, *shared, limits);
+                                   for (const PlannedLaunch& launch : launches)
+                                       if (auto reason = refused(launch_of(launch, values), limits)) return reason;
+                                   return std::nullopt;
+                               }});
+    try {
+        return {std::move(tunables), std::move(constraints), std::move(safe)};
+    } catch (const Error& error) {
+        throw Error(fmt::format("kernel {}, {}", family, to_string(limits.target)), error.what(),
+                    "\"safe\" has to keep all constraints, for every problem and device");
+    }
+}
+
+std::string declaration(const Description& description, const std::string& entry, const std::vector<Scratch>& scratch, std::size_t constants) {
+    return fmt::format("void {}({})", entry, with_constants(common_parameters(description, scratch), constants).declared);
+}
+
+KernelSource kernel_source(const Description& description, const std::string& family, const Problem& problem, const Config& config,
+                           const Limits& limits) {
+    const Side& side = side_for(description, family, limits.target);
+    const bool cuda = limits.target == Target::cuda;
+    std::vector<Tunable> tunables = side.tunables;
+    if (side.has_team)
+        for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
+    const Values values(problem, config, tunables, limits);
+    KernelSource source;
+    source.target = limits.target;
+    source.precision = problem.precision();
+    source.arrays = array_specs(description, problem);
+    for (const Scratch& scratch : side.scratch) source.tables.push_back({scratch.name, scratch.words.integer(values, 1, most_words), {}, true});
+    for (const ProblemParameter& parameter : description.parameters)
+        if (parameter.extent) source.scalars.push_back({parameter.name, static_cast<int>(problem.integer(parameter.name))});
+    source.executed_operations = work_counts(description, problem).operations;
+    std::vector<Constant> constants = constants_of(description, problem);
+    add_tunables(constants, side, config);
+    Block before = definitions(problem, constants, !side.is_template());
+    std::string after;
+    for (const auto& [entry, count] : entries_of(side)) {
+        before.line("extern \"C\" {}{};", cuda ? "__global__ " : "", declaration(description, entry, side.scratch, count));
+        source.entries.push_back(cuda ? entry : called(description, entry));
+        after += cuda ? sole(description, entry, side.scratch, count) : caller(description, entry, side.scratch, count);
+    }
+    const std::string shown = description.name + "/" + side.file;
+    source.text = fmt::format("// {}: {}, {}\n", problem.class_key(), to_string(limits.target), config.key()) +
+                  told_text(shown, side.text, side.is_template(), constants, before, &config) + after;
+    for (const PlannedLaunch& planned : side.launches) {
+        source.step.push_back(launch_of(planned, values));
+        if (!cuda) source.step.back().entry = called(description, planned.entry);
+    }
+    return source;
+}
+
+KernelSource reference_source(const Description& description, const Problem& problem) {
+    const std::string& entry = description.reference.entry;
+    KernelSource source;
+    source.precision = problem.precision();
+    source.arrays = array_specs(description, problem);
+    for (const ProblemParameter& parameter : description.parameters)
+        if (parameter.extent) source.scalars.push_back({parameter.name, static_cast<int>(problem.integer(parameter.name))});
+    source.text = fmt::format("// {}: reference\n", problem.class_key());
+    const std::vector<Constant> constants = constants_of(description, problem);
+    if (description.reference.library) {
+        // The function's address comes as one more argument, so that no path stands in a source.
+        const Parameters common = common_parameters(description, {});
+        source.tables.push_back({"function", 1, {}, true});
+        Block block = definitions(problem, {}, true);
+        Parameters arrays;
+        for (const Argument& argument : description.arguments)
+            arrays.add(fmt::format("{}{}*", argument.access == Access::in ? "const " : "", argument.integers ? "int" : "real"), argument.name);
+        Parameters sizes;
+        for (const ScalarSpec& scalar : source.scalars) sizes.add("int", scalar.name);
+        const std::string range = description.range.given() ? "int first, int last" : "int, int";
+        block.line("extern \"C\" void hone_reference({}, void (*hone_function)({}){}, {})", arrays.declared, common.declared,
+                   sizes.declared.empty() ? "" : ", " + sizes.declared, range);
+        block.line("{{").line("    hone_function({});", common.names).line("}}");
+        for (const std::string& line : block.lines()) source.text += line + "\n";
+        source.entries = {"hone_reference"};
+    } else {
+        Block before = definitions(problem, constants, true);
+        before.line("extern \"C\" {};", declaration(description, entry, {}, 0));
+        source.text += told_text(description.name + "/" + description.reference.file, description.reference.text, false, constants, before, nullptr) +
+                       caller(description, entry, {}, 0);
+        source.entries = {called(description, entry)};
+    }
+    source.step.resize(1);
+    source.step[0].entry = source.entries[0];
+    return source;
+}
+
+}  // namespace hone::kernel_folder

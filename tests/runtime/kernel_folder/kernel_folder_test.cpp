@@ -1,0 +1,344 @@
+#include "runtime/kernel_folder/kernel_folder.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <sstream>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "generator/random_words.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/kernel_folder/description.hpp"
+#include "runtime/library.hpp"
+#include "tests/support/emulator.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/places.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/verify.hpp"
+
+namespace hone::kernel_folder_test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+fs::path example(const std::string& name) {
+    return test::source_path("examples/kernels/" + name);
+}
+
+void write(const fs::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+}
+
+// A copy of an example that a test may change.
+class Copy {
+  public:
+    explicit Copy(const std::string& name) : path_(folder_.path() / name) { fs::copy(example(name), path_); }
+    const fs::path& path() const { return path_; }
+    void replace(const std::string& file, const std::string& piece, const std::string& other) const {
+        std::ostringstream text;
+        text << std::ifstream(path_ / file).rdbuf();
+        std::string changed = text.str();
+        const std::size_t at = changed.find(piece);
+        ASSERT_NE(at, std::string::npos) << piece;
+        write(path_ / file, changed.replace(at, piece.size(), other));
+    }
+
+  private:
+    TemporaryFolder folder_;
+    fs::path path_;
+};
+
+// What each example computes, at a size that few numbers divide.
+struct Example {
+    std::string name, problem;
+};
+const std::vector<Example>& examples() {
+    static const std::vector<Example> all{{"jacobi", "jacobi size=67"},
+                                          {"jacobi", "jacobi precision=f32 size=34"},
+                                          {"transpose", "transpose rows=67 columns=35"},
+                                          {"transpose", "transpose precision=f64 rows=1 columns=130"},
+                                          {"ell", "ell rows=333 width=5"},
+                                          {"ell", "ell precision=f32 rows=1 width=1"},
+                                          {"reduction", "reduction n=100003"},
+                                          {"convolution", "convolution radius=1 width=67 height=9"},
+                                          {"nbody", "nbody n=131"}};
+    return all;
+}
+
+class KernelFolders : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    test::EnvironmentVariable cache_place_{"HONE_CACHE", test::kernel_cache_folder()};  // where references are compiled into
+    DiskCache cache_{test::kernel_cache_folder()};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+};
+
+// Kernels of the emulator are called with the range always.
+KernelSource with_range(KernelSource cuda, const kernel_folder::Description& description) {
+    if (description.range.given()) return cuda;
+    std::string declared, names;
+    for (const ArraySpec& array : cuda.arrays) {
+        const bool integers = array.shape.ends_with("int32");
+        declared += fmt::format("{}{}* {}, ", array.access == Access::in ? "const " : "", integers ? "int" : "real", array.name);
+        names += array.name + ", ";
+    }
+    for (const TableSpec& table : cuda.tables) declared += "real* " + table.name + ", ", names += table.name + ", ";
+    for (const ScalarSpec& scalar : cuda.scalars) declared += "int " + scalar.name + ", ", names += scalar.name + ", ";
+    names.resize(names.size() - 2);
+    for (Launch& launch : cuda.step) {
+        cuda.text += fmt::format("extern \"C\" __global__ void {0}_ranged({1}int, int) {{ {0}({2}); }}\n", launch.entry, declared, names);
+        launch.entry += "_ranged";
+    }
+    return cuda;
+}
+
+TEST_F(KernelFolders, ExamplesEqualTheirReferences) {
+    std::random_device seed;
+    for (const Example& one : examples()) {
+        const KernelFolder kernel(example(one.name));
+        const Families families({kernel.family()});
+        const Problem problem = families.parse_problem(one.problem);
+        for (const Config& config : test::sample_members(*backend_, kernel.family(), problem, 1, 1)) {
+            const auto found = test::verify(*backend_, kernel.family(), problem, config, seed());
+            EXPECT_TRUE(found.passed()) << found.what << ": " << found.error << ", allowed " << found.tolerance;
+        }
+    }
+}
+
+TEST_F(KernelFolders, APartOfARangeIsSteppedAlone) {
+    const KernelFolder kernel(example("ell"));
+    const Problem problem = Families({kernel.family()}).parse_problem("ell rows=333 width=5");
+    const auto found =
+        test::verify(*backend_, kernel.family(), problem, kernel.family().space(problem, backend_->device().limits).safe(), 3, 17, 300);
+    EXPECT_TRUE(found.passed()) << found.what << ": " << found.error;
+}
+
+TEST_F(KernelFolders, CudaKernelsOfExamplesEqualTheirReferencesOnTheEmulator) {
+    const Limits cuda = cuda_limits(90);
+    for (const Example& one : examples()) {
+        const KernelFolder kernel(example(one.name));
+        Family family = kernel.family();
+        family.space = [&](const Problem& problem, const Limits&) { return kernel.family().space(problem, cuda); };
+        family.kernel = [&](const Problem& problem, const Config& config, const Limits&) {
+            return test::emulated(with_range(kernel.family().kernel(problem, config, cuda), kernel.description()));
+        };
+        const Problem problem = Families({family}).parse_problem(one.problem);
+        const auto found = test::verify(*backend_, family, problem, family.space(problem, cuda).safe(), 7);
+        EXPECT_TRUE(found.passed()) << found.what << ": " << found.error << ", allowed " << found.tolerance;
+    }
+}
+
+TEST(KernelFoldersNvrtc, CudaKernelsOfExamplesCompile) {
+    DiskCache cache(test::kernel_cache_folder());
+    std::unique_ptr<Compiler> compiler;
+    try {
+        compiler = make_nvrtc_compiler("sm_90", cache);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    for (const Example& one : examples()) {
+        const KernelFolder kernel(example(one.name));
+        const Problem problem = Families({kernel.family()}).parse_problem(one.problem);
+        const SearchSpace space = kernel.family().space(problem, cuda_limits(90));
+        const CompileOutcome outcome = compiler->compile(kernel.family().kernel(problem, space.safe(), cuda_limits(90)));
+        EXPECT_TRUE(outcome.ok) << one.name << ": " << outcome.failure << "\n" << outcome.code.log;
+    }
+}
+
+// An oracle that shares nothing with the folder: the five points from the formula, on data made here.
+TEST_F(KernelFolders, TheReferenceOfAFolderIsItsFunction) {
+    const KernelFolder kernel(example("jacobi"));
+    const Problem problem = Families({kernel.family()}).parse_problem("jacobi size=9");
+    constexpr int pitch = 11;
+    std::vector<double> u(pitch * pitch), f(u), next(u.size(), -7);
+    for (std::size_t i = 0; i < u.size(); ++i)
+        u[i] = random_word(5, static_cast<std::int64_t>(i)), f[i] = random_word(6, static_cast<std::int64_t>(i));
+    kernel.family().reference(problem, std::vector<void*>{u.data(), f.data(), next.data()}, 0, 1);
+    for (int y = 0; y < pitch; ++y)
+        for (int x = 0; x < pitch; ++x) {
+            const auto at = [&](int dy, int dx) { return static_cast<std::size_t>((y + dy) * pitch + x + dx); };
+            const bool inside = x > 0 && y > 0 && x < pitch - 1 && y < pitch - 1;
+            const double expected = inside ? 0.25 * (u[at(0, -1)] + u[at(0, 1)] + u[at(-1, 0)] + u[at(1, 0)]) + 0.25 * f[at(0, 0)] : -7;
+            EXPECT_NEAR(next[at(0, 0)], expected, 1e-15) << y << " " << x;
+        }
+}
+
+TEST_F(KernelFolders, DataAreFreshWithinTheirBoundsAndOutputsPoisoned) {
+    const KernelFolder kernel(example("ell"));
+    const Problem problem = Families({kernel.family()}).parse_problem("ell precision=f64 rows=101 width=3");
+    const Workload one = kernel.family().workload(problem, 1), other = kernel.family().workload(problem, 2);
+    EXPECT_GT(largest_difference(one.arrays[0], other.arrays[0]), 0);
+    EXPECT_EQ(largest_difference(one.arrays[0], kernel.family().workload(problem, 1).arrays[0]), 0);
+    EXPECT_NE(one.arrays[0].values<double>()[0], one.arrays[2].values<double>()[0]);
+    const auto* columns = static_cast<const std::int32_t*>(one.arrays[1].data());
+    EXPECT_EQ(one.arrays[1].words(), 152);  // 303 integers in words of eight bytes
+    for (int i = 0; i < 303; ++i) EXPECT_TRUE(columns[i] >= 0 && columns[i] < 101) << columns[i];
+    for (const double word : one.arrays[0].values<double>()) EXPECT_TRUE(word >= -1 && word < 1) << word;
+    EXPECT_TRUE(std::isnan(one.arrays[3].values<double>()[50]));
+    EXPECT_FALSE(std::isnan(one.expected[3].values<double>()[50]));
+    EXPECT_EQ(one.tolerance, 18 * 0x1p-53);
+}
+
+TEST_F(KernelFolders, TheLibraryFindsAKernelByItsPlainName) {
+    const KernelFolder kernel(example("jacobi"));
+    const Families families({kernel.family()});
+    const Problem problem = families.parse_problem("jacobi size=8");
+    EXPECT_THAT(problem.key(), HasSubstr("jacobi:"));
+    KernelLibrary library(*backend_, Database(families), families);
+    EXPECT_EQ(library.kernel(problem)->match().grade, Grade::none);
+    Record record;
+    record.problem = problem;
+    record.config = kernel.family().space(problem, backend_->device().limits).parse("tile_y=16");
+    record.device = backend_->device().fingerprint;
+    record.step = {1e-3, 1e-3, 1e-3, 1e-3, 9};
+    record.counts = kernel.family().counts(problem);
+    record.verification_error = 0;
+    record.date = "2026-11-21T14:05:00Z";
+    record.versions = {"0.1.0", std::string(64, 'a')};
+    Database database(families);
+    database.add(record);
+    EXPECT_EQ(database.best(problem, backend_->device().fingerprint, backend_->device().limits).grade, Grade::exact);
+    // The same kernel after a change: what was tuned before is kept, and not handed out.
+    const Copy copy("jacobi");
+    copy.replace("kernel.cpp", "/ 4", "* real(0.25)");
+    const KernelFolder changed(copy.path());
+    EXPECT_NE(changed.family().name, kernel.family().name);
+    TemporaryFolder folder;
+    database.merge_into(folder.path());
+    const Families now({changed.family()});
+    const Database read = Database::load(folder.path(), now);
+    EXPECT_EQ(read.foreign_records().size(), 1U);
+    EXPECT_EQ(read.best(now.parse_problem("jacobi size=8"), backend_->device().fingerprint, backend_->device().limits).grade, Grade::none);
+}
+
+TEST_F(KernelFolders, AnEntryWithOtherArgumentsDoesNotCompile) {
+    const Copy copy("jacobi");
+    copy.replace("kernel.cpp", "const real* f, real* next, int size", "real* next, const real* f, int size");
+    const KernelFolder kernel(copy.path());
+    const Problem problem = Families({kernel.family()}).parse_problem("jacobi size=8");
+    const Limits& limits = backend_->device().limits;
+    const CompileOutcome outcome =
+        backend_->compiler().compile(kernel.family().kernel(problem, kernel.family().space(problem, limits).safe(), limits));
+    EXPECT_FALSE(outcome.ok);
+    EXPECT_THAT(outcome.code.log, HasSubstr("void jacobi(const real* u, const real* f, real* next, int size)"));
+}
+
+TEST_F(KernelFolders, AReferenceThatDoesNotCompileSaysWhyAndHowItIsCalled) {
+    const Copy copy("jacobi");
+    copy.replace("reference.cpp", "next[i] =", "nothing[i] =");
+    const KernelFolder kernel(copy.path());
+    const Problem problem = Families({kernel.family()}).parse_problem("jacobi size=8");
+    try {
+        kernel.family().workload(problem, 1);
+        FAIL() << "it compiled";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("nothing"));
+        EXPECT_THAT(error.what(), HasSubstr("void reference(const real* u, const real* f, real* next, int size)"));
+    }
+}
+
+TEST_F(KernelFolders, AnswersMayBeStoredAndInputsToo) {
+    const Copy copy("transpose");
+    copy.replace("family.json", R"("fill": "random")", R"("fill": {"file": "a.bin"})");
+    copy.replace("family.json", R"("extents": ["columns", "rows"]})", R"("extents": ["columns", "rows"], "expected": "b.bin"})");
+    copy.replace("family.json", R"({"source": "reference.cpp"})", R"({"stored": true})");
+    const std::vector<float> a{1, 2, 3, 4, 5, 6}, b{1, 4, 2, 5, 3, 6};
+    const auto bytes = [](const std::vector<float>& words) { return std::string(reinterpret_cast<const char*>(words.data()), 4 * words.size()); };
+    write(copy.path() / "a.bin", bytes(a));
+    write(copy.path() / "b.bin", bytes(b));
+    const KernelFolder kernel(copy.path());
+    const Families families({kernel.family()});
+    const Problem problem = families.parse_problem("transpose rows=2 columns=3");
+    const Config safe = kernel.family().space(problem, backend_->device().limits).safe();
+    EXPECT_TRUE(test::verify(*backend_, kernel.family(), problem, safe, 1).passed());
+    write(copy.path() / "b.bin", bytes({1, 4, 2, 5, 3, 7}));
+    EXPECT_FALSE(test::verify(*backend_, kernel.family(), problem, safe, 1).passed());
+    EXPECT_THROW(kernel.family().workload(families.parse_problem("transpose rows=2 columns=4"), 1), Error);
+    EXPECT_THROW(kernel.family().reference(problem, {}, 0, 1), Error);
+}
+
+TEST_F(KernelFolders, AReferenceMayBeALibrarysFunction) {
+    // Any shared object will do: one that hone compiled has the function too.
+    const KernelFolder plain(example("transpose"));
+    KernelSource source;
+    source.precision = Precision::f32;
+    source.text =
+        "extern \"C\" void turned(const float* a, float* b, int rows, int columns)\n"
+        "{ for (int y = 0; y < rows; ++y) for (int x = 0; x < columns; ++x) b[x * rows + y] = a[y * columns + x]; }\n"
+        "extern \"C\" void unused(int, int) {}\n";
+    source.entries = {"unused"};
+    source.step.resize(1);
+    source.step[0].entry = "unused";
+    const CompileOutcome outcome = backend_->compiler().compile(source);
+    ASSERT_TRUE(outcome.ok) << outcome.code.log;
+    const Copy copy("transpose");
+    write(copy.path() / "libturned.so", outcome.code.binary);
+    copy.replace("family.json", R"({"source": "reference.cpp"})", R"({"library": "libturned.so", "entry": "turned"})");
+    const KernelFolder kernel(copy.path());
+    const Problem problem = Families({kernel.family()}).parse_problem("transpose rows=17 columns=5");
+    const Config safe = kernel.family().space(problem, backend_->device().limits).safe();
+    EXPECT_TRUE(test::verify(*backend_, kernel.family(), problem, safe, 1).passed());
+    copy.replace("family.json", R"("entry": "turned")", R"("entry": "absent")");
+    EXPECT_THROW(KernelFolder(copy.path()).family().workload(problem, 1), Error);
+}
+
+TEST(KernelFolder, ConstraintsAreToldInTheirOwnSentenceAndTheDevicesLimitsAreKept) {
+    const KernelFolder kernel(example("jacobi"));
+    const Problem problem = Families({kernel.family()}).parse_problem("jacobi size=8");
+    const SearchSpace space = kernel.family().space(problem, cuda_limits(90));
+    const auto few = space.check(space.parse("block_x=32,block_y=1"));
+    ASSERT_TRUE(few);
+    EXPECT_EQ(few->reason, "32 threads are few for a block, take 64 or more");
+    const auto many = space.check(space.parse("block_x=256,block_y=8"));
+    ASSERT_TRUE(many);
+    EXPECT_THAT(many->reason, HasSubstr("2048 threads in a block of jacobi, the device has 1024"));
+}
+
+TEST(KernelFolder, ASourceIsToldByMacrosAndItsLinesKeepTheirNumbers) {
+    const KernelFolder kernel(example("transpose"));
+    const Problem problem = Families({kernel.family()}).parse_problem("transpose rows=8 columns=9");
+    const SearchSpace space = kernel.family().space(problem, cpu_limits());
+    const KernelSource source = kernel.family().kernel(problem, space.parse("inner=rows"), cpu_limits());
+    EXPECT_THAT(source.text, HasSubstr("#define tile_x 8\n"));
+    EXPECT_THAT(source.text, HasSubstr("#define inner_rows 1\n#define inner_columns 0\n"));
+    EXPECT_THAT(source.text, HasSubstr("using real = float;\n"));
+    EXPECT_THAT(source.text, HasSubstr("#line 1 \"transpose/kernel.cpp\"\n#include <algorithm>\n"));
+    EXPECT_EQ(source.scalars.size(), 2U);
+}
+
+TEST(KernelFolder, ATemplateIsToldByConstantsAndHonesTeamsAreChosenWithIt) {
+    const KernelFolder kernel(example("ell"));
+    const Problem problem = Families({kernel.family()}).parse_problem("ell rows=8 width=3");
+    Limits limits = cpu_limits();
+    limits.multiprocessors = 8;
+    const SearchSpace space = kernel.family().space(problem, limits);
+    const KernelSource source = kernel.family().kernel(problem, space.parse("threads=half"), limits);
+    EXPECT_THAT(source.text, HasSubstr("constexpr int width = 3;\nconstexpr int chunk = 64;\n"));
+    EXPECT_THAT(source.text, HasSubstr("num_threads"));
+    EXPECT_THAT(source.text, Not(HasSubstr("#define")));
+    EXPECT_EQ(kernel.family().range(problem), 8);
+}
+
+TEST(KernelFolder, AFolderWithoutItsFileOrWithAWrongExampleIsRefused) {
+    TemporaryFolder empty;
+    EXPECT_THROW(KernelFolder{empty.path()}, Error);
+    EXPECT_THROW(KernelFolder{empty.path() / "absent"}, Error);
+    const Copy copy("transpose");
+    copy.replace("family.json", "rows=300", "rows=0");
+    EXPECT_THROW(KernelFolder{copy.path()}, Error);
+}
+
+}  // namespace
+}  // namespace hone::kernel_folder_test

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <memory>
+
+#include "generator/families.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/kernel_folder/description.hpp"
+#include "runtime/kernel_folder/kernel_folder.hpp"
+#include "tools/command.hpp"
+#include "tools/format.hpp"
+#include "tools/json.hpp"
+#include "tools/kernel_check.hpp"
+#include "tools/problem_words.hpp"
+#include "tools/target.hpp"
+
+namespace hone::tools {
+namespace check {
+
+struct Settings {
+    std::vector<std::string> words;
+    bool json = false;
+};
+
+// What was looked at, and what was found.
+struct Report {
+    std::vector<KernelFinding> findings;
+    std::vector<std::string> done;  // in words, in order
+    int configurations = 0;
+
+    // Whether there was nothing new to tell.
+    bool add(std::vector<KernelFinding> found) {
+        bool fine = true;
+        for (KernelFinding& finding : found) {
+            fine = fine && finding.kind != KernelFinding::Kind::mistake;
+            findings.push_back(std::move(finding));
+        }
+        return fine;
+    }
+    bool sound() const {
+        return std::none_of(findings.begin(), findings.end(),
+                            [](const KernelFinding& finding) { return finding.kind == KernelFinding::Kind::mistake; });
+    }
+};
+
+void check_device(const KernelFolder& kernel, const std::vector<Problem>& problems, Backend& backend, bool reference, Report& report) {
+    const Limits& limits = backend.device().limits;
+    for (const Problem& problem : problems) {
+        if (!report.add(space_findings(kernel, problem, limits))) return;
+        const std::vector<Config> configs = some_members(kernel.family(), problem, limits);
+        if (!report.add(compiler_findings(kernel, problem, configs, backend.compiler(), limits)) || !reference) return;
+        if (!report.add(run_findings(kernel, problem, configs, backend))) return;
+        report.configurations += static_cast<int>(configs.size());
+        report.done.push_back(fmt::format("{} configurations run on {}: {}", configs.size(), backend.device().fingerprint.name, problem.key()));
+    }
+}
+
+// On the GPU that is here, else as far as a compiler tells.
+void check_cuda(const KernelFolder& kernel, const std::vector<Problem>& problems, bool reference, DiskCache& cache, Report& report) {
+    std::unique_ptr<Backend> backend;
+    std::unique_ptr<Compiler> compiler;
+    const Limits limits = cuda_limits(90);
+    try {
+        backend = make_backend("cuda", cache);
+    } catch (const Error&) {
+        try {
+            compiler = make_nvrtc_compiler("sm_90", cache);
+        } catch (const Error& error) {
+            report.findings.push_back({KernelFinding::Kind::remark, fmt::format("cuda: not compiled: {}", error.what())});
+        }
+    }
+    if (backend) return check_device(kernel, problems, *backend, reference, report);
+    if (!report.add(space_findings(kernel, problems.front(), limits)) || !compiler) return;
+    const std::vector<Config> configs = some_members(kernel.family(), problems.front(), limits);
+    if (report.add(compiler_findings(kernel, problems.front(), configs, *compiler, limits)))
+        report.done.push_back(fmt::format("{} configurations compiled for sm_90, and not run: there is no GPU here", configs.size()));
+}
+
+void print_report(const Report& report, const KernelFolder& kernel, Console& console) {
+    for (const KernelFinding& finding : report.findings)
+        console.print("{}: {}\n", finding.kind == KernelFinding::Kind::mistake ? "mistake" : "remark", finding.text);
+    for (const std::string& done : report.done) console.print("{}\n", done);
+    if (report.sound()) console.print("{}: no mistake found\n", kernel.family().name);
+}
+
+Exit run(const Settings& settings, Console& console) {
+    if (settings.words.empty()) throw Error("check", "no folder is given", "name a kernel folder: hone check ./my_kernel");
+    const KernelFolder kernel(settings.words.front());
+    const Families families({kernel.family()});
+    std::vector<std::string> words(settings.words.begin(), settings.words.end());
+    words.front() = kernel.family().name;
+    const Problem problem = words.size() == 1 ? families.parse_problem(kernel.family().example) : problem_of(words, families);
+    std::vector<Problem> problems{problem};
+    if (const Problem odd = odd_sized(kernel, problem); odd != problem) problems.push_back(odd);
+    DiskCache cache(DiskCache::default_folder());
+    Report report;
+    report.add(source_findings(kernel));
+    bool reference = true;
+    for (const Problem& one : problems) reference = reference && report.add(reference_findings(kernel, one));
+    if (kernel.description().cpu) check_device(kernel, problems, *make_cpu_backend(0, cache), reference, report);
+    if (kernel.description().cuda) check_cuda(kernel, problems, reference, cache, report);
+    if (settings.json) {
+        Json mistakes = Json::array();
+        Json remarks = Json::array();
+        for (const KernelFinding& finding : report.findings)
+            (finding.kind == KernelFinding::Kind::mistake ? mistakes : remarks).push_back(finding.text);
+        print(console, {{"kernel", kernel.family().name},
+                        {"folder", kernel.path().string()},
+                        {"sound", report.sound()},
+                        {"configurations_verified", report.configurations},
+                        {"mistakes", std::move(mistakes)},
+                        {"remarks", std::move(remarks)}});
+    } else {
+        print_report(report, kernel, console);
+    }
+    return report.sound() ? Exit::ok : Exit::nothing;
+}
+
+Action declare(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.words("FOLDER [key=value...]", settings->words, "a kernel folder, and a problem to check it with; default its example");
+    options.flag("json", settings->json, "print one JSON document");
+    return [settings](Console& console) { return run(*settings, console); };
+}
+
+}  // namespace check
+
+Command check_command() {
+    return {
+        "check",
+        "find the mistakes of a kernel folder before it is tuned",
+        "FOLDER [key=value...] [options]",
+        "Reads the folder's family.json strictly, and says what is wrong by file, line and place. Looks for tunables and parameters that nothing "
+        "uses, constraints that leave nothing, and a reference that writes no output. Then it compiles the safe configuration and some others, and "
+        "runs them at the problem's size and at one that few numbers divide: twice each, with outputs poisoned in two ways. So it finds values "
+        "that are not written, written where they should not be, wrong, or that depend on what was in memory before.\n\n"
+        "A CUDA kernel is run where there is a GPU, and compiled for sm_90 where there is NVRTC alone. Exit code 1 when there is a mistake.",
+        {{"check ./my_kernel", "with the problem that its family.json gives as example"}},
+        check::declare};
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,354 @@
+#include "tools/kernel_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "generator/error.hpp"
+#include "generator/families.hpp"
+#include "runtime/kernel_folder/data.hpp"
+#include "runtime/kernel_folder/description.hpp"
+#include "runtime/kernel_folder/source_text.hpp"
+#include "runtime/library.hpp"
+#include "tuner/restriction.hpp"
+
+namespace hone::tools {
+namespace {
+
+using kernel_folder::Description;
+using kernel_folder::Expression;
+using kernel_folder::Side;
+using KernelFindings = std::vector<KernelFinding>;
+
+KernelFinding mistake(std::string text) {
+    return {KernelFinding::Kind::mistake, std::move(text)};
+}
+
+KernelFinding remark(std::string text) {
+    return {KernelFinding::Kind::remark, std::move(text)};
+}
+
+// The words of a C++ text that are no comment and no literal.
+std::set<std::string> words_in(const std::string& text) {
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+    std::set<std::string> words;
+    for (std::size_t i = 0; i < text.size();) {
+        if (text.compare(i, 2, "//") == 0 && text.compare(i, 4, "//@ ") != 0) {
+            i = std::min(text.find('\n', i), text.size());
+        } else if (text.compare(i, 2, "/*") == 0) {
+            const std::size_t end = text.find("*/", i + 2);
+            i = end == std::string::npos ? text.size() : end + 2;
+        } else if (text[i] == '"') {
+            for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
+                if (text[i] == '\\') ++i;
+            ++i;
+        } else if (letter(text[i])) {
+            const std::size_t begin = i;
+            while (i < text.size() && letter(text[i])) ++i;
+            words.insert(text.substr(begin, i - begin));
+        } else {
+            ++i;
+        }
+    }
+    return words;
+}
+
+// A value is used by its name or, where it is a word, by the name of one of its choices.
+bool uses(const std::set<std::string>& words, const std::string& name) {
+    return words.contains(name) || std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word.starts_with(name + "_"); });
+}
+
+void add_names(const Expression& expression, std::set<std::string>& words) {
+    for (const std::string& name : expression.names()) words.insert(name);
+}
+
+std::set<std::string> launch_words(const Side& side) {
+    std::set<std::string> words;
+    for (const auto& launch : side.launches) {
+        for (const auto* dimensions : {&launch.grid, &launch.block})
+            for (const Expression& one : *dimensions) add_names(one, words);
+        for (const Expression* one : {&launch.range_per_block, &launch.shared_bytes}) add_names(*one, words);
+        for (const Expression& one : launch.constants) add_names(one, words);
+    }
+    for (const auto& scratch : side.scratch) add_names(scratch.words, words);
+    return words;
+}
+
+void examine_side(const Description& description, const std::optional<Side>& side, const char* target, KernelFindings& findings) {
+    if (!side) return;
+    const std::set<std::string> source = words_in(side->text);
+    const std::set<std::string> launches = launch_words(*side);
+    for (const Tunable& tunable : side->tunables)
+        if (!uses(source, tunable.name) && !launches.contains(tunable.name))
+            findings.push_back(mistake(fmt::format("{}: neither {} nor a launch uses the tunable {}, so all its values are the same kernel", target,
+                                                   side->file, tunable.name)));
+    for (const auto& parameter : description.parameters)
+        if (!parameter.extent && parameter.name != "precision" && !uses(source, parameter.name) && !launches.contains(parameter.name))
+            findings.push_back(remark(fmt::format("{}: {} does not use the parameter {}", target, side->file, parameter.name)));
+    for (const auto& launch : side->launches)
+        if (!source.contains(launch.entry))
+            findings.push_back(mistake(fmt::format("{}: there is no function {} in {}; hone calls it as {}", target, launch.entry, side->file,
+                                                   declaration(description, launch.entry, side->scratch, launch.constants.size()))));
+}
+
+std::string first_lines(const std::string& text) {
+    constexpr int most = 12;
+    std::size_t end = 0;
+    for (int i = 0; i < most && end < text.size(); ++i) end = std::min(text.find('\n', end), text.size() - 1) + 1;
+    return text.substr(0, end);
+}
+
+// The places [2][7] of word `index`.
+std::string place_of(const ArraySpec& spec, std::int64_t index) {
+    std::string text;
+    for (const std::int64_t stride : spec.strides) {
+        text += fmt::format("[{}]", index / stride);
+        index %= stride;
+    }
+    return text;
+}
+
+double word_of(const HostArray& array, std::int64_t i) {
+    return array.precision() == Precision::f32 ? static_cast<double>(array.values<float>()[static_cast<std::size_t>(i)])
+                                               : array.values<double>()[static_cast<std::size_t>(i)];
+}
+
+constexpr unsigned char nan_bytes = 0xff, number_bytes = 0x41;  // of the two poisons
+
+double poison_number(Precision precision) {
+    HostArray word(precision, 1);
+    std::memset(word.data(), number_bytes, static_cast<std::size_t>(word.bytes()));
+    return word_of(word, 0);
+}
+
+// One step from a workload's arrays, outputs filled with the byte.
+std::vector<HostArray> stepped(Backend& backend, const std::shared_ptr<const Kernel>& kernel, const Workload& data, unsigned char poison) {
+    const std::vector<ArraySpec>& specs = kernel->source().arrays;
+    std::vector<DeviceArray> memory;
+    std::vector<void*> pointers;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        memory.emplace_back(backend, data.arrays[i].bytes());
+        if (specs[i].access == Access::out)
+            backend.fill(memory[i].data(), poison, data.arrays[i].bytes());
+        else
+            backend.copy(memory[i].data(), data.arrays[i].data(), data.arrays[i].bytes());
+        pointers.push_back(memory[i].data());
+    }
+    backend.synchronise();
+    const BoundKernel bound(kernel, pointers);
+    bound.launch();
+    std::vector<HostArray> after;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        after.emplace_back(data.arrays[i].precision(), data.arrays[i].words());
+        backend.copy(after[i].data(), memory[i].data(), after[i].bytes());
+    }
+    backend.synchronise();
+    return after;
+}
+
+// How often something was found in an array, and where first.
+struct Count {
+    std::int64_t count = 0;
+    std::int64_t first = 0;
+
+    void add(std::int64_t index) {
+        if (count++ == 0) first = index;
+    }
+};
+
+// What is wrong with an array that a step writes, after the steps with either poison; or nothing.
+std::optional<std::string> wrong_output(const ArraySpec& spec, const HostArray& expected, const HostArray& after_nan, const HostArray& after_number,
+                                        double tolerance) {
+    const double poison = poison_number(expected.precision());
+    Count unwritten, unasked, dependent, wrong, unsteady;
+    std::int64_t written = 0;
+    for (std::int64_t i = 0; i < expected.words(); ++i) {
+        const double right = word_of(expected, i), one = word_of(after_nan, i), other = word_of(after_number, i);
+        if (std::isnan(right)) {
+            if (!std::isnan(one)) unasked.add(i);
+            continue;
+        }
+        ++written;
+        if (std::isnan(one))
+            other == poison ? unwritten.add(i) : std::isnan(other) ? wrong.add(i) : dependent.add(i);
+        else if (!(std::abs(one - right) <= tolerance))
+            wrong.add(i);
+        else if (!(std::abs(other - right) <= tolerance))
+            unsteady.add(i);
+    }
+    const auto at = [&](const Count& count) { return spec.name + place_of(spec, count.first); };
+    if (unwritten.count == written && written > 0) return fmt::format("it writes nothing to {}", spec.name);
+    if (dependent.count > 0)
+        return fmt::format("{} of {} values of {} depend on what was in its memory before the step, the first at {}", dependent.count, written,
+                           spec.name, at(dependent));
+    if (unwritten.count > 0)
+        return fmt::format("it leaves out {} of {} values of {}, the first at {}", unwritten.count, written, spec.name, at(unwritten));
+    if (unasked.count > 0)
+        return fmt::format("it writes {} values of {} that the reference does not write, the first at {}", unasked.count, spec.name, at(unasked));
+    if (wrong.count > 0)
+        return fmt::format("{} of {} values of {} are wrong, the first at {}: {} where the reference has {}, and {:.3g} is allowed", wrong.count,
+                           written, spec.name, at(wrong), word_of(after_nan, wrong.first), word_of(expected, wrong.first), tolerance);
+    if (unsteady.count > 0)
+        return fmt::format("{} of {} values of {} are right in one step and wrong in the next from the same inputs, the first at {}: {} and {}",
+                           unsteady.count, written, spec.name, at(unsteady), word_of(after_nan, unsteady.first),
+                           word_of(after_number, unsteady.first));
+    return std::nullopt;
+}
+
+bool same_bytes(const HostArray& a, const HostArray& b) {
+    return std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.bytes())) == 0;
+}
+
+}  // namespace
+
+std::vector<KernelFinding> source_findings(const KernelFolder& kernel) {
+    KernelFindings findings;
+    examine_side(kernel.description(), kernel.description().cpu, "cpu", findings);
+    examine_side(kernel.description(), kernel.description().cuda, "cuda", findings);
+    return findings;
+}
+
+std::vector<KernelFinding> space_findings(const KernelFolder& kernel, const Problem& problem, const Limits& limits) {
+    KernelFindings findings;
+    try {
+        const SearchSpace space = kernel.family().space(problem, limits);
+        std::vector<std::set<Value>> had(space.tunables().size());
+        const std::vector<std::int64_t> members = space.members();
+        for (const std::int64_t index : members) {
+            const Config config = space.at(index);
+            for (std::size_t i = 0; i < had.size(); ++i) had[i].insert(config.assignments()[i].value);
+        }
+        if (members.size() == 1 && space.product() > 1)
+            findings.push_back(
+                mistake(fmt::format("{}: the constraints leave the safe configuration alone of {}", to_string(limits.target), space.product())));
+        for (std::size_t i = 0; i < had.size() && members.size() > 1; ++i)
+            for (const Value& value : space.tunables()[i].values)
+                if (!had[i].contains(value))
+                    findings.push_back(remark(fmt::format("{}: the constraints leave no configuration with {}={}", to_string(limits.target),
+                                                          space.tunables()[i].name, to_string(value))));
+    } catch (const Error& error) {
+        findings.push_back(mistake(error.what()));
+    }
+    return findings;
+}
+
+std::vector<Config> some_members(const Family& family, const Problem& problem, const Limits& limits) {
+    constexpr std::int64_t drawn = 2;
+    std::vector<Config> configs;
+    try {
+        const SearchSpace space = family.space(problem, limits);
+        configs.push_back(space.safe());
+        for (const std::int64_t index : drawn_members(space, {}, drawn, 1))
+            if (const Config config = space.at(index); config != space.safe()) configs.push_back(config);
+    } catch (const Error&) {
+        configs.clear();  // what is wrong with the space is told by space_findings
+    }
+    return configs;
+}
+
+std::vector<KernelFinding> reference_findings(const KernelFolder& kernel, const Problem& problem) {
+    KernelFindings findings;
+    try {
+        const Workload data = kernel.family().workload(problem, 1);
+        const std::vector<HostArray> inputs = filled_arrays(kernel.description(), kernel.path(), problem, 1);
+        const std::vector<ArraySpec> specs = kernel.family().arrays(problem);
+        for (std::size_t i = 0; i < specs.size(); ++i) {
+            if (specs[i].access == Access::in) {
+                if (!same_bytes(data.arrays[i], inputs[i]))
+                    findings.push_back(mistake(fmt::format("the reference changes {}, which is only read", specs[i].name)));
+                continue;
+            }
+            bool writes = false;
+            for (std::int64_t word = 0; word < specs[i].words && !writes; ++word) writes = !std::isnan(word_of(data.expected[i], word));
+            if (!writes) findings.push_back(mistake(fmt::format("the reference writes nothing to {}, or only NaN", specs[i].name)));
+            if (specs[i].access == Access::inout && same_bytes(data.expected[i], inputs[i]))
+                findings.push_back(mistake(fmt::format("the reference leaves {} as it was", specs[i].name)));
+        }
+    } catch (const Error& error) {
+        findings.push_back(mistake(error.what()));
+    }
+    return findings;
+}
+
+std::vector<KernelFinding> compiler_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs,
+                                             const Compiler& compiler, const Limits& limits) {
+    KernelFindings findings;
+    for (const Config& config : configs) {
+        try {
+            const CompileOutcome outcome = compiler.compile(kernel.family().kernel(problem, config, limits));
+            if (outcome.ok) continue;
+            const auto& side = limits.target == Target::cuda ? kernel.description().cuda : kernel.description().cpu;
+            const auto& launch = side->launches.front();
+            findings.push_back(mistake(fmt::format("{} with {} does not compile: {}\n{}hone calls it as: {}", side->file, config.key(),
+                                                   outcome.failure, first_lines(outcome.code.log),
+                                                   declaration(kernel.description(), launch.entry, side->scratch, launch.constants.size()))));
+        } catch (const Error& error) {
+            findings.push_back(mistake(error.what()));
+        }
+        if (!findings.empty()) break;  // the others say the same
+    }
+    return findings;
+}
+
+std::vector<KernelFinding> run_findings(const KernelFolder& kernel, const Problem& problem, const std::vector<Config>& configs, Backend& backend) {
+    const Family& family = kernel.family();
+    const std::vector<ArraySpec> specs = family.arrays(problem);
+    const Workload data = family.workload(problem, 1);
+    // What is found, with the configurations in which it is.
+    std::vector<std::pair<std::string, std::vector<std::string>>> found;
+    const auto note = [&](const std::string& wrong, const Config& config) {
+        auto same = std::find_if(found.begin(), found.end(), [&](const auto& one) { return one.first == wrong; });
+        if (same == found.end()) same = found.insert(same, {wrong, {}});
+        same->second.push_back(config.key());
+    };
+    for (const Config& config : configs) {
+        try {
+            Match match;
+            match.config = config;
+            const auto loaded = std::make_shared<const Kernel>(backend, family, problem, match, backend.device().limits);
+            const std::vector<HostArray> one = stepped(backend, loaded, data, nan_bytes);
+            const std::vector<HostArray> other = stepped(backend, loaded, data, number_bytes);
+            for (std::size_t i = 0; i < specs.size(); ++i) {
+                if (specs[i].access == Access::in) {
+                    if (!same_bytes(one[i], data.arrays[i])) note(fmt::format("it changes {}, which is only read", specs[i].name), config);
+                } else if (const auto wrong = wrong_output(specs[i], data.expected[i], one[i], other[i], data.tolerance)) {
+                    note(*wrong, config);
+                }
+            }
+        } catch (const Error& error) {
+            note(error.what(), config);
+        }
+    }
+    KernelFindings findings;
+    for (const auto& [wrong, where] : found) {
+        const std::string others = where.size() == 1 ? "" : fmt::format(" (and {} of {} others)", where.size() - 1, configs.size() - 1);
+        findings.push_back(
+            mistake(fmt::format("{} on {} with {}{}: {}", problem.key(), backend.device().fingerprint.name, where.front(), others, wrong)));
+    }
+    return findings;
+}
+
+Problem odd_sized(const KernelFolder& kernel, const Problem& problem) {
+    std::vector<Assignment> parameters = problem.parameters();
+    for (Assignment& assignment : parameters)
+        for (const ProblemParameter& parameter : kernel.family().parameters)
+            if (parameter.name == assignment.name && parameter.extent)
+                assignment.value = std::clamp((problem.integer(parameter.name) * 2 / 3) | 1, parameter.low, parameter.high);
+    try {
+        const Families families({kernel.family()});
+        Problem odd = families.make_problem(problem.family(), parameters);
+        kernel.family().arrays(odd);
+        kernel.family().range(odd);
+        return odd;
+    } catch (const Error&) {
+        return problem;
+    }
+}
+
+}  // namespace hone::tools
