@@ -62,7 +62,6 @@ TEST(ConcurrentThreadRanks, AFailureOfOneRankEndsAll) {
         for (const bool late : {false, true}) {
             std::atomic<int> ended = 0;
             const std::string text = reason(4, [&](Communicator& ranks) {
-                ranks.barrier();
                 if (ranks.rank() == 2) {
                     if (late) std::this_thread::sleep_for(std::chrono::milliseconds(20));
                     throw Error("the disk", "it is full", "make room");
