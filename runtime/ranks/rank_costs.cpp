@@ -30,22 +30,27 @@ double exchange_seconds(Communicator& communicator, std::size_t bytes, int calls
     });
 }
 
+double gather_seconds(Communicator& communicator, int words) {
+    const std::vector<double> own(static_cast<std::size_t>(words));
+    std::vector<double> all(own.size() * static_cast<std::size_t>(communicator.size()));
+    const std::vector<int> counts = equal_counts(communicator, words);
+    return seconds_per_call(communicator, 200, [&] { communicator.all_gather(own, counts, all); });
+}
+
 }  // namespace
 
 RankCosts measure_rank_costs(Communicator& communicator) {
     RankCosts costs;
     costs.message = exchange_seconds(communicator, sizeof(double), 200);
     costs.megabyte = exchange_seconds(communicator, 1 << 20, 10);
-    const std::array<double, 2> own{};
-    std::vector<double> all(own.size() * static_cast<std::size_t>(communicator.size()));
-    const std::vector<int> counts = equal_counts(communicator, static_cast<int>(own.size()));
-    costs.all_gather = seconds_per_call(communicator, 200, [&] { communicator.all_gather(own, counts, all); });
+    costs.all_gather = gather_seconds(communicator, 1);
+    costs.block_sums = gather_seconds(communicator, (512 + communicator.size() - 1) / communicator.size());
     return costs;
 }
 
 std::string to_string(const RankCosts& costs) {
-    return fmt::format("8 bytes to a neighbour in {:.2g} us, 1 MiB in {:.3g} us; two words of all ranks to all in {:.2g} us", costs.message * 1e6,
-                       costs.megabyte * 1e6, costs.all_gather * 1e6);
+    return fmt::format("8 bytes to a neighbour in {:.1f} us, 1 MiB in {:.0f} us; a word of each rank to all in {:.1f} us, 512 words in {:.1f} us",
+                       costs.message * 1e6, costs.megabyte * 1e6, costs.all_gather * 1e6, costs.block_sums * 1e6);
 }
 
 }  // namespace hone
