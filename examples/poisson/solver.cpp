@@ -149,12 +149,13 @@ struct PoissonSolver::State {
         allocate("history", history_words);
         if (shared()) prepare_exchange();
         upload_operator();
+        const auto direction_part = shared() ? part_of(library, *direction) : nullptr,
+                   residual_part = shared() ? part_of(library, *residual) : nullptr;
         for (const std::string old : {"0", "1"}) {
             const std::string other = old == "0" ? "1" : "0";
             const std::map<std::string, std::string> of_directions{{"p_old", "p" + old}, {"p", "p" + other}};
             const std::map<std::string, std::string> of_residuals{{"r_old", "r" + old}, {"r", "r" + other}};
             if (shared()) {
-                const auto direction_part = part_of(library, *direction), residual_part = part_of(library, *residual);
                 shared_directions.emplace_back(backend, direction_part, pointers(*direction_part, of_directions), slab, data("w"));
                 shared_residuals.emplace_back(backend, residual_part, pointers(*residual_part, of_residuals), slab, data("z"));
             } else {

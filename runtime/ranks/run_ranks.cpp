@@ -5,11 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <vector>
 
 #include "generator/error.hpp"
 #include "runtime/processors.hpp"
@@ -27,21 +31,27 @@ int number_in(const char* variable) {
     return std::max(number, 0);
 }
 
-// Ranks that nobody bound would all use all processors.
-void take_share_of_processors(const Communicator& communicator) {
+// Ranks of a host that may run on the same processors share them: each would use them all.
+void take_share_of_processors(Communicator& communicator) {
     const Processors& own = processors();
-    const bool bound = static_cast<long>(own.numbers.size()) < sysconf(_SC_NPROCESSORS_ONLN);
-    if (communicator.local_size() > 1 && !bound && number_in("OMP_NUM_THREADS") == 0)
-        omp_set_num_threads(std::max(1, own.threads / communicator.local_size()));
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    const auto number_of_host = static_cast<double>(std::hash<std::string>()(host.data()) % (std::uint64_t{1} << 32));
+    const std::array<double, 3> place{number_of_host, static_cast<double>(own.numbers.front()), static_cast<double>(own.numbers.back())};
+    std::vector<double> places(place.size() * static_cast<std::size_t>(communicator.size()));
+    communicator.all_gather(place, equal_counts(communicator, static_cast<int>(place.size())), places);
+    int sharing = 0;
+    for (auto other = places.begin(); other != places.end(); other += place.size()) sharing += std::equal(place.begin(), place.end(), other) ? 1 : 0;
+    if (sharing > 1 && number_in("OMP_NUM_THREADS") == 0) omp_set_num_threads(std::max(1, own.threads / sharing));
 }
 
 int run_processes(const std::string& program, const std::function<int(Communicator&)>& work) {
     const auto communicator = start_mpi();
-    take_share_of_processors(*communicator);
     const auto failed = [&](const std::string& reason) {
         communicator->abort(fmt::format("{}: rank {} of {}: {}", program, communicator->rank(), communicator->size(), reason));
     };
     try {
+        take_share_of_processors(*communicator);
         const int code = work(*communicator);
         // No rank leaves while another may still fail.
         communicator->barrier();
