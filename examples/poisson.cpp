@@ -52,8 +52,7 @@ struct Options {
 };
 
 void declare(CLI::App& app, Options& options) {
-    add_device(app, options.device, options.records);
-    app.get_option("--device")->description("best, cuda, cuda:1 or cpu; several by commas: for the ranks of a host, or for as many in one process");
+    add_device(app, options.device, options.records, "; several by commas: for the ranks of a host, or for as many in one process");
     app.add_option("--size", options.size, "cells along each axis; 0: 512 on a GPU, 128 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 2048));
