@@ -112,12 +112,14 @@ struct Case {
 
 // The mean over all ranks' cells, by planes, so that it does not know how many they are.
 double mean_of(const Case& of, const std::vector<double>& cells, Communicator& ranks) {
-    std::vector<double> own, all(static_cast<std::size_t>(of.partition.cells[2]));
-    std::vector<int> counts;
-    for (auto plane = cells.begin(); plane != cells.end(); plane += static_cast<std::ptrdiff_t>(of.cells_of_plane()))
-        own.push_back(std::accumulate(plane, plane + static_cast<std::ptrdiff_t>(of.cells_of_plane()), 0.0));
-    for (int rank = 0; rank < ranks.size(); ++rank) counts.push_back(static_cast<int>(of.partition.block(rank)[2].cells()));
-    ranks.all_gather(own, counts, all);
+    std::vector<double> own(static_cast<std::size_t>(of.planes.cells())), all(static_cast<std::size_t>(of.partition.cells[2]));
+    auto plane = cells.begin();
+    for (double& sum : own) {
+        const auto next = plane + static_cast<std::ptrdiff_t>(of.cells_of_plane());
+        sum = std::accumulate(plane, next, 0.0);
+        plane = next;
+    }
+    ranks.all_gather(own, planes_of_ranks(of.partition), all);
     return std::accumulate(all.begin(), all.end(), 0.0) / of.cells_of_grid();
 }
 
@@ -188,8 +190,8 @@ void write_solution(const std::filesystem::path& folder, const Case& of, const s
     const auto name = [&](int rank) { return ranks.size() == 1 ? "solution.vti" : fmt::format("solution_{}.vti", rank); };
     image.write(folder / name(ranks.rank()));
     if (ranks.size() == 1 || ranks.rank() > 0) return;
-    std::vector<std::string> names;
-    for (int rank = 0; rank < ranks.size(); ++rank) names.push_back(name(rank));
+    std::vector<std::string> names(static_cast<std::size_t>(ranks.size()));
+    for (int rank = 0; rank < ranks.size(); ++rank) names[static_cast<std::size_t>(rank)] = name(rank);
     write_vtk_parts(folder / "solution.vtm", names);
 }
 

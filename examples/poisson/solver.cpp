@@ -109,6 +109,12 @@ GridPartition partition_planes(const std::string& boundary, int nx, int ny, int 
     return partition_grid({nx, ny, nz}, {false, false, boundary == "periodic"}, ranks, {1, 1, chunk_planes}, {false, false, true});
 }
 
+std::vector<int> planes_of_ranks(const GridPartition& partition) {
+    std::vector<int> planes(static_cast<std::size_t>(partition.size()));
+    for (int rank = 0; rank < partition.size(); ++rank) planes[static_cast<std::size_t>(rank)] = static_cast<int>(partition.block(rank)[2].cells());
+    return planes;
+}
+
 struct PoissonSolver::State {
     Backend& backend;
     PoissonSystem system;
@@ -348,11 +354,9 @@ struct PoissonSolver::State {
 
     // The sums of the grid's blocks, of all ranks.
     std::vector<double> gathered(const SharedHalf& half, int sums) const {
-        std::vector<int> counts;
-        for (int rank = 0; rank < ranks.size(); ++rank) {
-            const std::int64_t chunks = (partition.block(rank)[2].cells() + chunk_planes - 1) / chunk_planes;
-            counts.push_back(static_cast<int>(chunks * blocks_of_chunk(system.nx, system.ny)) * sums);
-        }
+        std::vector<int> counts = planes_of_ranks(partition);
+        const int words_of_chunk = static_cast<int>(blocks_of_chunk(system.nx, system.ny)) * sums;
+        for (int& count : counts) count = (count + chunk_planes - 1) / chunk_planes * words_of_chunk;
         std::vector<double> all(static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), 0)));
         ranks.all_gather(half.block_sums(backend), counts, all);
         return all;
@@ -424,9 +428,7 @@ struct PoissonSolver::State {
         for (std::size_t k = 0; k < planes.size(); ++k)
             for (std::size_t cell = k * in_plane; cell < (k + 1) * in_plane; ++cell)
                 if (!is_solid(cell)) planes[k] += value(cell);
-        std::vector<int> counts;
-        for (int rank = 0; rank < ranks.size(); ++rank) counts.push_back(static_cast<int>(partition.block(rank)[2].cells()));
-        ranks.all_gather(planes, counts, all);
+        ranks.all_gather(planes, planes_of_ranks(partition), all);
         return std::accumulate(all.begin(), all.end(), 0.0);
     }
 

@@ -60,6 +60,8 @@ std::string to_string(Ending ending);
 
 /// Which planes of a grid each rank has: all as many, in chunks of those that the sums take together. Throws Error for more ranks than chunks.
 GridPartition partition_planes(const std::string& boundary, int nx, int ny, int nz, int ranks);
+/// How many planes each rank has: what all_gather takes for a word of each plane.
+std::vector<int> planes_of_ranks(const GridPartition& partition);
 
 /// Conjugate gradients on a device, with or without a preconditioner: two kernels an iteration. Their scalars never leave the device; the host looks
 /// at them every `check_every` iterations.
