@@ -3,18 +3,21 @@
 //     poisson [--size 128] [--method polynomial|jacobi|none] [--boundary periodic|dirichlet|neumann] [--precision f32|f64] ...
 //
 // The right-hand side is that of a known solution, or random. Exit code 0: it converged, and the checks printed at the end hold.
+//
+//     mpirun -n 4 poisson --size 256              ranks in processes, each with a part of the planes (docs/many-devices.md)
+//     poisson --size 512 --device cuda:0,cuda:1   ranks in threads of this process
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <numbers>
 #include <numeric>
 #include <random>
+#include <span>
+#include <sstream>
 
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
@@ -24,12 +27,20 @@
 #include "examples/output/vtk.hpp"
 #include "examples/poisson/solver.hpp"
 #include "generator/error.hpp"
+#include "generator/families/poisson7/family.hpp"
 #include "runtime/ceilings.hpp"
+#include "runtime/ranks/device_of_rank.hpp"
+#include "runtime/ranks/run_ranks.hpp"
+#include "runtime/ranks/thread_ranks.hpp"
 #include "runtime/session/session.hpp"
 
 namespace {
 
 using namespace hone::examples;
+using hone::CellRange;
+using hone::Communicator;
+using hone::GridPartition;
+using hone::Reduction;
 
 struct Options {
     std::string device = "best", records;
@@ -41,7 +52,7 @@ struct Options {
 };
 
 void declare(CLI::App& app, Options& options) {
-    add_device(app, options.device, options.records);
+    add_device(app, options.device, options.records, "; several by commas: for the ranks of a host, or for as many in one process");
     app.add_option("--size", options.size, "cells along each axis; 0: 512 on a GPU, 128 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 2048));
@@ -61,8 +72,10 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--tolerance", options.settings.tolerance, "of the residual, relative to the first")->capture_default_str();
     app.add_option("--iterations", options.settings.most_iterations, "at most")->capture_default_str()->check(CLI::PositiveNumber);
     app.add_option("--check-every", options.settings.check_every, "iterations from one look at the residual to the next")->capture_default_str();
-    app.add_option("--output", options.folder,
-                   "folder for the residuals (history.csv, history.svg) and the solution (solution.vti, and its middle plane as solution.png)");
+    app.add_option(
+        "--output", options.folder,
+        "folder for the residuals (history.csv, history.svg) and the solution (solution.vti, of several ranks a file each and solution.vtm, "
+        "and its middle plane as solution.png)");
 }
 
 // A function of one coordinate from 0 to 1 that the boundary allows, and its second derivative, at the centre of cell number n.
@@ -85,19 +98,43 @@ struct Profile {
     }
 };
 
+// A rank's planes of the problem.
 struct Case {
+    GridPartition partition;
+    CellRange planes;
     PoissonSystem system;
     std::vector<double> exact;  ///< empty where nobody knows it
     std::vector<double> right_hand_side;
+
+    std::size_t cells_of_plane() const { return static_cast<std::size_t>(system.nx) * static_cast<std::size_t>(system.ny); }
+    double cells_of_grid() const { return static_cast<double>(cells_of_plane()) * static_cast<double>(partition.cells[2]); }
 };
 
-Case make_case(const Options& options, int n) {
+// The mean over all ranks' cells, by planes, so that it does not know how many they are.
+double mean_of(const Case& of, const std::vector<double>& cells, Communicator& ranks) {
+    std::vector<double> own(static_cast<std::size_t>(of.planes.cells())), all(static_cast<std::size_t>(of.partition.cells[2]));
+    auto plane = cells.begin();
+    for (double& sum : own) {
+        const auto next = plane + static_cast<std::ptrdiff_t>(of.cells_of_plane());
+        sum = std::accumulate(plane, next, 0.0);
+        plane = next;
+    }
+    ranks.all_gather(own, planes_of_ranks(of.partition), all);
+    return std::accumulate(all.begin(), all.end(), 0.0) / of.cells_of_grid();
+}
+
+Case make_case(const Options& options, int n, Communicator& ranks) {
     const Profile profile(options.boundary, n);
-    Case result{PoissonSystem::laplacian(options.coefficients, options.boundary, options.precision, n, n, n, profile.width), {}, {}};
+    const GridPartition partition = partition_planes(options.boundary, n, n, n, ranks.size());
+    const CellRange planes = partition.block(ranks.rank())[2];
+    const int own = static_cast<int>(planes.cells());
+    Case result{
+        partition, planes, PoissonSystem::laplacian(options.coefficients, options.boundary, options.precision, n, n, own, profile.width), {}, {}};
     std::vector<double>& b = result.right_hand_side;
     b.resize(static_cast<std::size_t>(result.system.cells()));
     if (options.right_hand_side == "random") {
         std::mt19937_64 random(options.seed);
+        random.discard(static_cast<unsigned long long>(planes.first) * result.cells_of_plane());
         std::uniform_real_distribution<> uniform(-1, 1);
         std::generate(b.begin(), b.end(), [&] { return uniform(random); });
         return result;
@@ -106,7 +143,7 @@ Case make_case(const Options& options, int n) {
     along.reserve(static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i) along.push_back(profile(i));
     std::size_t cell = 0;
-    for (const auto& z : along)
+    for (const auto& z : std::span(along).subspan(static_cast<std::size_t>(planes.first), static_cast<std::size_t>(own)))
         for (const auto& y : along)
             for (const auto& x : along) {
                 result.exact.push_back(x.function * y.function * z.function);
@@ -114,7 +151,7 @@ Case make_case(const Options& options, int n) {
             }
     if (!result.system.singular) return result;
     // Solutions have no mean there.
-    const double mean = std::accumulate(result.exact.begin(), result.exact.end(), 0.0) / static_cast<double>(result.exact.size());
+    const double mean = mean_of(result, result.exact, ranks);
     for (double& value : result.exact) value -= mean;
     return result;
 }
@@ -131,7 +168,7 @@ void write_history(const std::filesystem::path& folder, const std::string& metho
     stream << "iteration,residual\n";
     Chart chart{"Conjugate gradients, preconditioner: " + method, "iteration", "|r| / |first r|", true, {{method, {}}}};
     for (std::size_t n = 0; n < history.size(); ++n) {
-        stream << n + 1 << ',' << history[n] << '\n';
+        stream << fmt::format("{},{}\n", n + 1, history[n]);
         chart.curves[0].points.emplace_back(static_cast<double>(n + 1), history[n]);
     }
     stream.close();
@@ -139,18 +176,28 @@ void write_history(const std::filesystem::path& folder, const std::string& metho
     write_chart(folder / "history.svg", chart);
 }
 
-void write_solution(const std::filesystem::path& folder, const std::vector<double>& x, int n, double width) {
-    const auto middle = static_cast<std::size_t>(n / 2) * static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-    write_png(folder / "solution.png", n, n, [&](int i, int j) { return x[middle + static_cast<std::size_t>((n - 1 - j) * n + i)]; },
-              {.magnify = std::max(1, 512 / n)});
+// Each rank its planes; the one that has the grid's middle plane, the picture.
+void write_solution(const std::filesystem::path& folder, const Case& of, const std::vector<double>& x, double width, Communicator& ranks) {
+    const int n = of.system.nx;
+    if (of.planes.first <= n / 2 && n / 2 < of.planes.last) {
+        const auto middle = static_cast<std::size_t>(n / 2 - of.planes.first) * of.cells_of_plane();
+        write_png(folder / "solution.png", n, n, [&](int i, int j) { return x[middle + static_cast<std::size_t>((n - 1 - j) * n + i)]; },
+                  {.magnify = std::max(1, 512 / n)});
+    }
     const std::vector<float> words(x.begin(), x.end());
-    VtkImage image({n, n, n}, {0, 0, 0}, {width, width, width});
+    VtkImage image({n, n, of.system.nz}, {0, 0, static_cast<double>(of.planes.first) * width}, {width, width, width});
     image.cell_field("u", 1, std::span<const float>(words));
-    image.write(folder / "solution.vti");
+    const auto name = [&](int rank) { return ranks.size() == 1 ? "solution.vti" : fmt::format("solution_{}.vti", rank); };
+    image.write(folder / name(ranks.rank()));
+    if (ranks.size() == 1 || ranks.rank() > 0) return;
+    std::vector<std::string> names(static_cast<std::size_t>(ranks.size()));
+    for (int rank = 0; rank < ranks.size(); ++rank) names[static_cast<std::size_t>(rank)] = name(rank);
+    write_vtk_parts(folder / "solution.vtm", names);
 }
 
 // With a bar on the residual's logarithmic way to the tolerance.
-Solve watched(PoissonSolver& solver, const Case& of, std::vector<double>& x, SolverSettings settings) {
+Solve watched(PoissonSolver& solver, const Case& of, std::vector<double>& x, SolverSettings settings, Communicator& ranks) {
+    if (ranks.rank() > 0) return solver.solve(of.right_hand_side, x, settings);
     constexpr int whole_way = 100;
     Progress progress("% of the way", whole_way);
     settings.progress = [&](std::span<const double> history) {
@@ -160,89 +207,128 @@ Solve watched(PoissonSolver& solver, const Case& of, std::vector<double>& x, Sol
     return solver.solve(of.right_hand_side, x, settings);
 }
 
-void print_speed(const Solve& solve, const PoissonSystem& system, double copy) {
+void print_speed(const Solve& solve, const Case& of, double bytes, double copy) {
     const double per_iteration = solve.seconds / solve.executed;
-    const double words = solve.bytes / static_cast<double>(system.cells()) / (system.precision == "f32" ? 4 : 8);
-    const double rate = solve.bytes / per_iteration;
+    const double words = bytes / of.cells_of_grid() / (of.system.precision == "f32" ? 4 : 8);
+    const double rate = bytes / per_iteration;
     fmt::print("{} iterations in {:.3g} s: {:.3g} ms each, {:.1f} M cell updates/s, {:.1f} GB/s of {:.2f} words per cell", solve.executed,
-               solve.seconds, per_iteration * 1e3, static_cast<double>(system.cells()) / per_iteration * 1e-6, rate * 1e-9, words);
+               solve.seconds, per_iteration * 1e3, of.cells_of_grid() / per_iteration * 1e-6, rate * 1e-9, words);
     if (copy > 0) fmt::print(", {:.0f} % of what a copy moves here ({:.1f} GB/s)", 100 * rate / copy, copy * 1e-9);
     fmt::print("\n");
 }
 
-double largest_error(const Case& of, const std::vector<double>& x) {
+double largest_error(const Case& of, const std::vector<double>& x, Communicator& ranks) {
     double error = 0;
     for (std::size_t cell = 0; cell < x.size(); ++cell) error = std::max(error, std::abs(x[cell] - of.exact[cell]));
-    return error;
+    return all_reduce(ranks, Reduction::largest, error);
 }
 
-bool check_residual(PoissonSolver& solver, const Case& of, const std::vector<double>& x, const Options& options) {
+// A check that rank 0 prints.
+bool report_once(bool good, const std::string& text, const Communicator& ranks) {
+    return ranks.rank() == 0 ? report(good, text) : good;
+}
+
+bool check_residual(PoissonSolver& solver, const Case& of, const std::vector<double>& x, const Options& options, Communicator& ranks) {
     const double unit = options.precision == "f32" ? 0x1p-24 : 0x1p-53;
     const double residual = solver.true_residual(of.right_hand_side, x);
     // What is computed in rounded numbers cannot follow the recurrence below unit roundoff times the condition number, about size^2.
     const double allowed = 2 * options.settings.tolerance + 10 * unit * options.size * options.size;
-    return report(residual <= allowed, fmt::format("|b - M x| / |b| = {:.2e}, allowed {:.2e}", residual, allowed));
+    return report_once(residual <= allowed, fmt::format("|b - M x| / |b| = {:.2e}, allowed {:.2e}", residual, allowed), ranks);
 }
 
 // Errors against the known solution here and with cells of twice the width: a quarter, where rounding does not hide it.
-bool check_order(hone::Backend& backend, hone::KernelLibrary& library, const Case& of, const std::vector<double>& x, const Options& options) {
-    const double fine = largest_error(of, x);
-    const Case half = make_case(options, options.size / 2);
-    PoissonSolver solver(backend, library, half.system);
+bool check_order(hone::Session& session, const Case& of, const std::vector<double>& x, const Options& options, Communicator& ranks) {
+    const double fine = largest_error(of, x, ranks);
+    const Case half = make_case(options, options.size / 2, ranks);
+    PoissonSolver solver(ranks, half.partition, session.backend(), session.library(), half.system);
     std::vector<double> coarse_x(half.right_hand_side.size(), 0.0);
     SolverSettings settings = options.settings;
     settings.progress = {};
     solver.solve(half.right_hand_side, coarse_x, settings);
-    const double order = std::log2(largest_error(half, coarse_x) / fine);
-    return report(std::abs(order - 2) < 0.3, fmt::format("largest error {:.2e}, of order {:.2f} in the cells' width", fine, order));
+    const double order = std::log2(largest_error(half, coarse_x, ranks) / fine);
+    return report_once(std::abs(order - 2) < 0.3, fmt::format("largest error {:.2e}, of order {:.2f} in the cells' width", fine, order), ranks);
 }
 
-int run(Options options) {
-    hone::Session session(options.device, {.database = options.records});
-    hone::Backend& backend = session.backend();
-    const bool cuda = backend.device().fingerprint.target == hone::Target::cuda;
-    if (options.size == 0) options.size = cuda ? 512 : 128;
-    hone::KernelLibrary& library = session.library();
-    const Case of = make_case(options, options.size);
-    PoissonSolver solver(backend, library, of.system);
+// On the grid of cells of twice the width, each rank needs its chunk of planes, too.
+bool order_can_be_checked(const Case& of, const Options& options, const Communicator& ranks) {
+    // On fewer cells the fourth power of their width still counts.
+    constexpr int cells_for_order = 32;
+    if (of.exact.empty() || options.precision != "f64" || options.size < cells_for_order) return false;
+    return options.size / 2 >= ranks.size() * hone::poisson::chunk_planes;
+}
+
+void print_beginning(const Options& options, const PoissonSolver& solver, const hone::Session& session, const Communicator& ranks) {
     fmt::print("-Laplace u = f on {0} x {0} x {0} cells, {1}, {2}, {3} coefficients, on {4}\n{5}\n", options.size, options.boundary,
-               options.precision, options.coefficients, backend.device().fingerprint.name, solver.kernels());
+               options.precision, options.coefficients, session.device().fingerprint.name, solver.kernels());
+    if (ranks.size() > 1) fmt::print("{} ranks, by {}\n", ranks.size(), ranks.transport());
+}
+
+int run(Options options, Communicator& ranks) {
+    hone::Session session(hone::device_of_rank(options.device, ranks), {.database = options.records});
+    const bool cuda = session.device().fingerprint.target == hone::Target::cuda;
+    if (options.size == 0) options.size = cuda ? 512 : 128;
+    hone::expect_same_on_all_ranks(ranks, "number of cells along an axis", fmt::format("{}", options.size));
+    const Case of = make_case(options, options.size, ranks);
+    PoissonSolver solver(ranks, of.partition, session.backend(), session.library(), of.system);
+    const bool speaks = ranks.rank() == 0;
+    if (speaks) print_beginning(options, solver, session, ranks);
     options.settings.preconditioner = options.method == "none"     ? Preconditioner::none
                                       : options.method == "jacobi" ? Preconditioner::jacobi
                                                                    : Preconditioner::polynomial;
     std::vector<double> x(of.right_hand_side.size(), 0.0);
-    const Solve solve = watched(solver, of, x, options.settings);
-    print_history(solve.history);
+    const Solve solve = watched(solver, of, x, options.settings, ranks);
+    if (speaks) print_history(solve.history);
     if (!options.folder.empty()) {
         std::filesystem::create_directories(options.folder);
-        write_history(options.folder, options.method, solve.history);
-        write_solution(options.folder, x, options.size, Profile(options.boundary, options.size).width);
+        if (speaks) write_history(options.folder, options.method, solve.history);
+        write_solution(options.folder, of, x, Profile(options.boundary, options.size).width, ranks);
     }
-    fmt::print("{} after {} iterations\n", to_string(solve.ending), solve.iterations);
-    print_speed(solve, of.system, hone::measure_ceilings(backend).copy_bytes_per_second);
+    const double bytes = all_reduce(ranks, Reduction::sum, solve.bytes);
+    ranks.barrier();  // ranks of a host copy at the same time
+    const double copy = all_reduce(ranks, Reduction::sum, hone::measure_ceilings(session.backend()).copy_bytes_per_second);
+    if (speaks) {
+        fmt::print("{} after {} iterations\n", to_string(solve.ending), solve.iterations);
+        print_speed(solve, of, bytes, copy);
+    }
     if (solve.ending != Ending::converged) return 1;
-    bool good = check_residual(solver, of, x, options);
-    // On fewer cells the fourth power of their width still counts.
-    constexpr int cells_for_order = 32;
-    if (!of.exact.empty() && options.precision == "f64" && options.size >= cells_for_order)
-        good = check_order(backend, library, of, x, options) && good;
+    bool good = check_residual(solver, of, x, options, ranks);
+    if (order_can_be_checked(of, options, ranks)) good = check_order(session, of, x, options, ranks) && good;
     return good ? 0 : 1;
+}
+
+// Several devices in one process are ranks on threads.
+int run_on_devices(const Options& options, Communicator& ranks) {
+    const auto devices = static_cast<int>(1 + std::count(options.device.begin(), options.device.end(), ','));
+    if (ranks.size() > 1 || devices == 1) return run(options, ranks);
+    int code = 0;
+    hone::run_thread_ranks(devices, [&](Communicator& threads) {
+        const int own = run(options, threads);
+        if (threads.rank() == 0) code = own;
+    });
+    return code;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-    Options options;
-    CLI::App app{"Solves a Poisson equation on a box with tuned kernels."};
-    declare(app, options);
-    app.footer(
-        "Examples:\n"
-        "  poisson                                            -Laplace u = f with zeros beyond the box, with its error\n"
-        "  poisson --boundary periodic --coefficients scalar  walls that are no walls, and the operator as four numbers\n"
-        "  poisson --size 64 --method none --output pictures  without a preconditioner; look at pictures/history.svg");
-    CLI11_PARSE(app, argc, argv);
-    return run(std::move(options));
-} catch (const std::exception& error) {
-    fmt::print(stderr, "poisson: {}\n", error.what());
-    return 2;
+int main(int argc, char** argv) {
+    return hone::run_ranks("poisson", [&](Communicator& ranks) {
+        const std::vector<std::string> words(argv + 1, argv + argc);
+        hone::expect_same_on_all_ranks(ranks, "command line", fmt::format("{}", fmt::join(words, " ")));
+        Options options;
+        CLI::App app{"Solves a Poisson equation on a box with tuned kernels."};
+        declare(app, options);
+        app.footer(
+            "Examples:\n"
+            "  poisson                                            -Laplace u = f with zeros beyond the box, with its error\n"
+            "  poisson --boundary periodic --coefficients scalar  walls that are no walls, and the operator as four numbers\n"
+            "  poisson --size 64 --method none --output pictures  without a preconditioner; look at pictures/history.svg\n"
+            "  mpirun -n 4 poisson --size 256                     four ranks, each with a part of the planes");
+        try {
+            app.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            std::ostringstream silent;
+            return ranks.rank() == 0 ? app.exit(error) : app.exit(error, silent, silent);
+        }
+        return run_on_devices(options, ranks);
+    });
 }

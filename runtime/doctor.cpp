@@ -13,6 +13,9 @@
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/power.hpp"
 #include "runtime/processors.hpp"
+#include "runtime/ranks/mpi_communicator.hpp"
+#include "runtime/ranks/rank_costs.hpp"
+#include "runtime/ranks/thread_ranks.hpp"
 #include "runtime/topology.hpp"
 
 namespace hone {
@@ -83,6 +86,21 @@ std::vector<Finding> compiler_findings() {
     return findings;
 }
 
+// Two ranks on threads are measured; MPI's are where a launcher has started them.
+std::vector<Finding> rank_findings() {
+    RankCosts costs;
+    run_thread_ranks(2, [&](Communicator& ranks) {
+        const RankCosts own = measure_rank_costs(ranks);
+        if (ranks.rank() == 0) costs = own;
+    });
+    const std::string mpi = mpi_version();
+    const bool found = !mpi.empty();
+    return {{"ranks in threads", true, to_string(costs), "", "several devices of one process share a grid"},
+            {"MPI", found, found ? mpi + "; 'mpirun -n 2 hone doctor' measures it" : "hone was built without it",
+             found ? "" : "install one (Debian, Ubuntu: apt install libopenmpi-dev openmpi-bin) and build hone anew",
+             "processes on one or many hosts share a grid"}};
+}
+
 std::string counted(int count, const std::string& noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
@@ -122,6 +140,7 @@ std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates) {
                                     cpu.fingerprint.units, static_cast<double>(cpu.memory_bytes) / (1 << 30)),
                         "", "CPU kernels run"});
     findings.push_back({"processors", true, processors_text(processors()), "", "CPU kernels, compilers and plain loops run on them"});
+    for (auto& finding : rank_findings()) findings.push_back(std::move(finding));
     findings.push_back({"topology", true, topology_text(topology_of(processors().numbers)), "", "threads and memory lie near each other"});
     return findings;
 }

@@ -95,6 +95,16 @@ void VtkImage::write(const std::filesystem::path& file) const {
     finish(stream, file);
 }
 
+void write_vtk_parts(const std::filesystem::path& file, std::span<const std::string> parts) {
+    std::ofstream stream(file, std::ios::binary);
+    stream
+        << "<?xml version=\"1.0\"?>\n<VTKFile type=\"vtkMultiBlockDataSet\" version=\"1.0\" byte_order=\"LittleEndian\">\n<vtkMultiBlockDataSet>\n";
+    for (std::size_t part = 0; part < parts.size(); ++part)
+        stream << fmt::format("<DataSet index=\"{}\" file=\"{}\"/>\n", part, escaped(parts[part]));
+    stream << "</vtkMultiBlockDataSet>\n</VTKFile>\n";
+    finish(stream, file);
+}
+
 void write_vtk_series(const std::filesystem::path& file, std::span<const std::pair<double, std::string>> times_and_files) {
     std::ofstream stream(file, std::ios::binary);
     stream << "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n<Collection>\n";

@@ -77,6 +77,9 @@ class VtkImage {
     std::string cell_data_, point_data_;
 };
 
+/// A .vtm file: the files, by names relative to its folder, that are parts of one picture, such as those of several ranks.
+void write_vtk_parts(const std::filesystem::path& file, std::span<const std::string> parts);
+
 /// A .pvd file: which file belongs to which time, so that ParaView shows a series. Names are relative to the .pvd file's folder.
 void write_vtk_series(const std::filesystem::path& file, std::span<const std::pair<double, std::string>> times_and_files);
 

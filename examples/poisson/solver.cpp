@@ -10,9 +10,12 @@
 #include <numeric>
 #include <optional>
 
+#include "examples/poisson/shared_half.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/families/poisson7/family.hpp"
+#include "runtime/ranks/halo_exchange.hpp"
+#include "runtime/ranks/thread_ranks.hpp"
 #include "runtime/uploader.hpp"
 
 namespace hone::examples {
@@ -27,9 +30,9 @@ void expect_length(const char* name, std::size_t found, std::int64_t expected) {
         throw Error(fmt::format("{} of a Poisson system", name), fmt::format("{} words", found), fmt::format("give {}", expected));
 }
 
-Problem problem(const PoissonSystem& system, const char* kernel) {
+Problem problem(const PoissonSystem& system, const std::string& kernel, std::int64_t planes) {
     return built_in_families().parse_problem(fmt::format("poisson7 kernel={} coefficients={} boundary={} precision={} nx={} ny={} nz={}", kernel,
-                                                         system.coefficients, system.boundary, system.precision, system.nx, system.ny, system.nz));
+                                                         system.coefficients, system.boundary, system.precision, system.nx, system.ny, planes));
 }
 
 std::shared_ptr<const Kernel> chosen(const Backend& backend, KernelLibrary& library, const Problem& problem,
@@ -37,6 +40,14 @@ std::shared_ptr<const Kernel> chosen(const Backend& backend, KernelLibrary& libr
     const auto found = configurations.find(problem.word("kernel"));
     if (found == configurations.end()) return library.kernel(problem);
     return library.kernel(problem, built_in_families().of(problem).space(problem, backend.device().limits).parse(found->second));
+}
+
+// A half of the iteration for a part of a grid, with the configuration that the half for a whole one has: they differ in what follows.
+std::shared_ptr<const Kernel> part_of(KernelLibrary& library, const Kernel& whole) {
+    std::vector<Assignment> parameters = whole.problem().parameters();
+    for (Assignment& parameter : parameters)
+        if (parameter.name == "kernel") parameter.value = whole.problem().word("kernel") + "_part";
+    return library.kernel(built_in_families().make_problem("poisson7", parameters), whole.match().config);
 }
 
 // Rows of `row` words in `words`, each with zeros behind it up to `pitch`.
@@ -94,10 +105,24 @@ std::string to_string(Ending ending) {
     return {};
 }
 
+GridPartition partition_planes(const std::string& boundary, int nx, int ny, int nz, int ranks) {
+    return partition_grid({nx, ny, nz}, {false, false, boundary == "periodic"}, ranks, {1, 1, chunk_planes}, {false, false, true});
+}
+
+std::vector<int> planes_of_ranks(const GridPartition& partition) {
+    std::vector<int> planes(static_cast<std::size_t>(partition.size()));
+    for (int rank = 0; rank < partition.size(); ++rank) planes[static_cast<std::size_t>(rank)] = static_cast<int>(partition.block(rank)[2].cells());
+    return planes;
+}
+
 struct PoissonSolver::State {
     Backend& backend;
     PoissonSystem system;
     Precision precision;
+    std::unique_ptr<Communicator> alone;  // where nobody gave one
+    Communicator& ranks;
+    GridPartition partition;
+    Slab slab;
     std::shared_ptr<const Kernel> apply, direction, residual;
     std::int64_t pitch = 0;
     std::map<std::string, DeviceArray> arrays;
@@ -105,29 +130,80 @@ struct PoissonSolver::State {
     std::optional<bool> inverse_is_of;  // what Q was last uploaded for
     // Directions and residuals alternate between two arrays: the kernels read neighbours of the old ones.
     std::vector<BoundKernel> directions, residuals;
+    // The same on several ranks, with the scalars here.
+    std::vector<SharedHalf> shared_directions, shared_residuals;
+    std::unique_ptr<HaloExchange> halo;
+    std::vector<double> host_scalars, host_history;
 
-    State(Backend& on, KernelLibrary& library, const PoissonSystem& of, const std::map<std::string, std::string>& configurations)
+    State(Communicator* of_ranks, const GridPartition& cut, Backend& on, KernelLibrary& library, const PoissonSystem& of,
+          const std::map<std::string, std::string>& configurations)
         : backend(on),
           system(of),
           precision(of.precision == "f32" ? Precision::f32 : Precision::f64),
-          apply(chosen(on, library, problem(of, "apply"), configurations)),
-          direction(chosen(on, library, problem(of, "direction"), configurations)),
-          residual(chosen(on, library, problem(of, "residual"), configurations)),
+          alone(of_ranks == nullptr ? self_communicator() : nullptr),
+          ranks(of_ranks == nullptr ? *alone : *of_ranks),
+          partition(cut),
+          slab(checked_slab()),
+          apply(chosen(on, library, problem(of, "apply", slab.stored()), configurations)),
+          direction(chosen(on, library, problem(of, "direction", slab.stored()), configurations)),
+          residual(chosen(on, library, problem(of, "residual", slab.stored()), configurations)),
           uploader(on) {
         for (const auto& scalar : direction->source().scalars)
             if (scalar.name == "pitch") pitch = scalar.value;
         for (const char* field : {"x", "w", "z", "p0", "p1", "r0", "r1"}) allocate(field, field_words());
         allocate("scalars", scalar::words);
         allocate("history", history_words);
+        if (shared()) prepare_exchange();
         upload_operator();
+        const auto direction_part = shared() ? part_of(library, *direction) : nullptr,
+                   residual_part = shared() ? part_of(library, *residual) : nullptr;
         for (const std::string old : {"0", "1"}) {
             const std::string other = old == "0" ? "1" : "0";
-            directions.push_back(bound(direction, {{"p_old", "p" + old}, {"p", "p" + other}}));
-            residuals.push_back(bound(residual, {{"r_old", "r" + old}, {"r", "r" + other}}));
+            const std::map<std::string, std::string> of_directions{{"p_old", "p" + old}, {"p", "p" + other}};
+            const std::map<std::string, std::string> of_residuals{{"r_old", "r" + old}, {"r", "r" + other}};
+            if (shared()) {
+                shared_directions.emplace_back(backend, direction_part, pointers(*direction_part, of_directions), slab, data("w"));
+                shared_residuals.emplace_back(backend, residual_part, pointers(*residual_part, of_residuals), slab, data("z"));
+            } else {
+                directions.push_back(bound(direction, of_directions));
+                residuals.push_back(bound(residual, of_residuals));
+            }
         }
     }
 
-    std::int64_t field_words() const { return pitch * system.ny * system.nz; }
+    bool shared() const { return ranks.size() > 1; }
+    double cells_of_grid() const { return static_cast<double>(system.nx) * system.ny * static_cast<double>(partition.cells[2]); }
+
+    Slab checked_slab() const {
+        if (partition.size() != ranks.size())
+            throw Error("ranks of a Poisson solver", fmt::format("a partition for {}", partition.size()), fmt::format("there are {}", ranks.size()));
+        const auto block = partition.block(ranks.rank());
+        if (block[0].cells() != system.nx || block[1].cells() != system.ny || block[2].cells() != system.nz)
+            throw Error(fmt::format("Poisson system of rank {}", ranks.rank()), fmt::format("{} x {} x {} cells", system.nx, system.ny, system.nz),
+                        fmt::format("its part of the grid has {} x {} x {}", block[0].cells(), block[1].cells(), block[2].cells()));
+        return slab_of(partition, ranks.rank());
+    }
+
+    // Whole rows are sent, with their padding.
+    void prepare_exchange() {
+        GridPartition rows = partition;
+        rows.cells[0] = pitch;
+        halo = std::make_unique<HaloExchange>(
+            ranks, backend, rows, HaloLayout{.strides = {1, pitch, plane_words()}, .origin = own_begin(), .word_bytes = bytes_per_word(precision)});
+    }
+    // The neighbours' planes of a field.
+    void exchange(const std::string& name) {
+        if (!shared()) return;
+        const std::array<void*, 1> fields{data(name)};
+        halo->begin(fields);
+        halo->end();
+    }
+
+    std::int64_t plane_words() const { return pitch * system.ny; }
+    std::int64_t own_begin() const { return slab.begin() * plane_words(); }
+    // The first own word.
+    void* own(const std::string& name) const { return static_cast<char*>(data(name)) + own_begin() * bytes_per_word(precision); }
+    std::int64_t field_words() const { return plane_words() * slab.stored(); }
     void* data(const std::string& name) const { return arrays.at(name).data(); }
     bool is_solid(std::size_t cell) const { return system.diagonal.size() > 1 && system.diagonal[cell] == 0; }
 
@@ -136,24 +212,29 @@ struct PoissonSolver::State {
         backend.fill(data(name), 0, arrays[name].bytes());
     }
 
-    // A kernel on the solver's arrays; `renamed` where its names differ from theirs.
-    BoundKernel bound(const std::shared_ptr<const Kernel>& kernel, const std::map<std::string, std::string>& renamed) const {
-        std::vector<void*> pointers;
-        for (const auto& array : kernel->source().arrays) {
+    // A kernel's arrays among the solver's; `renamed` where its names differ from theirs, null for those that the solver has not.
+    std::vector<void*> pointers(const Kernel& kernel, const std::map<std::string, std::string>& renamed) const {
+        std::vector<void*> result;
+        for (const auto& array : kernel.source().arrays) {
             const auto found = renamed.find(array.name);
-            pointers.push_back(data(found == renamed.end() ? array.name : found->second));
+            const std::string& name = found == renamed.end() ? array.name : found->second;
+            result.push_back(arrays.contains(name) ? data(name) : nullptr);
         }
-        return {kernel, pointers};
+        return result;
+    }
+    BoundKernel bound(const std::shared_ptr<const Kernel>& kernel, const std::map<std::string, std::string>& renamed) const {
+        return {kernel, pointers(*kernel, renamed)};
     }
 
     void upload(const std::string& name, std::span<const double> words) {
         const HostArray array = converted(precision, words, std::ssize(words), std::ssize(words));
         uploader.upload(data(name), array.data(), array.bytes());
     }
-    // Values of cells, into rows with padding.
+    // Values of cells, into rows with padding; and the neighbours' beside them.
     void upload_field(const std::string& name, std::span<const double> cells) {
         const HostArray array = converted(precision, cells, system.nx, pitch);
-        uploader.upload(data(name), array.data(), array.bytes());
+        uploader.upload(own(name), array.data(), array.bytes());
+        exchange(name);
     }
     // One word everywhere: the device copies what it has until the field is full.
     void fill_field(const std::string& name, double word) {
@@ -173,15 +254,17 @@ struct PoissonSolver::State {
         upload_field(name, words);
     }
 
+    // A field's own planes.
     std::vector<double> download(const std::string& name) const {
-        HostArray array(precision, arrays.at(name).bytes() / bytes_per_word(precision));
-        backend.copy(array.data(), data(name), array.bytes());
+        HostArray array(precision, plane_words() * slab.planes);
+        backend.copy(array.data(), own(name), array.bytes());
         backend.synchronise();
         return widened(array);
     }
 
     // Scalars and history.
     std::pair<std::vector<double>, std::vector<double>> look() const {
+        if (shared()) return {host_scalars, host_history};
         std::array<HostArray, 2> words{HostArray(precision, scalar::words), HostArray(precision, history_words)};
         backend.copy(words[0].data(), data("scalars"), words[0].bytes());
         backend.copy(words[1].data(), data("history"), words[1].bytes());
@@ -211,11 +294,35 @@ struct PoissonSolver::State {
         };
         line("cx", system.cx, system.nx);
         line("cy", system.cy, system.ny);
-        line("cz", system.cz, system.nz);
+        if (face)
+            line("cz", system.cz, system.nz);
+        else
+            upload_cz_of_slab();
+        if (face && shared()) close_couplings();
         if (system.diagonal.size() != 1) expect_length("diagonal", system.diagonal.size(), system.cells());
         allocate("diagonal", field_words());
         allocate("inverse_diagonal", field_words());
         upload_diagonal("diagonal", [](double diagonal) { return diagonal; });
+    }
+
+    // The couplings of the slab's planes; those of the neighbours' planes lead to sums that nobody reads.
+    void upload_cz_of_slab() {
+        expect_length("cz", system.cz.size(), system.nz);
+        std::vector<double> cz(static_cast<std::size_t>(slab.stored()), 0.0);
+        std::copy(system.cz.begin(), system.cz.end(), cz.begin() + slab.below);
+        allocate("cz", slab.stored());
+        upload("cz", cz);
+    }
+
+    // The face above the last plane of the grid is that below its first one, which the kernel looks for at the beginning of its arrays. On the last
+    // rank that is the neighbour's plane, of which the lower faces serve nothing else.
+    void close_couplings() {
+        HostArray plane(precision, plane_words());
+        if (ranks.rank() == 0) backend.copy(plane.data(), own("cz"), plane.bytes());
+        backend.synchronise();
+        ranks.broadcast({static_cast<std::byte*>(plane.data()), static_cast<std::size_t>(plane.bytes())}, 0);
+        if (slab.above == 0) backend.copy(data("cz"), plane.data(), plane.bytes());
+        backend.synchronise();
     }
 
     // Q: the inverse diagonal, or ones for plain conjugate gradients.
@@ -238,9 +345,53 @@ struct PoissonSolver::State {
         if (system.singular) {
             std::int64_t fluid = 0;
             for (std::size_t cell = 0; cell < static_cast<std::size_t>(system.cells()); ++cell) fluid += is_solid(cell) ? 0 : 1;
-            scalars[scalar::mean_weight] = static_cast<double>(system.cells()) / static_cast<double>(std::max<std::int64_t>(fluid, 1));
+            scalars[scalar::mean_weight] = cells_of_grid() / std::max(all_reduce(ranks, Reduction::sum, static_cast<double>(fluid)), 1.0);
         }
         return scalars;
+    }
+
+    double rounded(double value) const { return precision == Precision::f32 ? static_cast<double>(static_cast<float>(value)) : value; }
+
+    // The sums of the grid's blocks, of all ranks.
+    std::vector<double> gathered(const SharedHalf& half, int sums) const {
+        std::vector<int> counts = planes_of_ranks(partition);
+        const int words_of_chunk = static_cast<int>(blocks_of_chunk(system.nx, system.ny)) * sums;
+        for (int& count : counts) count = (count + chunk_planes - 1) / chunk_planes * words_of_chunk;
+        std::vector<double> all(static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), 0)));
+        ranks.all_gather(half.block_sums(backend), counts, all);
+        return all;
+    }
+
+    // The halves of iteration n. On several ranks what follows from the sums is computed here, by all alike and in the steps of the kernels of one
+    // device.
+    void direction_half(int n) {
+        const auto parity = static_cast<std::size_t>(n % 2);
+        if (!shared()) return directions[parity].launch();
+        shared_directions[parity].launch(*halo);
+        std::vector<double>& s = host_scalars;
+        const double gamma = sum_of_blocks(gathered(shared_directions[parity], 1), 1, 0, cells_of_grid()), delta = s[scalar::delta];
+        s[scalar::gamma] = rounded(gamma);
+        s[scalar::alpha] = gamma > 0 ? rounded(delta / gamma) : 0;
+        if (!(gamma > 0) && delta != 0) s[scalar::breakdown] = 1;
+        upload("scalars", s);
+    }
+
+    void residual_half(int n) {
+        const auto parity = static_cast<std::size_t>(n % 2);
+        if (!shared()) return residuals[parity].launch();
+        shared_residuals[parity].launch(*halo);
+        std::vector<double>& s = host_scalars;
+        const std::vector<double> sums = gathered(shared_residuals[parity], 3);
+        const auto sum = [&](int number) { return sum_of_blocks(sums, 3, number, cells_of_grid()); };
+        const double delta = sum(0), residual_square = sum(1), old_delta = s[scalar::delta];
+        s[scalar::beta] = old_delta > 0 ? rounded(delta / old_delta) : 0;
+        s[scalar::delta] = rounded(delta);
+        s[scalar::residual_square] = rounded(residual_square);
+        s[scalar::mean] = rounded(sum(2) * s[scalar::mean_weight]);
+        if (!(delta > 0) && residual_square > 0) s[scalar::breakdown] = 1;
+        host_history[static_cast<std::size_t>(s[scalar::iterations]) % history_words] = rounded(residual_square);
+        s[scalar::iterations] += 1;
+        upload("scalars", s);
     }
 
     // The first residual of the b in r0 and, for a singular system, the same without its mean. Returns how many residual halves that took.
@@ -249,36 +400,61 @@ struct PoissonSolver::State {
         for (const char* name : {"p0", "p1"}) backend.fill(data(name), 0, arrays.at(name).bytes());
         std::vector<double> scalars = first_scalars(settings);
         scalars[scalar::alpha] = 1;  // r = b - M x
+        host_scalars.assign(scalar::words, 0.0);
+        std::transform(scalars.begin(), scalars.end(), host_scalars.begin(), [&](double word) { return rounded(word); });
+        host_history.assign(history_words, 0.0);
         upload("scalars", scalars);
-        bound(apply, {{"p", "x"}}).launch();
-        residuals[0].launch();
+        // What the application wrote since.
+        for (const char* name : {"x", "r0"}) exchange(name);
+        apply_to_x();
+        residual_half(0);
         if (!system.singular) return 1;
         backend.fill(data("w"), 0, arrays.at("w").bytes());
-        residuals[1].launch();
+        residual_half(1);
         return 2;
     }
 
+    // w = M x in the own planes, and in the neighbours'.
+    void apply_to_x() {
+        bound(apply, {{"p", "x"}}).launch(slab.begin(), slab.end());
+        exchange("w");
+    }
+
+    // The sum of value(cell) over the cells of all ranks that are not solid: plane by plane, so that it does not know the ranks.
+    template <typename Value>
+    double sum_over_cells(const Value& value) const {
+        const std::size_t in_plane = static_cast<std::size_t>(system.nx) * static_cast<std::size_t>(system.ny);
+        std::vector<double> planes(static_cast<std::size_t>(system.nz), 0.0), all(static_cast<std::size_t>(partition.cells[2]));
+        for (std::size_t k = 0; k < planes.size(); ++k)
+            for (std::size_t cell = k * in_plane; cell < (k + 1) * in_plane; ++cell)
+                if (!is_solid(cell)) planes[k] += value(cell);
+        ranks.all_gather(planes, planes_of_ranks(partition), all);
+        return std::accumulate(all.begin(), all.end(), 0.0);
+    }
+
     void remove_mean(std::span<double> x) const {
-        double sum = 0;
-        std::int64_t fluid = 0;
+        const double mean = sum_over_cells([&](std::size_t cell) { return x[cell]; }) / sum_over_cells([](std::size_t) { return 1.0; });
         for (std::size_t cell = 0; cell < x.size(); ++cell)
-            if (!is_solid(cell)) sum += x[cell], ++fluid;
-        for (std::size_t cell = 0; cell < x.size(); ++cell)
-            if (!is_solid(cell)) x[cell] -= sum / static_cast<double>(fluid);
+            if (!is_solid(cell)) x[cell] -= mean;
     }
 };
 
 PoissonSolver::PoissonSolver(Backend& backend, KernelLibrary& library, const PoissonSystem& system,
                              const std::map<std::string, std::string>& configurations)
-    : state_(std::make_unique<State>(backend, library, system, configurations)) {
+    : state_(std::make_unique<State>(nullptr, partition_planes(system.boundary, system.nx, system.ny, system.nz, 1), backend, library, system,
+                                     configurations)) {
+}
+PoissonSolver::PoissonSolver(Communicator& ranks, const GridPartition& partition, Backend& backend, KernelLibrary& library,
+                             const PoissonSystem& system, const std::map<std::string, std::string>& configurations)
+    : state_(std::make_unique<State>(&ranks, partition, backend, library, system, configurations)) {
 }
 PoissonSolver::~PoissonSolver() = default;
 
 void* PoissonSolver::right_hand_side() const {
-    return state_->data("r0");
+    return state_->own("r0");
 }
 void* PoissonSolver::solution() const {
-    return state_->data("x");
+    return state_->own("x");
 }
 std::int64_t PoissonSolver::pitch() const {
     return state_->pitch;
@@ -314,8 +490,8 @@ Solve PoissonSolver::solve(const SolverSettings& settings) {
         for (int step = 0; step < steps; ++step) {
             // The residual is where the start left it, the first direction is made of it and zeros.
             const int n = result.executed + step;
-            s.directions[static_cast<std::size_t>(n % 2)].launch();
-            s.residuals[static_cast<std::size_t>((n + before) % 2)].launch();
+            s.direction_half(n);
+            s.residual_half(n + before);
         }
         const auto [scalars, history] = s.look();  // the only synchronisation
         if (first < 0) first = std::sqrt(history[static_cast<std::size_t>(before - 1)]);
@@ -336,7 +512,7 @@ Solve PoissonSolver::solve(const SolverSettings& settings) {
     }
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     // The last step of x is taken by the direction half of an iteration that does not come.
-    s.directions[static_cast<std::size_t>(result.executed % 2)].launch();
+    s.direction_half(result.executed);
     return result;
 }
 
@@ -344,17 +520,12 @@ double PoissonSolver::true_residual(std::span<const double> b, std::span<const d
     State& s = *state_;
     s.upload_inverse(true);
     s.upload_field("x", x);
-    s.bound(s.apply, {{"p", "x"}}).launch();
+    s.apply_to_x();
     std::vector<double> product(b.size());
     s.unpadded(s.download("w"), product);
     const auto norm_without_mean = [&](auto&& value) {
-        double sum = 0, square = 0, cells = 0;
-        for (std::size_t cell = 0; cell < b.size(); ++cell)
-            if (!s.is_solid(cell)) sum += value(cell), cells += 1;
-        const double mean = s.system.singular ? sum / cells : 0;
-        for (std::size_t cell = 0; cell < b.size(); ++cell)
-            if (!s.is_solid(cell)) square += std::pow(value(cell) - mean, 2);
-        return std::sqrt(square);
+        const double mean = s.system.singular ? s.sum_over_cells(value) / s.sum_over_cells([](std::size_t) { return 1.0; }) : 0;
+        return std::sqrt(s.sum_over_cells([&](std::size_t cell) { return std::pow(value(cell) - mean, 2); }));
     };
     const double of_b = norm_without_mean([&](std::size_t cell) { return b[cell]; });
     const double of_r = norm_without_mean([&](std::size_t cell) { return b[cell] - product[cell]; });

@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "runtime/library.hpp"
+#include "runtime/ranks/communicator.hpp"
+#include "runtime/ranks/grid_partition.hpp"
 
 namespace hone::examples {
 
-/// M x = b of the family poisson7: which operator, on which grid. Values are in double precision here, whatever the solver computes in.
+/// M x = b of the family poisson7: which operator, on which grid, or on a rank's planes of it. Values are in double precision here, whatever the
+/// solver computes in.
 struct PoissonSystem {
     std::string coefficients = "scalar";  ///< scalar, axis or face
     std::string boundary = "periodic";    ///< periodic, dirichlet or neumann
@@ -55,6 +58,11 @@ struct Solve {
 
 std::string to_string(Ending ending);
 
+/// Which planes of a grid each rank has: all as many, in chunks of those that the sums take together. Throws Error for more ranks than chunks.
+GridPartition partition_planes(const std::string& boundary, int nx, int ny, int nz, int ranks);
+/// How many planes each rank has: what all_gather takes for a word of each plane.
+std::vector<int> planes_of_ranks(const GridPartition& partition);
+
 /// Conjugate gradients on a device, with or without a preconditioner: two kernels an iteration. Their scalars never leave the device; the host looks
 /// at them every `check_every` iterations.
 ///
@@ -62,20 +70,27 @@ std::string to_string(Ending ending);
 ///     std::vector<double> x(64 * 64 * 64);
 ///     const Solve solve = solver.solve(b, x, {});
 ///     if (solve.ending != Ending::converged) ...
+///
+/// On several ranks each has a solver for its planes, and all call it alike. Neighbours' planes travel while the interior is computed; sums are those
+/// of the whole grid's blocks, so that no digit of the residuals and of the solution knows how many ranks there are. There the scalars go through the
+/// host, twice an iteration.
 class PoissonSolver {
   public:
     /// Looks the kernels up and uploads the operator. Backend and library must outlive the solver. `configurations` (kernel=apply, direction or
     /// residual to "y_block=16,...") stand in place of what the library would choose. Throws Error for arrays of wrong lengths.
     PoissonSolver(Backend& backend, KernelLibrary& library, const PoissonSystem& system,
                   const std::map<std::string, std::string>& configurations = {});
+    /// A rank's part: `system` has its planes alone, partition.block(rank)[2] of partition_planes. The communicator must outlive the solver.
+    PoissonSolver(Communicator& ranks, const GridPartition& partition, Backend& backend, KernelLibrary& library, const PoissonSystem& system,
+                  const std::map<std::string, std::string>& configurations = {});
     ~PoissonSolver();
 
     /// Solves M x = b from the x given, cell by cell, x fastest. What may happen (no convergence, breakdown) is the value; x is then the last one.
     Solve solve(std::span<const double> b, std::span<double> x, const SolverSettings& settings);
 
-    /// The same for an application whose data are on the device: fields [nz][ny][pitch] there, of which the first nx words of a row are cells.
-    /// `solve` takes the right-hand side and the first x from them, writes over the former, and leaves the solution in the latter; a singular
-    /// system's keeps about the mean of the first x.
+    /// The same for an application whose data are on the device: fields [nz][ny][pitch] there (of the rank's planes), of which the first nx words of
+    /// a row are cells. `solve` takes the right-hand side and the first x from them, writes over the former, and leaves the solution in the latter; a
+    /// singular system's keeps about the mean of the first x.
     void* right_hand_side() const;
     void* solution() const;
     std::int64_t pitch() const;

@@ -10,7 +10,7 @@ constexpr int z_block = 64;         // planes that a block covers
 constexpr unsigned all_lanes = 0xffffffff;
 constexpr int segment = 32;         // lanes of a warp in the same row
 constexpr int sums = 1, chunk = 8, group_columns = 32, group_lanes = group_columns / words;
-constexpr int sums_per_block = 1024, sum_threads = 256;
+constexpr int sums_per_block = 1024, cells_per_block = 262144, sum_threads = 256;
 
 // What the cells' updates take of the arguments.
 struct Arrays {
@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     const real* __restrict__ diagonal,
     real* __restrict__ w,
     real* __restrict__ dot,
-    real* __restrict__ group_sums, double* __restrict__ block_sums,
+    real* __restrict__ group_sums, real* __restrict__ block_sums,
     int nx, int ny, int nz, int pitch, int first, int last
 )
 {
@@ -234,10 +234,19 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     }
 }
 
-// The rest of the sums, the same whatever the configuration: blocks of groups' sums, then these, in double precision.
-__device__ __forceinline__ wide groups_in_range(int nx, int ny, int first, int last)
+__device__ __forceinline__ wide groups_of_chunk(int nx, int ny)
 {
-    return wide((last - first + chunk - 1) / chunk) * ny * ((nx + group_columns - 1) / group_columns);
+    return wide(ny) * ((nx + group_columns - 1) / group_columns);
+}
+
+__device__ __forceinline__ wide blocks_of_chunk(int nx, int ny)
+{
+    return (groups_of_chunk(nx, ny) + sums_per_block - 1) / sums_per_block;
+}
+
+__device__ __forceinline__ wide blocks_in_range(int nx, int ny, int first, int last)
+{
+    return (last - first + chunk - 1) / chunk * blocks_of_chunk(nx, ny);
 }
 
 // Sum over the threads of a block, in pairs of neighbours; every thread gets it.
@@ -253,6 +262,7 @@ __device__ __forceinline__ double sum_of_block(double value)
     return value;
 }
 
+// The sums of blocks, each of groups of one chunk: in double precision, the same whatever the configuration, and whatever the chunks beside.
 extern "C" __global__ void __launch_bounds__(sum_threads) sum_groups(
     const real* __restrict__ p,
     const real* __restrict__ cx,
@@ -261,23 +271,24 @@ extern "C" __global__ void __launch_bounds__(sum_threads) sum_groups(
     const real* __restrict__ diagonal,
     real* __restrict__ w,
     real* __restrict__ dot,
-    real* __restrict__ group_sums, double* __restrict__ block_sums,
+    real* __restrict__ group_sums, real* __restrict__ block_sums,
     int nx, int ny, int nz, int pitch, int first, int last
 )
 {
-    const wide groups = groups_in_range(nx, ny, first, last), blocks = (groups + sums_per_block - 1) / sums_per_block;
-    const wide begin = wide(blockIdx.x) * sums_per_block;
-    if (begin >= groups) return;
+    if (blockIdx.x >= blocks_in_range(nx, ny, first, last)) return;
+    const wide in_chunk = blockIdx.x % blocks_of_chunk(nx, ny) * sums_per_block, left = groups_of_chunk(nx, ny) - in_chunk;
+    const wide begin = blockIdx.x / blocks_of_chunk(nx, ny) * groups_of_chunk(nx, ny) + in_chunk;
+    const wide groups = (last - first + chunk - 1) / chunk * groups_of_chunk(nx, ny);
     for (int s = 0; s < sums; ++s) {
         double sum = 0;
         for (int n = threadIdx.x; n < sums_per_block; n += sum_threads)
-            if (begin + n < groups) sum += double(group_sums[s * groups + begin + n]);
+            if (n < left) sum += double(group_sums[s * groups + begin + n]);
         sum = sum_of_block(sum);
-        if (threadIdx.x == 0) block_sums[s * blocks + blockIdx.x] = sum;
+        if (threadIdx.x == 0) block_sums[blockIdx.x * sums + s] = real(sum / cells_per_block);
     }
 }
 
-// One block: sums per cell of the grid, and what follows from them.
+// One block of threads: the sums of all blocks, per cell of the grid, and what follows from them.
 extern "C" __global__ void __launch_bounds__(sum_threads) finish(
     const real* __restrict__ p,
     const real* __restrict__ cx,
@@ -286,16 +297,16 @@ extern "C" __global__ void __launch_bounds__(sum_threads) finish(
     const real* __restrict__ diagonal,
     real* __restrict__ w,
     real* __restrict__ dot,
-    real* __restrict__ group_sums, double* __restrict__ block_sums,
+    real* __restrict__ group_sums, real* __restrict__ block_sums,
     int nx, int ny, int nz, int pitch, int first, int last
 )
 {
-    const wide groups = groups_in_range(nx, ny, first, last), blocks = (groups + sums_per_block - 1) / sums_per_block;
+    const wide blocks = blocks_in_range(nx, ny, first, last);
     double sum[sums];
     for (int s = 0; s < sums; ++s) {
         sum[s] = 0;
-        for (wide n = threadIdx.x; n < blocks; n += sum_threads) sum[s] += block_sums[s * blocks + n];
-        sum[s] = sum_of_block(sum[s]) / (double(nx) * ny * nz);
+        for (wide n = threadIdx.x; n < blocks; n += sum_threads) sum[s] += double(block_sums[n * sums + s]);
+        sum[s] = sum_of_block(sum[s]) * cells_per_block / (double(nx) * ny * nz);
     }
     if (threadIdx.x != 0) return;
     dot[0] = real(sum[0]);

@@ -32,6 +32,8 @@ TEST(Doctor, FindsEverythingOnAFullMachine) {
     EXPECT_THAT(finding(findings, "processor").detail, HasSubstr("OpenMP threads"));
     EXPECT_THAT(finding(findings, "topology").detail,
                 testing::ContainsRegex("[0-9]+ sockets?, [0-9]+ cores? of [0-9]+ threads?, [0-9]+ NUMA nodes?"));
+    EXPECT_THAT(finding(findings, "ranks in threads").detail, HasSubstr("8 bytes to a neighbour in "));
+    finding(findings, "MPI");
     for (const auto& one : findings) {
         EXPECT_NE(one.purpose, "") << one.what;
         EXPECT_NE(one.detail, "") << one.what;

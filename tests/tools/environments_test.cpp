@@ -12,6 +12,7 @@
 #include "generator/cgroup.hpp"
 #include "runtime/process.hpp"
 #include "runtime/processors.hpp"
+#include "runtime/ranks/mpi_communicator.hpp"
 #include "tests/tools/hone_process.hpp"
 #include "tools/json.hpp"
 
@@ -244,6 +245,24 @@ TEST(SlowEnvironments, AQuotaLeavesAsManyThreadsAsItHasProcessors) {
     const Launched run(group.launcher(), tune);
     EXPECT_TRUE(run.ok) << run.text;
     expect_verified(run.document(), 1, "quota");
+}
+
+TEST(SlowEnvironments, ProcessesThatMpiStartsMeasureWhatLiesBetweenThem) {
+    const std::string mpirun = find_program("mpirun");
+    if (mpirun.empty()) GTEST_SKIP() << "there is no mpirun (Debian, Ubuntu: openmpi-bin)";
+    if (mpi_version().empty()) GTEST_SKIP() << "hone was built without MPI (Debian, Ubuntu: libopenmpi-dev)";
+    const OwnFolders own;
+    const Environment environment({});
+    const EnvironmentVariable root("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    const EnvironmentVariable confirmed("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    // What MPI keeps at its end is not ours.
+    const EnvironmentVariable leaks("ASAN_OPTIONS", "detect_leaks=0");
+    const Launched asked({mpirun, "-n", "3", "--oversubscribe"}, doctor);
+    EXPECT_TRUE(asked.ok) << asked.text;
+    std::string found;
+    for (const Json& finding : asked.document()["findings"])
+        if (finding["what"] == "MPI") found = finding["detail"];
+    EXPECT_THAT(found, ::testing::MatchesRegex("3 ranks by MPI \\(.*\\): 8 bytes to a neighbour in .* us, 512 words in .* us"));
 }
 
 TEST(SlowEnvironments, AProcessThatMpiBindsToACoreUsesThatCore) {

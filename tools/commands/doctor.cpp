@@ -1,8 +1,12 @@
 #include "runtime/doctor.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/processors.hpp"
+#include "runtime/ranks/mpi_communicator.hpp"
+#include "runtime/ranks/rank_costs.hpp"
+#include "runtime/ranks/run_ranks.hpp"
 #include "runtime/topology.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
@@ -93,8 +97,11 @@ void print_text(const std::vector<Finding>& findings, const std::vector<std::str
         console.print("\nready: 'hone tune --device {}' tunes on the best device; usable are {}\n", devices.front(), fmt::join(devices, ", "));
 }
 
-Exit examine(const Settings& settings, Console& console) {
-    const std::vector<Finding> findings = diagnose();
+// `measured` stands in place of what is said of MPI otherwise.
+Exit examine(const Settings& settings, Console& console, const std::optional<Finding>& measured = {}) {
+    std::vector<Finding> findings = diagnose();
+    for (Finding& finding : findings)
+        if (measured && finding.what == measured->what) finding = *measured;
     const std::vector<std::string> devices = usable_devices(findings);
     if (settings.json) {
         Json rows = Json::array();
@@ -115,10 +122,24 @@ Exit examine(const Settings& settings, Console& console) {
     return devices.empty() ? Exit::missing : Exit::ok;
 }
 
+// The ranks of a launcher measure what lies between them; the first one tells, and what it has.
+Exit examine_on_ranks(const Settings& settings, Console& console) {
+    const auto measure = [&](Communicator& ranks) {
+        const RankCosts costs = measure_rank_costs(ranks);
+        if (ranks.rank() > 0) return static_cast<int>(Exit::ok);
+        const std::string detail = fmt::format("{} ranks by {}: {}", ranks.size(), ranks.transport(), to_string(costs));
+        return static_cast<int>(examine(settings, console, Finding{"MPI", true, detail, "", "processes on one or many hosts share a grid"}));
+    };
+    return static_cast<Exit>(run_ranks("hone doctor", measure));
+}
+
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.flag("json", settings->json, "print one JSON document");
-    return [settings](Console& console) { return examine(*settings, console); };
+    return [settings](Console& console) {
+        const bool several = launched_ranks().ranks > 1 && !mpi_version().empty();
+        return several ? examine_on_ranks(*settings, console) : examine(*settings, console);
+    };
 }
 
 }  // namespace doctor
@@ -129,9 +150,9 @@ Command doctor_command() {
             "[options]",
             "Looks for everything that hone uses: CUDA driver, GPUs, NVRTC, NVML, C++ compiler (it has to compile and run a small kernel), vector "
             "instructions, and the processors that this process may use: threads, sockets, cores, NUMA nodes, caches, and what limited them, such as "
-            "OMP_NUM_THREADS=8, a cgroup's quota or the launcher. What is missing is named with what it would be good for and how to install it. "
-            "Nothing is changed. Exit code 0 when "
-            "kernels can be compiled for at least one device, else 3.",
+            "OMP_NUM_THREADS=8, a cgroup's quota or the launcher; and what messages between ranks cost, in threads and, under mpirun, in processes. "
+            "What is missing is named with what it would be good for and how to install it. Nothing is changed. Exit code 0 when kernels can be "
+            "compiled for at least one device, else 3.",
             {{"doctor", "for people"}, {"doctor --json", "for a script: {\"findings\": [...], \"processors\": {...}, ...}"}},
             doctor::declare};
 }

@@ -30,7 +30,7 @@ Block constants(const Grid& grid, const Config& config) {
     if (streaming(config)) block.line("constexpr bool streaming_stores = true;");
     if (grid.sums() > 0) {
         block.line("constexpr int sums = {}, chunk = {}, group_columns = {};", grid.sums(), chunk_planes, group_columns);
-        block.line("constexpr int sums_per_block = {}, sum_lanes = {};", sums_per_block, sum_threads);
+        block.line("constexpr int sums_per_block = {}, cells_per_block = {}, sum_lanes = {};", sums_per_block, cells_per_block, sum_threads);
     }
     if (grid.fused()) block.append(scalar_words());
     return block;
@@ -178,9 +178,10 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     source.step.resize(1);
     source.step[0].entry = "poisson7";
     if (grid.sums() == 0) return source;
-    source.entries.emplace_back("finish");
-    source.step.resize(2);
-    source.step[1].entry = "finish";
+    source.entries.emplace_back("sum_groups");
+    if (!grid.part) source.entries.emplace_back("finish");
+    source.step.resize(source.entries.size());
+    for (std::size_t n = 1; n < source.step.size(); ++n) source.step[n].entry = source.entries[n];
     return source;
 }
 

@@ -49,7 +49,7 @@ Block constants(const Plan& plan) {
     if (plan.grid.sums() > 0) {
         block.line("constexpr int sums = {}, chunk = {}, group_columns = {}, group_lanes = group_columns / words;", plan.grid.sums(), chunk_planes,
                    group_columns);
-        block.line("constexpr int sums_per_block = {}, sum_threads = {};", sums_per_block, sum_threads);
+        block.line("constexpr int sums_per_block = {}, cells_per_block = {}, sum_threads = {};", sums_per_block, cells_per_block, sum_threads);
     }
     if (plan.grid.fused()) block.append(scalar_words());
     return block;
@@ -133,8 +133,10 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     source.step[0].range_axis = 2;
     source.step[0].range_per_block = plan.z_block;
     if (!summed) return source;
-    source.entries.insert(source.entries.end(), {"sum_groups", "finish"});
+    source.entries.emplace_back("sum_groups");
     source.step.push_back(launch("sum_groups", {plan.grid.block_sums(), 1, 1}, {sum_threads, 1, 1}));
+    if (plan.grid.part) return source;
+    source.entries.emplace_back("finish");
     source.step.push_back(launch("finish", {1, 1, 1}, {sum_threads, 1, 1}));
     return source;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "generator/error.hpp"
 #include "generator/families/poisson7/grid.hpp"
@@ -77,7 +78,13 @@ std::vector<ArraySpec> coefficient_arrays(const Grid& grid) {
 
 Grid::Grid(const Problem& problem)
     : kind(chosen<Kind>(problem, "kernel",
-                        {{"apply", Kind::apply}, {"apply_dot", Kind::apply_dot}, {"direction", Kind::direction}, {"residual", Kind::residual}})),
+                        {{"apply", Kind::apply},
+                         {"apply_dot", Kind::apply_dot},
+                         {"direction", Kind::direction},
+                         {"residual", Kind::residual},
+                         {"direction_part", Kind::direction},
+                         {"residual_part", Kind::residual}})),
+      part(problem.word("kernel").ends_with("_part")),
       coefficients(chosen<Coefficients>(problem, "coefficients",
                                         {{"scalar", Coefficients::scalar}, {"axis", Coefficients::axis}, {"face", Coefficients::face}})),
       boundary(chosen<Boundary>(problem, "boundary",
@@ -95,14 +102,29 @@ Grid::Grid(const Problem& problem)
     if (bytes > largest_bytes) throw Error(where, fmt::format("one array has {} bytes", bytes), fmt::format("stay below {}", largest_bytes));
 }
 
-std::int64_t Grid::group_sums() const {
-    return (nz + chunk_planes - 1) / chunk_planes * ny * ((nx + group_columns - 1) / group_columns);
+double sum_of_blocks(std::span<const double> block_sums, int sums, int sum, double cells) {
+    // By number modulo the lanes, then these in pairs of neighbours: as the kernels do it.
+    std::array<double, sum_threads> lanes{};
+    const std::size_t blocks = block_sums.size() / static_cast<std::size_t>(sums);
+    for (std::size_t n = 0; n < blocks; ++n)
+        lanes[n % lanes.size()] += block_sums[n * static_cast<std::size_t>(sums) + static_cast<std::size_t>(sum)];
+    for (std::size_t step = 1; step < lanes.size(); step *= 2)
+        for (std::size_t lane = 0; lane < lanes.size(); lane += 2 * step) lanes[lane] += lanes[lane + step];
+    return lanes[0] * cells_per_block / cells;
 }
 
 std::vector<ArraySpec> arrays(const Problem& problem) {
     const Grid grid(problem);
     const auto field = [&](const char* name, Access access, const char* help) { return field_array(grid, name, access, help); };
-    const ArraySpec scalars{"scalars", Access::inout, scalar::words, "[16]", "alpha, beta, gamma, delta, ...: poisson::scalar", {}, {1}};
+    const ArraySpec scalars{
+        "scalars", grid.part ? Access::in : Access::inout, scalar::words, "[16]", "alpha, beta, gamma, delta, ...: poisson::scalar", {}, {1}};
+    const ArraySpec block_sums{"block_sums",
+                               Access::out,
+                               grid.block_sums() * grid.sums(),
+                               fmt::format("[blocks][{}]", grid.sums()),
+                               "sums over blocks of eight planes and at most 1024 groups of 32 columns",
+                               {},
+                               {grid.sums(), 1}};
     std::vector<ArraySpec> before;
     std::vector<ArraySpec> after{field("w", Access::out, "M p")};
     switch (grid.kind) {
@@ -119,12 +141,12 @@ std::vector<ArraySpec> arrays(const Problem& problem) {
             break;
         case Kind::residual:
             before = {field("r_old", Access::in, "last residual"), field("w", Access::in, "M p")};
-            after = {field("r", Access::out, "residual"),
-                     field("z", Access::out, "preconditioned residual"),
-                     scalars,
-                     {"history", Access::inout, history_words, "[256]", "r . r / (nx ny nz) after the last iterations", {}, {1}}};
+            after = {field("r", Access::out, "residual"), field("z", Access::out, "preconditioned residual"), scalars};
+            if (!grid.part)
+                after.push_back({"history", Access::inout, history_words, "[256]", "r . r / (nx ny nz) after the last iterations", {}, {1}});
             break;
     }
+    if (grid.part) after.push_back(block_sums);
     for (auto& array : coefficient_arrays(grid)) before.push_back(std::move(array));
     before.insert(before.end(), after.begin(), after.end());
     return before;
@@ -156,9 +178,8 @@ KernelSource common_source(const Problem& problem, Target target) {
     source.precision = grid.precision;
     source.arrays = arrays(problem);
     if (grid.sums() > 0) {
-        const std::int64_t words_per_double = 8 / grid.word();
-        source.tables = {{"group_sums", grid.sums() * grid.group_sums(), {}, true},
-                         {"block_sums", grid.sums() * grid.block_sums() * words_per_double, {}, true}};
+        source.tables = {{"group_sums", grid.sums() * grid.group_sums(), {}, true}};
+        if (!grid.part) source.tables.push_back({"block_sums", grid.sums() * grid.block_sums(), {}, true});
     }
     source.scalars = {{"nx", static_cast<int>(grid.nx)},
                       {"ny", static_cast<int>(grid.ny)},
@@ -184,7 +205,8 @@ Block banner(const Problem& problem, const Config& config, Target target) {
 Block parameters(const Problem& problem) {
     Block block;
     for (const auto& array : arrays(problem)) block.line("{}real* __restrict__ {},", array.access == Access::in ? "const " : "", array.name);
-    if (Grid(problem).sums() > 0) block.line("real* __restrict__ group_sums, double* __restrict__ block_sums,");
+    const Grid grid(problem);
+    if (grid.sums() > 0) block.line("real* __restrict__ group_sums,{}", grid.part ? "" : " real* __restrict__ block_sums,");
     return block.line("int nx, int ny, int nz, int pitch, int first, int last");
 }
 
@@ -212,7 +234,10 @@ static std::vector<std::pair<const char*, std::string>> shared_values(const Grid
 
 static std::vector<ArraySpec> fields(const Problem& problem) {
     std::vector<ArraySpec> result = arrays(problem);
-    std::erase_if(result, [](const ArraySpec& array) { return array.name == "coefficients" || array.name == "scalars" || array.name == "history"; });
+    const auto is_small = [](const ArraySpec& array) {
+        return array.name == "coefficients" || array.name == "scalars" || array.name == "history" || array.name == "block_sums";
+    };
+    std::erase_if(result, is_small);
     return result;
 }
 
@@ -243,6 +268,7 @@ Flags common_flags(const Grid& grid) {
             {"direction", grid.kind == Kind::direction},
             {"residual", grid.kind == Kind::residual},
             {"summed", grid.sums() > 0},
+            {"finishes", grid.sums() > 0 && !grid.part},
             {"scalar", grid.coefficients == Coefficients::scalar},
             {"axis", grid.coefficients == Coefficients::axis},
             {"face", grid.coefficients == Coefficients::face},
@@ -267,8 +293,8 @@ Family poisson7() {
     family.example = "poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128";
     family.parameters = {
         {"kernel",
-         "w = M p; with p . w; new direction, x and w; new residual, preconditioned",
-         {"apply", "apply_dot", "direction", "residual"},
+         "w = M p; with p . w; new direction, x and w; new residual, preconditioned; the latter two for a part of a grid",
+         {"apply", "apply_dot", "direction", "residual", "direction_part", "residual_part"},
          0,
          0,
          false,

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "generator/family.hpp"
 
 namespace hone {
@@ -30,6 +33,21 @@ constexpr int history_words = 256;
 
 /// Planes of a column that the sums take as one chunk, counted from the start of the range; blocks along z are multiples of it.
 constexpr int chunk_planes = 8;
+/// Columns of a row that are summed in pairs before anything else; starts are multiples of it.
+constexpr std::int64_t group_columns = 32;
+/// Sums of groups that a block of the summation takes at most. A block has groups of one chunk only: a grid that is cut between chunks has the blocks
+/// of the whole one.
+constexpr std::int64_t sums_per_block = 1024;
+/// What a block's sum is divided by: cells of a full one. A power of two, so that it costs no digit.
+constexpr std::int64_t cells_per_block = chunk_planes * group_columns * sums_per_block;
+
+constexpr std::int64_t blocks_of_chunk(std::int64_t nx, std::int64_t ny) {
+    return (ny * ((nx + group_columns - 1) / group_columns) + sums_per_block - 1) / sums_per_block;
+}
+
+/// The sum over a grid of nx ny nz cells, per cell, of its blocks' sums: number `sum` of the `sums` that each block has. The order and the digits are
+/// those of the kernels that make it themselves.
+double sum_of_blocks(std::span<const double> block_sums, int sums, int sum, double cells);
 
 }  // namespace poisson
 
@@ -52,12 +70,16 @@ constexpr int chunk_planes = 8;
 ///     apply_dot  w = M p, dot[0] = p . w / (nx ny nz)
 ///     direction  p = z + beta p_old; x += alpha p_old; w = M p; then gamma = p . w and alpha = delta / gamma
 ///     residual   r = r_old - alpha w - mean; z = P r; then delta = z . r, beta = delta / old delta, mean of r, history
+///     direction_part, residual_part   the same without what follows "then", for devices that share a grid: they leave block_sums
 ///
 /// where scalars are read and written on the device (poisson::scalar), and P = c Q - Q M Q. The order of all sums is fixed: eight planes of a column
-/// one after the other, 32 neighbouring columns of a row in pairs, then blocks of these, in double precision. No configuration changes a digit.
+/// one after the other, 32 neighbouring columns of a row in pairs, then blocks of these within their eight planes, in double precision, then the
+/// blocks. No configuration changes a digit.
 ///
 /// A step over planes [first, last) reads one more plane of each stencilled field at either side. Its sums are those of these cells; what follows
-/// from them (alpha, beta, mean) is of use only when the range is the whole grid.
+/// from them (alpha, beta, mean) is of use only when the range is the whole grid. A part's block_sums [blocks][sums] are those of the range, from the
+/// array's begin on: blocks_of_chunk(nx, ny) for each eight planes, divided by cells_per_block; gamma, or delta, r . r and the sum of r. Ranges that
+/// begin at multiples of eight planes give the blocks of the whole grid, and sum_of_blocks its sums.
 ///
 /// Source: A. Khajeh-Saeed, J. B. Perot, Computational Fluid Dynamics Simulations Using Many Graphics Processors, Computing in Science & Engineering
 /// 2012.

@@ -14,16 +14,15 @@ enum class Kind { apply, apply_dot, direction, residual };
 enum class Coefficients { scalar, axis, face };
 enum class Boundary { periodic, dirichlet, neumann };
 
-/// Columns of a row that are summed in pairs before anything else; starts are multiples of it.
-constexpr std::int64_t group_columns = 32;
-/// Sums of groups that a block of the summation takes, and its threads: fixed, so that the tree is.
-constexpr std::int64_t sums_per_block = 1024, sum_threads = 256;
+/// Threads of a block of the summation: fixed, so that the tree is.
+constexpr std::int64_t sum_threads = 256;
 
 /// A problem of the family, with its layout. Throws Error for a pitch below nx and for arrays that no machine holds.
 struct Grid {
     explicit Grid(const Problem& problem);
 
     Kind kind;
+    bool part;  ///< of a grid that several devices share: sums of blocks in place of what follows from all of them
     Coefficients coefficients;
     Boundary boundary;
     Precision precision;
@@ -36,8 +35,10 @@ struct Grid {
 
     /// How many sums over all cells a kernel makes: gamma; delta, r . r and the sum of r.
     int sums() const { return kind == Kind::apply ? 0 : kind == Kind::residual ? 3 : 1; }
-    std::int64_t group_sums() const;  ///< places for the sums of groups, of each sum
-    std::int64_t block_sums() const { return (group_sums() + sums_per_block - 1) / sums_per_block; }
+    std::int64_t chunks() const { return (nz + chunk_planes - 1) / chunk_planes; }
+    std::int64_t groups_of_chunk() const { return ny * ((nx + group_columns - 1) / group_columns); }
+    std::int64_t group_sums() const { return chunks() * groups_of_chunk(); }  ///< places for the sums of groups, of each sum
+    std::int64_t block_sums() const { return chunks() * blocks_of_chunk(nx, ny); }
 
     bool fused() const { return kind == Kind::direction || kind == Kind::residual; }
     bool has_field_diagonal() const { return coefficients != Coefficients::scalar; }

@@ -86,6 +86,18 @@ TEST(Vtk, SaysWhatIsWrong) {
     EXPECT_THROW(image.write("/nowhere/at/all.vti"), Error);
 }
 
+TEST(Vtk, PartsAreNamedInTheirOrder) {
+    const test::TemporaryFolder folder;
+    const std::vector<std::string> parts{"a_0.vti", "a&1.vti"};
+    write_vtk_parts(folder.path() / "all.vtm", parts);
+    const std::string text = contents(folder.path() / "all.vtm");
+    const std::size_t first = text.find("<DataSet index=\"0\" file=\"a_0.vti\"/>"), second = text.find("<DataSet index=\"1\" file=\"a&amp;1.vti\"/>");
+    EXPECT_LT(first, second);
+    EXPECT_NE(second, std::string::npos);
+    const std::filesystem::path nowhere = folder.path() / "none" / "all.vtm";
+    EXPECT_THROW(write_vtk_parts(nowhere, parts), Error);
+}
+
 TEST(Vtk, ASeriesNamesItsFiles) {
     const test::TemporaryFolder folder;
     const std::vector<std::pair<double, std::string>> files{{0.5, "a.vti"}, {1.25, "b\".vti"}};

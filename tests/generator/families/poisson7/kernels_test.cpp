@@ -29,7 +29,7 @@ Problem parse(const std::string& rest) {
     return families().parse_problem("poisson7 " + rest);
 }
 
-constexpr std::array kernels{"apply", "apply_dot", "direction", "residual"};
+constexpr std::array kernels{"apply", "apply_dot", "direction", "residual", "direction_part", "residual_part"};
 constexpr std::array coefficients{"scalar", "axis", "face"};
 constexpr std::array boundaries{"periodic", "dirichlet", "neumann"};
 
@@ -103,7 +103,7 @@ void Poisson7Kernels::expect_no_digit_to_depend_on_the_configuration(int configu
     const Family& family = families().find("poisson7");
     const Family cuda = test::emulated(poisson7(), cuda_limits(90));
     const int usual = omp_get_max_threads();
-    const Problem problem = parse(fmt::format("kernel={} coefficients=axis boundary={} precision={} nx=67 ny=11 nz=21", kernels[2 + random_() % 2],
+    const Problem problem = parse(fmt::format("kernel={} coefficients=axis boundary={} precision={} nx=67 ny=11 nz=21", kernels[2 + random_() % 4],
                                               boundaries[random_() % boundaries.size()], precision()));
     const std::uint64_t seed = random_();
     const std::vector<HostArray> usual_answer = stepped(*backend_, family, problem, family.space(problem, backend_->device().limits).safe(), seed);
@@ -144,8 +144,8 @@ TEST_F(SlowPoisson7Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator
     std::size_t number = random_();
     for (const char* form : cuda_forms) {
         ++number;
-        const Problem problem = parse(fmt::format("kernel={} coefficients={} boundary={} precision={} nx=133 ny=9 nz=10", kernels[1 + number % 3],
-                                                  coefficients[number / 3 % 3], boundaries[number / 9 % 3], precision()));
+        const Problem problem = parse(fmt::format("kernel={} coefficients={} boundary={} precision={} nx=133 ny=9 nz=10", kernels[1 + number % 5],
+                                                  coefficients[number / 5 % 3], boundaries[number / 15 % 3], precision()));
         expect_verified(family, problem, family.space(problem, {}).parse(form));
     }
 }
@@ -154,8 +154,8 @@ TEST_F(SlowPoisson7Kernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulat
     const Family family = test::emulated(poisson7(), cuda_limits(90));
     for (int i = 0; i < 2; ++i) {
         const Problem problem =
-            parse(fmt::format("kernel={} coefficients={} boundary={} precision={} {}", kernels[random_() % 4], coefficients[random_() % 3],
-                              boundaries[random_() % 3], precision(), sizes[random_() % sizes.size()]));
+            parse(fmt::format("kernel={} coefficients={} boundary={} precision={} {}", kernels[random_() % kernels.size()],
+                              coefficients[random_() % 3], boundaries[random_() % 3], precision(), sizes[random_() % sizes.size()]));
         expect_verified(family, problem, any_member(family, problem));
     }
 }
@@ -198,8 +198,9 @@ class GpuPoisson7Kernels : public Poisson7Kernels {
 TEST_F(GpuPoisson7Kernels, AnyConfigurationGivesTheReferencesAnswerAndTheProcessorsDigits) {
     const Family& family = families().find("poisson7");
     for (std::size_t number = 0; number < kernels.size() * coefficients.size(); ++number) {
-        const Problem problem = parse(fmt::format("kernel={} coefficients={} boundary={} precision={} nx=203 ny=71 nz=67", kernels[number % 4],
-                                                  coefficients[number / 4], boundaries[random_() % 3], precision()));
+        const Problem problem =
+            parse(fmt::format("kernel={} coefficients={} boundary={} precision={} nx=203 ny=71 nz=67", kernels[number % kernels.size()],
+                              coefficients[number / kernels.size()], boundaries[random_() % 3], precision()));
         const std::uint64_t seed = random_();
         const auto on_processor = stepped(*backend_, family, problem, family.space(problem, backend_->device().limits).safe(), seed);
         for (const auto& config : test::sample_members(*gpu_, family, problem, 4, random_())) {

@@ -1,0 +1,69 @@
+#include "examples/poisson/shared_half.hpp"
+
+#include <algorithm>
+
+#include "generator/families/poisson7/family.hpp"
+
+namespace hone::examples {
+
+using namespace poisson;
+
+Slab slab_of(const GridPartition& partition, int rank) {
+    constexpr int z = 2;
+    return {partition.block(rank)[z].cells(), partition.neighbour(rank, z, 0) ? 1 : 0, partition.neighbour(rank, z, 1) ? 1 : 0};
+}
+
+SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& kernel, std::span<void* const> arrays, const Slab& slab, void* travels)
+    : travels_(travels), precision_(kernel->problem().precision()) {
+    const Problem& problem = kernel->problem();
+    const int word = bytes_per_word(precision_);
+    const std::int64_t sums = problem.word("kernel").starts_with("residual") ? 3 : 1;
+    const std::int64_t chunk_words = blocks_of_chunk(problem.integer("nx"), problem.integer("ny")) * sums;
+    const std::int64_t chunks = (slab.planes + chunk_planes - 1) / chunk_planes;
+    sums_ = DeviceArray(backend, chunks * chunk_words * word);
+    unused_sums_ = DeviceArray(backend, chunk_words * word);
+    // Sums go to the place of the range's first chunk; those of the neighbours' planes are the neighbours' business.
+    const auto part = [&](std::int64_t first, std::int64_t last) {
+        std::vector<void*> pointers(arrays.begin(), arrays.end());
+        const bool own = first >= slab.begin() && first < slab.end();
+        auto* const place = static_cast<char*>(sums_.data()) + (first - slab.begin()) / chunk_planes * chunk_words * word;
+        std::replace(pointers.begin(), pointers.end(), static_cast<void*>(nullptr), own ? static_cast<void*>(place) : unused_sums_.data());
+        return Part{BoundKernel(kernel, pointers), first, last};
+    };
+    std::int64_t first = slab.begin(), last = slab.end();
+    if (slab.below > 0) {
+        edges_.push_back(part(0, first));
+        const std::int64_t edge = std::min<std::int64_t>(first + chunk_planes, last);
+        edges_.push_back(part(first, edge));
+        first = edge;
+    }
+    if (slab.above > 0) {
+        edges_.push_back(part(last, slab.stored()));
+        // The last chunk, which may be a part of one.
+        const std::int64_t edge = std::max(first, slab.begin() + (slab.planes - 1) / chunk_planes * chunk_planes);
+        if (edge < last) edges_.push_back(part(edge, last));
+        last = edge;
+    }
+    if (first < last) interior_.push_back(part(first, last));
+}
+
+void SharedHalf::launch(HaloExchange& halo) const {
+    for (const Part& part : edges_) part.kernel.launch(part.first, part.last);
+    halo.begin({&travels_, 1});
+    for (const Part& part : interior_) part.kernel.launch(part.first, part.last);
+    halo.end();
+}
+
+std::vector<double> SharedHalf::block_sums(Backend& backend) const {
+    HostArray words(precision_, sums_.bytes() / bytes_per_word(precision_));
+    backend.copy(words.data(), sums_.data(), sums_.bytes());
+    backend.synchronise();
+    std::vector<double> result(static_cast<std::size_t>(words.words()));
+    if (precision_ == Precision::f32)
+        std::copy_n(words.values<float>().begin(), result.size(), result.begin());
+    else
+        std::copy_n(words.values<double>().begin(), result.size(), result.begin());
+    return result;
+}
+
+}  // namespace hone::examples

@@ -1,0 +1,199 @@
+#include "runtime/ranks/halo_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "generator/error.hpp"
+
+namespace hone {
+namespace {
+
+// A box of cells in an array, in words.
+struct Box {
+    std::int64_t origin = 0;
+    std::array<std::int64_t, 3> cells{}, strides{};
+
+    std::int64_t words() const { return cells[0] * cells[1] * cells[2]; }
+    // Whether its words follow each other.
+    bool whole() const {
+        std::int64_t expected = 1;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            if (cells[axis] > 1 && strides[axis] != expected) return false;
+            expected *= cells[axis];
+        }
+        return true;
+    }
+};
+
+// A side of the block that has a neighbour: what goes there of the own cells, and where what comes from there belongs.
+struct Face {
+    int neighbour = 0, tag_out = 0, tag_in = 0;
+    Box own, halo;
+};
+
+// Copies a box to or from consecutive words, row by row where a row's words follow each other.
+template <typename Copy>
+void for_runs(const Box& box, const Copy& copy) {
+    const bool rows = box.cells[0] == 1 || box.strides[0] == 1;
+    const std::int64_t run = rows ? box.cells[0] : 1;
+    std::int64_t packed = 0;
+    for (std::int64_t k = 0; k < box.cells[2]; ++k)
+        for (std::int64_t j = 0; j < box.cells[1]; ++j)
+            for (std::int64_t i = 0; i < box.cells[0]; i += run, packed += run)
+                copy(box.origin + i * box.strides[0] + j * box.strides[1] + k * box.strides[2], packed, run);
+}
+
+}  // namespace
+
+struct HaloExchange::State {
+    Communicator& communicator;
+    Backend& backend;
+    HaloLayout layout;
+    bool on_host;
+    std::vector<Face> faces;
+    std::int64_t bytes = 0;  // sent of a field
+
+    // Of the exchange that is under way: a buffer of each field and face where one is needed.
+    struct Transfer {
+        std::byte* field = nullptr;
+        const Face* face = nullptr;
+        std::span<std::byte> out, in;
+    };
+    std::vector<Transfer> transfers;
+    std::vector<std::byte> host_buffer;
+    void* pinned = nullptr;
+    std::int64_t pinned_bytes = 0;
+
+    State(Communicator& ranks, Backend& of, const GridPartition& partition, const HaloLayout& with)
+        : communicator(ranks), backend(of), layout(with), on_host(of.device().fingerprint.target == Target::cpu) {
+        partition.check();
+        if (partition.size() != ranks.size())
+            throw Error("halo exchange", fmt::format("a partition for {} ranks", partition.size()), fmt::format("there are {}", ranks.size()));
+        const std::array<CellRange, 3> block = partition.block(ranks.rank());
+        for (int axis = 0; axis < 3; ++axis)
+            for (const int side : {0, 1})
+                if (const auto neighbour = partition.neighbour(ranks.rank(), axis, side)) add_face(block, axis, side, *neighbour);
+    }
+    ~State() { release(); }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    void release() {
+        if (pinned != nullptr) backend.free_pinned(pinned);
+        pinned = nullptr;
+    }
+
+    void add_face(const std::array<CellRange, 3>& block, int axis, int side, int neighbour) {
+        const auto along = static_cast<std::size_t>(axis);
+        if (block[along].cells() < layout.layers)
+            throw Error("halo exchange",
+                        fmt::format("rank {} has {} cells along {}, neighbours read {}", communicator.rank(), block[along].cells(), "xyz"[along],
+                                    layout.layers),
+                        "start fewer ranks, or cut another axis");
+        Face face;
+        face.neighbour = neighbour;
+        // Of two ranks that are neighbours on both sides, one message goes down and one up.
+        face.tag_out = 2 * axis + side;
+        face.tag_in = 2 * axis + 1 - side;
+        face.own.strides = face.halo.strides = layout.strides;
+        for (std::size_t a = 0; a < 3; ++a) face.own.cells[a] = face.halo.cells[a] = a == along ? layout.layers : block[a].cells();
+        const std::int64_t stride = layout.strides[along], cells = block[along].cells();
+        face.own.origin = layout.origin + (side == 0 ? 0 : cells - layout.layers) * stride;
+        face.halo.origin = layout.origin + (side == 0 ? -layout.layers : cells) * stride;
+        if (!on_host && !face.own.whole())
+            throw Error("halo exchange on a GPU", fmt::format("a face along {} is not in one piece", "xyz"[along]),
+                        "cut the slowest axis only, and take whole rows with their padding for cells");
+        bytes += face.own.words() * layout.word_bytes;
+        faces.push_back(face);
+    }
+
+    std::byte* at(std::byte* field, std::int64_t word) const { return field + word * layout.word_bytes; }
+    std::size_t size(std::int64_t words) const { return static_cast<std::size_t>(words * layout.word_bytes); }
+
+    // Host memory for both directions of all that is not sent from where it is.
+    std::byte* buffer(std::int64_t wanted) {
+        if (on_host) {
+            host_buffer.resize(static_cast<std::size_t>(wanted));
+            return host_buffer.data();
+        }
+        if (wanted > pinned_bytes) {
+            release();
+            pinned = backend.allocate_pinned(wanted);
+            pinned_bytes = wanted;
+        }
+        return static_cast<std::byte*>(pinned);
+    }
+
+    bool packed(const Face& face) const { return !on_host || !face.own.whole(); }
+
+    void begin(std::span<void* const> fields) {
+        std::int64_t wanted = 0;
+        for (const Face& face : faces) wanted += packed(face) ? 2 * face.own.words() * layout.word_bytes * std::ssize(fields) : 0;
+        std::byte* free = buffer(wanted);
+        transfers.clear();
+        for (void* const pointer : fields)
+            for (const Face& face : faces) {
+                auto* const field = static_cast<std::byte*>(pointer);
+                const std::size_t length = size(face.own.words());
+                Transfer transfer{field, &face, {at(field, face.own.origin), length}, {at(field, face.halo.origin), length}};
+                if (packed(face)) {
+                    transfer.out = {free, length}, transfer.in = {free + length, length};
+                    free += 2 * length;
+                    gather(transfer);
+                }
+                transfers.push_back(transfer);
+            }
+        if (!on_host) backend.synchronise();
+        std::vector<Send> sends;
+        std::vector<Receive> receives;
+        for (std::size_t n = 0; n < transfers.size(); ++n) {
+            const Face& face = *transfers[n].face;
+            // Messages between two ranks keep their order, so that fields need no tags.
+            sends.push_back({face.neighbour, face.tag_out, transfers[n].out});
+            receives.push_back({face.neighbour, face.tag_in, transfers[n].in});
+        }
+        communicator.begin_exchange(sends, receives);
+    }
+
+    void end() {
+        communicator.end_exchange();
+        for (const Transfer& transfer : transfers)
+            if (packed(*transfer.face)) scatter(transfer);
+    }
+
+    void gather(const Transfer& transfer) {
+        const Box& box = transfer.face->own;
+        if (!on_host) return backend.copy(transfer.out.data(), at(transfer.field, box.origin), static_cast<std::int64_t>(transfer.out.size()));
+        for_runs(box, [&](std::int64_t from, std::int64_t to, std::int64_t words) {
+            std::memcpy(at(transfer.out.data(), to), at(transfer.field, from), size(words));
+        });
+    }
+
+    void scatter(const Transfer& transfer) {
+        const Box& box = transfer.face->halo;
+        if (!on_host) return backend.copy(at(transfer.field, box.origin), transfer.in.data(), static_cast<std::int64_t>(transfer.in.size()));
+        for_runs(box, [&](std::int64_t to, std::int64_t from, std::int64_t words) {
+            std::memcpy(at(transfer.field, to), at(transfer.in.data(), from), size(words));
+        });
+    }
+};
+
+HaloExchange::HaloExchange(Communicator& communicator, Backend& backend, const GridPartition& partition, const HaloLayout& layout)
+    : state_(std::make_unique<State>(communicator, backend, partition, layout)) {
+}
+HaloExchange::~HaloExchange() = default;
+
+void HaloExchange::begin(std::span<void* const> fields) {
+    state_->begin(fields);
+}
+void HaloExchange::end() {
+    state_->end();
+}
+std::int64_t HaloExchange::bytes_per_field() const {
+    return state_->bytes;
+}
+
+}  // namespace hone

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/backend.hpp"
+#include "runtime/ranks/communicator.hpp"
+#include "runtime/ranks/grid_partition.hpp"
+
+namespace hone {
+
+/// Where the cells of a rank's block lie in its arrays. Strides and origin count words of `word_bytes`.
+struct HaloLayout {
+    std::array<std::int64_t, 3> strides{1, 0, 0};  ///< from a cell to the next along x, y, z
+    std::int64_t origin = 0;                       ///< words before the first own cell: what the halo takes
+    int word_bytes = 8;
+    int layers = 1;  ///< of cells beyond a face, for stencils that reach as far
+};
+
+/// Brings the neighbours' cells into the layers around a rank's block of a structured grid, in two halves, so that work which needs none of them runs
+/// in between. Faces only: what lies beyond edges and corners is left alone, as star-shaped stencils do not read it; and so is what lies beyond the
+/// grid's own ends.
+///
+///     HaloExchange halo(communicator, backend, partition, {.strides = {1, pitch, pitch * ny}, .origin = pitch * ny});
+///     halo.begin(std::array<void*, 1>{w});   // own cells of w next to the faces are read here
+///     interior.launch(first + 1, last - 1);
+///     halo.end();                            // w's halo is there
+///
+/// Faces whose cells lie in one piece are sent from where they are, others are packed. A GPU's go through page-locked host memory, one copy each way,
+/// and must lie in one piece: blocks are cut along the slowest axis there, with whole rows (their padding, too) for cells.
+class HaloExchange {
+  public:
+    /// All must outlive it. Throws Error for a partition of another number of ranks, a block that is thinner than the layers which a neighbour wants
+    /// of it, or a GPU's face that is not in one piece.
+    HaloExchange(Communicator& communicator, Backend& backend, const GridPartition& partition, const HaloLayout& layout);
+    ~HaloExchange();
+    HaloExchange(const HaloExchange&) = delete;
+    HaloExchange& operator=(const HaloExchange&) = delete;
+
+    /// All fields at once. What was queued on the default stream is waited for where the fields are a GPU's. Own cells within `layers` of a face must
+    /// not change until `end`, nor may halos be written or read.
+    void begin(std::span<void* const> fields);
+    void end();
+
+    /// Bytes that this rank sends of each field.
+    std::int64_t bytes_per_field() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace hone

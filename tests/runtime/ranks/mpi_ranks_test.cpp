@@ -1,0 +1,142 @@
+// Ranks in processes. Each test starts this very program under mpirun, with a filter that leaves that test alone; there it is a rank.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <random>
+
+#include "generator/error.hpp"
+#include "runtime/process.hpp"
+#include "runtime/ranks/mpi_communicator.hpp"
+#include "runtime/ranks/run_ranks.hpp"
+#include "tests/runtime/ranks/rank_checks.hpp"
+#include "tests/support/environment.hpp"
+
+namespace hone::mpi_ranks_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Ends what a rank does; googletest's own closing words would come from all of them.
+[[noreturn]] void be_a_rank(const std::function<int(Communicator&)>& work) {
+    std::fflush(nullptr);
+    std::_Exit(run_ranks("ranks", work));
+}
+
+bool is_rank() {
+    return launched_ranks().ranks > 0;
+}
+
+class MpiRanks : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (is_rank()) return;
+        if (mpi_version().empty()) GTEST_SKIP() << "hone was built without MPI (Debian, Ubuntu: libopenmpi-dev)";
+        if (mpirun_.empty()) GTEST_SKIP() << "there is no mpirun (Debian, Ubuntu: openmpi-bin)";
+    }
+
+    // This test on so many ranks.
+    ProcessResult on_ranks(int ranks) const {
+        const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
+        return run_process({mpirun_, "--oversubscribe", "-n", fmt::format("{}", ranks), std::filesystem::read_symlink("/proc/self/exe").string(),
+                            fmt::format("--gtest_filter={}.{}", test->test_suite_name(), test->name())},
+                           60,
+                           // What MPI keeps at its end is not ours.
+                           {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                            {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                            {"ASAN_OPTIONS", "detect_leaks=0"},
+                            {"HONE_TEST_SEED", fmt::format("{}", seed_)},
+                            {"GTEST_TOTAL_SHARDS", "1"},
+                            {"GTEST_SHARD_INDEX", "0"}});
+    }
+
+    static unsigned given_seed() { return static_cast<unsigned>(std::stoul(std::getenv("HONE_TEST_SEED"))); }
+
+    std::string mpirun_ = find_program("mpirun");
+    unsigned seed_ = std::random_device{}();
+};
+
+TEST_F(MpiRanks, MessagesAndCollectivesAreTheirs) {
+    if (is_rank())
+        be_a_rank([](Communicator& communicator) {
+            test::check_messages(communicator, given_seed());
+            test::check_collectives(communicator, given_seed());
+            if (communicator.rank() == 0) fmt::print("{} ranks by {} are well\n", communicator.size(), communicator.transport());
+            return 0;
+        });
+    const ProcessResult result = on_ranks(3);
+    EXPECT_TRUE(result.ok()) << result.failure() << ", seed " << seed_ << '\n' << result.output;
+    EXPECT_THAT(result.output, HasSubstr("3 ranks by MPI ("));
+}
+
+TEST_F(MpiRanks, AFailureOfOneRankEndsAllWithItsReason) {
+    if (is_rank())
+        be_a_rank([](Communicator& communicator) {
+            communicator.barrier();
+            if (communicator.rank() == 1) throw Error("the disk", "it is full", "make room");
+            communicator.barrier();
+            return 0;
+        });
+    const ProcessResult result = on_ranks(3);
+    EXPECT_FALSE(result.timed_out);
+    EXPECT_EQ(result.exit_code, 2) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("ranks: rank 1 of 3: the disk: it is full; make room"));
+}
+
+TEST_F(MpiRanks, AKilledRankEndsAllWithItsName) {
+    if (is_rank())
+        be_a_rank([](Communicator& communicator) -> int {
+            std::vector<std::byte> own(1 << 20), others(1 << 20);
+            const int next = (communicator.rank() + 1) % 3, last = (communicator.rank() + 2) % 3;
+            for (int round = 0;; ++round) {
+                communicator.begin_exchange(std::vector{Send{next, 0, own}}, std::vector{Receive{last, 0, others}});
+                if (round == 1 && communicator.rank() == 2) std::raise(SIGKILL);
+                communicator.end_exchange();
+            }
+        });
+    const ProcessResult result = on_ranks(3);
+    EXPECT_FALSE(result.timed_out) << "the others wait for a rank that is no more";
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_THAT(result.output, HasSubstr("rank 2"));
+    EXPECT_THAT(result.output, HasSubstr("Killed"));
+}
+
+TEST(RunRanks, LaunchersAreKnownByTheirVariables) {
+    const test::EnvironmentVariable ompi("OMPI_COMM_WORLD_SIZE", {}), pmi("PMI_SIZE", {}), tasks("SLURM_NTASKS", {}), step("SLURM_STEP_ID", {});
+    EXPECT_EQ(launched_ranks().ranks, 0);
+    {
+        const test::EnvironmentVariable batch("SLURM_NTASKS", "8");
+        EXPECT_EQ(launched_ranks().ranks, 0) << "a batch script, not a task of srun";
+        const test::EnvironmentVariable in_step("SLURM_STEP_ID", "0");
+        EXPECT_EQ(launched_ranks().variable, "SLURM_NTASKS=8");
+    }
+    const test::EnvironmentVariable mpich("PMI_SIZE", "3");
+    EXPECT_EQ(launched_ranks().ranks, 3);
+    const test::EnvironmentVariable broken("PMI_SIZE", "many");
+    EXPECT_EQ(launched_ranks().ranks, 0);
+}
+
+TEST(RunRanks, WithoutALauncherThereIsOneRank) {
+    if (is_rank()) GTEST_SKIP() << "a launcher started this";
+    EXPECT_EQ(
+        run_ranks("alone", [](Communicator& communicator) { return communicator.size() == 1 && communicator.transport() == "one rank" ? 0 : 9; }), 0);
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(run_ranks("alone", [](Communicator&) -> int { throw Error("the disk", "it is full", "make room"); }), 2);
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "alone: the disk: it is full; make room\n");
+}
+
+TEST(RunRanks, WithoutMpiSeveralRanksAreRefused) {
+    if (!mpi_version().empty()) GTEST_SKIP() << "hone was built with " << mpi_version();
+    const test::EnvironmentVariable ompi("OMPI_COMM_WORLD_SIZE", "4");
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(run_ranks("several", [](Communicator&) { return 0; }), 2);
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("apt install libopenmpi-dev"));
+}
+
+}  // namespace
+}  // namespace hone::mpi_ranks_test
