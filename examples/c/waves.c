@@ -27,8 +27,8 @@ static void require(hone_status status) {
     exit(1);
 }
 
-static int number(const char *text, int low, int high) {
-    char *end;
+static int number(const char* text, int low, int high) {
+    char* end;
     const long value = strtol(text, &end, 10);
     if (*end != 0 || value < low || value > high) {
         fprintf(stderr, "waves_c: %s is no number from %d to %d\n", text, low, high);
@@ -37,7 +37,7 @@ static int number(const char *text, int low, int high) {
     return (int)value;
 }
 
-static settings settings_of(int count, char **words) {
+static settings settings_of(int count, char** words) {
     settings wanted = {"best", NULL, 200, 100, 0};
     for (int i = 1; i < count; i += 2) {
         if (i + 1 == count) {
@@ -72,8 +72,8 @@ static double pulse(int x, int y, int cells) {
     return exp(-dx * dx - dy * dy);
 }
 
-static void *zeros(size_t count) {
-    void *memory = calloc(count, sizeof(double));
+static void* zeros(size_t count) {
+    void* memory = calloc(count, sizeof(double));
     if (memory == NULL) {
         fprintf(stderr, "waves_c: there is no memory for %zu numbers; use fewer --cells\n", count);
         exit(1);
@@ -82,12 +82,12 @@ static void *zeros(size_t count) {
 }
 
 /* c_1 (a[0] - a[-s]) + c_2 (a[s] - a[-2 s]) with the weights of order 4. */
-static double difference(const double *a, ptrdiff_t s) {
+static double difference(const double* a, ptrdiff_t s) {
     return 9.0 / 8 * (a[0] - a[-s]) - 1.0 / 24 * (a[s] - a[-2 * s]);
 }
 
 /* The largest difference of the kernel's pressures from those of plain loops. */
-static double error_of(const double *pressure, ptrdiff_t row, int cells, int steps) {
+static double error_of(const double* pressure, ptrdiff_t row, int cells, int steps) {
     const ptrdiff_t width = cells + 2 * BESIDE;
     const size_t count = (size_t)width * (size_t)width;
     double *const p = zeros(count), *const u = zeros(count), *const v = zeros(count);
@@ -124,16 +124,16 @@ static double error_of(const double *pressure, ptrdiff_t row, int cells, int ste
     return largest;
 }
 
-static int tell(const hone_progress *progress, void *data) {
+static int tell(const hone_progress* progress, void* data) {
     (void)data;
     printf("  %d: %s, best %.3g ms\n", (int)progress->evaluations, progress->status, 1e3 * progress->best_seconds);
     return 0;
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
     const settings wanted = settings_of(count, words);
     hone_session_options options = {.size = sizeof options, .database = wanted.database};
-    hone_session *session = NULL;
+    hone_session* session = NULL;
     require(hone_session_open(wanted.device, &options, &session));
 
     char problem[160];
@@ -144,7 +144,7 @@ int main(int count, char **words) {
         require(hone_session_tune(session, problem, &tuning, NULL));
     }
 
-    hone_kernel *kernel = NULL;
+    hone_kernel* kernel = NULL;
     hone_kernel_info info = {.size = sizeof info};
     require(hone_session_kernel(session, problem, &kernel));
     require(hone_kernel_describe(kernel, &info));
@@ -158,7 +158,7 @@ int main(int count, char **words) {
         require(hone_kernel_argument(kernel, i, &argument));
         printf("  %-7s %-15s %s\n", argument.name, argument.shape, argument.help);
         require(hone_array_allocate(session, argument.type, argument.count, &arrays[i]));
-        double *const values = zeros((size_t)argument.count);
+        double* const values = zeros((size_t)argument.count);
         if (strcmp(argument.name, "p") == 0) {
             row = argument.strides[0];
             origin = argument.origin;
@@ -183,8 +183,8 @@ int main(int count, char **words) {
     const double each = (seconds() - begin) / wanted.steps;
     printf("%.3g ms a step, %.3g GB/s\n", 1e3 * each, 1e-9 * info.bytes / each);
 
-    const hone_array *const result = &arrays[wanted.steps % 2 == 0 ? 0 : 5];
-    double *const pressure = zeros((size_t)result->count);
+    const hone_array* const result = &arrays[wanted.steps % 2 == 0 ? 0 : 5];
+    double* const pressure = zeros((size_t)result->count);
     require(hone_copy(session, pressure, result->data, result->count * (int64_t)sizeof *pressure, NULL));
     require(hone_session_synchronise(session, NULL));
     const double error = error_of(pressure + origin, row, wanted.cells, wanted.steps);
