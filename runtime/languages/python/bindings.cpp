@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
@@ -127,7 +128,7 @@ Contents contents_of(nb::handle object, const std::string& where, bool written) 
         raise(PyExc_ValueError, where + ": the array is read-only, and steps write it; give a writable one");
     }
     if (auto contents = cuda_interface(object)) return *contents;
-    raise(PyExc_TypeError, fmt::format("{}: a {} is no array; give one of NumPy, CuPy, PyTorch or another library with DLPack", where,
+    raise(PyExc_TypeError, fmt::format("{}: {} is no array; give one of NumPy, CuPy, PyTorch or another library with DLPack", where,
                                        nb::cast<std::string>(object.type().attr("__name__"))));
 }
 
@@ -532,6 +533,6 @@ NB_MODULE(_hone, module) {
         .def("synchronise", &Session::synchronise, "stream"_a = 0, "Waits for all that was queued on a stream.")
         .def("_records_json", &Session::records_json, "problem"_a)
         .def("_tune", &Session::tune, "problem"_a, "seconds"_a, "evaluations"_a, "strategy"_a, "objective"_a, "only"_a, "seed"_a, "resume"_a,
-             "progress"_a)
+             "progress"_a.none())
         .def("close", &Session::close, "Ends the session; bound kernels go on until they are closed themselves.");
 }
