@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "generator/error.hpp"
 #include "runtime/session/session.hpp"
 
 namespace hone {

@@ -2,16 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <hone.h>
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "generator/families/built_in_families.hpp"
+#include "runtime/languages/c/hone.h"
 #include "tests/support/environment.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -45,13 +46,16 @@ struct CWorkload {
     }
 };
 
-/// A session on the processor through the C interface, with the records that ship with hone, and nothing of this user's but compiled kernels.
+/// A session on the processor through the C interface, with a database of its own that is empty, and nothing of this user's but compiled kernels.
 class CSession : public testing::Test {
   protected:
     CSession() {
         hone_session_options options{};
         options.size = sizeof options;
         options.cache = cache_.c_str();
+        const std::string results = (folder_.path() / "results").string();
+        std::filesystem::create_directory(results);
+        options.database = results.c_str();
         EXPECT_EQ(hone_session_open("cpu", &options, &session_), HONE_OK) << hone_last_error();
     }
     ~CSession() override {
