@@ -50,9 +50,15 @@ typedef enum hone_type { HONE_F32 = 1, HONE_F64 = 2, HONE_I32 = 3 } hone_type;
 typedef enum hone_access { HONE_IN = 1, HONE_OUT = 2, HONE_INOUT = 3 } hone_access;
 /* Where memory lies. HONE_ANYWHERE: the caller does not say, and answers for it. */
 typedef enum hone_place { HONE_ANYWHERE = 0, HONE_HOST = 1, HONE_CUDA = 2 } hone_place;
-/* How well a configuration fits: tuned for this problem on this device model, for another size, on another device of the same architecture, or not
- * tuned at all. */
-typedef enum hone_grade { HONE_EXACT = 1, HONE_NEAREST_SIZE = 2, HONE_SAME_ARCHITECTURE = 3, HONE_UNTUNED = 4 } hone_grade;
+/* How well a configuration fits: tuned for this problem on this device model, for another size, on another device of the same architecture, predicted
+ * from neighbouring problems, or not tuned at all. */
+typedef enum hone_grade {
+    HONE_EXACT = 1,
+    HONE_NEAREST_SIZE = 2,
+    HONE_SAME_ARCHITECTURE = 3,
+    HONE_PREDICTED = 4,
+    HONE_UNTUNED = 5
+} hone_grade;
 
 typedef struct hone_session hone_session; /* a device, tuned results, compiled code */
 typedef struct hone_kernel hone_kernel;   /* the best kernel known for a problem; belongs to its session, and is not closed */

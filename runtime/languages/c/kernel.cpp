@@ -16,6 +16,8 @@ hone_grade grade_of(Grade grade) {
             return HONE_NEAREST_SIZE;
         case Grade::same_architecture:
             return HONE_SAME_ARCHITECTURE;
+        case Grade::predicted:
+            return HONE_PREDICTED;
         case Grade::none:
             break;
     }

@@ -34,8 +34,8 @@ TuningOptions options_of(OpenSession& session, const Problem& problem, const hon
     if (wanted.only != nullptr) options.only = wanted.only;
     if (wanted.seed > 0) options.seed = static_cast<std::uint64_t>(wanted.seed);
     options.resume = wanted.resume != 0;
-    const SearchSpace space = session.families().of(problem).space(problem, session.device().limits);
-    for (const Promising& member : promising_members(session.database(), problem, session.device(), space)) options.prior.push_back(member.config);
+    for (const Promising& member : promising_members(session.database(), session.families(), problem, session.device()))
+        options.prior.push_back(member.config);
     return options;
 }
 

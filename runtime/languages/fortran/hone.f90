@@ -28,7 +28,7 @@ module hone
     public :: hone_array_of, hone_abi, hone_version, hone_last_error
     public :: HONE_OK, HONE_BAD_HANDLE, HONE_BAD_ARGUMENT, HONE_ERROR, HONE_NO_MEMORY, HONE_NO_RESULT
     public :: HONE_F32, HONE_F64, HONE_I32, HONE_IN, HONE_OUT, HONE_INOUT, HONE_ANYWHERE, HONE_HOST, HONE_CUDA
-    public :: HONE_EXACT, HONE_NEAREST_SIZE, HONE_SAME_ARCHITECTURE, HONE_UNTUNED
+    public :: HONE_EXACT, HONE_NEAREST_SIZE, HONE_SAME_ARCHITECTURE, HONE_PREDICTED, HONE_UNTUNED
 
     !> What a kernel says of itself. `grade`: HONE_EXACT and so on; `updates`, `operations` and `bytes` are of one time step.
     type :: hone_kernel_info

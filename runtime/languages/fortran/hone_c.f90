@@ -9,7 +9,8 @@ module hone_c
     integer(c_int32_t), parameter :: HONE_F32 = 1, HONE_F64 = 2, HONE_I32 = 3
     integer(c_int32_t), parameter :: HONE_IN = 1, HONE_OUT = 2, HONE_INOUT = 3
     integer(c_int32_t), parameter :: HONE_ANYWHERE = 0, HONE_HOST = 1, HONE_CUDA = 2
-    integer(c_int32_t), parameter :: HONE_EXACT = 1, HONE_NEAREST_SIZE = 2, HONE_SAME_ARCHITECTURE = 3, HONE_UNTUNED = 4
+    integer(c_int32_t), parameter :: HONE_EXACT = 1, HONE_NEAREST_SIZE = 2, HONE_SAME_ARCHITECTURE = 3
+    integer(c_int32_t), parameter :: HONE_PREDICTED = 4, HONE_UNTUNED = 5
 
     !> An array as a kernel takes it: hone_array_of(array) for one of Fortran's, hone_session%allocate for memory of the session's device.
     type, bind(c) :: hone_array
