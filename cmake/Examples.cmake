@@ -10,6 +10,9 @@ target_link_libraries(example_parts PUBLIC hone::hone PNG::PNG PRIVATE hone_opti
 if(HONE_SANITIZE)
     target_compile_options(example_parts PRIVATE -O1)
 endif()
+if(HONE_BUILD_FUZZERS)
+    target_compile_options(example_parts PRIVATE -fsanitize=fuzzer-no-link)
+endif()
 target_include_directories(example_parts PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 
 file(GLOB example_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/examples/*.cpp)

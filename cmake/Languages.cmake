@@ -1,6 +1,6 @@
 # hone from other languages: libhone, the C interface (runtime/languages/c/hone.h), and what stands on it. libhone has the libraries in it and shows nothing
 # but hone.h: its name holds the interface's major version, and its symbols the version that brought them (hone.map).
-set(c_folder ${CMAKE_CURRENT_SOURCE_DIR}/runtime/languages/c)
+set(c_folder ${PROJECT_SOURCE_DIR}/runtime/languages/c)
 file(GLOB c_sources CONFIGURE_DEPENDS ${c_folder}/*.cpp)
 file(STRINGS ${c_folder}/hone.h abi_major REGEX "^#define HONE_ABI_MAJOR ")
 string(REGEX REPLACE "[^0-9]" "" abi_major "${abi_major}")
@@ -24,8 +24,8 @@ if(CMAKE_Fortran_COMPILER)
     enable_language(Fortran)
     add_library(hone_fortran STATIC runtime/languages/fortran/hone_c.f90 runtime/languages/fortran/hone.f90)
     add_library(hone::fortran ALIAS hone_fortran)
-    set_target_properties(hone_fortran PROPERTIES Fortran_MODULE_DIRECTORY ${CMAKE_BINARY_DIR}/fortran)
-    target_include_directories(hone_fortran INTERFACE ${CMAKE_BINARY_DIR}/fortran)
+    set_target_properties(hone_fortran PROPERTIES Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/fortran)
+    target_include_directories(hone_fortran INTERFACE ${PROJECT_BINARY_DIR}/fortran)
     target_link_libraries(hone_fortran PUBLIC hone_c)
     if(CMAKE_Fortran_COMPILER_ID STREQUAL GNU)
         target_compile_options(hone_fortran PRIVATE -std=f2018 -Wall -Wextra)

@@ -13,11 +13,10 @@ endif()
 if(tool_sources AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
     add_executable(hone tools/main.cpp)
     target_link_libraries(hone PRIVATE hone_tools hone_options)
-    install(TARGETS hone RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     # Completion and the manual page are made from the same tables as --help, by the program itself.
-    set(tool_texts ${CMAKE_BINARY_DIR}/generated/tools)
-    file(MAKE_DIRECTORY ${tool_texts})
-    if(NOT CMAKE_CROSSCOMPILING AND NOT HONE_SANITIZE)
+    if(HONE_INSTALL AND NOT CMAKE_CROSSCOMPILING AND NOT HONE_SANITIZE)
+        set(tool_texts ${PROJECT_BINARY_DIR}/generated/tools)
+        file(MAKE_DIRECTORY ${tool_texts})
         add_custom_command(TARGET hone POST_BUILD
                            COMMAND hone completion bash --output ${tool_texts}/hone
                            COMMAND hone completion zsh --output ${tool_texts}/_hone

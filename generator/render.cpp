@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "generator/error.hpp"
@@ -10,43 +11,145 @@
 namespace hone {
 namespace {
 
-constexpr std::string_view hole_mark = "//@ ";
+constexpr std::string_view mark = "//@ ";
+constexpr std::size_t deepest_choice = 2;  // `if` within `if`: beyond that nobody sees which lines a kernel has
+
+std::string file_of(std::string_view template_name) {
+    return fmt::format("templates/{}.in", template_name);
+}
+
+// What `name` is in a list of names and values, or null.
+template <typename Value>
+const Value* named(const std::vector<std::pair<std::string, Value>>& list, std::string_view name) {
+    const auto found = std::find_if(list.begin(), list.end(), [&](const auto& entry) { return entry.first == name; });
+    return found == list.end() ? nullptr : &found->second;
+}
+
+// The rest of a line behind a word and a space, or nothing where the line does not begin with them.
+std::optional<std::string_view> behind(std::string_view word, std::string_view line) {
+    if (line.substr(0, word.size()) != word || line.substr(word.size(), 1) != " ") return {};
+    return line.substr(word.size() + 1);
+}
+
+class Renderer {
+  public:
+    Renderer(const Holes& holes, const Flags& flags) : holes_(holes), flags_(flags) {}
+
+    // Adds the text of a file, each line `indent` further to the right; where it is not `wanted`, what it names counts as named all the same.
+    void add(std::string_view text, const std::string& file, std::size_t indent, bool wanted) {
+        if (std::find(open_files_.begin(), open_files_.end(), file) != open_files_.end())
+            throw Error(file, "the piece uses itself", "cut the circle of lines '//@ use'");
+        open_files_.push_back(file);
+        std::vector<Choice> choices;
+        for (int number = 1; !text.empty(); ++number) {
+            const std::size_t end = std::min(text.find('\n'), text.size());
+            add_line(text.substr(0, end), {file, number}, indent, wanted, choices);
+            text.remove_prefix(std::min(text.size(), end + 1));
+        }
+        if (!choices.empty()) throw choices.back().place.error("this 'if' has no end", "add a line '//@ end'");
+        open_files_.pop_back();
+    }
+
+    std::string finish(const std::string& file) {
+        for (const auto& [name, block] : holes_)
+            if (!named_holes_.contains(name))
+                throw Error(file, fmt::format("there is no hole for the block \"{}\"", name), fmt::format("add a line '{}{}'", mark, name));
+        for (const auto& [name, value] : flags_)
+            if (!named_flags_.contains(name))
+                throw Error(file, fmt::format("nothing depends on the flag \"{}\"", name),
+                            fmt::format("add a line '{}if {}', or drop the flag", mark, name));
+        return std::move(output_);
+    }
+
+  private:
+    struct Place {
+        std::string file;
+        int line;
+
+        Error error(const std::string& found, const std::string& remedy) const { return Error(fmt::format("{}:{}", file, line), found, remedy); }
+    };
+    // An `if` whose end has not come: whether the text around it is wanted, and that from the last line `if` or `else` on.
+    struct Choice {
+        Place place;
+        bool around, flag;
+        bool in_else = false;
+
+        bool wanted() const { return around && flag != in_else; }
+    };
+
+    void add_line(std::string_view line, const Place& place, std::size_t indent, bool file_wanted, std::vector<Choice>& choices) {
+        const bool wanted = choices.empty() ? file_wanted : choices.back().wanted();
+        const std::size_t column = line.find_first_not_of(' ');
+        if (column == std::string_view::npos || line.substr(column, mark.size()) != mark) {
+            if (wanted) put(line, indent);
+            return;
+        }
+        const std::string_view word = line.substr(column + mark.size());
+        if (const auto flag = behind("if", word)) {
+            if (choices.size() == deepest_choice)
+                throw place.error("an 'if' within two others", "decide it in C++ by one flag, or make a piece of these lines and use that");
+            choices.push_back({place, wanted, flag_of(*flag, place)});
+        } else if (word == "else") {
+            if (choices.empty() || choices.back().in_else)
+                throw place.error("an 'else' without 'if'", "one 'else' belongs between 'if' and its 'end'");
+            choices.back().in_else = true;
+        } else if (word == "end") {
+            if (choices.empty()) throw place.error("an 'end' without 'if'", "delete the line, or add '//@ if flag' before it");
+            choices.pop_back();
+        } else if (const auto piece = behind("use", word)) {
+            add(text_of(*piece, place), file_of(*piece), indent + column, wanted);
+        } else {
+            fill(word, place, indent + column, wanted);
+        }
+    }
+
+    void put(std::string_view line, std::size_t indent) {
+        if (!line.empty()) output_.append(indent, ' ').append(line);
+        output_.push_back('\n');
+    }
+
+    void fill(std::string_view name, const Place& place, std::size_t indent, bool wanted) {
+        named_holes_.insert(name);
+        if (!wanted) return;
+        const Block* const block = named(holes_, name);
+        if (block == nullptr) throw place.error(fmt::format("no block fills the hole \"{}\"", name), "add it to the family's holes");
+        for (const auto& line : block->lines()) put(line, indent);
+    }
+
+    bool flag_of(std::string_view name, const Place& place) {
+        const bool* const flag = named(flags_, name);
+        if (flag == nullptr) throw place.error(fmt::format("there is no flag \"{}\"", name), "add it to the family's flags");
+        named_flags_.insert(name);
+        return *flag;
+    }
+
+    static std::string_view text_of(std::string_view piece, const Place& place) {
+        try {
+            return template_text(piece);
+        } catch (const Error&) {
+            throw place.error(fmt::format("there is no piece \"{}\"", piece),
+                              fmt::format("name a file of templates/ without '.in', or add {}", file_of(piece)));
+        }
+    }
+
+    const Holes& holes_;
+    const Flags& flags_;
+    std::set<std::string_view> named_holes_, named_flags_;
+    std::vector<std::string> open_files_;
+    std::string output_;
+};
 
 }  // namespace
 
-std::string render(std::string_view template_name, const Holes& holes) {
-    return render_text(template_text(template_name), fmt::format("templates/{}.in", template_name), holes);
+std::string render(std::string_view template_name, const Holes& holes, const Flags& flags) {
+    return render_text(template_text(template_name), file_of(template_name), holes, flags);
 }
 
-std::string render_text(std::string_view text, std::string_view file, const Holes& holes) {
-    std::string_view rest = text;
-    std::string output;
-    output.reserve(rest.size() * 4);
-    std::set<std::string_view> filled;
-    for (int line_number = 1; !rest.empty(); ++line_number) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string_view line = rest.substr(0, end);
-        rest.remove_prefix(std::min(rest.size(), end + 1));
-        const std::size_t indent = line.find_first_not_of(' ');
-        if (indent == std::string_view::npos || line.substr(indent, hole_mark.size()) != hole_mark) {
-            output.append(line).push_back('\n');
-            continue;
-        }
-        const std::string_view name = line.substr(indent + hole_mark.size());
-        const auto hole = std::find_if(holes.begin(), holes.end(), [&](const auto& h) { return h.first == name; });
-        if (hole == holes.end())
-            throw Error(fmt::format("{}:{}", file, line_number), fmt::format("no block fills the hole \"{}\"", name), "add it to the family's holes");
-        filled.insert(hole->first);
-        for (const auto& filling : hole->second.lines()) {
-            if (!filling.empty()) output.append(indent, ' ').append(filling);
-            output.push_back('\n');
-        }
-    }
-    for (const auto& [name, block] : holes)
-        if (!filled.contains(name))
-            throw Error(std::string(file), fmt::format("there is no hole for the block \"{}\"", name),
-                        fmt::format("add a line '{}{}'", hole_mark, name));
-    return output;
+std::string render_text(std::string_view text, std::string_view file, const Holes& holes, const Flags& flags) {
+    Renderer renderer(holes, flags);
+    const std::string name(file);
+    renderer.add(text, name, 0, true);
+    return renderer.finish(name);
 }
 
 }  // namespace hone

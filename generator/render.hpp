@@ -12,14 +12,24 @@ namespace hone {
 /// The blocks that fill a template's holes, by name.
 using Holes = std::vector<std::pair<std::string, Block>>;
 
-/// Replaces every line `//@ name` of the template templates/`name`.in by the block of that name, indented alike.
-///
-/// There are no conditions and no expressions in templates. A hole without a block, or a block without a hole, throws Error with
-/// file and line. The same hole may stand in several places.
-std::string render(std::string_view template_name, const Holes& holes);
+/// What a problem and a configuration decide about a template's text, by name.
+using Flags = std::vector<std::pair<std::string, bool>>;
 
-/// The same with a template of an application's own: its text, and the name that errors call it.
-std::string render_text(std::string_view text, std::string_view file, const Holes& holes);
+/// The text of the template templates/`name`.in. Lines that begin with `//@ ` are the template language; all others are text:
+///
+///     //@ name          a hole: the lines of the block of that name, indented as far as this line
+///     //@ use piece     the template templates/`piece`.in, with the same holes and flags, indented as far as this line
+///     //@ if flag       the lines up to `else` or `end` where the flag is set; `if` may stand within one other `if` of the file
+///     //@ else          the lines up to `end` where it is not set
+///     //@ end
+///
+/// There are no expressions: flags are decided in C++. The same hole, piece or flag may stand in several places. Holes in text that is left out
+/// need no block. Throws Error with file and line for a hole without a block, an unknown flag or piece, a piece that uses itself, an `if` without
+/// `end`, `else` or `end` without `if`, and an `if` too deep; with the file for a block or a flag that no line names.
+std::string render(std::string_view template_name, const Holes& holes, const Flags& flags = {});
+
+/// The same with a template of an application's own: its text, and the name that errors call it. Its pieces are those of hone.
+std::string render_text(std::string_view text, std::string_view file, const Holes& holes, const Flags& flags = {});
 
 /// Text of an embedded template, e.g. `poisson7/kernel.cu` of templates/poisson7/kernel.cu.in. Throws Error when there is none.
 std::string_view template_text(std::string_view template_name);

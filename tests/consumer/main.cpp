@@ -1,7 +1,7 @@
 // What an application does with an installed hone: name a problem, get a kernel, launch it on its own arrays, compare with the plain loops; find what
 // its user and hone have tuned, and tune while it runs.
 //
-//     consumer PREFIX
+//     consumer RECORDS PROGRAM        where the records and the hone command should be found
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -22,12 +22,12 @@ bool expect(bool holds, const char* what) {
     return holds;
 }
 
-// The installed records and the installed command are found below the prefix, wherever that is now.
-bool finds_the_package(const std::filesystem::path& prefix) {
+// The records and the command of this hone are found, wherever it is now.
+bool finds_the_package(const std::filesystem::path& records, const std::filesystem::path& program) {
     const auto worker = hone::find_worker_command();
-    return expect(hone::record_places().back().folder == prefix / "share" / "hone" / "records", "the installed records are found") &&
+    return expect(hone::record_places().back().folder == records, "the records are found") &&
            expect(!hone::known_records(hone::built_in_families()).records().empty(), "they are read") &&
-           expect(!worker.empty() && std::filesystem::equivalent(worker.front(), prefix / "bin" / "hone"), "the installed command is found");
+           expect(!worker.empty() && std::filesystem::equivalent(worker.front(), program), "the command is found");
 }
 
 // A result in this user's folder, as 'hone tune' writes it.
@@ -71,7 +71,9 @@ bool tunes_online(hone::Session& session, const hone::Problem& problem) {
     hone::Workload workload = session.families().of(problem).workload(problem, 1);
     std::vector<void*> arrays;
     for (auto& array : workload.arrays) arrays.push_back(array.data());
-    hone::OnlineTuner tuner(session.backend(), session.families(), "", problem, arrays);
+    hone::OnlineSettings settings;
+    settings.rules.bound = 100;  // of a busy machine it asks no patience
+    hone::OnlineTuner tuner(session.backend(), session.families(), "", problem, arrays, settings);
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
     while (tuner.report().progress.evaluations == 0 && std::chrono::steady_clock::now() < end) tuner.step();
     std::printf("%s", to_string(tuner.report()).c_str());
@@ -81,7 +83,7 @@ bool tunes_online(hone::Session& session, const hone::Problem& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 2 || !finds_the_package(argv[1])) return 1;
+    if (argc != 3 || !finds_the_package(argv[1], argv[2])) return 1;
     const auto problem = hone::built_in_families().parse_problem("gauss_seidel_27 stencil=constant precision=f64 nx=20 ny=9 nz=11");
     {
         hone::Session first("cpu");

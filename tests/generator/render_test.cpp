@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <set>
 #include <sstream>
 
@@ -16,11 +18,63 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// A line of a template with what its pieces bring, where it stands, and the flags that it depends on with the values that they must have.
+struct Line {
+    std::string text;
+    std::string place;
+    std::vector<std::pair<std::string, bool>> conditions;
+    std::string hole;  // if it is one
+};
+
 struct Template {
     std::string name;
-    std::vector<std::string> lines;
-    std::set<std::string> holes;
+    std::vector<std::string> lines;  // of the file
+    std::vector<Line> expanded;
+    std::set<std::string> holes, flags;
 };
+
+std::vector<std::string> lines_of_file(const std::string& name) {
+    std::ifstream file(test::source_path("templates/" + name + ".in"));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+}
+
+// The words of a line of the template language behind its mark, or nothing in a line of text.
+std::vector<std::string> words_of(const std::string& line) {
+    std::istringstream words(line);
+    std::string word;
+    if (!(words >> word) || word != "//@") return {};
+    std::vector<std::string> result;
+    while (words >> word) result.push_back(word);
+    return result;
+}
+
+// Pieces in place of the lines that use them, and on every line its conditions: what `render` does in one go.
+void expand(const std::string& name, const std::string& indent, const std::vector<std::pair<std::string, bool>>& around, Template& result) {
+    auto conditions = around;
+    int number = 0;
+    for (const auto& line : lines_of_file(name)) {
+        ++number;
+        const auto words = words_of(line);
+        const std::string column = line.substr(0, std::min(line.find_first_not_of(' '), line.size()));
+        if (words.empty()) {
+            result.expanded.push_back({line.empty() ? "" : indent + line, "", conditions, ""});
+        } else if (words[0] == "use") {
+            expand(words[1], indent + column, conditions, result);
+        } else if (words[0] == "if") {
+            result.flags.insert(words[1]);
+            conditions.emplace_back(words[1], true);
+        } else if (words[0] == "else") {
+            conditions.back().second = false;
+        } else if (words[0] == "end") {
+            conditions.pop_back();
+        } else {
+            result.holes.insert(words[0]);
+            result.expanded.push_back({indent + column, "templates/" + name + ".in:" + std::to_string(number), conditions, words[0]});
+        }
+    }
+}
 
 // Every template of the tree, as it stands on disk.
 std::vector<Template> templates() {
@@ -28,13 +82,9 @@ std::vector<Template> templates() {
     std::vector<Template> result;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
         if (entry.path().extension() != ".in") continue;
-        Template found{entry.path().lexically_relative(folder).replace_extension().string(), {}, {}};
-        std::ifstream file(entry.path());
-        for (std::string line; std::getline(file, line);) {
-            const std::size_t mark = line.find("//@ ");
-            if (mark != std::string::npos && line.find_first_not_of(' ') == mark) found.holes.insert(line.substr(mark + 4));
-            found.lines.push_back(line);
-        }
+        Template found{entry.path().lexically_relative(folder).replace_extension().string(), {}, {}, {}, {}};
+        found.lines = lines_of_file(found.name);
+        expand(found.name, "", {}, found);
         result.push_back(std::move(found));
     }
     return result;
@@ -50,13 +100,35 @@ Holes fill(const Template& source) {
     return holes;
 }
 
-std::string error_of(const std::string& name, const Holes& holes) {
+// Any value for each flag.
+Flags decide(const Template& source, std::mt19937_64& random) {
+    Flags flags;
+    for (const auto& name : source.flags) flags.emplace_back(name, random() % 2 == 0);
+    return flags;
+}
+
+bool holds(const Line& line, const Flags& flags) {
+    return std::all_of(line.conditions.begin(), line.conditions.end(),
+                       [&](const auto& condition) { return std::find(flags.begin(), flags.end(), condition) != flags.end(); });
+}
+
+std::string error_of(const std::string& name, const Holes& holes, const Flags& flags = {}) {
     try {
-        render(name, holes);
+        render(name, holes, flags);
     } catch (const Error& error) {
         return error.what();
     }
     ADD_FAILURE() << name << " was rendered";
+    return "";
+}
+
+std::string error_of_text(const std::string& text, const Holes& holes = {}, const Flags& flags = {}) {
+    try {
+        render_text(text, "own.cu", holes, flags);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    ADD_FAILURE() << text << " was rendered";
     return "";
 }
 
@@ -69,45 +141,127 @@ TEST(Render, EveryTemplateIsEmbeddedWordForWord) {
     }
 }
 
-TEST(Render, ABlockReplacesItsHoleIndentedAlike) {
+TEST(Render, BlocksPiecesAndFlagsGiveTheTextOfEveryTemplate) {
+    const std::uint64_t seed = std::random_device()();
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
     for (const auto& source : templates()) {
-        std::string expected;
-        for (const auto& line : source.lines) {
-            const std::size_t mark = line.find("//@ ");
-            if (mark == std::string::npos || line.find_first_not_of(' ') != mark) {
-                expected += line + "\n";
-                continue;
+        for (int time = 0; time < 8; ++time) {
+            const Flags flags = decide(source, random);
+            std::string expected;
+            for (const auto& line : source.expanded) {
+                if (!holds(line, flags)) continue;
+                if (line.hole.empty())
+                    expected += line.text + "\n";
+                else
+                    expected += line.text + "block of " + line.hole + "\n\n" + line.text + "and its end\n";
             }
-            const std::string indent(mark, ' ');
-            expected += indent + "block of " + line.substr(mark + 4) + "\n\n" + indent + "and its end\n";
+            EXPECT_EQ(render(source.name, fill(source), flags), expected) << source.name;
         }
-        EXPECT_EQ(render(source.name, fill(source)), expected) << source.name;
     }
 }
 
 TEST(Render, AHoleWithoutABlockIsAnErrorWithFileAndLine) {
+    std::mt19937_64 random(std::random_device{}());
     for (const auto& source : templates()) {
+        const Flags flags = decide(source, random);
         const Holes all = fill(source);
         for (std::size_t missing = 0; missing < all.size(); ++missing) {
             Holes holes = all;
             holes.erase(holes.begin() + static_cast<std::ptrdiff_t>(missing));
-            const std::string error = error_of(source.name, holes);
+            const auto wanted = std::find_if(source.expanded.begin(), source.expanded.end(),
+                                             [&](const Line& line) { return line.hole == all[missing].first && holds(line, flags); });
+            if (wanted == source.expanded.end()) {  // in text that is left out it needs none
+                EXPECT_NO_THROW(render(source.name, holes, flags)) << source.name;
+                continue;
+            }
+            const std::string error = error_of(source.name, holes, flags);
+            EXPECT_TRUE(error.starts_with(wanted->place + ": ")) << error;
             EXPECT_THAT(error, HasSubstr('"' + all[missing].first + '"'));
-            const std::string place = "templates/" + source.name + ".in:";
-            ASSERT_TRUE(error.starts_with(place)) << error;
-            const auto line = static_cast<std::size_t>(std::stoi(error.substr(place.size())));
-            ASSERT_TRUE(line >= 1 && line <= source.lines.size()) << error;
-            EXPECT_THAT(source.lines[line - 1], HasSubstr("//@ " + all[missing].first));
         }
     }
 }
 
 TEST(Render, ABlockWithoutAHoleIsAnError) {
+    std::mt19937_64 random(std::random_device{}());
     for (const auto& source : templates()) {
         Holes holes = fill(source);
         holes.emplace_back("no_such_hole", Block().text("x"));
-        EXPECT_THAT(error_of(source.name, holes), HasSubstr("no_such_hole"));
+        EXPECT_THAT(error_of(source.name, holes, decide(source, random)), HasSubstr("no_such_hole"));
     }
+}
+
+TEST(Render, AFlagThatIsMissingOrThatNothingDependsOnIsAnError) {
+    std::mt19937_64 random(std::random_device{}());
+    for (const auto& source : templates()) {
+        const Flags all = decide(source, random);
+        Flags more = all;
+        more.emplace_back("no_such_flag", true);
+        EXPECT_THAT(error_of(source.name, fill(source), more), HasSubstr("nothing depends on the flag \"no_such_flag\""));
+        for (std::size_t missing = 0; missing < all.size(); ++missing) {
+            Flags flags = all;
+            flags.erase(flags.begin() + static_cast<std::ptrdiff_t>(missing));
+            EXPECT_THAT(error_of(source.name, fill(source), flags), HasSubstr("there is no flag \"" + all[missing].first + '"')) << source.name;
+        }
+    }
+}
+
+TEST(Render, LinesOfAFlagAreThereWhereItIsSet) {
+    const std::string text = "a\n//@ if f\n    b\n    //@ if g\n    c\n    //@ end\n//@ else\nd\n//@ hole\n//@ end\ne\n";
+    const Holes holes{{"hole", Block().text("h")}};
+    EXPECT_EQ(render_text(text, "own.cu", holes, {{"f", true}, {"g", true}}), "a\n    b\n    c\ne\n");
+    EXPECT_EQ(render_text(text, "own.cu", holes, {{"f", true}, {"g", false}}), "a\n    b\ne\n");
+    EXPECT_EQ(render_text(text, "own.cu", holes, {{"f", false}, {"g", true}}), "a\nd\nh\ne\n");
+}
+
+TEST(Render, AnOwnTemplateUsesThePiecesOfHone) {
+    std::string expected = "begin\n";
+    for (const auto& line : lines_of_file("device/kept_reads.cu")) expected += (line.empty() ? "" : "    " + line) + "\n";
+    EXPECT_EQ(render_text("begin\n    //@ use device/kept_reads.cu\n", "own.cu", {}), expected);
+}
+
+TEST(Render, ErrorsOfTheLanguageSayWhereAndWhatToDo) {
+    const auto expect = [](const std::string& text, const std::string& place, const std::string& found) {
+        const std::string error = error_of_text(text, {}, {{"f", true}});
+        EXPECT_TRUE(error.starts_with("own.cu:" + place + ": ")) << error;
+        EXPECT_THAT(error, HasSubstr(found));
+    };
+    expect("a\n//@ if f\nb\n", "2", "no end");
+    expect("//@ if f\n//@ if f\n//@ end\n", "1", "no end");
+    expect("//@ if f\n//@ end\n//@ end\n", "3", "'end' without 'if'");
+    expect("//@ else\n", "1", "'else' without 'if'");
+    expect("//@ if f\n//@ else\n//@ else\n//@ end\n", "3", "'else' without 'if'");
+    expect("//@ if f\n//@ if f\n//@ if f\n", "3", "within two others");
+    expect("//@ if g\n//@ end\n", "1", "no flag \"g\"");
+    expect("//@ if f g\n//@ end\n", "1", "no flag \"f g\"");
+    expect("//@ if not f\n//@ end\n", "1", "no flag \"not f\"");
+    expect("//@ if f\n//@ else\n    //@ use device/no_such_piece.cu\n//@ end\n", "3", "no piece \"device/no_such_piece.cu\"");
+    expect("//@ if\n", "1", "the hole \"if\"");
+}
+
+// Whatever stands in a template, it is rendered or refused by an Error.
+TEST(Render, AnyLinesAreRenderedOrRefused) {
+    const std::vector<std::string> lines{"text",     "",         "//@ hole", "//@ if f",
+                                         "//@ if g", "//@ else", "//@ end",  "    //@ use device/kept_reads.cu",
+                                         "  //@ ",   "//@",      "//@ use ", "//@ if "};
+    const std::uint64_t seed = std::random_device()();
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    int rendered = 0;
+    for (int time = 0; time < 3000; ++time) {
+        std::string text = "//@ hole\n//@ if f\n//@ end\n//@ if g\n//@ end\n";
+        const std::size_t count = random() % 8, kinds = random() % 10 == 0 ? lines.size() : lines.size() - 4;
+        for (std::size_t i = 0; i < count; ++i) text += lines[random() % kinds] + "\n";
+        if (random() % 4 == 0) text.pop_back();
+        try {
+            const std::string result = render_text(text, "own.cu", {{"hole", Block().text("h")}}, {{"f", true}, {"g", random() % 2 == 0}});
+            EXPECT_TRUE(result.starts_with("h\n"));
+            ++rendered;
+        } catch (const Error& error) {
+            EXPECT_TRUE(std::string(error.what()).starts_with("own.cu:")) << error.what();
+        }
+    }
+    EXPECT_GT(rendered, 100);
 }
 
 TEST(Render, AnUnknownTemplateIsAnError) {

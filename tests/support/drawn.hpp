@@ -20,4 +20,9 @@ std::vector<T> drawn(const std::vector<T>& many, std::size_t few) {
     return result;
 }
 
+/// How many random inputs a test tries: `few`, and `all` with HONE_TEST_EVERYTHING in the environment.
+inline int tries(int all, int few) {
+    return std::getenv("HONE_TEST_EVERYTHING") != nullptr ? all : few;
+}
+
 }  // namespace hone::test

@@ -11,6 +11,7 @@
 
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "tests/support/drawn.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuning_db/test_families.hpp"
 #include "tuning_db/database.hpp"
@@ -165,8 +166,9 @@ void mutate_and_read(const Subject& subject, int files) {
     EXPECT_GT(refused, files / 4);
 }
 
-TEST(DatabaseMutation, AThousandBrokenFilesNeverCrashAndNeverYieldAnAlienConfiguration) {
-    mutate_and_read({two_families(), [](RandomRecords& random) { return random.below(4) == 0 ? random.shared() : random(); }}, 1000);
+TEST(DatabaseMutation, BrokenFilesNeverCrashAndNeverYieldAnAlienConfiguration) {
+    mutate_and_read({two_families(), [](RandomRecords& random) { return random.below(4) == 0 ? random.shared() : random(); }},
+                    test::tries(1000, 400));
 }
 
 TEST(DatabaseMutation, NorDoThoseOfTheBuiltInFamilies) {

@@ -65,10 +65,8 @@ Block pressure_sum(const Grid& grid) {
     return block.line("to[x] = {};", grid.absorbing ? fmt::format("across_damping * damping[x] * ({})", updated) : updated);
 }
 
-Block scalar(const Grid& grid, const char* name) {
-    Block block;
-    if (!grid.array_media) block.line("const real {0}_everywhere = {0}[0];", name);
-    return block;
+Block damping(const Grid& grid) {
+    return Block().line("const Damping damping{{ny, nz, pitch, damping_x, damping_y, {}}};", grid.dimension == 2 ? "nullptr" : "damping_z");
 }
 
 // Names by role of what the problem has.
@@ -76,10 +74,6 @@ Block names(const Grid& grid) {
     const bool rows = grid.dimension == 2;
     const std::string along = rows ? "v" : "w";
     Block block;
-    if (grid.absorbing)
-        block.line("const Damping damping{{ny, nz, pitch, damping_x, damping_y, {}}};", rows ? "nullptr" : "damping_z");
-    else
-        block.line("const Damping damping;");
     block.line("{}real* const along = {};", grid.kind == Kind::velocity ? "" : "const ", along);
     if (grid.kind == Kind::step) block.line("real* const along_next = {}_next;", along);
     if (grid.kind == Kind::pressure) return block;
@@ -100,27 +94,26 @@ Block row_words(const Grid& grid, const Config& config) {
 KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
     KernelSource source = common_source(problem, Target::cpu);
-    Holes holes{{"parameters", parameters(problem)}, {"names", names(grid)}};
-    if (grid.kind == Kind::step) holes.emplace_back("row_words", row_words(grid, config));
-    if (grid.levels > 1) {
-        holes.emplace_back("scalar_b", scalar(grid, "b"));
-        holes.emplace_back("velocity_between", velocity_between(grid));
-    }
-    const std::string form = grid.levels > 1 ? "levels" : problem.word("kernel");
-    const Block kernel = Block().lines_of(render("acoustics_staggered/" + form + ".cpp", holes));
-    source.text = render("acoustics_staggered/kernel.cpp", {{"banner", banner(problem, config, Target::cpu)},
-                                                            {"constants", constants(grid, config)},
-                                                            {"team", team(config)},
-                                                            {"parallel", team_parallel(config)},
-                                                            {"seat", team_seat(config)},
-                                                            {"weight", weight_function(grid, "")},
-                                                            {"strips", strips()},
-                                                            {"stores", streaming_stores()},
-                                                            {"scalar_b", scalar(grid, "b")},
-                                                            {"velocity_sum", velocity_sum(grid)},
-                                                            {"scalar_kappa", scalar(grid, "kappa")},
-                                                            {"pressure_sum", pressure_sum(grid)},
-                                                            {"kernel", kernel}});
+    source.text = render("acoustics_staggered/kernel.cpp",
+                         {{"banner", banner(problem, config, Target::cpu)},
+                          {"constants", constants(grid, config)},
+                          {"team", team(config)},
+                          {"parallel", team_parallel(config)},
+                          {"seat", team_seat(config)},
+                          {"weight", weight_function(grid, "")},
+                          {"velocity_sum", velocity_sum(grid)},
+                          {"velocity_between", velocity_between(grid)},
+                          {"pressure_sum", pressure_sum(grid)},
+                          {"parameters", parameters(problem)},
+                          {"damping", damping(grid)},
+                          {"names", names(grid)},
+                          {"row_words", row_words(grid, config)}},
+                         {{"pressure", grid.kind == Kind::pressure},
+                          {"velocity", grid.kind == Kind::velocity},
+                          {"step", grid.kind == Kind::step && grid.levels == 1},
+                          {"levels", grid.levels > 1},
+                          {"absorbing", grid.absorbing},
+                          {"scalar_media", !grid.array_media}});
     Launch launch;
     launch.entry = source.entries.front();
     source.step = {launch};

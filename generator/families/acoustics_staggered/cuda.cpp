@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "generator/families/acoustics_staggered/grid.hpp"
-#include "generator/families/device/bulk_copies.hpp"
 #include "generator/render.hpp"
 
 namespace hone::acoustics {
@@ -89,159 +88,54 @@ Block constants(const Plan& plan, const Config& config) {
     return block;
 }
 
-// Damping factors by role.
-Block damping(const Grid& grid) {
-    const bool rows = grid.dimension == 2;
+// The velocity along the march by its role.
+Block along_march(const Grid& grid) {
+    const char* const name = grid.dimension == 2 ? "v" : "w";
     Block block;
-    if (!grid.absorbing) return block.line("const Damping damping;");
-    return block.line("const Damping damping(damping_x, damping_y, {}, x_read, {}, ny, nz, pitch);", rows ? "nullptr" : "damping_z", "y_read");
-}
-
-// The layers of a block: an equal share.
-Block share(const char* axis) {
-    Block block;
-    block.line("const int march = (last - first + int(gridDim.{0}) - 1) / int(gridDim.{0});  // layers that a block takes one after the other", axis);
+    block.line("{}real* __restrict__ const along = {};  // velocity along the march", grid.kind == Kind::velocity ? "" : "const ", name);
+    if (grid.kind == Kind::step) block.line("real* __restrict__ const along_next = {}_next;", name);
     return block;
 }
 
-// The thread's cells in a tile of several time steps: `count` of them in its row, rows [layer_first, layer_last), of which it reads some around.
-Block place_of_levels(const Plan& plan) {
+// The media at faces by their roles.
+Block media_of_faces(const Plan& plan) {
+    const bool arrays = plan.grid.array_media;
+    const char *const x = arrays ? "bx" : "b", *const y = arrays ? "by" : "b", *const z = arrays ? "bz" : "b";
     Block block;
-    block.line("constexpr int y_read = 0;  // the march is along y");
-    block.line("constexpr int reach = levels * (2 * half - 1), inner = tile_threads - 2 * margin;");
-    block.line("const int tile = int(blockIdx.x) * (block_x / tile_threads) + int(threadIdx.x) / tile_threads, place = threadIdx.x % tile_threads;");
-    block.line("const int x = (tile * inner + place - margin) * points;");
-    block.line("const int x_read = min(x, (nx - 1 + reach) / points * points);  // threads beyond read the last ghosts again");
-    block.line("const int count = place >= margin && place < margin + inner ? nx - x : 0;  // cells of the thread in its row, if there are less");
-    block.append(share("y"));
-    block.line("const int layer_first = first + int(blockIdx.y) * march, layer_last = min(layer_first + march, last);");
-    block.line("const int arrivals_first = layer_first - reach, arrivals_last = layer_last + reach;");
-    block.line("wide at = wide(arrivals_first + ghost) * pitch + left + x_read;");
-    block.append(damping(plan.grid));
-    return block.line("const real *b_x = {}, *b_y = {};", plan.grid.array_media ? "bx" : "b", plan.grid.array_media ? "by" : "b");
+    if (plan.grid.kind == Kind::pressure) return block;
+    if (plan.grid.levels > 1) return block.line("const real *b_x = {}, *b_y = {};", x, y);
+    if (plan.planes) return block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", x, y, z);
+    block.line("const real *b_x = {}, *b_along = {};", x, plan.grid.dimension == 2 ? y : z);
+    return block.line("const real* b_y = {};", y);
 }
 
-// The thread's cells: `count` of them in its row, layers [layer_first, layer_last) by `layer_step`; `at` is the position of the first.
-Block place(const Plan& plan) {
+std::string text_of(const Problem& problem, const Config& config, const Plan& plan) {
     const Grid& grid = plan.grid;
-    const bool rows = grid.dimension == 2;
-    Block block;
-    if (rows) {
-        block.line("constexpr int y_read = 0;  // the march is along y");
-    } else {
-        block.line("const int y = blockIdx.y * block_y + threadIdx.y;");
-        block.line("const int y_read = min(y, ny - 1{});", plan.exchanged ? " + half" : "");
-    }
-    if (plan.exchanged) {
-        if (plan.bulk) {
-            block.line("constexpr int sector = 32 / sizeof(real);  // words that memory moves at a time: blocks' copies begin and end there");
-            block.line("const int share = (nx + int(gridDim.x) - 1) / int(gridDim.x);  // of the row, the same for every block");
-            block.line("const int inner_x = (share + sector - 1) / sector * sector / points;  // threads that have cells");
-        } else {
-            block.line("constexpr int inner_x = block_x - groups_left - groups_right;  // threads that have cells");
-        }
-        block.line("const int x_first = (int(blockIdx.x) * inner_x - groups_left) * points;  // of the block");
-        block.line("const int x = x_first + int(threadIdx.x) * points;");
-        if (plan.bulk) {
-            block.line("const int taken_words = (groups_left + inner_x + groups_right) * points;  // of a row, by the block");
-            block.line("const int x_last = min((nx - 1 + half) / points * points, x_first + taken_words - points);");
-            block.line("const int x_read = min(x, x_last);  // threads beyond read the last faces again");
-        } else {
-            block.line("constexpr int taken_words = block_x * points;  // of a row, by the block");
-            block.line("const int x_read = min(x, (nx - 1 + half) / points * points);  // threads beyond the row read its last faces again");
-        }
-        block.line("const bool has_cells = threadIdx.x >= groups_left && threadIdx.x < groups_left + inner_x{};", rows ? "" : " && y < ny");
-    } else {
-        block.line("const int x_first = blockIdx.x * block_x * points;  // of the block");
-        block.line("constexpr int taken_words = block_x * points;  // of a row, by the block");
-        block.line("const int x = x_first + int(threadIdx.x) * points;");
-        block.line("const int x_read = min(x, (nx - 1) / points * points);  // threads beyond the row read its last cells again");
-        if (!rows) block.line("const bool has_cells = y < ny;");
-    }
-    const std::string count = rows && !plan.exchanged ? "nx - x" : "has_cells ? nx - x : 0";
-    block.line("const int count = {};  // cells of the thread in its row, if there are less", count);
-    if (rows) {
-        block.line("const int layer_stride = pitch;");
-        block.append(share("y"));
-        block.line("const int block_first = first + int(blockIdx.y) * march;");
-        block.line("const int layer_first = block_first + threadIdx.y, layer_last = min(block_first + march, last);");
-        block.line("constexpr int layer_step = block_y;");
-        block.line("wide at = wide(layer_first + ghost) * pitch + left + x_read;");
-    } else {
-        block.line("const int layer_stride = (ny + 2 * ghost) * pitch;");
-        block.append(share("z"));
-        block.line("const int layer_first = first + int(blockIdx.z) * march, layer_last = min(layer_first + march, last);");
-        block.line("constexpr int layer_step = 1;");
-        block.line("wide at = wide(layer_first + ghost) * layer_stride + (y_read + ghost) * pitch + left + x_read;");
-    }
-    const bool velocity = grid.kind == Kind::velocity;
-    const char* const slow = rows ? "v" : "w";
-    block.line("{}real* __restrict__ const along = {};  // velocity along the march", velocity ? "" : "const ", slow);
-    if (grid.kind == Kind::step) block.line("real* __restrict__ const along_next = {}_next;", slow);
-    block.append(damping(grid));
-    if (grid.kind == Kind::pressure) return block;
-    block.line("const real *b_x = {}, *b_along = {};", grid.array_media ? "bx" : "b", grid.array_media ? (rows ? "by" : "bz") : "b");
-    return block.line("const real* b_y = {};", grid.array_media ? "by" : "b");
-}
-
-// The same of planes in shared memory: `count` cells in each of `rows` rows; `at` is the position of the first of a march's first plane, `tile_at`
-// that of the block's first one. Where pressures arrive they begin M planes before, in a step 2 M - 1, and so does `at`.
-Block place_of_planes(const Plan& plan) {
-    const Grid& grid = plan.grid;
-    Block block;
-    block.line("const Tile tile(ny, pitch);");
-    block.line("const int x = tile.x + int(threadIdx.x) * points, y = tile.y + int(threadIdx.y) * rows;");
-    const char* const faces = grid.kind == Kind::step ? " + half" : "";
-    block.line("const int x_read = min(x, (nx - 1{}) / points * points);  // factors of threads beyond the cells, and beyond the faces of these",
-               faces);
-    block.line("const auto y_read = [&](int r) {{ return min(y + r, ny - 1{}); }};", faces);
-    block.line("const auto count_of = [&](int r) {{ return y + r < ny ? nx - x : 0; }};  // cells of the thread in a row, if there are less");
-    block.append(share("z"));
-    block.line("const int layer_first = first + int(blockIdx.z) * march, layer_last = min(layer_first + march, last);");
-    block.line("const int plane = (ny + 2 * ghost) * pitch;");
-    block.line("const wide tile_at = wide(layer_first + ghost) * plane + (tile.y + ghost) * pitch + left + tile.x;");
-    const char* const before = grid.kind == Kind::pressure ? "" : grid.kind == Kind::velocity ? " - half * wide(plane)" : " - warm_up * wide(plane)";
-    block.line("wide at = tile_at + (y - tile.y) * pitch + (x - tile.x){};", before);
-    if (grid.absorbing) {
-        block.line("Damping damping[rows];");
-        block.line("#pragma unroll");
-        block.line("for (int r = 0; r < rows; ++r) damping[r] = Damping(damping_x, damping_y, damping_z, x_read, y_read(r), ny, nz, pitch);");
-    } else {
-        block.line("const Damping damping[rows];");
-    }
-    if (grid.kind == Kind::pressure) return block;
-    return block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", grid.array_media ? "bx" : "b", grid.array_media ? "by" : "b",
-                      grid.array_media ? "bz" : "b");
-}
-
-Block pace(const Plan& plan) {
-    return Block().lines_of(render(plan.lead > 0 ? "device/pace.cu" : "device/no_pace.cu", {}));
-}
-
-Block copy_piece(const Plan& plan) {
-    if (!plan.kept_reads) return Block().lines_of(render("acoustics_staggered/copy_piece.cu", {}));
-    return Block().lines_of(render("acoustics_staggered/copy_piece_kept.cu", {{"kept_reads", Block().lines_of(render("device/kept_reads.cu", {}))}}));
-}
-
-Block kernel_text(const Problem& problem, const Plan& plan) {
-    const auto part = [](const std::string& name) { return Block().lines_of(render("acoustics_staggered/" + name + ".cu", {})); };
-    Holes holes{{"parameters", parameters(problem)}};
-    if (plan.grid.levels > 1) {
-        holes.emplace_back("place", place_of_levels(plan));
-        holes.emplace_back("neighbours", part(plan.by_warps ? "levels_shuffle" : "levels_shared"));
-        return Block().lines_of(render("acoustics_staggered/levels.cu", holes));
-    }
-    if (plan.planes) {
-        holes.emplace_back("place", place_of_planes(plan));
-        const Block kernel = Block().lines_of(render("acoustics_staggered/planes_" + problem.word("kernel") + ".cu", holes));
-        return Block().lines_of(
-            render("acoustics_staggered/planes.cu", {{"copy_piece", copy_piece(plan)}, {"pace", pace(plan)}, {"kernel", kernel}}));
-    }
-    holes.emplace_back("place", place(plan));
-    const Holes of_bulk_rows{{"bulk_copies", bulk_copies(plan.kept_reads)}, {"pace", pace(plan)}};
-    holes.emplace_back("rows", !plan.bulk ? part("rows_loads") : Block().lines_of(render("acoustics_staggered/rows_bulk.cu", of_bulk_rows)));
-    if (plan.grid.kind == Kind::step) holes.emplace_back("row", part(plan.exchanged ? "step_exchange" : "step_own"));
-    return Block().lines_of(render("acoustics_staggered/" + problem.word("kernel") + ".cu", holes));
+    const bool levels = grid.levels > 1, marches = !levels && !plan.planes;
+    const bool pressure = grid.kind == Kind::pressure, velocity = grid.kind == Kind::velocity, step = grid.kind == Kind::step;
+    return render("acoustics_staggered/kernel.cu",
+                  {{"banner", banner(problem, config, Target::cuda)},
+                   {"constants", constants(plan, config)},
+                   {"weight", weight_function(grid, "__device__ __forceinline__ ")},
+                   {"parameters", parameters(problem)},
+                   {"along_march", along_march(grid)},
+                   {"media_of_faces", media_of_faces(plan)}},
+                  {{"levels", levels},
+                   {"planes", plan.planes},
+                   {"march_of_pressure", marches && pressure},
+                   {"march_of_velocity", marches && velocity},
+                   {"march_of_step", marches && step},
+                   {"pressure", pressure},
+                   {"velocity", velocity},
+                   {"step", step},
+                   {"in_3d", grid.dimension == 3},
+                   {"absorbing", grid.absorbing},
+                   {"by_warps", plan.by_warps},
+                   {"bulk", plan.bulk},
+                   {"exchanged", plan.exchanged},
+                   {"idle_threads", plan.exchanged || grid.dimension == 3},
+                   {"kept_reads", plan.kept_reads},
+                   {"paced", plan.lead > 0}});
 }
 
 }  // namespace
@@ -250,10 +144,7 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config, const Lim
     const Plan plan(problem, config);
     const Grid& grid = plan.grid;
     KernelSource source = common_source(problem, Target::cuda);
-    source.text = render("acoustics_staggered/kernel.cu", {{"banner", banner(problem, config, Target::cuda)},
-                                                           {"constants", constants(plan, config)},
-                                                           {"weight", weight_function(grid, "__device__ __forceinline__ ")},
-                                                           {"kernel", kernel_text(problem, plan)}});
+    source.text = text_of(problem, config, plan);
     Launch launch;
     launch.entry = source.entries.front();
     launch.block = {plan.block_x, plan.block_y, 1};

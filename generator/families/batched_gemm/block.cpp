@@ -189,144 +189,53 @@ Block constants(const Shape& shape, const Tile& tile, const Config& config) {
     return block;
 }
 
-Block load_function(const Shape& shape) {
-    Block block;
-    block.text("// Loads `count` neighbouring values, as many at once as 16 bytes and `count` allow.");
-    block.text("template <int count>");
-    block.open("__device__ __forceinline__ void load(real (&to)[count], const real* from)");
-    if (shape.vector_width() == 4)
-        block.text("constexpr int width = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1;");
-    else
-        block.text("constexpr int width = count % 2 == 0 ? 2 : 1;");
-    block.open("struct alignas(width * sizeof(real)) Vector");
-    block.text("real value[width];");
-    block.close(";");
-    block.text("#pragma unroll");
-    block.open("for (int i = 0; i < count / width; ++i)");
-    block.text("const Vector vector = reinterpret_cast<const Vector*>(from)[i];");
-    block.text("#pragma unroll");
-    block.text("for (int j = 0; j < width; ++j) to[i * width + j] = vector.value[j];");
-    block.close();
-    block.close();
-    block.text("");
-    return block;
-}
+// How copies of A and of B walk through memory. Where a thread's lines are equally far apart, a copy differs from its first one by constants alone.
+struct Walk {
+    Walk(const Shape& shape, const Tile& tile)
+        : a_rows_fast(!shape.transposed_a),
+          a_equally_far(tile.groups == 1 && (a_rows_fast || !tile.stacked || (tile.cut_rows && shape.gap_a == 0))),
+          b_columns_fast(shape.transposed_b),
+          b_equally_far(tile.b_groups(shape) == 1) {}
 
-// The names of an operand in the text: those of A, or of B, whose columns play the part of A's rows.
-struct Names {
-    char name;         // array, and prefix of its constants
-    const char* row;   // "row" or "column"
-    const char* rows;  // how many a tile has
-    char extent;       // how many a matrix has
+    bool a_rows_fast, a_equally_far;
+    bool b_columns_fast, b_equally_far;
 };
 
-// How the rows of a tile (columns of one of B) belong to matrices.
-struct Rows {
-    int groups;         // tiles side by side, each of a matrix of its own
-    bool stacked, cut;  // see Tile: rows of several matrices; tiles that begin and end at any of them
-    bool equally_far;   // neighbours in memory, also where one matrix ends and the next begins
-
-    // Which matrix row `s` of a tile belongs to, and which of its rows it is.
-    std::string matrix_of(const char* s) const { return cut ? fmt::format("(tile_row + {}) / m", s) : fmt::format("{} / m", s); }
-    std::string row_of(const char* s) const { return cut ? fmt::format("(tile_row + {}) % m", s) : fmt::format("{} % m", s); }
-};
-
-// Copies of one part of a thread's lines. Where lines are equally far apart, a copy differs from the first one by constants alone.
-Block copies(const Names& of, bool rows_fast, const Rows& rows) {
-    const auto with_names = [&](const char* form) {
-        return fmt::format(fmt::runtime(form), fmt::arg("x", of.name), fmt::arg("row", of.row), fmt::arg("rows", of.rows), fmt::arg("m", of.extent));
-    };
-    Block block;
-    const bool stacked = rows.stacked;
-    const bool equal_distances = rows.groups == 1 && (rows_fast || !stacked || rows.equally_far);
-    if (equal_distances && rows_fast) {
-        block.text(stacked ? fmt::format("const int matrix = {}, row = {};", rows.matrix_of("place"), rows.row_of("place"))
-                           : with_names("const int {row} = tile_{row} + place;"));
-        block.text(stacked ? "const bool within = matrix < present;" : with_names("const bool within = {m} % {rows} == 0 || {row} < {m};"));
-        block.text(with_names("const real* const from = {x}") + (stacked ? " + matrix * stride_a" : "") +
-                   with_names(" + {row} * {x}_{row} + (long long)(start + first_line) * {x}_inner;"));
-        block.text(with_names("real* const target = to + place * {x}_here_{row} + first_line * {x}_here_inner;"));
-    } else if (equal_distances) {
-        block.text("const bool within = k % chunk == 0 || start + place < k;");
-        block.text(with_names("const real* const from = {x} + (long long)(tile_{row} + first_line) * {x}_{row} + (start + place) * {x}_inner;"));
-        block.text(with_names("real* const target = to + first_line * {x}_here_{row} + place * {x}_here_inner;"));
-    }
-    block.text(with_names("#pragma unroll {x}_unroll"));
-    block.open(with_names("for (int i = 0; i < ({x}_line_count + {x}_lines - 1) / {x}_lines; ++i)"));
-    block.text(with_names("const int line = first_line + i * {x}_lines;"));
-    block.text(with_names("if ({x}_line_count % {x}_lines != 0 && line >= {x}_line_count) break;"));
-    if (equal_distances) {
-        const char* const apart = rows_fast ? "inner" : of.row;
-        block.text(rows_fast ? "const bool there = within && (k % chunk == 0 || start + line < k);"
-                   : stacked ? "const bool there = within && tile_row + line < present * m;"
-                             : with_names("const bool there = within && ({m} % {rows} == 0 || tile_{row} + line < {m});"));
-        block.line("copy<{0}_width>(target + i * ({0}_lines * {0}_here_{1}), from + i * ({0}_lines * {0}_{1}), there);", of.name, apart);
-    } else {
-        block.text(rows_fast ? "const int s = place, l = line % chunk, group = line / chunk;"
-                             : with_names("const int l = place, s = line % {rows}, group = line / {rows};"));
-        block.text(stacked ? fmt::format("const int matrix = {}, row = {};", rows.matrix_of("s"), rows.row_of("s"))
-                           : with_names("const int matrix = group, {row} = tile_{row} + s;"));
-        block.text(with_names("const bool there = matrix < present && {row} < {m} && (k % chunk == 0 || start + l < k);"));
-        block.text(with_names("copy<{x}_width>(to + group * {x}_group + s * {x}_here_{row} + l * {x}_here_inner,"));
-        block.text(with_names("                {x} + matrix * stride_{x} + {row} * {x}_{row} + (start + l) * {x}_inner, there);"));
-    }
-    block.close();
-    return block;
+// Which matrix row `s` of a tile belongs to, and which of its rows it is, where a tile has rows of several.
+Block matrix_of(const Tile& tile, const char* s) {
+    const std::string row = tile.cut_rows ? fmt::format("(tile_row + {})", s) : s;
+    return Block().line("const int matrix = {0} / m, row = {0} % m;", row);
 }
 
-// All copies of a thread: it keeps its place within lines, and takes every so-many-th of them.
-Block copies_by_lines(const Names& of, const Block& lines) {
-    const char x = of.name;
-    Block block;
-    block.line("const int first_line = threadIdx.x / {}_vectors;", x);
-    block.line("if ({0}_vectors * {0}_lines < threads_per_block && first_line >= {0}_lines) return;", x);
-    block.text("#pragma unroll");
-    block.open(fmt::format("for (int part = 0; part < {}_parts; ++part)", x));
-    block.line("const int place = (threadIdx.x % {0}_vectors + part * {0}_vectors) * {0}_width;", x);
-    block.line("if ({0}_parts > 1 && place >= {0}_length) break;", x);
-    return block.append(lines).close();
+// What copies of A need to know of a tile's rows.
+void add_rows(Holes& holes, const Tile& tile, const Walk& walk) {
+    holes.emplace_back("row_of_place", tile.stacked ? matrix_of(tile, "place") : Block().text("const int row = tile_row + place;"));
+    holes.emplace_back("row_of_line", tile.stacked ? matrix_of(tile, "s") : Block().text("const int matrix = group, row = tile_row + s;"));
+    holes.emplace_back("within_rows", Block()
+                                          .line("const bool within = {};", tile.stacked ? "matrix < present" : "m % rows == 0 || row < m")
+                                          .line("const real* const from = a{} + row * a_row + (long long)(start + first_line) * a_inner;",
+                                                tile.stacked ? " + matrix * stride_a" : ""));
+    holes.emplace_back("row_there", Block().line("const bool there = within && {};",
+                                                 tile.stacked ? "tile_row + line < present * m" : "(m % rows == 0 || tile_row + line < m)"));
+    holes.emplace_back("line_of_a", Block().text(walk.a_rows_fast ? "const int s = place, l = line % chunk, group = line / chunk;"
+                                                                  : "const int l = place, s = line % rows, group = line / rows;"));
 }
 
-// The matrices of A from their first word to the last. What rows beyond them hold in shared memory reaches no row that is stored.
-Block copies_as_they_lie(const Tile& tile, const Shape& shape) {
-    Block block;
-    block.text("constexpr int vectors = m * k / a_width, all = matrices_per_block * vectors;");
-    block.text("#pragma unroll a_unroll");
-    block.open("for (int i = 0; i < (all + threads_per_block - 1) / threads_per_block; ++i)");
-    block.text("const int index = threadIdx.x + i * threads_per_block;");
-    block.text("if (all % threads_per_block != 0 && index >= all) break;");
-    block.text("const int matrix = index / vectors, word = index % vectors * a_width;");
-    block.text("copy<a_width>(to + matrix * m + word % m + word / m * a_here_inner, a + matrix * stride_a + word, matrix < present);");
-    block.close();
-    if (tile.chunk > shape.k)
-        block.text("for (int i = threadIdx.x; i < (chunk - k) * rows; i += threads_per_block) to[i % rows + (k + i / rows) * a_here_inner] = 0;");
-    return block;
-}
-
-// Where this thread's sums lie: `group`, and the first `row` and `column` within the tile.
-Block place(const Shape& shape, const Tile& tile) {
-    Block block;
+// Where this thread's sums lie: the first `row` and `column` within the tile.
+void add_place(Holes& holes, const Shape& shape, const Tile& tile) {
+    Block row_and_column;
     if (tile.mma) {
-        block.line("constexpr int warps_m = {}, warps_n = {};", tile.warps_m(), tile.warps_n());
-        block.text("const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;");
-        block.text("const int group = warp / (warps_m * warps_n);");
-        block.line("const int row = warp % warps_m * {} + lane / 4;", tile.row_grain);
-        block.line("const int column = warp / warps_m % warps_n * {} + lane / 4;", tile.column_grain);
-        return block;
-    }
-    block.line("constexpr int threads_m = {}, threads_n = {};", tile.warps_m(), tile.warps_n());
-    block.text("// Values that a thread loads together are neighbours in shared memory: its rows where rows are, else values along k.");
-    block.line("constexpr int row_step = {}, column_step = {};", shape.transposed_a ? "threads_m" : "1", shape.transposed_b ? "1" : "threads_n");
-    if (tile.holders() < tile.threads()) {
-        block.text("const bool holds = threadIdx.x < groups * threads_m * threads_n;  // the others only copy");
-        block.text("const int holder = holds ? threadIdx.x : 0;");
+        holes.emplace_back("holders", Block().line("constexpr int warps_m = {}, warps_n = {};", tile.warps_m(), tile.warps_n()));
+        row_and_column.line("const int row = warp % warps_m * {} + lane / 4;", tile.row_grain);
+        row_and_column.line("const int column = warp / warps_m % warps_n * {} + lane / 4;", tile.column_grain);
     } else {
-        block.text("const int holder = threadIdx.x;");
+        holes.emplace_back("holders", Block().line("constexpr int threads_m = {}, threads_n = {};", tile.warps_m(), tile.warps_n()));
+        holes.emplace_back("steps_of_rows", Block().line("constexpr int row_step = {}, column_step = {};", shape.transposed_a ? "threads_m" : "1",
+                                                         shape.transposed_b ? "1" : "threads_n"));
+        row_and_column.line("const int row = holder % threads_m{};", shape.transposed_a ? "" : fmt::format(" * {}", tile.thread_m));
+        row_and_column.line("const int column = holder / threads_m % threads_n{};", shape.transposed_b ? fmt::format(" * {}", tile.thread_n) : "");
     }
-    block.text("const int group = holder / (threads_m * threads_n);");
-    block.line("const int row = holder % threads_m{};", shape.transposed_a ? "" : fmt::format(" * {}", tile.thread_m));
-    block.line("const int column = holder / threads_m % threads_n{};", shape.transposed_b ? fmt::format(" * {}", tile.thread_n) : "");
-    return block;
+    holes.emplace_back("row_and_column", row_and_column);
 }
 
 // `step` values along k of the thread's rows (or columns) into `name`[count][step].
@@ -368,10 +277,13 @@ Block mma_sums(const Tile& tile, const char* x, const char* y) {
     return block.line("    for (int j = 0; j < {}; ++j) multiply_add(sum[i][j], {}[i], {}[j]);", tile.thread_n, x, y);
 }
 
+Block step(const Tile& tile) {
+    return Block().line("constexpr int step = {};  // values along k at a time", tile.step);
+}
+
 // The products of one chunk, `a_now` and `b_now` being its operands.
 Block multiply(const Shape& shape, const Tile& tile) {
-    Block block;
-    block.line("constexpr int step = {};  // values along k at a time", tile.step);
+    Block block = step(tile);
     block.text("#pragma unroll");
     block.open("for (int l = 0; l < chunk; l += step)");
     if (tile.mma) {
@@ -393,31 +305,6 @@ Block multiply(const Shape& shape, const Tile& tile) {
     return block;
 }
 
-Block chunk_copies(const char* to, const char* start) {
-    Block block;
-    block.line("copy_a({}, a, tile_row, {}, present);", to, start);
-    block.line("copy_b({} + b_start, b, tile_column, {}, {});", to, start, "present");
-    return block;
-}
-
-Block first_chunks() {
-    Block block;
-    block.text("// The next chunks arrive while this one is used; one barrier per chunk.");
-    block.open("for (int next = 0; next < stages - 1; ++next)");
-    block.append(chunk_copies("stage + next * stage_words", "next * chunk"));
-    block.text("end_chunk();");
-    return block.close();
-}
-
-Block next_chunk() {
-    Block block;
-    block.text("const int next = now + stages - 1;");
-    block.open("if (next < chunks)");
-    block.append(chunk_copies("stage + next % stages * stage_words", "next * chunk"));
-    block.close();
-    return block.text("end_chunk();");
-}
-
 // First words of the thread's operands in the chunk that lies `here`.
 Block operands_now(const Shape& shape, const Tile& tile, const char* here) {
     Block block;
@@ -427,80 +314,33 @@ Block operands_now(const Shape& shape, const Tile& tile, const char* here) {
     return block;
 }
 
-// All chunks, with the operands of every step loaded while the one before is multiplied. Those of a chunk's first step come before the last step of
-// the chunk before it, so that the matrix units have work while the warps meet and the first words are on their way from shared memory.
-Block chunk_loop_ahead(const Shape& shape, const Tile& tile) {
-    Block block;
-    block.line("constexpr int step = {};  // values along k at a time", tile.step);
-    block.line("real x[2][{}][step / 2], y[2][{}][step / 4];  // operands of this step, and of the next", tile.thread_m, tile.thread_n);
-    block.open("const auto load = [&](int which, const real* here, int l)");
-    block.append(operands_now(shape, tile, "here"));
-    block.append(mma_operands(tile, "x[which]", "y[which]", "a_now", "b_now"));
-    block.close(";");
-    block.append(first_chunks());
-    block.text("wait_for_chunks<stages - 2>();");
-    block.text("__syncthreads();");
-    block.text("load(0, stage, 0);");
-    block.line("constexpr int chunks = {};", tile.chunks);
-    block.text("#pragma unroll 1");
-    block.open("for (int now = 0; now < chunks; ++now)");
-    block.text("#pragma unroll");
-    block.open("for (int l = 0; l < chunk; l += step)");
-    block.text("const int which = l / step % 2;");
-    block.text("if (l + step < chunk) {");
-    block.text("    load(1 - which, stage + now % stages * stage_words, l + step);");
-    block.text("} else {");
-    block.text("    wait_for_chunks<stages - 2>();");
-    block.text("    __syncthreads();");
-    block.text("    load(1 - which, stage + (now + 1) % stages * stage_words, 0);  // after the last chunk unused, whatever lies there");
-    block.text("}");
-    block.open("if (l == 0)");
-    block.append(next_chunk());
-    block.close();
-    block.append(mma_sums(tile, "x[which]", "y[which]"));
-    block.close();
-    block.close();
-    if (tile.through_shared) block.text("__syncthreads();");
-    return block;
+// The multiply-adds, chunk by chunk. Where operands of every step are loaded while the one before is multiplied, those of a chunk's first step come
+// before the last step of the chunk before it, so that the matrix units have work while the warps meet and the first words are on their way from
+// shared memory.
+void add_products(Holes& holes, const Shape& shape, const Tile& tile) {
+    holes.emplace_back("sum", Block().line("real sum[{}][{}]{} = {{}};", tile.thread_m, tile.thread_n, tile.mma ? "[4]" : ""));
+    holes.emplace_back("chunks", Block().line("constexpr int chunks = {};", tile.chunks));
+    holes.emplace_back("operands_here", operands_now(shape, tile, "here"));
+    if (!tile.ahead) {
+        holes.emplace_back("operands_in_stage", operands_now(shape, tile, "stage"));
+        holes.emplace_back("multiply", multiply(shape, tile));
+        return;
+    }
+    holes.emplace_back("step", step(tile));
+    holes.emplace_back(
+        "operands_of_two_steps",
+        Block().line("real x[2][{}][step / 2], y[2][{}][step / 4];  // operands of this step, and of the next", tile.thread_m, tile.thread_n));
+    holes.emplace_back("load_operands", mma_operands(tile, "x[which]", "y[which]", "a_now", "b_now"));
+    holes.emplace_back("add_products", mma_sums(tile, "x[which]", "y[which]"));
 }
 
-Block chunk_loop(const Shape& shape, const Tile& tile) {
-    if (tile.ahead) return chunk_loop_ahead(shape, tile);
-    Block block;
-    if (tile.stages == 1) {
-        const bool loop = tile.chunks > 1;
-        if (loop) {
-            block.text("#pragma unroll 1");
-            block.open("for (int start = 0; start < k; start += chunk)");
-        }
-        block.append(tile.passes > 1 ? Block().text("copy_a(stage, a, tile_row, 0, present);") : chunk_copies("stage", loop ? "start" : "0"));
-        block.text("end_chunk();");
-        block.text("wait_for_chunks<0>();");
-        block.text("__syncthreads();");
-        block.append(operands_now(shape, tile, "stage"));
-        block.append(multiply(shape, tile));
-        if (loop || tile.through_shared) block.text("__syncthreads();");
-        if (loop) block.close();
-        return block;
-    }
-    block.append(first_chunks());
-    block.line("constexpr int chunks = {};", tile.chunks);
-    block.text("#pragma unroll 1");
-    block.open("for (int now = 0; now < chunks; ++now)");
-    block.text("wait_for_chunks<stages - 2>();");
-    block.text("__syncthreads();");
-    block.append(next_chunk());
-    block.text("const real* const here = stage + now % stages * stage_words;");
-    block.append(operands_now(shape, tile, "here"));
-    block.append(multiply(shape, tile));
-    block.close();
-    if (tile.through_shared) block.text("__syncthreads();");
-    return block;
+bool idle_threads(const Tile& tile) {
+    return !tile.mma && tile.holders() < tile.threads();
 }
 
 // Runs `body` for every sum of the thread, with its place `s`, `t` in the tile and its `value`.
 Block for_every_sum(const Tile& tile, const Block& body) {
-    const bool some_idle = !tile.mma && tile.holders() < tile.threads();
+    const bool some_idle = idle_threads(tile);
     Block block;
     if (some_idle) block.open("if (holds)");
     block.text("#pragma unroll");
@@ -522,67 +362,49 @@ Block for_every_sum(const Tile& tile, const Block& body) {
     return block;
 }
 
-Block store(const Shape& shape, const Tile& tile) {
+// The sums' way to C, or into shared memory, from where they go to C.
+void add_store(Holes& holes, const Shape& shape, const Tile& tile) {
     const char* const factors = shape.scaled ? ", alpha, beta" : "";
-    Block block;
-    if (!tile.through_shared) {
-        Block body;
-        if (tile.cut_rows) {
+    Block body;
+    if (tile.through_shared) {
+        body.text("stage[(group * columns + t) * c_here_column + s] = value;");
+    } else {
+        if (tile.cut_rows)
             body.text("const int matrix = (tile_row + s) / m, i_row = (tile_row + s) % m;");
-        } else {
-            body.text("const int matrix = stacked ? s / m : group;");
-            body.text("const int i_row = stacked ? s % m : tile_row + s;");
-        }
+        else
+            body.text("const int matrix = stacked ? s / m : group;").text("const int i_row = stacked ? s % m : tile_row + s;");
         body.text("if (matrix < present && i_row < m && tile_column + t < n)");
         body.line("    put(c + matrix * stride_c + (tile_column + t) * m + i_row, value{});", factors);
-        return block.append(for_every_sum(tile, body));
     }
-    Block body;
-    body.text("stage[(group * columns + t) * c_here_column + s] = value;");
-    block.append(for_every_sum(tile, body));
-    block.text("__syncthreads();");
-    block.text("// Neighbouring threads write neighbouring words.");
-    if (tile.cut_rows) {
-        block.open("for (int index = threadIdx.x; index < columns * rows; index += threads_per_block)");
-        block.text("const int s = index % rows, t = index / rows, matrix = (tile_row + s) / m, i_row = (tile_row + s) % m;");
-        block.text("if (matrix < present && tile_column + t < n)");
-        block.line("    put(c + matrix * stride_c + (tile_column + t) * m + i_row, stage[t * c_here_column + s]{});", factors);
-        return block.close();
-    }
-    block.text("constexpr int height = stacked ? m : rows;");
-    block.open("for (int index = threadIdx.x; index < matrices_per_block * columns * height; index += threads_per_block)");
-    block.text("const int s = index % height, t = index / height % columns, matrix = index / (height * columns);");
-    block.text("const real value = stage[stacked ? t * c_here_column + matrix * m + s : (matrix * columns + t) * c_here_column + s];");
-    block.text("if (matrix < present && tile_row + s < m && tile_column + t < n)");
-    block.line("    put(c + matrix * stride_c + (tile_column + t) * m + tile_row + s, value{});", factors);
-    block.close();
-    return block;
+    holes.emplace_back("store_sums", for_every_sum(tile, body));
+    holes.emplace_back("put_from_stage",
+                       Block().line("put(c + matrix * stride_c + (tile_column + t) * m + i_row, stage[t * c_here_column + s]{});", factors));
+    holes.emplace_back("put_value", Block().line("put(c + matrix * stride_c + (tile_column + t) * m + tile_row + s, value{});", factors));
 }
 
-// Products of the block's matrices, or of several such groups with a B that stays where it is.
-Block products(const Shape& shape, const Tile& tile) {
-    Block once;
-    once.line("real sum[{}][{}]{} = {{}};", tile.thread_m, tile.thread_n, tile.mma ? "[4]" : "");
-    once.append(chunk_loop(shape, tile)).text("").append(store(shape, tile));
-    if (tile.passes == 1) return once;
-    Block block;
-    block.text("copy_b(stage + b_start, b, tile_column, 0, matrices_per_block);");
-    block.text("#pragma unroll 1");
-    block.open("for (int here = block_first; here < min(block_first + passes * matrices_per_block, last); here += matrices_per_block)");
-    block.text("const int present = min(matrices_per_block, last - here);");
-    block.append(once);
-    block.text("__syncthreads();");
-    block.text("a += matrices_per_block * stride_a, c += matrices_per_block * stride_c;");
-    return block.close();
-}
-
-// How many of its matrices a block has: fewer at the end of the range.
-Block present(const Tile& tile) {
-    Block block;
-    if (tile.passes > 1) return block;
-    block.text("const int present = min(matrices_per_block, last - block_first);");
-    if (tile.cut_rows) block.text("if (tile_row >= present * m) return;");
-    return block;
+Flags flags_of(const Shape& shape, const Tile& tile, const Walk& walk, const Limits& limits) {
+    const bool one_stage = !tile.ahead && tile.stages == 1, chunk_by_chunk = one_stage && tile.chunks > 1;
+    return {{"scaled", shape.scaled},
+            {"f32", shape.precision == Precision::f32},
+            {"asynchronous", copies_asynchronously(limits)},
+            {"mma", tile.mma},
+            {"flat_a", tile.flat_a},
+            {"longer_chunk", tile.chunk > shape.k},
+            {"a_rows_apart", walk.a_equally_far && walk.a_rows_fast},
+            {"a_values_apart", walk.a_equally_far && !walk.a_rows_fast},
+            {"a_anywhere", !walk.a_equally_far},
+            {"b_equally_far", walk.b_equally_far},
+            {"b_columns_fast", walk.b_columns_fast},
+            {"one_pass", tile.passes == 1},
+            {"cut_rows", tile.cut_rows},
+            {"some_idle", idle_threads(tile)},
+            {"ahead", tile.ahead},
+            {"chunks_in_stages", !tile.ahead && !one_stage},
+            {"chunk_by_chunk", chunk_by_chunk},
+            {"one_chunk", one_stage && !chunk_by_chunk},
+            {"through_shared", tile.through_shared},
+            // Where a chunk is the last of several, the barrier behind it has let everybody pass.
+            {"waits_for_operands", tile.through_shared && !chunk_by_chunk}};
 }
 
 KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
@@ -590,24 +412,16 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits& 
     const Tile tile(shape, config);
     const double executed = 2.0 * tile.rows * tile.columns * tile.chunk * tile.chunks * tile.groups * tile.tiles() / tile.matrices_per_block *
                             static_cast<double>(shape.batch);
-    const Rows rows_of_a{tile.groups, tile.stacked, tile.cut_rows, tile.cut_rows && shape.gap_a == 0};
-    constexpr Names of_a{'a', "row", "rows", 'm'};
-    constexpr Names of_b{'b', "column", "columns", 'n'};
-    const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
-                      {"constants", constants(shape, tile, config)},
-                      {"copy", copy_functions(limits)},
-                      {"multiply_add", tile.mma ? mma_function(tile.step) : load_function(shape)},
-                      {"put", put_function(shape, "__device__ __forceinline__ ")},
-                      {"copy_a_how", Block().text(tile.flat_a ? "// Neighbouring threads copy neighbouring words of a matrix."
-                                                              : "// A thread keeps its place within lines, and takes every a_lines-th of them.")},
-                      {"copy_a", tile.flat_a ? copies_as_they_lie(tile, shape) : copies_by_lines(of_a, copies(of_a, !shape.transposed_a, rows_of_a))},
-                      {"copy_b", copies_by_lines(of_b, copies(of_b, shape.transposed_b, Rows{tile.b_groups(shape), false, false, false}))},
-                      {"entry", parameters(shape, Target::cuda)},
-                      {"factors", read_factors(shape)},
-                      {"place", place(shape, tile)},
-                      {"present", present(tile)},
-                      {"products", products(shape, tile)}};
-    KernelSource source = make_source(problem, Target::cuda, render("batched_gemm/block.cu", holes), executed);
+    const Walk walk(shape, tile);
+    Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
+                {"constants", constants(shape, tile, config)},
+                {"entry", parameters(shape, Target::cuda)}};
+    if (tile.mma) holes.emplace_back("multiply_add", mma_function(tile.step));
+    add_rows(holes, tile, walk);
+    add_place(holes, shape, tile);
+    add_products(holes, shape, tile);
+    add_store(holes, shape, tile);
+    KernelSource source = make_source(problem, Target::cuda, render("batched_gemm/block.cu", holes, flags_of(shape, tile, walk, limits)), executed);
     source.step.push_back(block_launch(shape, std::int64_t{tile.matrices_per_block} * tile.passes, tile.tiles(), resources(shape, config)));
     return source;
 }

@@ -67,99 +67,30 @@ Block constants(const Shape& shape, const CpuTile& tile) {
     return block;
 }
 
-const char* factor_parameters(const Shape& shape) {
-    return shape.scaled ? ", real alpha, real beta" : "";
-}
-
 const char* factor_arguments(const Shape& shape) {
     return shape.scaled ? ", alpha, beta" : "";
 }
 
-// What calls a product with memory of the thread for op(A), and takes it.
-const char* left_argument(const CpuTile& tile) {
-    return tile.packs ? ", left" : "";
-}
-
 // Where the products are, no compiler may find the address of a thread's memory: clang (14 at least, with AVX-512) takes vector registers 16 to 31
 // for unchanged by the call that finds it, and the first time, when the system makes the memory, they are not. Nor may it see through a function that
-// does.
-Block left_words(const CpuTile& tile) {
-    Block block;
-    if (!tile.packs) return block;
-    block.text(
-        "// This thread's memory for op(A). The statement hides the address: clang would find it beside vectors, in registers that this spoils.");
-    block.open("__attribute__((noinline)) static real* left_words()");
-    block.text("alignas(64) static thread_local real words[k * left_column];");
-    block.text("real* address = words;");
-    block.text("asm(\"\" : \"+r\"(address));");
-    block.text("return address;");
-    return block.close().text("");
+// does: hence left_words() of the template, where op(A) is packed.
+Block product_head(const Shape& shape, const CpuTile& tile) {
+    return Block().line("static inline void product(const real* __restrict a, const real* __restrict b, real* __restrict c{}{}) {{",
+                        tile.packs ? ", real* __restrict left" : "", shape.scaled ? ", real alpha, real beta" : "");
 }
 
-// op(A) of one product as `left`, columns `left_column` words apart.
-Block left(const CpuTile& tile) {
+// The columns beyond whole tiles.
+Block last_tile(const Shape& shape, const CpuTile& tile) {
     Block block;
-    if (!tile.packs) {
-        block.text("const real* const left = a;");
-        return block;
-    }
-    block.text("for (int l = 0; l < k; ++l) {");
-    block.text("    for (int row = 0; row < m; ++row) left[l * left_column + row] = a[row * a_row + l * a_inner];");
-    block.text("    for (int row = m; row < left_column; ++row) left[l * left_column + row] = 0;");
-    block.text("}");
+    if (shape.n % tile.columns_per_tile != 0)
+        block.line("tile<{}>(left, b, c, row, column{});", shape.n % tile.columns_per_tile, factor_arguments(shape));
     return block;
 }
 
-Block rows_product(const Shape& shape, const CpuTile& tile, const Config& config) {
-    const char* const parameters = factor_parameters(shape);
-    const char* const factors = factor_arguments(shape);
-    Block store_vector;
-    if (shape.scaled)
-        store_vector.text("*reinterpret_cast<unaligned_vector*>(to) = beta == real(0) ? alpha * sum[v][j] : alpha * sum[v][j] + beta * load(to);");
-    else
-        store_vector.text("*reinterpret_cast<unaligned_vector*>(to) = sum[v][j];");
-    Block last_tile;
-    if (shape.n % tile.columns_per_tile != 0) last_tile.line("tile<{}>(left, b, c, row, column{});", shape.n % tile.columns_per_tile, factors);
-    const Holes holes{
-        {"tile_head", Block().line("static inline void tile(const real* __restrict left, const real* __restrict b, real* __restrict c, int row, int "
-                                   "column{}) {{",
-                                   parameters)},
-        {"unroll", Block().line("#pragma GCC unroll {}", number(config, "unroll"))},
-        {"store_vector", store_vector},
-        {"store_word", Block().line("put(to + i, sum[v][j][i]{});", factors)},
-        {"left_words", left_words(tile)},
-        {"product_head", Block().line("static inline void product(const real* __restrict a, const real* __restrict b, real* __restrict c{}{}) {{",
-                                      tile.packs ? ", real* __restrict left" : "", parameters)},
-        {"left", left(tile)},
-        {"whole_tile", Block().line("tile<columns_per_tile>(left, b, c, row, column{});", factors)},
-        {"last_tile", last_tile}};
-    return Block().lines_of(render("batched_gemm/rows.cpp", holes));
-}
-
-Block lanes_product(const Shape& shape) {
-    Block right;
-    if (shape.shared_b) {
-        right.text("const real* const right = b;");
-    } else {
-        right.text("vector right[k * n];");
-        right.text("for (int word = 0; word < k * n; ++word)");
-        right.text("    for (int i = 0; i < lanes; ++i) right[word][i] = b[(i < present ? i : 0) * stride_b + word];");
-    }
-    const Holes holes{{"product_head", Block().line("static inline void product(const real* __restrict a, const real* __restrict b, real* __restrict "
-                                                    "c, int present{}) {{",
-                                                    factor_parameters(shape))},
-                      {"right", right},
-                      {"store_word", Block().line("put(to + i * stride_c, sum[i]{});", factor_arguments(shape))}};
-    return Block().lines_of(render("batched_gemm/lanes.cpp", holes));
-}
-
-// What a thread does with products `i` and following.
-Block products(const Shape& shape, const CpuTile& tile) {
-    Block block;
-    if (tile.across) block.text("const int present = last - i < lanes ? static_cast<int>(last - i) : lanes;");
-    block.line("product(a + i * stride_a, b + i * stride_b, c + i * stride_c{}{}{});", tile.across ? ", present" : "", left_argument(tile),
-               factor_arguments(shape));
-    return block;
+// Computes the products `i` and following.
+Block call(const Shape& shape, const CpuTile& tile) {
+    return Block().line("product(a + i * stride_a, b + i * stride_b, c + i * stride_c{}{}{});", tile.across ? ", present" : "",
+                        tile.packs ? ", left" : "", factor_arguments(shape));
 }
 
 }  // namespace
@@ -199,18 +130,18 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limi
     const CpuTile tile(shape, config);
     const double height = tile.across ? shape.m : round_up(shape.m, tile.rows_per_tile);
     const double executed = 2.0 * height * shape.n * shape.k * static_cast<double>(shape.batch);
-    const Holes holes{{"banner", banner(problem, config, Target::cpu, executed)},
-                      {"constants", constants(shape, tile)},
-                      {"put", put_function(shape, "static inline ")},
-                      {"product", tile.across ? lanes_product(shape) : rows_product(shape, tile, config)},
-                      {"team", team(config)},
-                      {"entry", parameters(shape, Target::cpu)},
-                      {"factors", read_factors(shape)},
-                      {"parallel", team_parallel(config)},
-                      {"seat", team_seat(config)},
-                      {"left", tile.packs ? Block().text("real* const left = left_words();") : Block()},
-                      {"products", products(shape, tile)}};
-    KernelSource source = make_source(problem, Target::cpu, render("batched_gemm/kernel.cpp", holes), executed);
+    Holes holes{{"banner", banner(problem, config, Target::cpu, executed)},
+                {"constants", constants(shape, tile)},
+                {"team", team(config)},
+                {"entry", parameters(shape, Target::cpu)},
+                {"parallel", team_parallel(config)},
+                {"seat", team_seat(config)},
+                {"product_head", product_head(shape, tile)},
+                {"unroll", Block().line("#pragma GCC unroll {}", number(config, "unroll"))},
+                {"call", call(shape, tile)}};
+    if (!tile.across) holes.emplace_back("last_tile", last_tile(shape, tile));
+    const Flags flags{{"scaled", shape.scaled}, {"shared_b", shape.shared_b}, {"across", tile.across}, {"packs", tile.packs}};
+    KernelSource source = make_source(problem, Target::cpu, render("batched_gemm/kernel.cpp", holes, flags), executed);
     source.step.push_back({"batched_gemm", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;
 }

@@ -91,57 +91,8 @@ Block parameters(const Shape& shape, Target target) {
                       cuda ? "" : "extern \"C\" void ", restrict_word, shape.scaled ? fmt::format("const real* {} factors, ", restrict_word) : "");
 }
 
-Block read_factors(const Shape& shape) {
-    Block block;
-    if (shape.scaled) block.text("const real alpha = factors[0], beta = factors[1];");
-    return block;
-}
-
-Block put_function(const Shape& shape, std::string_view qualifier) {
-    Block block;
-    if (shape.scaled) {
-        block.text("// The result of a sum; C is not read where beta is 0, so that it may hold anything.");
-        block.line("{}void put(real* to, real sum, real alpha, real beta) {{ *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }}",
-                   qualifier);
-    } else {
-        block.line("{}void put(real* to, real sum) {{ *to = sum; }}", qualifier);
-    }
-    block.text("");
-    return block;
-}
-
-Block copy_functions(const Limits& limits) {
-    Block block;
-    block.text("// Copies `width` neighbouring words, or writes zeros.");
-    block.text("template <int width>");
-    block.open("__device__ __forceinline__ void copy(real* to, const real* from, bool there)");
-    if (limits.architecture >= 80) {
-        block.text("constexpr int bytes = width * sizeof(real);");
-        block.text("const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));");
-        block.text("if constexpr (bytes == 16)");
-        block.text(
-            "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\"r\"(target), \"l\"(from), \"r\"(there ? 16 : 0) : \"memory\");");
-        block.text("else");
-        block.text(
-            "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], %2, %3;\" ::\"r\"(target), \"l\"(from), \"n\"(bytes), \"r\"(there ? bytes : 0) "
-            ": \"memory\");");
-    } else {
-        block.text("for (int i = 0; i < width; ++i) to[i] = there ? from[i] : real(0);");
-    }
-    block.close();
-    block.text("");
-    block.text("// What was copied since the last call is one chunk.");
-    block.open("__device__ __forceinline__ void end_chunk()");
-    if (limits.architecture >= 80) block.text("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");");
-    block.close();
-    block.text("");
-    block.text("// Waits until at most `chunks` chunks of this thread's copies are on their way.");
-    block.text("template <int chunks>");
-    block.open("__device__ __forceinline__ void wait_for_chunks()");
-    if (limits.architecture >= 80) block.text("asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(chunks) : \"memory\");");
-    block.close();
-    block.text("");
-    return block;
+bool copies_asynchronously(const Limits& limits) {
+    return limits.architecture >= 80;
 }
 
 // The operands of one multiply-add of a warp are spread as PTX prescribes for mma.m16n8k4, k8 and k16 with .f64: with g = lane / 4 and t = lane % 4,

@@ -56,12 +56,8 @@ Block banner(const Problem& problem, const Config& config, Target target, double
 Block shape_constants(const Shape& shape);
 /// Arguments of the entry after c.
 Block parameters(const Shape& shape, Target target);
-/// alpha and beta, where there are any.
-Block read_factors(const Shape& shape);
-/// The body of `put(to, sum, factors...)`, the one place that decides whether C is read.
-Block put_function(const Shape& shape, std::string_view qualifier);
-/// Asynchronous copies into shared memory, where the device has them.
-Block copy_functions(const Limits& limits);
+/// Whether the device copies into shared memory past the registers: templates/batched_gemm/copies.cu.in.
+bool copies_asynchronously(const Limits& limits);
 /// m16n8k4 and its like came with sm_90; the older m8n8k4 is no faster than multiply-adds.
 bool has_matrix_units(const Shape& shape, const Limits& limits);
 /// `multiply_add`, `depth` values along k on the FP64 matrix units.

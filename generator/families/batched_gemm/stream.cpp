@@ -81,11 +81,9 @@ Block constants(const Shape& shape, const Stream& stream, const Config& config) 
 }
 
 // A streaming store: what C leaves in the second cache would only be in the way of the next words of C.
-Block write(const Shape& shape, const Stream& stream) {
-    Block block;
-    if (shape.scaled) return block.text("put(to + matrix * stride_c + word, from[0], alpha, beta);");
-    if (stream.c_width == 1) return block.text("__stcs(to + matrix * stride_c + word, from[0]);");
-    return block.text("__stcs(reinterpret_cast<double2*>(to + matrix * stride_c + word), *reinterpret_cast<const double2*>(from));");
+Block store_past_the_caches(const Stream& stream) {
+    if (stream.c_width == 1) return Block().text("__stcs(to + matrix * stride_c + word, from[0]);");
+    return Block().text("__stcs(reinterpret_cast<double2*>(to + matrix * stride_c + word), *reinterpret_cast<const double2*>(from));");
 }
 
 KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
@@ -95,13 +93,11 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits& 
     const double executed = 2.0 * shape.m * (parts * stream.warps * stream.columns) * (stream.steps * step) * static_cast<double>(shape.batch);
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
                       {"constants", constants(shape, stream, config)},
-                      {"copy", copy_functions(limits)},
                       {"multiply_add", mma_function(step)},
-                      {"put", shape.scaled ? put_function(shape, "__device__ __forceinline__ ") : Block()},
                       {"entry", parameters(shape, Target::cuda)},
-                      {"factors", read_factors(shape)},
-                      {"write", write(shape, stream)}};
-    KernelSource source = make_source(problem, Target::cuda, render("batched_gemm/stream.cu", holes), executed);
+                      {"store_past_the_caches", store_past_the_caches(stream)}};
+    const Flags flags{{"scaled", shape.scaled}, {"asynchronous", copies_asynchronously(limits)}};
+    KernelSource source = make_source(problem, Target::cuda, render("batched_gemm/stream.cu", holes, flags), executed);
     source.step.push_back(block_launch(shape, std::int64_t{matrices} * stream.passes, parts, resources(shape, config)));
     return source;
 }

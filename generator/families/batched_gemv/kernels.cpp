@@ -13,8 +13,6 @@ namespace {
 
 using gemm::number;
 using gemm::pieces;
-using gemm::put_function;
-using gemm::read_factors;
 using gemm::round_up;
 
 using Violation = std::optional<std::string>;
@@ -55,27 +53,6 @@ Violation layout_violation(const Shape& shape, const Config& config) {
 
 Block unroll(int times) {
     return Block().line("#pragma unroll {}", times);
-}
-
-Block store(const Shape& shape, const char* word, const char* value) {
-    return Block().line("put({}, {}{});", word, value, shape.of.scaled ? ", alpha, beta" : "");
-}
-
-// Threads of one matrix that took different columns of the same rows.
-Block join(const Layout& layout) {
-    Block block;
-    if (layout.split == 1) return block;
-    block.text("extern __shared__ __align__(16) unsigned char shared_memory[];");
-    block.text("real* const partial = reinterpret_cast<real*>(shared_memory);");
-    block.text("#pragma unroll");
-    block.text("for (int i = 0; i < width; ++i) partial[i * threads_per_block + threadIdx.x] = sum[i];");
-    block.text("__syncthreads();");
-    block.open("if (matrix < present && split == 0)");
-    block.text("for (int other = 1; other < splits; ++other)");
-    block.text("    #pragma unroll");
-    block.text("    for (int i = 0; i < width; ++i) sum[i] += partial[i * threads_per_block + threadIdx.x + other * vectors];");
-    block.close();
-    return block;
 }
 
 Block cuda_constants(const Shape& shape, const Layout& layout, const Config& config) {
@@ -128,19 +105,17 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config, const Lim
     const Layout layout(shape, config);
     Holes holes{{"banner", banner(problem, config, Target::cuda)},
                 {"constants", cuda_constants(shape, layout, config)},
-                {"put", put_function(shape.of, "__device__ __forceinline__ ")},
                 {"entry", entry(shape, Target::cuda)},
-                {"factors", read_factors(shape.of)},
                 {"unroll", unroll(number(config, "unroll"))}};
+    Flags flags{{"scaled", shape.of.scaled}};
     if (shape.transposed()) {
         const int trips = pieces(layout.vectors, layout.split);
         holes.emplace_back("unroll_rows", unroll(trips <= longest_unrolled ? trips : longest_unrolled / 2));
-        holes.emplace_back("store", store(shape, "to", "sum"));
     } else {
-        holes.emplace_back("join", join(layout));
-        holes.emplace_back("store", store(shape, "to + i", "sum[i]"));
+        flags.emplace_back("split", layout.split > 1);
     }
-    KernelSource source = make_source(problem, Target::cuda, render(shape.transposed() ? "batched_gemv/columns.cu" : "batched_gemv/rows.cu", holes));
+    KernelSource source =
+        make_source(problem, Target::cuda, render(shape.transposed() ? "batched_gemv/columns.cu" : "batched_gemv/rows.cu", holes, flags));
     Launch launch;
     launch.entry = "batched_gemv";
     launch.grid = {(shape.of.batch + layout.matrices - 1) / layout.matrices, 1, 1};
@@ -207,14 +182,12 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limi
     const Shape shape(problem);
     const Holes holes{{"banner", banner(problem, config, Target::cpu)},
                       {"constants", shape_constants(shape)},
-                      {"put", put_function(shape.of, "static inline ")},
                       {"team", team(config)},
                       {"entry", entry(shape, Target::cpu)},
-                      {"factors", read_factors(shape.of)},
                       {"parallel", team_parallel(config)},
                       {"seat", team_seat(config)},
                       {"product", cpu_product(shape, number(config, "columns"))}};
-    KernelSource source = make_source(problem, Target::cpu, render("batched_gemv/kernel.cpp", holes));
+    KernelSource source = make_source(problem, Target::cpu, render("batched_gemv/kernel.cpp", holes, {{"scaled", shape.of.scaled}}));
     source.step.push_back({"batched_gemv", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;
 }

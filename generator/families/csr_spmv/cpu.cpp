@@ -40,23 +40,12 @@ Block halves() {
     return block;
 }
 
-Block keep_product(const Shape& shape) {
-    Block block;
-    if (!shape.dotted) return block;
-    block.line("// Not a plain product, which the compiler might round together with the sum that it goes to.");
-    return block.line("products[c][row - begin] = multiply_add(product[c], x[place(row, component + c, columns)], real(0));");
-}
-
 // In pairs of neighbours.
-Block end_chunk(const Shape& shape) {
+Block join_pairs() {
     Block block;
-    if (!shape.dotted) return block;
-    block.open("for (int c = 0; c < at_once; ++c)");
-    block.line("real* const pairs = products[c];");
     for (int pairs = chunk_rows / 2; pairs > 0; pairs /= 2)
         block.line("for (int i = 0; i < {}; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];", pairs);
-    block.line("chunk_sums[wide(component + c) * chunks + chunk] = pairs[0];");
-    return block.close();
+    return block;
 }
 
 }  // namespace
@@ -86,23 +75,22 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const char* const schedule = config.word("schedule") == "static" ? "static" : "dynamic, 16";
     KernelSource source = common_source(problem, Target::cpu);
-    source.text = render("csr_spmv/kernel.cpp", {{"banner", banner(problem, config, Target::cpu)},
-                                                 {"constants", constants(shape, config)},
-                                                 {"multiply_add", multiply_add_function(shape.precision)},
-                                                 {"place", place_function(shape, "inline")},
-                                                 {"products", products(at_once(shape, config))},
-                                                 {"halves", halves()},
-                                                 {"team", team(config)},
-                                                 {"parameters", parameters(problem)},
-                                                 {"parallel", team_parallel(config)},
-                                                 {"seat", team_seat(config)},
-                                                 {"schedule", Block().line("#pragma omp for schedule({})", schedule)},
-                                                 {"begin_chunk", shape.dotted ? Block().line("real products[at_once][chunk_rows] = {{}};") : Block()},
-                                                 {"keep_product", keep_product(shape)},
-                                                 {"end_chunk", end_chunk(shape)}});
+    source.text = render("csr_spmv/kernel.cpp",
+                         {{"banner", banner(problem, config, Target::cpu)},
+                          {"constants", constants(shape, config)},
+                          {"multiply_add", multiply_add_function(shape.precision)},
+                          {"place", place(shape)},
+                          {"products", products(at_once(shape, config))},
+                          {"halves", halves()},
+                          {"team", team(config)},
+                          {"parameters", parameters(problem)},
+                          {"parallel", team_parallel(config)},
+                          {"seat", team_seat(config)},
+                          {"schedule", Block().line("#pragma omp for schedule({})", schedule)},
+                          {"join_pairs", join_pairs()}},
+                         {{"dotted", shape.dotted}});
     source.step = {{.entry = "csr_spmv", .constants = {}}};
     if (!shape.dotted) return source;
-    source.text += render("csr_spmv/finish.cpp", {{"parameters", parameters(problem)}});
     source.step.push_back({.entry = "finish", .constants = {}});
     return source;
 }

@@ -83,36 +83,6 @@ Block own_halves(const Plan& plan) {
     return block;
 }
 
-// Rows' products with x in pairs of neighbours, by a warp for each chunk.
-Block chunk_sums(const Plan& plan) {
-    Block block;
-    if (!plan.shape.dotted) return block;
-    block.line("const int chunks = (rows_here + chunk_rows - 1) / chunk_rows;");
-    if (plan.chunk_per_warp()) {
-        block.line("const int chunk = warp_first / chunk_rows;");
-    } else {
-        block.line("__shared__ real products[components][rows_per_block];");
-        block.open("if (lane < rows_per_warp)");
-        block.line("#pragma unroll");
-        block.line("for (int c = 0; c < components; ++c)");
-        block.line("    products[c][warp * rows_per_warp + lane] = has_row ? y_row[c] * x[place(first + row, c, columns)] : real(0);");
-        block.close();
-        block.line("__syncthreads();");
-        block.line("if (warp >= rows_per_block / chunk_rows) return;");
-        block.line("const int chunk = blockIdx.x * (rows_per_block / chunk_rows) + warp;");
-    }
-    block.line("#pragma unroll");
-    block.open("for (int c = 0; c < components; ++c)");
-    if (plan.chunk_per_warp())
-        block.line("real sum = has_row ? y_row[c] * x[place(first + row, c, columns)] : real(0);");
-    else
-        block.line("real sum = products[c][warp * chunk_rows + lane];");
-    block.line("#pragma unroll");
-    block.line("for (int joined = 1; joined < chunk_rows; joined *= 2) sum += __shfl_xor_sync(all_lanes, sum, joined);");
-    block.line("if (lane == 0 && chunk < chunks) chunk_sums[wide(c) * chunks + chunk] = sum;");
-    return block.close();
-}
-
 Launch launch(const char* entry, std::int64_t blocks, std::int64_t threads) {
     Launch result;
     result.entry = entry;
@@ -147,19 +117,17 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const Plan plan(shape, config);
     KernelSource source = common_source(problem, Target::cuda);
-    source.text =
-        render("csr_spmv/kernel.cu", {{"banner", banner(problem, config, Target::cuda)},
-                                      {"constants", constants(plan, config)},
-                                      {"place", place_function(shape, "__device__ __forceinline__")},
-                                      {"load_once", Block().line("return {};", config.word("once") == "streaming" ? "__ldcs(from)" : "*from")},
-                                      {"own_halves", own_halves(plan)},
-                                      {"parameters", parameters(problem)},
-                                      {"chunk_sums", chunk_sums(plan)}});
+    source.text = render("csr_spmv/kernel.cu",
+                         {{"banner", banner(problem, config, Target::cuda)},
+                          {"constants", constants(plan, config)},
+                          {"place", place(shape)},
+                          {"own_halves", own_halves(plan)},
+                          {"parameters", parameters(problem)}},
+                         {{"streaming", config.word("once") == "streaming"}, {"dotted", shape.dotted}, {"chunk_per_warp", plan.chunk_per_warp()}});
     source.step = {launch("csr_spmv", (shape.rows + plan.rows_per_block() - 1) / plan.rows_per_block(), plan.threads)};
     source.step[0].range_axis = 0;
     source.step[0].range_per_block = plan.rows_per_block();
     if (!shape.dotted) return source;
-    source.text += render("csr_spmv/finish.cu", {{"parameters", parameters(problem)}});
     source.step.push_back(launch("finish", 1, sum_lanes));
     return source;
 }

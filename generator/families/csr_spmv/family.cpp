@@ -93,12 +93,10 @@ Block parameters(const Problem& problem) {
     return block.line("int rows, int columns, int first, int last");
 }
 
-Block place_function(const Shape& shape, const char* function) {
-    Block block;
-    block.line("// Where a component of a row lies in vectors of `count` words each.");
-    block.open(fmt::format("{} wide place(wide row, int component, int count)", function));
-    block.line("return {};", shape.components == 1 ? "row" : shape.interleaved ? "row * components + component" : "wide(component) * count + row");
-    return block.close();
+Block place(const Shape& shape) {
+    return Block().line("return {};", shape.components == 1 ? "row"
+                                      : shape.interleaved   ? "row * components + component"
+                                                            : "wide(component) * count + row");
 }
 
 }  // namespace spmv

@@ -48,7 +48,7 @@ KernelSource common_source(const Problem& problem, Target target);
 Block banner(const Problem& problem, const Config& config, Target target);
 /// Arguments of every entry point.
 Block parameters(const Problem& problem);
-/// `place(row, component, count)`. `function` is how the target declares one.
-Block place_function(const Shape& shape, const char* function);
+/// The statement of `place(row, component, count)`: where a component of a row lies.
+Block place(const Shape& shape);
 
 }  // namespace hone::spmv

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "generator/families/dg/tiling.hpp"
-#include "generator/render.hpp"
 
 namespace hone::dg {
 namespace {
@@ -32,10 +31,6 @@ int matrix_registers(const Shape& shape, int sums, int columns, int matrices, in
     constexpr int words_of_coefficients = 8;  // two times 16 bytes
     constexpr int words_of_values = 4;        // two doubles, or high and low parts of two
     return shape.bytes() / 4 * sums * columns * 4 + sets * matrices * words_of_coefficients + fields * words_of_values;
-}
-
-Block matrix_product(const Shape& shape) {
-    return Block().lines_of(render(shape.precision == Precision::f64 ? "dg/mma_product.cu" : "dg/tf32_product.cu", {}));
 }
 
 TableSpec fragment_table(const std::string& name, const Shape& shape, int matrices, int columns,

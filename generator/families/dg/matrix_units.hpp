@@ -36,9 +36,6 @@ constexpr int product_terms(const Shape& shape) {
 /// (as often as `sets` says) and of `fields` fields.
 int matrix_registers(const Shape& shape, int sums, int columns, int matrices, int sets, int fields);
 
-/// Declares `Coefficients` (16 bytes of an operator), `Values` (of two columns of fields), `load_values`, `negated` and `multiply_add`.
-Block matrix_product(const Shape& shape);
-
 /// Several matrices, entry(a, n, c) their coefficients, in the order in which a lane loads them: [tile of 16 nodes][step of 8
 /// columns][matrix][2][lane] of 16 bytes. Which column plays which of the 8 is free as long as both operands agree: lane group t takes columns 2t and
 /// 2t + 1, so that its two values of b are neighbours. f64: two times 16 bytes are columns 2t and 2t + 1, nodes g and g + 8 each; TF32: high and low

@@ -5,54 +5,6 @@
 namespace hone::gauss_seidel {
 namespace {
 
-// `struct Stencil`: s(k, x) is coefficient k of point x of a row, and `stencil_of_row`: that row's stencil.
-Block stencil_access(const Grid& grid) {
-    Block block;
-    const bool variable = grid.stencil == Stencil::variable, symmetric = grid.stencil == Stencil::symmetric;
-    block.line("// Coefficient k of point x of a row{}", symmetric ? "; the first 13 are kept with the neighbours that they belong to." : ".");
-    block.open("struct Stencil");
-    if (symmetric) {
-        block.line("const real* row;");
-        block.line("wide stride, plane, pitch;");
-        block.open("real operator()(int k, int x) const");
-        block.line("if (k >= 13) return row[(k - 13) * stride + x];");
-        block.line("return row[(13 - k) * stride + (k / 9 - 1) * plane + (k / 3 % 3 - 1) * pitch + (k % 3 - 1) + x];");
-        block.close();
-    } else if (variable) {
-        block.line("const real* row;");
-        block.line("wide stride;");
-        block.line("real operator()(int k, int x) const {{ return row[k * stride + x]; }}");
-    } else {
-        block.line("real s[27];");
-        block.line("real operator()(int k, int) const {{ return s[k]; }}");
-    }
-    block.close(";");
-    block.text("");
-    block.open("inline Stencil stencil_of_row(const real* stencil, wide y, wide z, int ny, int nz, int pitch)");
-    switch (grid.stencil) {
-        case Stencil::constant:
-            block.line("(void)y, (void)z, (void)ny, (void)nz, (void)pitch;");
-            break;
-        case Stencil::semi_constant:
-            block.line("(void)nz, (void)pitch;").line("stencil += (z * ny + y) * 32;");
-            break;
-        case Stencil::symmetric:
-            block.line("const wide plane = wide(ny + 2) * pitch;");
-            block.line("return {{stencil + (z + 1) * plane + (y + 1) * pitch, (nz + 2) * plane, plane, pitch}};");
-            break;
-        case Stencil::variable:
-            block.line("return {{stencil + (z * ny + y) * pitch, wide(nz) * ny * pitch}};");
-            break;
-    }
-    if (!grid.stencil_per_point()) {
-        block.line("Stencil row;");
-        block.line("std::copy_n(stencil, 27, row.s);");
-        block.line("return row;");
-    }
-    block.close();
-    return block;
-}
-
 Block constants(const Grid& grid, const Config& config) {
     Block block;
     block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
@@ -81,23 +33,25 @@ Block other_rows() {
     return block;
 }
 
-// The update of a row, which all forms share.
-Block row(const Grid& grid) {
-    return Block().lines_of(render("gauss_seidel_27/row.cpp", {{"stencil", stencil_access(grid)}, {"other_rows", other_rows()}}));
-}
-
 }  // namespace
 
 KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
     const bool two_colours = config.integer("colours_per_pass") == 2;
     KernelSource source = common_source(problem, Target::cpu);
-    source.text = render(two_colours ? "gauss_seidel_27/blocks.cpp" : "gauss_seidel_27/planes.cpp", {{"banner", banner(problem, config, Target::cpu)},
-                                                                                                     {"constants", constants(grid, config)},
-                                                                                                     {"row", row(grid)},
-                                                                                                     {"team", team(config)},
-                                                                                                     {"parallel", team_parallel(config)},
-                                                                                                     {"seat", team_seat(config)}});
+    source.text = render("gauss_seidel_27/kernel.cpp",
+                         {{"banner", banner(problem, config, Target::cpu)},
+                          {"constants", constants(grid, config)},
+                          {"other_rows", other_rows()},
+                          {"team", team(config)},
+                          {"parallel", team_parallel(config)},
+                          {"seat", team_seat(config)}},
+                         {{"planes", !two_colours},
+                          {"constant", grid.stencil == Stencil::constant},
+                          {"semi_constant", grid.stencil == Stencil::semi_constant},
+                          {"variable", grid.stencil == Stencil::variable},
+                          {"symmetric", grid.stencil == Stencil::symmetric},
+                          {"stencil_per_row", !grid.stencil_per_point()}});
     source.entries = {"gauss_seidel_27"};
     Launch launch;
     launch.entry = source.entries.front();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "generator/families/device/bulk_copies.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 #include "generator/render.hpp"
 
@@ -73,72 +72,40 @@ Block constants(const Plan& plan) {
     return block;
 }
 
-// Where a colour's stencils lie in the table that `pack_stencil` fills.
-Block packed_layout(const Plan& plan) {
-    Block block;
-    block.line("// Words of one coefficient of one colour in `packed`, whose rows start on {} bytes.", line_bytes);
-    block.open("__device__ __forceinline__ wide packed_stride(int nx, int ny, int nz)");
-    block.line("const int row = ((nx + 1) / 2 + {0} - 1) / {0} * {0};", line_bytes / plan.word());
-    block.line("return wide((nz + 1) / 2) * ((ny + 1) / 2) * row;");
-    block.close();
-    block.text("");
-    block.line("// First coefficient of point (x, y, z), counted from 1.");
-    block.open("__device__ __forceinline__ wide packed_position(int x, int y, int z, int nx, int ny, int nz)");
-    block.line("const int row = ((nx + 1) / 2 + {0} - 1) / {0} * {0};", line_bytes / plan.word());
-    block.line("const int colour = (x - 1) % 2 + (y - 1) % 2 * 2 + (z - 1) % 2 * 4;");
-    block.line("return colour * 27 * packed_stride(nx, ny, nz) + (wide((z - 1) / 2) * ((ny + 1) / 2) + (y - 1) / 2) * row + (x - 1) / 2;");
-    block.close();
-    block.text("");
-    return block;
-}
+// The holes and flags of a template with those of the pieces that it uses.
+struct Text {
+    Holes holes;
+    Flags flags;
 
-// The same where half of the coefficients are kept by the neighbours that they belong to.
-Block symmetric_access(const Plan& plan) {
-    Block block;
-    block.line("// A point's stencil. s[13] is the reciprocal of the centre coefficient; those before it are kept with the neighbours.");
-    block.open("struct Coefficients");
-    block.line("const real* from;");
-    block.line("wide stride;");
-    block.line("int pitch, plane;");
-    block.text("");
-    block.open("__device__ __forceinline__ real operator[](int k) const");
-    const char* const load = plan.stencil_in == "streaming" ? "__ldcs" : "__ldg";
-    block.line("if (k >= 13) return {}(from + (k - 13) * stride);", load);
-    block.line("return {}(from + (13 - k) * stride + (k / 9 - 1) * plane + (k / 3 % 3 - 1) * pitch + (k % 3 - 1));", load);
-    block.close();
-    block.close(";");
-    return block;
-}
+    std::string of(const std::string& form) const { return render("gauss_seidel_27/" + form + ".cu", holes, flags); }
+};
 
-// `struct Coefficients`: s[k] is coefficient k of a point, s[13] the reciprocal of its centre.
-Block coefficient_access(const Plan& plan) {
+// How coefficient k of a point is read where its stencil stays in memory.
+Block coefficient(const Plan& plan) {
+    const char* const load = plan.stencil_in == "shared" ? "*" : plan.stencil_in == "streaming" ? "__ldcs" : "__ldg";
     Block block;
-    if (plan.split) block.append(packed_layout(plan));
-    const bool variable = plan.grid.stencil == Stencil::variable;
-    if (plan.grid.stencil == Stencil::symmetric) return symmetric_access(plan);
-    block.line("// A point's stencil. s[13] is the reciprocal of the centre coefficient.");
-    block.open("struct Coefficients");
-    if (plan.stencil_in == "by_value") {
-        block.line("real value[27];");
-        block.line("__device__ __forceinline__ real operator[](int k) const {{ return value[k]; }}");
-    } else if (plan.stencil_in == "registers") {
-        block.line("real value[27];");
-        block.text("");
-        block.open("explicit __device__ __forceinline__ Coefficients(const real* from)");
-        block.line("#pragma unroll");
-        block.line("for (int k = 0; k < 27; ++k) value[k] = from[k];");
-        block.close();
-        block.line("__device__ __forceinline__ real operator[](int k) const {{ return value[k]; }}");
-    } else {
-        const std::string address = variable ? "from + k * stride" : "from + k";
-        block.line("const real* from;");
-        if (variable) block.line("wide stride;");
-        block.text("");
-        const char* const load = plan.stencil_in == "shared" ? "*" : plan.stencil_in == "streaming" ? "__ldcs" : "__ldg";
-        block.line("__device__ __forceinline__ real operator[](int k) const {{ return {}({}); }}", load, address);
+    if (plan.grid.stencil == Stencil::symmetric) {
+        block.open("__device__ __forceinline__ real operator[](int k) const");
+        block.line("if (k >= 13) return {}(from + (k - 13) * stride);", load);
+        block.line("return {}(from + (13 - k) * stride + (k / 9 - 1) * plane + (k / 3 % 3 - 1) * pitch + (k % 3 - 1));", load);
+        return block.close();
     }
-    block.close(";");
-    return block;
+    const char* const address = plan.per_point() ? "from + k * stride" : "from + k";
+    return block.line("__device__ __forceinline__ real operator[](int k) const {{ return {}({}); }}", load, address);
+}
+
+// `struct Coefficients`: s[k] is coefficient k of a point, s[13] the reciprocal of its centre. `packed` is the table that `pack_stencil` fills.
+void add_coefficients(Text& text, const Plan& plan) {
+    const bool by_value = plan.stencil_in == "by_value", in_registers = plan.stencil_in == "registers";
+    const std::int64_t words = line_bytes / plan.word();
+    text.holes.emplace_back("coefficient", coefficient(plan));
+    text.holes.emplace_back("packed_row", Block().line("const int row = ((nx + 1) / 2 + {0} - 1) / {0} * {0};", words));
+    text.flags.insert(text.flags.end(), {{"colour_split", plan.split},
+                                         {"stencil_per_point", plan.per_point()},
+                                         {"symmetric", plan.grid.stencil == Stencil::symmetric},
+                                         {"by_value", by_value},
+                                         {"in_registers", in_registers},
+                                         {"in_memory", !by_value && !in_registers}});
 }
 
 Block stencil_of_block(const Plan& plan) {
@@ -174,45 +141,18 @@ Block parameters(const Plan& plan, const std::string& table, const std::string& 
 }
 
 // Aligned groups of words along a row: the widest loads that a thread's points allow.
-Block groups(const Plan& plan) {
+void add_groups(Text& text, const Plan& plan) {
     const std::int64_t bytes = std::min(plan.points_per_thread * plan.word(), widest_load);
-    const char* const load = plan.stencil_in == "streaming" ? "__ldcs" : "__ldg";
-    Block block;
-    block.line("using vector = {}{};", plan.grid.precision == Precision::f32 ? "float" : "double", bytes / plan.word());
-    block.line("// Neighbouring words of a row: points of even and odd x in turns.");
-    block.open(fmt::format("struct alignas({}) Group", bytes));
-    block.line("real word[points_per_thread];");
-    block.close(";");
-    block.line("constexpr int vectors = sizeof(Group) / sizeof(vector);");
-    block.text("");
-    const auto loader = [&](const char* name, const char* how) {
-        block.open(fmt::format("__device__ __forceinline__ Group {}(const real* from)", name));
-        block.line("Group group;");
-        block.line("#pragma unroll");
-        block.line("for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = {}(reinterpret_cast<const vector*>(from) + i);", how);
-        block.line("return group;");
-        block.close();
-        block.text("");
-    };
-    loader("load", "*");
-    if (plan.per_point()) loader("load_stencil", load);
-    if (plan.grid.stencil == Stencil::symmetric) {
-        block.line("// The same for coefficients that the blocks of two planes use: they are to stay in the caches.");
-        loader("load_coupling", "__ldg");
-    }
-    block.line("// Stores the interior points of the group at x.");
-    block.open("__device__ __forceinline__ void store(real* row, int x, int nx, const Group& group)");
-    block.open("if (x > 0 && x + points_per_thread - 1 <= nx)");
-    block.line("#pragma unroll");
-    block.line("for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(row + x)[i] = reinterpret_cast<const vector*>(&group)[i];");
-    block.line("return;");
-    block.close();
-    block.line("#pragma unroll");
-    block.open("for (int i = 0; i < points_per_thread; ++i)");
-    block.line("if (x + i > 0 && x + i <= nx) row[x + i] = group.word[i];");
-    block.close();
-    block.close();
-    return block;
+    Block group;
+    group.line("using vector = {}{};", plan.grid.precision == Precision::f32 ? "float" : "double", bytes / plan.word());
+    group.line("// Neighbouring words of a row: points of even and odd x in turns.");
+    group.open(fmt::format("struct alignas({}) Group", bytes));
+    group.line("real word[points_per_thread];");
+    group.close(";");
+    text.holes.emplace_back("group", group);
+    text.flags.insert(text.flags.end(), {{"stencil_per_point", plan.per_point()},
+                                         {"streaming", plan.stencil_in == "streaming"},
+                                         {"symmetric", plan.grid.stencil == Stencil::symmetric}});
 }
 
 Launch launch(const Plan& plan, const std::string& entry, Dim3 grid, int constant) {
@@ -227,14 +167,15 @@ Launch launch(const Plan& plan, const std::string& entry, Dim3 grid, int constan
 }
 
 void one_colour(const Plan& plan, const Block& head, KernelSource& source) {
-    Holes holes{{"banner", head},
-                {"constants", constants(plan)},
-                {"coefficients", coefficient_access(plan)},
-                {"parameters", parameters(plan, plan.split ? "const real* __restrict__ packed" : "", "colour")},
-                {"stencil_of_block", stencil_of_block(plan)},
-                {"stencil_of_point", stencil_of_point(plan, "x_read", "y_read")}};
-    const std::string form = plan.staging == "registers" ? "march" : plan.staging;
-    source.text = render("gauss_seidel_27/" + form + ".cu", holes);
+    Text text{{{"banner", head},
+               {"constants", constants(plan)},
+               {"parameters", parameters(plan, plan.split ? "const real* __restrict__ packed" : "", "colour")},
+               {"parameters_of_packing", parameters(plan, "real* __restrict__ packed", "colour")},
+               {"stencil_of_block", stencil_of_block(plan)},
+               {"stencil_of_point", stencil_of_point(plan, "x_read", "y_read")}},
+              {}};
+    add_coefficients(text, plan);
+    source.text = text.of(plan.staging == "registers" ? "march" : plan.staging);
     source.entries = {"gauss_seidel_27"};
     const std::int64_t columns = plan.block_x * (plan.staging == "shared" ? 1 : plan.points_per_thread);
     const Dim3 grid{divide_up(divide_up(plan.grid.nx, 2), columns), divide_up(divide_up(plan.grid.ny, 2), plan.block_y),
@@ -243,42 +184,18 @@ void one_colour(const Plan& plan, const Block& head, KernelSource& source) {
 }
 
 void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
-    Holes holes{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters(plan, "", "row_parity")}};
     const bool variable = plan.grid.stencil == Stencil::variable;
-    if (variable) {
-        holes.emplace_back("groups", groups(plan));
-    } else {
-        holes.emplace_back("coefficients", coefficient_access(plan));
-        holes.emplace_back("sums", Block().lines_of(render("gauss_seidel_27/sums.cu", {{"groups", groups(plan)}})));
-        holes.emplace_back("stencil_of_block", stencil_of_block(plan));
-        holes.emplace_back("stencil_of_point", stencil_of_point(plan, "x", "y"));
+    Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters(plan, "", "row_parity")}}, {}};
+    add_groups(text, plan);
+    if (!variable) {
+        add_coefficients(text, plan);
+        text.holes.emplace_back("stencil_of_block", stencil_of_block(plan));
+        text.holes.emplace_back("stencil_of_point", stencil_of_point(plan, "x", "y"));
     }
-    source.text = render(variable ? "gauss_seidel_27/rows_variable.cu" : "gauss_seidel_27/rows.cu", holes);
+    source.text = text.of(variable ? "rows_variable" : "rows");
     source.entries = {"gauss_seidel_27_rows"};
     const Dim3 grid{1, divide_up(divide_up(plan.grid.ny, 2), plan.block_y), divide_up(plan.grid.nz, plan.z_block)};
     for (int row_parity = 0; row_parity < 4; ++row_parity) source.step.push_back(launch(plan, "gauss_seidel_27_rows", grid, row_parity));
-}
-
-// Rows as they come: `rows` declares how, `take_rows` makes the object.
-Block rows(const Plan& plan) {
-    if (!plan.bulk()) return Block().lines_of(render("gauss_seidel_27/walk_loads.cu", {}));
-    return Block().lines_of(render("gauss_seidel_27/walk_bulk.cu", {{"bulk_copies", bulk_copies()}}));
-}
-
-Block take_rows(const Plan& plan) {
-    Block block;
-    if (!plan.bulk()) return block.line("Rows rows(u_plane + x_read, f_plane + x_read, plane, pitch, ny, turn);");
-    block.line("extern __shared__ __align__(128) unsigned char shared_memory[];");
-    block.line("__shared__ Barrier full[stages];");
-    return block.line("Rows rows(reinterpret_cast<real*>(shared_memory), full, u_plane, f_plane, plane, pitch, ny, x_read, turn);");
-}
-
-Block stencil_of_row(const Plan& plan) {
-    Block block = stencil_of_block(plan);
-    if (plan.grid.stencil == Stencil::constant) return block.line("const auto stencil_of_row = [&](int) -> const Coefficients& {{ return s; }};");
-    block.open("const auto stencil_of_row = [&](int row)");
-    block.line("return Coefficients{{stencil + ((z - 1) * wide(ny) + min(max(row, 1), ny) - 1) * {}}};", row_stencil_words);
-    return block.close(";");
 }
 
 // The kernel's own arrays.
@@ -295,106 +212,25 @@ Block walk_parameters(const Plan& plan) {
     return parameters(plan, tables_of_walk(plan), plan.hands_over() || plan.chases() ? "" : "z_parity");
 }
 
-Block turn(const Plan& plan) {
-    if (!plan.chases()) return Block().lines_of(render("gauss_seidel_27/turn_alone.cu", {}));
-    Block before, admit;
-    if (plan.bulk()) {
-        before.line("// Bulk copies that start now find what other blocks wrote.");
-        before.open("__device__ __forceinline__ void admit_bulk_copies()");
-        before.text("asm volatile(\"fence.proxy.async;\" ::: \"memory\");");
-        before.close();
-        before.text("");
-        admit.line("admit_bulk_copies();");
-    }
-    const Holes holes{{"parameters", walk_parameters(plan)}, {"before_bulk_copies", before}, {"admit_bulk_copies", admit}};
-    return Block().lines_of(render("gauss_seidel_27/turn_chase.cu", holes));
-}
-
-Block part_of_block(const Plan& plan) {
-    return Block().text(plan.walks > 1 ? "const Part part(kept_rows, ny, pitch, z);" : "const Part part(ny);");
-}
-
-Block plane_of_block(const Plan& plan) {
-    Block block;
-    if (plan.chases()) {
-        block.line("int* const counters = reinterpret_cast<int*>(tickets);");
-        block.line("const int z = plane_of_ticket(counters, first, last);");
-        return block.line("Turn turn(counters + z, z, ny, first, last);");
-    }
-    block.line("const int block_first = first + blockIdx.z * z_block;");
-    block.line("const int z = 1 + block_first + (block_first + z_parity) % 2;");
-    block.line("if (z > last) return;");
-    return block.line("Turn turn;");
-}
-
-// How the warps of a row overlap.
-Block halo(const Plan& plan) {
-    Block block;
-    const char* const repeated = "at each end of a warp: they repeat points of the neighbouring warp";
-    if (!plan.hands_over()) {
-        block.line("constexpr int halo_lanes = points_per_thread >= 4 ? 1 : 2;  // {}", repeated);
-        return block.line("constexpr int words_per_warp = (32 - 2 * halo_lanes) * points_per_thread;");
-    }
-    block.line(
-        "// At each end of a warp they repeat points of the neighbouring warp. A new value follows from old ones of up to four words to both sides;");
-    block.line("// what is handed over needs new values of a word more: to the left that of an odd point, which reaches a word less.");
-    block.line("constexpr int left_halo_lanes = points_per_thread >= 4 ? 1 : 2, right_halo_lanes = left_halo_lanes + 1;");
-    return block.line("constexpr int words_per_warp = (32 - left_halo_lanes - right_halo_lanes) * points_per_thread;");
-}
-
-Block points(const Plan& plan) {
-    return Block().lines_of(render("gauss_seidel_27/walk_points.cu", {{"halo", halo(plan)}, {"groups", groups(plan)}}));
-}
-
-Block scatter() {
-    return Block().lines_of(render("gauss_seidel_27/walk_scatter.cu", {}));
-}
-
-// The rows that a block is there for: all, or a part of a plane that it shares.
-Block part(const Plan& plan) {
-    if (plan.walks == 1) return Block().lines_of(render("gauss_seidel_27/part_all.cu", {}));
-    const char* const boundary = plan.hands_over() ? "gauss_seidel_27/boundary_partial_sums.cu" : "gauss_seidel_27/boundary_variable.cu";
-    return Block().lines_of(render("gauss_seidel_27/part_of_rows.cu", {{"boundary", Block().lines_of(render(boundary, {}))},
-                                                                       {"parameters", parameters(plan, tables_of_walk(plan), "")}}));
-}
-
-// The entries that walk through the planes of two parities, one after the other or in turn.
-Block partial_sums_entries(const Plan& plan) {
-    Holes holes{{"parameters", walk_parameters(plan)}};
-    if (plan.chases()) return Block().lines_of(render("gauss_seidel_27/partial_sums_in_turn.cu", holes));
-    holes.emplace_back("part_of_block", part_of_block(plan));
-    return Block().lines_of(render("gauss_seidel_27/partial_sums_by_parity.cu", holes));
-}
-
 std::string walk_text(const Plan& plan, const Block& head) {
-    Holes holes{{"banner", head}, {"constants", constants(plan)}, {"turn", turn(plan)}};
-    if (plan.hands_over()) {
-        holes.emplace_back("points", points(plan));
-        holes.emplace_back("scatter", scatter());
-        const char* const couplings = plan.staging == "partial_sums" ? "gauss_seidel_27/couplings_loaded.cu" : "gauss_seidel_27/couplings_copied.cu";
-        holes.emplace_back("couplings", Block().lines_of(render(couplings, {})));
-        holes.emplace_back("part", part(plan));
-        holes.emplace_back("entries", partial_sums_entries(plan));
-        return render("gauss_seidel_27/walk_partial_sums.cu", holes);
+    const bool variable = plan.grid.stencil == Stencil::variable, symmetric = plan.grid.stencil == Stencil::symmetric;
+    Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", walk_parameters(plan)}},
+              {{"chases", plan.chases()}, {"bulk", plan.bulk()}}};
+    add_groups(text, plan);
+    if (!plan.per_point()) {
+        add_coefficients(text, plan);
+        text.holes.emplace_back("stencil_of_block", stencil_of_block(plan));
+        text.flags.insert(text.flags.end(), {{"constant", plan.grid.stencil == Stencil::constant}, {"kept_reads", false}});
+        return text.of("walk");
     }
-    holes.emplace_back("parameters", walk_parameters(plan));
-    holes.emplace_back("plane_of_block", plane_of_block(plan));
-    if (plan.per_point()) {
-        holes.emplace_back("points", points(plan));
-        if (plan.grid.stencil == Stencil::variable) {
-            holes.emplace_back("part", part(plan));
-            holes.emplace_back("part_of_block", part_of_block(plan));
-            return render("gauss_seidel_27/walk_variable.cu", holes);
-        }
-        holes.emplace_back("scatter", scatter());
-        return render("gauss_seidel_27/walk_symmetric.cu", holes);
-    }
-    holes.emplace_back("coefficients", coefficient_access(plan));
-    holes.emplace_back("groups", groups(plan));
-    holes.emplace_back("rows", rows(plan));
-    holes.emplace_back("stencil_of_row", stencil_of_row(plan));
-    holes.emplace_back("take_rows", take_rows(plan));
-    return render("gauss_seidel_27/walk.cu", holes);
+    text.flags.emplace_back("hands_over", plan.hands_over());
+    if (symmetric && !plan.hands_over()) return text.of("walk_symmetric");
+    // Blocks may share a plane.
+    text.holes.emplace_back("parameters_of_keeping", parameters(plan, tables_of_walk(plan), ""));
+    text.flags.emplace_back("shared_planes", plan.walks > 1);
+    if (variable) return text.of("walk_variable");
+    text.flags.emplace_back("copied_couplings", plan.staging == "partial_sums_async");
+    return text.of("walk_partial_sums");
 }
 
 // The launch that sets the counters of a walk back.
@@ -458,9 +294,8 @@ void walks(const Plan& plan, const Block& head, KernelSource& source) {
     }
 }
 
-// Adds the table of packed stencils and the entry that fills it.
+// Adds the table of packed stencils and the launches that fill it.
 void pack(const Plan& plan, KernelSource& source) {
-    source.text += render("gauss_seidel_27/colour_split.cu", {{"parameters", parameters(plan, "real* __restrict__ packed", "colour")}});
     source.tables.push_back({"packed", plan.packed_words(), {}});
     source.entries.emplace_back("pack_stencil");
     for (int colour = 0; colour < 8; ++colour) {

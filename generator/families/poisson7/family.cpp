@@ -234,42 +234,21 @@ Block gathered(const Problem& problem) {
     return Block().line("const Arrays a{{{}}};", members);
 }
 
-Block boundary(const Grid& grid, const std::string& function) {
-    Block block;
-    const bool wraps = grid.boundary == Boundary::periodic;
-    block.line("// Which of `cells` cells along an axis number n stands for, which may lie beyond them.");
-    block.open(function + " int source(int n, int cells)");
-    block.line("return n < 0 ? {} : n >= cells ? {} : n;", wraps ? "cells - 1" : "0", wraps ? "0" : "cells - 1").close();
-    block.line("// Whether it is zero there instead.");
-    block.open(function + " bool is_zero(int n, int cells)");
-    if (grid.boundary == Boundary::dirichlet)
-        block.line("return n < 0 || n >= cells;");
-    else
-        block.line("return false;");
-    return block.close();
+Block keep_in_history() {
+    return Block().line("history[iteration % {}] = real(residual_square);", history_words);
 }
 
-Block next_scalars(const Grid& grid) {
-    Block block;
-    if (grid.kind == Kind::apply_dot) block.line("dot[0] = real(sum[0]);");
-    if (grid.kind == Kind::direction) {
-        block.line("const double gamma = sum[0], delta = scalars[scalar::delta];");
-        block.line("scalars[scalar::gamma] = real(gamma);");
-        block.line("scalars[scalar::alpha] = gamma > 0 ? real(delta / gamma) : real(0);");
-        block.line("if (!(gamma > 0) && delta != 0) scalars[scalar::breakdown] = 1;");
-    }
-    if (grid.kind == Kind::residual) {
-        block.line("const double delta = sum[0], residual_square = sum[1], old_delta = scalars[scalar::delta];");
-        block.line("scalars[scalar::beta] = old_delta > 0 ? real(delta / old_delta) : real(0);");
-        block.line("scalars[scalar::delta] = real(delta);");
-        block.line("scalars[scalar::residual_square] = real(residual_square);");
-        block.line("scalars[scalar::mean] = real(sum[2] * double(scalars[scalar::mean_weight]));");
-        block.line("if (!(delta > 0) && residual_square > 0) scalars[scalar::breakdown] = 1;");
-        block.line("const int iteration = int(scalars[scalar::iterations]);");
-        block.line("history[iteration % {}] = real(residual_square);", history_words);
-        block.line("scalars[scalar::iterations] = real(iteration + 1);");
-    }
-    return block;
+Flags common_flags(const Grid& grid) {
+    return {{"apply_dot", grid.kind == Kind::apply_dot},
+            {"direction", grid.kind == Kind::direction},
+            {"residual", grid.kind == Kind::residual},
+            {"summed", grid.sums() > 0},
+            {"scalar", grid.coefficients == Coefficients::scalar},
+            {"axis", grid.coefficients == Coefficients::axis},
+            {"face", grid.coefficients == Coefficients::face},
+            {"field_diagonal", grid.has_field_diagonal()},
+            {"periodic", grid.boundary == Boundary::periodic},
+            {"dirichlet", grid.boundary == Boundary::dirichlet}};
 }
 
 }  // namespace poisson

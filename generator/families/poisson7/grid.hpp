@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "generator/block.hpp"
 #include "generator/families/poisson7/family.hpp"
+#include "generator/render.hpp"
 
 namespace hone::poisson {
 
@@ -62,11 +62,11 @@ Block parameters(const Problem& problem);
 /// `struct Arrays`: what the cells' updates take of the arguments; and the statement that makes one named `a`.
 Block arrays_struct(const Problem& problem);
 Block gathered(const Problem& problem);
-/// The rule for what lies beyond the grid. `function` is how the target declares one.
-Block boundary(const Grid& grid, const std::string& function);
 /// Names of the words of `scalars`.
 Block scalar_words();
-/// What follows from the sums of a kernel, `sum[...]` per cell: "dot[0] = ...".
-Block next_scalars(const Grid& grid);
+/// The statement that keeps a residual half's `residual_square` in `history`.
+Block keep_in_history();
+/// What a problem decides about the templates of both targets.
+Flags common_flags(const Grid& grid);
 
 }  // namespace hone::poisson

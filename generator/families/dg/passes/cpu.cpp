@@ -76,13 +76,7 @@ Block constants(const Plan& plan, const Tile& tile) {
     return block;
 }
 
-Block unroll_hint(const Config& config) {
-    Block block;
-    block.line("#pragma GCC unroll {}", number(config, "unroll"));
-    return block;
-}
-
-std::string volume_functions(const Plan& plan) {
+void add_volume(Holes& holes, const Plan& plan) {
     const Algebra& form = plan.form();
     Block transform;
     for (std::size_t f = 0; f < form.transform.size(); ++f)
@@ -97,104 +91,47 @@ std::string volume_functions(const Plan& plan) {
         combine.line("store(target + {} * nodes_padded, {});", f,
                      expression(form.combine[f], form.combine_scale, [](int i) { return fmt::format("derivative[{}][r][c]", i); }));
     Block load_factors;
-    if (form.transforms()) {
-        load_factors.text("const real* const own = factor + e * factors;");
-        load_factors.append(name_factors(form));
-    }
-    return render("dg/passes/volume.cpp", {{"name_load_factors", load_factors},
-                                           {"transform", transform},
-                                           {"element_factors", element_factors(form, "own")},
-                                           {"unroll", unroll_hint(plan.config)},
-                                           {"products", products},
-                                           {"name_combine_factors", name_factors(form)},
-                                           {"combine", combine}});
+    if (form.transforms()) load_factors.text("const real* const own = factor + e * factors;").append(name_factors(form));
+    holes.emplace_back("name_load_factors", load_factors);
+    holes.emplace_back("transform", transform);
+    holes.emplace_back("element_factors", element_factors(form, "own"));
+    holes.emplace_back("products", products);
+    holes.emplace_back("name_combine_factors", name_factors(form));
+    holes.emplace_back("combine", combine);
 }
 
-// Arguments of the function that makes fluxes: with materials, those too.
-std::string surface_functions(const Plan& plan) {
+void add_surface(Holes& holes, const Plan& plan) {
     const Shape& shape = plan.shape;
-    Block signature;
-    signature.line(
-        "static inline void load_fluxes(const real* __restrict q, const real* __restrict faces, const int* __restrict vmapP, {}"
-        "real* __restrict column, long long k) {{",
-        shape.materials ? "const real* __restrict materials, " : "");
     Block normal;
     for (int i = 0; i < shape.dimension; ++i) normal.line("const real n{} = description[{}];", axis(i), i);
-    Block own_material;
-    Block gather_material;
-    Block other_material;
-    if (shape.materials) {
-        own_material.text("const real own_z = materials[3 * k + 2];");
-        own_material.text("real others_z[face_nodes];");
-        gather_material.text("others_z[j] = plus[j] < 0 ? own_z : materials[3 * static_cast<long long>(plus[j] / nodes) + 2];");
-        other_material.text("const real other_z = others_z[j];");
-    }
     Block products;  // a line per field: what the compiler does not unroll does not stay in registers
     for (int f = 0; f < shape.fields; ++f) products.line("lifted[{0}][r][c] += l[r] * flux[{0} * row];", f);
-    return render(
-        "dg/passes/surface.cpp",
-        {{"signature", signature},
-         {"wall", wall_line(shape)},
-         {"own_material", own_material},
-         {"normal", normal},
-         {"gather_material", gather_material},
-         {"other_material", other_material},
-         {"factors", name_impedances(shape)},
-         {"flux", flux_lines(
-                      shape, [](int f) { return fmt::format("difference[{}][j]", f); }, [](int f) { return fmt::format("to[{} * row + j]", f); })},
-         {"unroll", unroll_hint(plan.config)},
-         {"products", products}});
-}
-
-// What a block of elements goes through in one pass.
-Block parts(const Plan& plan, const Pass& pass) {
-    Block block;
-    block.text("alignas(64) real column[elements_per_block * fields * row];");
-    block.text("alignas(64) real sum[elements_per_block * fields * nodes_padded];");
-    if (pass.volume) {
-        block.text("alignas(64) real factor[elements_per_block * factors];");
-        block.text("load_factors(geometry + k * geometry_words, factor, present);");
-        block.text("load_fields(q + k * words, factor, column, present);");
-        block.text("for (int n = 0; n < nodes; n += nodes_per_tile)");
-        block.text("    for (int e = 0; e < present; e += elements_per_tile) differentiate(column, factor, D, sum, n, e, present);");
-    } else {
-        block.text("for (real& value : sum) value = 0;");
-    }
-    if (pass.surface) {
-        block.line("for (int e = 0; e < present; ++e) load_fluxes(q, faces, vmapP, {}column + e * (fields * row), k + e);",
-                   plan.shape.materials ? "materials, " : "");
-        block.text("for (int i = present * (fields * row); i < elements_per_block * (fields * row); ++i) column[i] = 0;");
-        block.text("for (int n = 0; n < nodes; n += nodes_per_tile)");
-        block.text("    for (int e = 0; e < present; e += elements_per_tile) lift(column, LIFT, sum, n, e);");
-    }
-    return block;
-}
-
-Block update_entry(const Plan& plan, const Pass& pass) {
-    Block block;
-    block.lines_of(render("dg/passes/update_entry.cpp", {{"signature", pass_signature(plan, pass.entry, "__restrict")},
-                                                         {"stage", name_stage(pass)},
-                                                         {"parallel", team_parallel(plan.config)},
-                                                         {"seat", team_seat(plan.config)},
-                                                         {"finish", finish_lines(plan, pass, "", "at")}}));
-    return block;
+    holes.emplace_back("wall", wall_line(shape));
+    holes.emplace_back("normal", normal);
+    holes.emplace_back("factors", name_impedances(shape));
+    holes.emplace_back(
+        "flux", flux_lines(
+                    shape, [](int f) { return fmt::format("difference[{}][j]", f); }, [](int f) { return fmt::format("to[{} * row + j]", f); }));
+    holes.emplace_back("products_of_lift", products);
 }
 
 Block entry(const Plan& plan, const Pass& pass) {
-    if (!pass.sums()) return update_entry(plan, pass);
-    Block scale;
-    if (pass.surface && plan.shape.materials)
-        scale.line("const real scale = materials[3 * (k + e) + (f < {} ? 0 : 1)];", plan.shape.what->second_group);
-    scale.text("const real* const total = sum + (e * fields + f) * nodes_padded;");
-    Block block;
-    block.lines_of(render("dg/passes/entry.cpp", {{"signature", pass_signature(plan, pass.entry, "__restrict")},
-                                                  {"stage", name_stage(pass)},
-                                                  {"parallel", team_parallel(plan.config)},
-                                                  {"seat", team_seat(plan.config)},
-                                                  {"parts", parts(plan, pass)},
-                                                  {"scale", scale},
-                                                  {"finish", finish_lines(plan, pass, "total[n]", "at + n")}}));
-    return block;
+    const Shape& shape = plan.shape;
+    const std::string total = pass.sums() ? "total[n]" : "", at = pass.sums() ? "at + n" : "at";
+    return Block().lines_of(
+        render("dg/passes/entry.cpp",
+               {{"signature", pass_signature(plan, pass.entry, "__restrict")},
+                {"parallel", team_parallel(plan.config)},
+                {"seat", team_seat(plan.config)},
+                {"load_fluxes", Block().line("for (int e = 0; e < present; ++e) load_fluxes(q, faces, vmapP, {}column + e * (fields * row), k + e);",
+                                             shape.materials ? "materials, " : "")},
+                {"scale", Block().line("const real scale = materials[3 * (k + e) + (f < {} ? 0 : 1)];", shape.what->second_group)},
+                {"finish", finish_lines(plan, pass, total, at)}},
+               {{"sums", pass.sums()},
+                {"volume", pass.volume},
+                {"surface", pass.surface},
+                {"update", pass.update},
+                {"scaled", pass.surface && shape.materials}}));
 }
 
 // [tile of nodes][column][node of the tile], so that the inner loop reads straight on.
@@ -257,21 +194,21 @@ KernelSource pass_cpu_kernel(Plan plan) {
     source.tables.push_back(table("LIFT", shape, tile, shape.face_points(), [&](int n, int c) { return element.lift(n, c); }));
     source.executed_operations =
         pass_operations(plan, static_cast<double>(tile.nodes_padded) * shape.nodes, static_cast<double>(tile.nodes_padded) * shape.face_points());
-    Block functions;
-    if (plan.any(&Pass::volume)) functions.lines_of(volume_functions(plan));
-    functions.lines_of(surface_functions(plan));
+    Holes holes{{"banner", pass_banner(plan, Target::cpu)},
+                {"constants", constants(plan, tile)},
+                {"face_node", face_node_table(shape, "static const")},
+                {"team", team(plan.config)},
+                {"unroll", Block().line("#pragma GCC unroll {}", number(plan.config, "unroll"))}};
+    if (plan.any(&Pass::volume)) add_volume(holes, plan);
+    add_surface(holes, plan);
     Block entries;
     for (const Pass& pass : plan.passes) {
         source.entries.push_back(pass.entry);
         source.step.push_back({pass.entry, {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
         entries.append(entry(plan, pass));
     }
-    source.text = render("dg/passes/kernel.cpp", {{"banner", pass_banner(plan, Target::cpu)},
-                                                  {"constants", constants(plan, tile)},
-                                                  {"face_node", face_node_table(shape, "static const")},
-                                                  {"functions", functions},
-                                                  {"team", team(plan.config)},
-                                                  {"entries", entries}});
+    holes.emplace_back("entries", entries);
+    source.text = render("dg/passes/kernel.cpp", holes, {{"sums", true}, {"volume", plan.any(&Pass::volume)}, {"materials", shape.materials}});
     return std::move(source);
 }
 
@@ -284,9 +221,10 @@ KernelSource update_cpu_kernel(Plan plan) {
     source.step.push_back({pass.entry, {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     Block constants = shape_constants(plan.shape);
     constants.line("constexpr int elements_per_block = {};", number(plan.config, "elements_per_block"));
-    source.text = render(
-        "dg/passes/update.cpp",
-        {{"banner", pass_banner(plan, Target::cpu)}, {"constants", constants}, {"team", team(plan.config)}, {"entries", update_entry(plan, pass)}});
+    source.text =
+        render("dg/passes/kernel.cpp",
+               {{"banner", pass_banner(plan, Target::cpu)}, {"constants", constants}, {"team", team(plan.config)}, {"entries", entry(plan, pass)}},
+               {{"sums", false}, {"volume", false}, {"materials", false}});
     return std::move(source);
 }
 

@@ -78,10 +78,8 @@ Block shared_places(const Plan& plan, const StageTile& tile, const Pass& pass) {
     return block;
 }
 
-Block copy_operator(const StageTile& tile, const std::string& name, int words) {
-    Block block;
-    if (tile.shared_operator) block.line("for (int i = threadIdx.x; i < {}; i += threads_per_block) operator_here[i] = {}[i];", words, name);
-    return block;
+Block copy_operator(const char* name, int words) {
+    return Block().line("for (int i = threadIdx.x; i < {}; i += threads_per_block) operator_here[i] = {}[i];", words, name);
 }
 
 // Fields of node m, from `value` into shared memory.
@@ -116,189 +114,77 @@ Block combine(const Algebra& form) {
     return block;
 }
 
-std::string fields_text(const Plan& plan, const StageTile& tile) {
-    const Algebra& form = plan.form();
-    const bool at_once = !tile.traces_in_shared;  // then the faces' values come from memory, and nobody needs the fields as they were
-    Block barrier;
-    if (at_once && form.transforms()) barrier.text("__syncthreads();");
-    Block keep;
-    keep.text("#pragma unroll");
-    keep.text("for (int f = 0; f < fields; ++f) here[(f * elements_per_block + e) * field_row + m] = value[f];");
-    return render("dg/passes/fields.cu", {{"element_factors", element_factors(form, "own")},
-                                          {"copy_operator", copy_operator(tile, "D", plan.shape.dimension * tile.field_columns * tile.nodes_padded)},
-                                          {"before_transform", barrier},
-                                          {"transform", at_once ? transform(form) : keep}});
+Block products_of_matrix_units(const Algebra& form) {
+    Block block;
+    for (const Product& product : form.products) {
+        const std::string field = fmt::format("u[{}]", product.field);
+        block.line("multiply_add(derivative[{}][c], d[{}], {});", product.accumulator, product.derivative,
+                   product.sign > 0 ? field : "negated(" + field + ")");
+    }
+    return block;
 }
 
-std::string derivatives_text(const Plan& plan, const StageTile& tile) {
+Block combine_of_matrix_units(const Algebra& form) {
+    Block block = name_factors(form);
+    for (std::size_t f = 0; f < form.combine.size(); ++f)
+        block.line("sum[{}][c][i] = {};", f,
+                   expression(form.combine[f], form.combine_scale, [](int k) { return fmt::format("derivative[{}][c][i]", k); }));
+    return block;
+}
+
+// What the threads' and the matrix units' kernels have in common of the volume part, and what is each one's own.
+void add_volume(Holes& holes, const Plan& plan, const StageTile& tile) {
     const Algebra& form = plan.form();
+    holes.emplace_back("element_factors", element_factors(form, "own"));
+    holes.emplace_back("copy_derivatives", copy_operator("D", plan.shape.dimension * tile.field_columns * tile.nodes_padded));
+    holes.emplace_back("transform", transform(form));
     Block load;
     load.line("for (int r = 0; r < nodes_per_thread; ++r) d[a][r] = {}[((m + j) * dimension + a) * nodes_padded + node + r * node_threads];",
               tile.shared_operator ? "operator_here" : "D");
-    return render("dg/passes/derivatives.cu", {{"load_operator", load}, {"products", products(form)}, {"combine", combine(form)}});
+    holes.emplace_back("load_derivatives", load);
+    holes.emplace_back("products", tile.mma ? products_of_matrix_units(form) : products(form));
+    holes.emplace_back("combine", tile.mma ? combine_of_matrix_units(form) : combine(form));
 }
 
-Block impedances(const Shape& shape) {
-    Block block;
-    if (!shape.materials) return block;
-    block.text("const real own_z = materials[3 * k + 2];");
-    block.text("const real other_z = plus < 0 ? own_z : materials[3 * size_t(plus / nodes) + 2];");
-    return block;
-}
-
-std::string fluxes_text(const Plan& plan, const StageTile& tile) {
-    const Shape& shape = plan.shape;
-    Block own;
-    if (tile.traces_in_shared) {
-        own.text("const real* const own = here + e * field_row + face_node[point];");
-        own.text("constexpr int own_stride = elements_per_block * field_row;");
-    } else {
-        own.text("const real* const own = q + k * words + face_node[point];");
-        own.text("constexpr int own_stride = nodes;");
-    }
-    Block unroll;
-    unroll.line("#pragma unroll {}", shape.precision == Precision::f32 ? 2 : 1);  // points in flight together: doubles would take too many registers
-    const auto numbered = [](const char* name) { return [name](int f) { return fmt::format("{}[{}]", name, f); }; };
-    return render("dg/passes/fluxes.cu", {{"unroll", unroll},
-                                          {"normal", name_normal(shape)},
-                                          {"own_values", own},
-                                          {"mirrors", mirror_lines(shape)},
-                                          {"impedances", impedances(shape)},
-                                          {"factors", name_impedances(shape)},
-                                          {"flux", flux_lines(shape, numbered("difference"), numbered("flux"))}});
-}
-
-std::string lift_text(const StageTile& tile) {
+void add_surface(Holes& holes, const StageTile& tile) {
+    holes.emplace_back("copy_lift", copy_operator("LIFT", tile.flux_columns * tile.nodes_padded));
     Block load;
     load.line("for (int r = 0; r < nodes_per_thread; ++r) l[r] = {}[(c + j) * nodes_padded + node + r * node_threads];",
               tile.shared_operator ? "operator_here" : "LIFT");
-    return render("dg/passes/lift.cu", {{"load_operator", load}});
+    holes.emplace_back("load_lift", load);
 }
 
-Block unroll_hint(const Plan& plan) {
-    Block block;
-    block.line("#pragma unroll {}", number(plan.config, "unroll"));
-    return block;
+void add_fluxes(Holes& holes, const Shape& shape) {
+    const auto numbered = [](const char* name) { return [name](int f) { return fmt::format("{}[{}]", name, f); }; };
+    holes.emplace_back("normal", name_normal(shape));
+    holes.emplace_back("mirrors", mirror_lines(shape));
+    holes.emplace_back("factors", name_impedances(shape));
+    holes.emplace_back("flux", flux_lines(shape, numbered("difference"), numbered("flux")));
 }
 
-std::string mma_volume_text(const Plan& plan) {
-    const Algebra& form = plan.form();
-    Block products;
-    for (const Product& product : form.products) {
-        const std::string field = fmt::format("u[{}]", product.field);
-        products.line("multiply_add(derivative[{}][c], d[{}], {});", product.accumulator, product.derivative,
-                      product.sign > 0 ? field : "negated(" + field + ")");
-    }
-    Block combine = name_factors(form);
-    for (std::size_t f = 0; f < form.combine.size(); ++f)
-        combine.line("sum[{}][c][i] = {};", f,
-                     expression(form.combine[f], form.combine_scale, [](int k) { return fmt::format("derivative[{}][c][i]", k); }));
-    return render("dg/passes/mma_volume.cu", {{"unroll", unroll_hint(plan)}, {"products", products}, {"combine", combine}});
+bool scaled(const Plan& plan, const Pass& pass) {
+    return pass.surface && plan.shape.materials;
 }
 
-// Right-hand sides by the matrix units: all operands into shared memory, then the products.
-Block mma_sums(const Plan& plan, const StageTile& tile, const Pass& pass) {
-    Block operands;
-    Block products;
-    if (pass.volume) {
-        operands.lines_of(fields_text(plan, tile));
-        products.lines_of(mma_volume_text(plan));
-    }
-    if (pass.surface) {
-        operands.lines_of(fluxes_text(plan, tile));
-        products.lines_of(render("dg/passes/mma_surface.cu", {{"unroll", unroll_hint(plan)}}));
-    }
-    if (tile.traces_in_shared && plan.form().transforms())
-        operands.lines_of(render("dg/passes/transform.cu", {{"transform", transform(plan.form())}}));
-    Block block;
-    block.lines_of(render("dg/passes/mma.cu", {{"shared_places", shared_places(plan, tile, pass)}, {"operands", operands}, {"parts", products}}));
-    return block;
-}
-
-// The parts of a pass in their order, with the barriers between them.
-Block parts(const Plan& plan, const StageTile& tile, const Pass& pass) {
-    const Block copy_lift = copy_operator(tile, "LIFT", tile.flux_columns * tile.nodes_padded);
-    Block block;
-    if (tile.traces_in_shared) {
-        block.lines_of(fields_text(plan, tile));
-        block.lines_of(fluxes_text(plan, tile));
-        if (plan.form().transforms()) block.lines_of(render("dg/passes/transform.cu", {{"transform", transform(plan.form())}}));
-        block.text("__syncthreads();");
-        block.lines_of(derivatives_text(plan, tile));
-        if (tile.shared_operator) block.text("__syncthreads();").append(copy_lift).text("__syncthreads();");
-        return block.lines_of(lift_text(tile));
-    }
-    if (pass.volume) {
-        block.lines_of(fields_text(plan, tile));
-        block.lines_of(derivatives_text(plan, tile));
-    }
-    if (pass.volume && pass.surface) block.text("__syncthreads();  // nobody needs the fields any more");
-    if (pass.surface) {
-        block.append(copy_lift);
-        block.lines_of(fluxes_text(plan, tile));
-        block.text("__syncthreads();");
-        block.lines_of(lift_text(tile));
-    }
-    return block;
-}
-
-// The loop over the words of the fields' arrays; the vectors `total`, ... hold copy_width of them.
-Block finish(const Plan& plan, const Pass& pass) {
-    const bool scaled = pass.surface && plan.shape.materials;
-    Block block;
+// A pass's last loop, over the words of the fields' arrays; the vectors `total`, ... hold copy_width of them.
+void add_finish(Holes& holes, const Plan& plan, const Pass& pass) {
     const bool one_thread_per_half = immediate(plan.config) && pass.sums();
-    const std::string ahead = one_thread_per_half ? immediate_ahead(pass) : "";
-    if (ahead.empty()) {
-        block.text("#pragma unroll 2");
-        block.open("for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width)");
-    } else {
-        block.text("#pragma unroll");
-        block.open("for (int trip = 0; trip < copies; ++trip)");
-        block.text("const int i = (threadIdx.x + trip * threads_per_block) * copy_width;");
-        block.text("if (i >= present * words) break;");
-    }
-    const auto load = [&](const char* name, const std::string& array, const std::string& from) {
-        if (!array.empty() && array == ahead) {
-            block.line("real(&{})[copy_width] = ahead[trip];", name);
-            return;
-        }
-        block.line("real {}[copy_width];", name);
-        block.line("load({}, {});", name, from);
-    };
-    if (pass.sums()) load("total", "", one_thread_per_half ? immediate_result_place() : on_matrix_units(plan.config) ? "out + i" : "here + i");
-    if (pass.from_rhs) load("before", "rhs", "rhs + base + i");
-    if (pass.update) {
-        load("residual", "res", "res + base + i");
-        load("field", "", one_thread_per_half && pass.volume ? immediate_field_place() : "q + base + i");
-    }
-    block.text("#pragma unroll");
-    block.open("for (int j = 0; j < copy_width; ++j)");
+    holes.emplace_back("load_total", Block().line("load(total, {});", one_thread_per_half            ? immediate_result_place()
+                                                                      : on_matrix_units(plan.config) ? "out + i"
+                                                                                                     : "here + i"));
+    holes.emplace_back("load_field", Block().line("load(field, {});", one_thread_per_half && pass.volume ? immediate_field_place() : "q + base + i"));
+    holes.emplace_back("scale",
+                       Block().line("const real scale = materials[3 * size_t(block_first + (i + j) / words) + ((i + j) % words < {} ? 0 : 1)];",
+                                    plan.shape.what->second_group * plan.shape.nodes));
     std::string sum = !pass.from_rhs ? "total[j]" : pass.sums() ? "(before[j] + total[j])" : "before[j]";
-    if (scaled) {
-        block.line("const real scale = materials[3 * size_t(block_first + (i + j) / words) + ((i + j) % words < {} ? 0 : 1)];",
-                   plan.shape.what->second_group * plan.shape.nodes);
-        sum += " * scale";
-    }
-    if (pass.update) {
-        block.line("residual[j] = a * residual[j] + dt * {};", sum);
-        block.text("field[j] += b * residual[j];");
-    } else {
-        block.line("{}[j] = {};", pass.sums() ? "total" : "before", sum);
-    }
-    block.close();
-    if (pass.update) {
-        block.text("store(res + base + i, residual);");
-        block.line("store({} + base + i, field);", plan.into);
-    } else {
-        block.text("store(rhs + base + i, total);");
-    }
-    return block.close();
-}
-
-Block load_function() {
-    Block block;
-    block.lines_of(render("dg/load.cu", {}));
-    return block;
+    if (scaled(plan, pass)) sum += " * scale";
+    Block words;
+    if (pass.update)
+        words.line("residual[j] = a * residual[j] + dt * {};", sum);
+    else
+        words.line("{}[j] = {};", pass.sums() ? "total" : "before", sum);
+    holes.emplace_back("new_words", words);
+    holes.emplace_back("store_field", Block().line("store({} + base + i, field);", plan.into));
 }
 
 // Elements and threads of a block, and values per copy, of a launch.
@@ -320,34 +206,55 @@ BlockShape streaming_shape(const Shape& shape) {
     return {(copies_per_thread * threads * width + shape.words() - 1) / shape.words(), threads, width};
 }
 
-Block entry(const Plan& plan, const Pass& pass, const Block& sums, const std::optional<BlockShape>& own = std::nullopt) {
-    Block bounds;
-    Block own_constants;
-    if (own) {
-        bounds.line("__launch_bounds__({})", own->threads);
-        own_constants.line("constexpr int elements_per_block = {}, threads_per_block = {}, copy_width = {};", own->elements, own->threads,
-                           own->copy_width);
-    } else {
-        bounds.text("__launch_bounds__(threads_per_block, blocks_per_multiprocessor)");
-    }
-    Block block;
-    block.lines_of(render("dg/passes/entry.cu", {{"bounds", bounds},
-                                                 {"own_constants", own_constants},
-                                                 {"signature", pass_signature(plan, pass.entry, "__restrict__")},
-                                                 {"sums", sums},
-                                                 {"stage", name_stage(pass)},
-                                                 {"finish", finish(plan, pass)}}));
-    return block;
+// `tile` is null for a pass that only updates.
+Flags flags_of(const Plan& plan, const StageTile* tile, const Pass& pass) {
+    const bool immediates = pass.sums() && immediate(plan.config), transforms = pass.volume && plan.form().transforms();
+    const bool ahead = immediates && !immediate_ahead(pass).empty(), traces = tile != nullptr && tile->traces_in_shared;
+    return {{"sums", pass.sums()},
+            {"immediate", immediates},
+            {"mma", pass.sums() && !immediates && tile->mma},
+            {"tile", pass.sums() && !immediates && !tile->mma},
+            {"volume", pass.volume},
+            {"without_volume", !pass.volume},
+            {"surface", pass.surface},
+            {"from_rhs", pass.from_rhs},
+            {"update", pass.update},
+            {"scaled", scaled(plan, pass)},
+            {"materials", plan.shape.materials},
+            {"f64", plan.shape.precision == Precision::f64},
+            {"ahead", ahead},
+            {"rhs_ahead", ahead && !pass.update},
+            {"several_parts", immediates && ImmediateLayout(plan.shape, plan.config).node_parts > 1},
+            {"shared_operator", tile != nullptr && tile->shared_operator},
+            {"traces_in_shared", traces},
+            // Where the faces' values come from memory, nobody needs the fields as they were.
+            {"waits_for_factors", transforms && !traces},
+            {"transforms_behind_fluxes", transforms && traces},
+            {"fluxes_after_derivatives", pass.surface && !traces}};
 }
 
-// What makes a pass's right-hand sides.
-Block sums(const Plan& plan, const StageTile& tile, const Pass& pass) {
-    Block block;
-    if (!pass.sums()) return block;
-    if (immediate(plan.config)) return immediate_sums(plan, pass);
-    if (tile.mma) return mma_sums(plan, tile, pass);
-    block.lines_of(render("dg/passes/sums.cu", {{"shared_places", shared_places(plan, tile, pass)}, {"parts", parts(plan, tile, pass)}}));
-    return block;
+Block entry(const Plan& plan, const StageTile* tile, const Pass& pass, const std::optional<BlockShape>& own) {
+    Holes holes{{"signature", pass_signature(plan, pass.entry, "__restrict__")}};
+    Flags flags = flags_of(plan, tile, pass);
+    flags.emplace_back("own_block", own.has_value());
+    Block own_constants;
+    if (own) {
+        holes.emplace_back("bounds", Block().line("__launch_bounds__({})", own->threads));
+        own_constants.line("constexpr int elements_per_block = {}, threads_per_block = {}, copy_width = {};", own->elements, own->threads,
+                           own->copy_width);
+    }
+    holes.emplace_back("own_constants", own_constants);
+    add_finish(holes, plan, pass);
+    if (pass.surface) add_fluxes(holes, plan.shape);
+    if (pass.sums() && immediate(plan.config)) {
+        add_immediate(holes, plan, pass);
+    } else if (pass.sums()) {
+        holes.emplace_back("shared_places", shared_places(plan, *tile, pass));
+        holes.emplace_back("unroll", Block().line("#pragma unroll {}", number(plan.config, "unroll")));
+        if (pass.volume) add_volume(holes, plan, *tile);
+        add_surface(holes, *tile);
+    }
+    return Block().lines_of(render("dg/passes/entry.cu", holes, flags));
 }
 
 // An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients: column by column, nodes of a column side by side,
@@ -404,14 +311,16 @@ KernelSource pass_cuda_kernel(Plan plan) {
         source.entries.push_back(pass.entry);
         const auto own = pass.sums() ? std::nullopt : std::optional(streaming_shape(shape));
         source.step.push_back(element_launch(plan, pass, own.value_or(block_shape(plan, block_threads(shape, plan.config)))));
-        entries.append(entry(plan, pass, sums(plan, tile, pass), own));
+        entries.append(entry(plan, pass.sums() ? &tile : nullptr, pass, own));
     }
-    source.text = render("dg/passes/kernel.cu", {{"banner", pass_banner(plan, Target::cuda)},
-                                                 {"constants", constants(plan, tile)},
-                                                 {"load", load_function()},
-                                                 {"product", tile.mma ? matrix_product(shape) : Block()},
-                                                 {"face_node", face_node_table(shape, "__device__ const")},
-                                                 {"entries", entries}});
+    source.text = render("dg/passes/kernel.cu",
+                         {{"banner", pass_banner(plan, Target::cuda)},
+                          {"constants", constants(plan, tile)},
+                          {"face_node", face_node_table(shape, "__device__ const")},
+                          {"entries", entries}},
+                         {{"copies_past_registers", immediate(plan.config) && plan.any(&Pass::volume)},
+                          {"matrix_units", tile.mma},
+                          {"f64", shape.precision == Precision::f64}});
     return std::move(source);
 }
 
@@ -426,12 +335,12 @@ KernelSource update_cuda_kernel(Plan plan) {
     constants.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};",
                    number(plan.config, "elements_per_block"), number(plan.config, "block"), number(plan.config, "min_blocks"));
     constants.append(copy_constants(plan.shape, plan.config));
-    source.text = render("dg/passes/kernel.cu", {{"banner", pass_banner(plan, Target::cuda)},
-                                                 {"constants", constants},
-                                                 {"load", load_function()},
-                                                 {"product", {}},
-                                                 {"face_node", {}},
-                                                 {"entries", entry(plan, pass, {})}});
+    source.text = render("dg/passes/kernel.cu",
+                         {{"banner", pass_banner(plan, Target::cuda)},
+                          {"constants", constants},
+                          {"face_node", {}},
+                          {"entries", entry(plan, nullptr, pass, std::nullopt)}},
+                         {{"copies_past_registers", false}, {"matrix_units", false}, {"f64", plan.shape.precision == Precision::f64}});
     return std::move(source);
 }
 

@@ -8,8 +8,6 @@
 #include <numeric>
 
 #include "generator/families/device/cuda_residency.hpp"
-#include "generator/families/dg/flux.hpp"
-#include "generator/render.hpp"
 
 namespace hone::dg {
 namespace {
@@ -150,70 +148,6 @@ Block shared_places(const Pass& pass) {
     return block;
 }
 
-Block neighbours_text(const Pass& pass) {
-    Block block;
-    if (pass.surface) block.lines_of(render("dg/passes/immediate_neighbours.cu", {}));
-    return block;
-}
-
-Block fields_text(const Pass& pass) {
-    Block block;
-    if (pass.volume) block.lines_of(render("dg/passes/immediate_fields.cu", {}));
-    return block;
-}
-
-Block wait_for_fields(const Pass& pass) {
-    Block block;
-    if (pass.volume) block.text("wait_for_copies();").text("__syncthreads();");
-    return block;
-}
-
-Block ahead_text(const Pass& pass) {
-    Block block;
-    const std::string array = immediate_ahead(pass);
-    if (array.empty()) return block;
-    Block load;
-    load.line("load(ahead[trip], {} + size_t(block_first) * words + i);", array);
-    return block.lines_of(render("dg/passes/immediate_ahead.cu", {{"load", load}}));
-}
-
-// What is not in shared memory is asked for with the neighbours' values.
-Block gather_text(const Plan& plan, const Pass& pass) {
-    Block block;
-    if (!pass.surface) return block;
-    Block operands;
-    Block load;
-    if (!pass.volume) {
-        operands.text("real own[in_flight][fields];");
-        load.text("#pragma unroll");
-        load.text("for (int f = 0; f < fields; ++f) own[i][f] = q[size_t(k) * words + f * nodes + own_node];");
-    }
-    if (plan.shape.materials) {
-        operands.text("real own_impedance[in_flight], other_impedance[in_flight];");
-        load.text("own_impedance[i] = materials[3 * size_t(k) + 2];");
-        load.text("other_impedance[i] = materials[3 * size_t(at / nodes) + 2];");
-    }
-    return block.lines_of(render("dg/passes/immediate_gather.cu", {{"other_operands", operands}, {"load_other_operands", load}}));
-}
-
-Block fluxes_text(const Plan& plan, const Pass& pass) {
-    const Shape& shape = plan.shape;
-    Block block;
-    if (!pass.surface) return block;
-    Block own;
-    own.text(pass.volume ? "const real own_value = here[e * row + f * nodes + own_node];" : "const real own_value = own[i][f];");
-    Block name_impedances_here;
-    if (shape.materials) name_impedances_here.text("const real own_z = own_impedance[i], other_z = other_impedance[i];");
-    const auto numbered = [](const char* name) { return [name](int f) { return fmt::format("{}[{}]", name, f); }; };
-    block.lines_of(render("dg/passes/immediate_fluxes.cu", {{"own_value", own},
-                                                            {"mirrors", mirror_lines(shape)},
-                                                            {"normal", name_normal(shape)},
-                                                            {"name_impedances", name_impedances_here},
-                                                            {"factors", name_impedances(shape)},
-                                                            {"flux", flux_lines(shape, numbered("difference"), numbered("flux"))}}));
-    return block;
-}
-
 // Number of an accumulator among those of its half.
 int local(const Half& half, int accumulator) {
     return static_cast<int>(std::distance(half.accumulators.begin(), half.accumulators.find(accumulator)));
@@ -334,21 +268,15 @@ Block of_thread(const Shape& shape, const ImmediateLayout& layout, Text text) {
         block.close();
     }
     return block;
-    return block;
 }
 
-std::string volume_text(const Shape& shape, const ImmediateLayout& layout) {
+// The metric factors of a thread's element, named.
+Block factors_of_element(const Shape& shape) {
     const Algebra& form = covariant(shape);
     Block factors = element_factors(form, "own");
     factors.append(name_factors(form));
     if (shape.maxwell()) factors.line("const real scale = half == 0 ? {0} : -{0};  // dE/dt = curl H, dH/dt = -curl E", form.combine_scale);
-    const auto text = [&](const Half& half, const Nodes& nodes) { return derivatives(shape, half, nodes, layout); };
-    return render("dg/passes/immediate_volume.cu", {{"factors", factors}, {"derivatives", of_thread(shape, layout, text)}});
-}
-
-std::string surface_text(const Shape& shape, const ImmediateLayout& layout) {
-    const auto text = [&](const Half& half, const Nodes& nodes) { return lifted(shape, half, nodes); };
-    return render("dg/passes/immediate_surface.cu", {{"lift", of_thread(shape, layout, text)}});
+    return factors;
 }
 
 }  // namespace
@@ -438,32 +366,24 @@ Block immediate_constants(const Plan& plan) {
         block.line("constexpr int row = {};  // stride between elements' fields in shared memory, padded", layout.row);
         block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", plan.form().factor_count());
     }
-    block.append(operators(plan, layout));
-    if (plan.any(&Pass::volume)) block.text("").lines_of(render("dg/passes/immediate_copies.cu", {}));
-    return block;
+    return block.append(operators(plan, layout));
 }
 
-Block immediate_sums(const Plan& plan, const Pass& pass) {
+void add_immediate(Holes& holes, const Plan& plan, const Pass& pass) {
     const Shape& shape = plan.shape;
     const ImmediateLayout layout(shape, plan.config);
-    Block part;
-    if (layout.node_parts > 1) part.text("const int part = threadIdx.x / (2 * elements_per_block);  // of the nodes");
-    Block sum;
-    sum.line("real sum[{}][{}] = {{}};", most_outputs(shape), layout.nodes_per_part);
-    if (pass.volume) sum.lines_of(volume_text(shape, layout));
-    if (pass.surface) sum.lines_of(surface_text(shape, layout));
-    const auto keep = [&](const Half& half, const Nodes& nodes) { return kept(shape, half, nodes); };
-    Block block;
-    return block.lines_of(render("dg/passes/immediate.cu", {{"shared_places", shared_places(pass)},
-                                                            {"neighbours", neighbours_text(pass)},
-                                                            {"fields", fields_text(pass)},
-                                                            {"gather", gather_text(plan, pass)},
-                                                            {"wait_for_fields", wait_for_fields(pass)},
-                                                            {"fluxes", fluxes_text(plan, pass)},
-                                                            {"ahead", ahead_text(pass)},
-                                                            {"part", part},
-                                                            {"sums", sum},
-                                                            {"keep", of_thread(shape, layout, keep)}}));
+    holes.emplace_back("shared_places", shared_places(pass));
+    holes.emplace_back("sum", Block().line("real sum[{}][{}] = {{}};", most_outputs(shape), layout.nodes_per_part));
+    if (const std::string array = immediate_ahead(pass); !array.empty())
+        holes.emplace_back("load_ahead", Block().line("load(ahead[trip], {} + size_t(block_first) * words + i);", array));
+    if (pass.volume) {
+        holes.emplace_back("factors_of_element", factors_of_element(shape));
+        holes.emplace_back("derivatives",
+                           of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return derivatives(shape, half, nodes, layout); }));
+    }
+    if (pass.surface)
+        holes.emplace_back("lift", of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return lifted(shape, half, nodes); }));
+    holes.emplace_back("keep", of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return kept(shape, half, nodes); }));
 }
 
 std::string immediate_ahead(const Pass& pass) {

@@ -7,6 +7,7 @@
 #include "generator/families/dg/halves.hpp"
 #include "generator/families/dg/passes/passes.hpp"
 #include "generator/families/dg/passes/tile.hpp"
+#include "generator/render.hpp"
 
 namespace hone::dg {
 
@@ -49,8 +50,8 @@ int immediate_surface_pairs(const Shape& shape);
 
 /// The constants of the text, operators included.
 Block immediate_constants(const Plan& plan);
-/// What makes a pass's right-hand sides.
-Block immediate_sums(const Plan& plan, const Pass& pass);
+/// The holes of the template dg/passes/immediate.cu, which makes a pass's right-hand sides, but for those of the fluxes.
+void add_immediate(Holes& holes, const Plan& plan, const Pass& pass);
 /// The array that a pass adds its right-hand sides to, a part of which each thread has in registers, `ahead[trip]`, before it makes them; or "".
 std::string immediate_ahead(const Pass& pass);
 /// Where the loop over the block's words finds word `i` of the right-hand sides, and of the fields that a pass with a volume part has in shared

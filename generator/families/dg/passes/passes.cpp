@@ -73,12 +73,6 @@ Block finish_lines(const Plan& plan, const Pass& pass, const std::string& total,
     return block;
 }
 
-Block name_stage(const Pass& pass) {
-    Block block;
-    if (pass.update) block.text("const real a = stage[0], b = stage[1], dt = stage[2];");
-    return block;
-}
-
 double pass_operations(const Plan& plan, double volume_pairs, double surface_pairs) {
     const Shape& shape = plan.shape;
     double operations = 0;

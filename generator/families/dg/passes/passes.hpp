@@ -64,8 +64,6 @@ Block pass_signature(const Plan& plan, const std::string& entry, const std::stri
 Block face_node_table(const Shape& shape, const std::string& qualifiers);
 /// What an update or a store does with the sum of a right-hand side, `total`, at word `at` of all fields; `scale` stands where materials scale it.
 Block finish_lines(const Plan& plan, const Pass& pass, const std::string& total, const std::string& at);
-/// The stage's coefficients, where a pass updates.
-Block name_stage(const Pass& pass);
 /// How often the operators are applied to a pair of node and column, with padding: operations that one step executes.
 double pass_operations(const Plan& plan, double volume_pairs, double surface_pairs);
 

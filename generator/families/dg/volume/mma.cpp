@@ -213,7 +213,6 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
     unroll.line("#pragma unroll {}", number(config, "unroll"));
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
                       {"constants", constants(shape, form, tiling, config).append(sparsity_tables(shape, tiling, sparse))},
-                      {"product", matrix_product(shape)},
                       {"element_factors", element_factors(form, "own")},
                       {"transform", transform_into_field(form)},
                       {"unroll", unroll},
@@ -223,7 +222,8 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
                       {"node", node_at(sparse)},
                       {"name_combine_factors", name_combine_factors(form)},
                       {"combine", combine(form)}};
-    KernelSource source = make_source(problem, Target::cuda, render("dg/volume/mma.cu", holes), executed);
+    KernelSource source =
+        make_source(problem, Target::cuda, render("dg/volume/mma.cu", holes, {{"f64", shape.precision == Precision::f64}}), executed);
     source.tables.push_back(fragment_table("D", shape, shape.dimension, shape.nodes, [&](int a, int n, int c) {
         return shape.reference().derivative[static_cast<std::size_t>(a)](sparse.node(n), sparse.node(c));
     }));

@@ -133,125 +133,36 @@ Block constants(const Shape& shape, const Algebra& form, const Tile& tile, const
     return block;
 }
 
-// Helpers that bring the operator into shared memory.
-Block operator_copy(const Tile& tile) {
-    Block block;
-    if (tile.residency != "staged") return block;
-    block.text("// Starts copying one chunk of the operator into shared memory, 16 bytes at a time; no register holds it meanwhile.");
-    block.open("__device__ __forceinline__ void copy_chunk(real* to, const real* from)");
-    block.open("for (int i = threadIdx.x * vector_width; i < chunk * operator_column; i += threads_per_block * vector_width)");
-    block.text("const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to + i));");
-    block.text("asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\"r\"(target), \"l\"(from + i) : \"memory\");");
-    block.close();
-    block.text("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");");
-    block.close();
-    block.text("");
-    block.open("__device__ __forceinline__ void wait_for_chunk()");
-    block.text("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
-    block.close();
-    return block;
-}
-
-Block operator_place(const Tile& tile, const Algebra& form) {
-    Block block;
-    if (tile.operator_words_shared() == 0) return block;
-    block.line("real* const operator_here = factor + {};", tile.factor_words(form));
-    if (tile.residency == "staged") return block;
-    block.open("for (int i = threadIdx.x * vector_width; i < inner * operator_column; i += threads_per_block * vector_width)");
-    block.text("real vector[vector_width];");
-    block.text("load(vector, D + i);");
-    block.text("#pragma unroll");
-    block.text("for (int j = 0; j < vector_width; ++j) operator_here[i + j] = vector[j];");
-    block.close();
-    return block;
-}
-
-// What each pass needs of the operator before it starts.
-Block operator_start(const Tile& tile) {
-    Block block;
-    if (tile.residency == "staged") block.text("copy_chunk(operator_here, D);");
-    return block;
-}
-
 // The rows of the thread's node, for all its elements.
-Block operator_rows(const Tile& tile) {
+Block own_rows(const Tile& tile) {
     Block block;
-    if (!tile.in_registers()) return block;
     block.line("real own_rows[inner][{}];", tile.pack);
     block.text("#pragma unroll");
-    block.line("for (int m = 0; m < inner; ++m) load(own_rows[m], D + m * operator_column + node * {});", tile.pack);
-    return block;
+    return block.line("for (int m = 0; m < inner; ++m) load(own_rows[m], D + m * operator_column + node * {});", tile.pack);
 }
 
-// Names the coefficients of a node, packed in `from`, as those of several nodes are.
-Block coefficients(const Tile& tile, const std::string& from) {
-    Block block;
-    if (tile.dimension == 2)
-        block.line("const real d[2][1][1] = {{{{{{{0}[0]}}}}, {{{{{0}[1]}}}}}};", from);
-    else
-        block.line("const real d[3][1][1] = {{{{{{{0}[0]}}}}, {{{{{0}[1]}}}}, {{{{{0}[2]}}}}}};", from);
-    return block;
+// Where column m + j of the operator begins.
+std::string column(const Tile& tile) {
+    return tile.residency == "staged" ? "now + (m + j - start)" : tile.residency == "global" ? "D + (m + j)" : "operator_here + (m + j)";
 }
 
-// `unroll` columns of the fields, then for each column the operator's coefficients and all products.
-Block columns(const Tile& tile, const Algebra& form, const std::string& source) {
+// The coefficients of a node, which lie together, named as those of several nodes are.
+Block packed_coefficients(const Tile& tile) {
     Block block;
-    block.text("real u[fields_per_pass][elements_per_trip][unroll];");
-    block.text("#pragma unroll");
-    block.text("for (int f = 0; f < fields_per_pass; ++f)");
-    block.text("    #pragma unroll");
-    block.text("    for (int c = 0; c < elements_per_trip; ++c)");
-    block.text("        load(u[f][c], field + (f * elements_per_block + element + c * element_groups) * row + m);");
-    block.text("#pragma unroll");
-    block.open("for (int j = 0; j < unroll; ++j)");
-    if (tile.in_registers()) {
-        block.append(coefficients(tile, "own_rows[m + j]"));
-    } else if (tile.packed()) {
+    if (!tile.in_registers()) {
         block.line("real packed[{}];", tile.pack);
-        block.line("load(packed, {} * operator_column + node * {});", source, tile.pack);
-        block.append(coefficients(tile, "packed"));
-    } else {
-        block.text("real d[dimension][nodes_per_thread / group][group];");
-        block.text("#pragma unroll");
-        block.text("for (int a = 0; a < dimension; ++a)");
-        block.text("    #pragma unroll");
-        block.text("    for (int r = 0; r < nodes_per_thread / group; ++r)");
-        block.line("        load(d[a][r], {} * operator_column + a * nodes_padded + node + r * (node_lanes * group));", source);
+        block.line("load(packed, {} * operator_column + node * {});", column(tile), tile.pack);
     }
-    block.text("#pragma unroll");
-    block.text("for (int r = 0; r < nodes_per_thread; ++r)");
-    block.text("    #pragma unroll");
-    block.open("    for (int c = 0; c < elements_per_trip; ++c)");
-    for (const Product& product : form.products)
-        block.line("    sum[{}][r][c] {} d[{}][r / group][r % group] * u[{}][c][j];", product.accumulator,
-                   product.sign > 0 ? "+=" : "-=", product.derivative, product.field);
-    block.text("}");
-    block.close();
-    return block;
+    const char* const from = tile.in_registers() ? "own_rows[m + j]" : "packed";
+    if (tile.dimension == 2) return block.line("const real d[2][1][1] = {{{{{{{0}[0]}}}}, {{{{{0}[1]}}}}}};", from);
+    return block.line("const real d[3][1][1] = {{{{{{{0}[0]}}}}, {{{{{0}[1]}}}}, {{{{{0}[2]}}}}}};", from);
 }
 
-Block differentiate(const Tile& tile, const Algebra& form) {
+Block products(const Algebra& form) {
     Block block;
-    if (tile.residency != "staged") {
-        if (tile.in_registers()) block.text("#pragma unroll");
-        block.open("for (int m = 0; m < inner; m += unroll)");
-        block.append(columns(tile, form, tile.residency == "global" ? "D + (m + j)" : "operator_here + (m + j)"));
-        block.close();
-        return block;
-    }
-    block.text("// The next chunk of the operator arrives while this one is used; one barrier per chunk.");
-    block.open("for (int start = 0; start < inner; start += chunk)");
-    block.text("const real* const now = operator_here + start / chunk % 2 * (chunk * operator_column);");
-    block.text("wait_for_chunk();");
-    block.text("__syncthreads();");
-    block.text(
-        "if (start + chunk < inner) copy_chunk(operator_here + (start / chunk + 1) % 2 * (chunk * operator_column), D + (start + chunk) * "
-        "operator_column);");
-    block.text("#pragma unroll");
-    block.open("for (int m = start; m < start + chunk; m += unroll)");
-    block.append(columns(tile, form, "now + (m + j - start)"));
-    block.close();
-    block.close();
+    for (const Product& product : form.products)
+        block.line("sum[{}][r][c] {} d[{}][r / group][r % group] * u[{}][c][j];", product.accumulator,
+                   product.sign > 0 ? "+=" : "-=", product.derivative, product.field);
     return block;
 }
 
@@ -283,17 +194,23 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
     const double executed = executed_operations(problem, config, static_cast<double>(tile.nodes_padded) * tile.inner);
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
                       {"constants", constants(shape, form, tile, config)},
-                      {"load", Block().lines_of(render("dg/load.cu", {}))},
-                      {"operator_copy", operator_copy(tile)},
-                      {"operator_place", operator_place(tile, form)},
-                      {"operator_start", operator_start(tile)},
+                      {"operator_here", Block().line("real* const operator_here = factor + {};", tile.factor_words(form))},
                       {"element_factors", element_factors(form, "own")},
                       {"transform", transform_into_field(form)},
-                      {"operator_rows", operator_rows(tile)},
-                      {"differentiate", differentiate(tile, form)},
+                      {"own_rows", own_rows(tile)},
+                      {"packed_coefficients", packed_coefficients(tile)},
+                      {"load_coefficients",
+                       Block().line("load(d[a][r], {} * operator_column + a * nodes_padded + node + r * (node_lanes * group));", column(tile))},
+                      {"products", products(form)},
                       {"name_combine_factors", name_combine_factors(form)},
                       {"combine", combine(form)}};
-    KernelSource source = make_source(problem, Target::cuda, render("dg/volume/tile.cu", holes), executed);
+    const bool staged = tile.residency == "staged", in_shared = tile.operator_words_shared() != 0;
+    const Flags flags{{"staged", staged},
+                      {"operator_in_shared", in_shared},
+                      {"operator_kept", in_shared && !staged},
+                      {"in_registers", tile.in_registers()},
+                      {"packed", tile.in_registers() || tile.packed()}};
+    KernelSource source = make_source(problem, Target::cuda, render("dg/volume/tile.cu", holes, flags), executed);
     source.tables.push_back(table(shape, tile));
     source.step.push_back(block_launch(shape, tile.elements_per_block, resources(shape, config)));
     return source;
