@@ -13,41 +13,15 @@
 #include "benchmarks/cusparse_spmv.hpp"
 #include "benchmarks/device_bench.hpp"
 #include "benchmarks/program.hpp"
+#include "benchmarks/qk_space.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/random_words.hpp"
 
 namespace hone::benchmarks {
 namespace {
 
-/// Nodes of Qk elements on a box of `zones` along each axis: the continuous space, x fastest.
-struct Space {
-    int dimension, order, zones;
-
-    int nodes_along() const { return order * zones + 1; }
-    /// Nodes along an axis that share a zone with node i: from first to last.
-    int first(int i) const { return i % order != 0 ? i - i % order : std::max(i - order, 0); }
-    int last(int i) const { return std::min((i / order + 1) * order, order * zones); }
-    int together(int i) const { return last(i) - first(i) + 1; }
-    std::int64_t power(std::int64_t of) const { return dimension == 2 ? of * of : of * of * of; }
-    std::int64_t rows() const { return power(nodes_along()); }
-    std::int64_t entries() const {
-        std::int64_t along = 0;
-        for (int i = 0; i < nodes_along(); ++i) along += together(i);
-        return power(along);
-    }
-    /// Calls visit(column) for the columns of a row, in order.
-    template <typename Visit>
-    void for_columns(std::int64_t row, const Visit& visit) const {
-        const int n = nodes_along();
-        const auto x = static_cast<int>(row % n), y = static_cast<int>(row / n % n), z = static_cast<int>(row / n / n);
-        for (int k = dimension == 2 ? 0 : first(z); k <= (dimension == 2 ? 0 : last(z)); ++k)
-            for (int j = first(y); j <= last(y); ++j)
-                for (int i = first(x); i <= last(x); ++i) visit((k * static_cast<std::int64_t>(n) + j) * n + i);
-    }
-};
-
 struct Case {
-    Space space;
+    QkSpace space;
     const char* rest;
 
     Problem problem() const {
@@ -78,7 +52,7 @@ std::vector<Case> cases(bool cuda) {
 /// A problem's arrays on the device: the space's pattern with random words.
 class Arrays {
   public:
-    Arrays(Backend& backend, const Space& space, const Problem& problem) : shape(problem) {
+    Arrays(Backend& backend, const QkSpace& space, const Problem& problem) : shape(problem) {
         std::vector<HostArray> host;
         const std::vector<ArraySpec> specs = spmv::arrays(problem);
         host.reserve(specs.size());
@@ -99,7 +73,7 @@ class Arrays {
     std::vector<void*> pointers;
 
   private:
-    void fill_pattern(const Space& space, int* columns, int* starts) const {
+    void fill_pattern(const QkSpace& space, int* columns, int* starts) const {
         for (std::int64_t row = 0; row < shape.rows; ++row) {
             int at = starts[row];
             space.for_columns(row, [&](std::int64_t column) { columns[at++] = static_cast<int>(column); });

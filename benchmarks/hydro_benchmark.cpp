@@ -4,7 +4,8 @@
 // GPU: its meter counts in all three, the GPU's in the last two. Without a GPU the processor shares with itself, which shows nothing but that it
 // works.
 //
-//     hydro_benchmark [--orders=2,4] [--zones=32,16] [--steps=20] [--warm_up=5] [Google Benchmark's flags, as --benchmark_out=hydro.json]
+//     hydro_benchmark [--orders=2,4] [--zones=32,16] [--steps=20] [--warm_up=5] [--mass=elements|rows] [Google Benchmark's flags, as
+//                     --benchmark_out=hydro.json]
 //
 // `zones` along an axis, one number for each order. Environment: HONE_DEVICE (default "best") and HONE_DB (default "tuning_db/records").
 #include <benchmark/benchmark.h>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "benchmarks/program.hpp"
 #include "benchmarks/timed_kernels.hpp"
@@ -31,6 +33,7 @@ constexpr TimeScheme scheme = TimeScheme::rk2_average;
 struct Options {
     std::vector<int> orders{2, 4}, zones{32, 16};
     int steps = 20, warm_up = 5;
+    std::string mass = "best";
 };
 
 void tell(const std::string& what) {
@@ -90,8 +93,8 @@ std::string missing_meters(const Way& way) {
     return missing;
 }
 
-KernelOperator::Settings settings_of(const Machines& machines, const Way& way, const Discretisation& of) {
-    KernelOperator::Settings settings{.tolerance = 1e-8};
+KernelOperator::Settings settings_of(const Machines& machines, const Way& way, const Discretisation& of, std::optional<MassForm> mass) {
+    KernelOperator::Settings settings{.tolerance = 1e-8, .mass = mass};
     if (way.partner == nullptr) return settings;
     const Problem problem = shared_problem(of, scheme, settings.assembly);
     const Share share = machines.database.best_share(problem, way.first->side(), way.partner->side());
@@ -108,11 +111,11 @@ struct Measured {
     std::vector<TimedKernel> timed;
 };
 
-Measured measure(const Machines& machines, const Way& way, const Discretisation& of, const StepCostSettings& settings) {
+Measured measure(const Machines& machines, const Way& way, const Discretisation& of, std::optional<MassForm> mass, const StepCostSettings& settings) {
     std::vector<std::optional<PowerSource>> meters;
     meters.reserve(way.metered.size());
     for (const Machine* machine : way.metered) meters.push_back(machine->meter);
-    const KernelOperator::Settings of_way = settings_of(machines, way, of);
+    const KernelOperator::Settings of_way = settings_of(machines, way, of, mass);
     KernelOperator on(*way.first->backend, *way.first->library, of, scheme, of_way);
     Measured measured{cost_of_steps(on, of, scheme, meters, settings), {}, {}};
     for (const KernelFound& kernel : on.kernels()) {
@@ -154,7 +157,7 @@ void report(benchmark::State& state, const Way& way, const Measured& measured, c
     counter(ratio_name("greenup", compared).c_str(), gains.greenup);
 }
 
-void application(benchmark::State& state, int order, int zones, int steps, int warm_up) {
+void application(benchmark::State& state, int order, int zones, std::optional<MassForm> mass, int steps, int warm_up) {
     Machines& machines = Machines::instance();
     tell(fmt::format("sedov 3D Q{}-Q{}, {}^3 zones: mass matrices", order, order - 1, zones));
     HydroProblem problem = hydro_problem("sedov", 3);
@@ -165,7 +168,7 @@ void application(benchmark::State& state, int order, int zones, int steps, int w
     std::map<std::string, Measured> measured;
     std::string label;
     for (auto _ : state) {
-        for (const Way& way : ways(machines)) measured.emplace(way.name, measure(machines, way, of, settings));
+        for (const Way& way : ways(machines)) measured.emplace(way.name, measure(machines, way, of, mass, settings));
         state.SetIterationTime(measured.at("both").cost.step.median);
     }
     const Measured& processor = measured.at("cpu");
@@ -187,11 +190,13 @@ void application(benchmark::State& state, int order, int zones, int steps, int w
 void register_all(const Options& options) {
     if (options.zones.size() != options.orders.size())
         throw Error("--zones", "it has another number of values than --orders", "give --zones one number for each order");
+    std::optional<MassForm> mass;
+    if (options.mass != "best") mass = parse_mass_form(options.mass);
     tell_device(Machines::instance().device.backend->device().fingerprint);
     benchmark::AddCustomContext("ratio*", untuned_note);
     for (std::size_t i = 0; i < options.orders.size(); ++i)
         benchmark::RegisterBenchmark(fmt::format("hydro sedov dimension=3 order={0} zones={1}x{1}x{1}", options.orders[i], options.zones[i]).c_str(),
-                                     application, options.orders[i], options.zones[i], options.steps, options.warm_up)
+                                     application, options.orders[i], options.zones[i], mass, options.steps, options.warm_up)
             ->UseManualTime()
             ->Iterations(1)
             ->Unit(benchmark::kMillisecond);
@@ -204,6 +209,7 @@ Program program() {
     return {.purpose = "Time steps of Sedov's blast in three dimensions by the processor, by the GPU, and by both.",
             .options = {{"--orders", "Orders of the kinematic space.", &options.orders},
                         {"--zones", "Zones along each axis, one number for each order.", &options.zones},
+                        {"--mass", "How conjugate gradients multiply: best, elements or rows.", &options.mass},
                         {"--steps", "Time steps that are measured.", &options.steps},
                         {"--warm_up", "Time steps before them.", &options.warm_up}},
             .register_all = [] { register_all(options); }};

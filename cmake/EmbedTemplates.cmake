@@ -1,16 +1,8 @@
 # Writes OUTPUT, a C++ file that holds every template below DIRECTORY as text, by its path there. Run as: cmake -DDIRECTORY=... -DOUTPUT=... -P EmbedTemplates.cmake
 file(GLOB_RECURSE templates RELATIVE "${DIRECTORY}" "${DIRECTORY}/*.in")
 list(SORT templates)
-set(rows "")
-foreach(template IN LISTS templates)
-    string(REGEX REPLACE "\\.in$" "" name "${template}")
-    # Hexadecimal bytes: no limit on the length of a string literal, and nothing to escape.
-    file(READ "${DIRECTORY}/${template}" bytes HEX)
-    string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
-    string(MAKE_C_IDENTIFIER "${name}" identifier)
-    string(APPEND arrays "constexpr char ${identifier}[] = {${bytes}0};\n")
-    string(APPEND rows "    {\"${name}\", {${identifier}, sizeof(${identifier}) - 1}},\n")
-endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/EmbedFiles.cmake)
+embed_files("${DIRECTORY}" arrays rows ${templates})
 file(WRITE "${OUTPUT}.new" "// Written by cmake/EmbedTemplates.cmake from templates/.
 #include <string_view>
 #include <utility>

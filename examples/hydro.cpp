@@ -35,7 +35,7 @@ using namespace hone::examples::hydro;
 namespace text = hone::text;
 
 struct Options {
-    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records;
+    std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records, mass = "best";
     std::string mesh;
     std::string energy_file, chart_file;
     std::vector<int> zones;
@@ -99,6 +99,12 @@ void declare_kernels(CLI::App& app, Options& o) {
                    "multiplied with")
         ->capture_default_str()
         ->check(CLI::IsMember({"partial", "full"}));
+    app.add_option(
+           "--mass", o.mass,
+           "how conjugate gradients multiply with the mass matrix: elements: axis by axis, without a matrix; rows: with the assembled one; best: "
+           "rows at order 1 and on small meshes of order 2 in two dimensions")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"best", "elements", "rows"}));
 }
 
 Discretisation discretise(const Options& options) {
@@ -143,7 +149,7 @@ void tune_if_asked(const Options& options, const std::vector<Machine>& machines,
     const TimeScheme scheme = options.run.scheme;
     const Assembly assembly = parse_assembly(options.assembly);
     for (std::size_t i = 0; i < machines.size(); ++i)
-        tune_first(*machines[i].backend, i == 0 ? problems_to_tune(of, scheme, assembly) : zone_problems(of, scheme, assembly),
+        tune_first(*machines[i].backend, i == 0 ? problems_to_tune(of, scheme, assembly, options.run.mass) : zone_problems(of, scheme, assembly),
                    hone::own_records(options.records), options.tune / static_cast<double>(machines.size()), tell_tuned);
 }
 
@@ -211,7 +217,8 @@ RunResult run_kernels(Options& options, const Discretisation& of) {
     tune_if_asked(options, machines, of);
     const auto database = hone::known_records(hone::built_in_families(), options.records);
     for (Machine& machine : machines) machine.look_up_in(database);
-    KernelOperator::Settings settings{.cfl = options.run.cfl, .tolerance = options.run.tolerance, .assembly = parse_assembly(options.assembly)};
+    KernelOperator::Settings settings{
+        .cfl = options.run.cfl, .tolerance = options.run.tolerance, .assembly = parse_assembly(options.assembly), .mass = options.run.mass};
     if (!options.run.restart.empty()) settings.configurations = checkpoint_configurations(options.run.restart);
     if (machines.size() > 1) {
         settings.partner = {.backend = machines[1].backend.get(), .library = machines[1].library.get(), .share = options.share};
@@ -232,6 +239,7 @@ int run(Options& options) {
     const Discretisation of = discretise(options);
     suit_threads(of);
     options.run.scheme = parse_scheme(options.scheme);
+    if (options.mass != "best") options.run.mass = parse_mass_form(options.mass);
     options.run.time = options.time > 0 ? options.time : of.problem.time;
     fmt::print("{} in {} dimensions, Q{}-Q{} on {} zones ({} nodes), {} until time {}\n", of.problem.name, of.dimension, of.order, of.order - 1,
                text::grouped(static_cast<std::int64_t>(of.zones())), text::grouped(static_cast<std::int64_t>(of.nodes())), options.scheme,

@@ -66,6 +66,7 @@ Command explain_command();
 Command diff_command();
 Command verify_command();
 Command plot_command();
+Command report_command();
 Command lookup_command();
 Command db_command();
 Command simulate_command();

@@ -2,6 +2,7 @@
 
 #include "generator/error.hpp"
 #include "tuning_db/database_file.hpp"
+#include "tuning_db/file_store.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::tools {
@@ -16,6 +17,20 @@ std::string database_places(const std::string& given, const std::string& device_
     std::string text;
     for (const Place& place : record_places()) text += (text.empty() ? "" : ", ") + place.folder.string();
     return text;
+}
+
+std::set<std::filesystem::path> journal_files(const std::filesystem::path& folder) {
+    namespace fs = std::filesystem;
+    std::set<fs::path> files;
+    std::error_code error;
+    for (fs::directory_iterator file(folder / "journals", error), end; !error && file != end; file.increment(error))
+        if (file->path().extension() == ".jsonl") files.insert(file->path());
+    return files;
+}
+
+JournalText read_journal(const std::filesystem::path& file) {
+    constexpr std::int64_t largest = std::int64_t{1} << 30;
+    return parse_journal(read_file(file, largest), file.string());
 }
 
 void declare_database(Options& options, std::string& folder) {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "tools/console.hpp"
 #include "tools/options.hpp"
+#include "tuner/journal.hpp"
 #include "tuning_db/database.hpp"
 
 namespace hone::tools {
@@ -14,6 +16,12 @@ std::filesystem::path database_folder(const std::string& given);
 
 /// Where a command reads them, for people: the folder or file that was given, else all of record_places().
 std::string database_places(const std::string& given, const std::string& device_file = "");
+
+/// The journals that lie in a folder of results, without those of runs that were begun anew; none where there is no such folder.
+std::set<std::filesystem::path> journal_files(const std::filesystem::path& folder);
+
+/// Reads a journal's file. Throws Error naming file and line.
+JournalText read_journal(const std::filesystem::path& file);
 
 /// Declares `--db` of a command that reads.
 void declare_database(Options& options, std::string& folder);

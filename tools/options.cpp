@@ -18,8 +18,8 @@ void Options::words(const std::string& name, std::vector<std::string>& values, c
     words_ = &values;
 }
 
-void Options::text(const std::string& name, std::string& value, const std::string& placeholder, const std::string& help) {
-    entries_.push_back({name, placeholder, help, &value});
+void Options::text(const std::string& name, std::string& value, const std::string& placeholder, const std::string& help, char letter) {
+    entries_.push_back({name, placeholder, help, &value, letter});
 }
 
 void Options::list(const std::string& name, std::vector<std::string>& values, const std::string& placeholder, const std::string& help) {
@@ -97,10 +97,10 @@ void Options::parse(const std::vector<std::string>& arguments) const {
     std::vector<std::pair<const Entry*, const std::string*>> given;
     for (const auto& entry : entries_) {
         const std::string name = "--" + entry.name;
-        if (auto* const* text = std::get_if<std::string*>(&entry.target)) app.add_option(name, **text);
+        const std::string forms = entry.letter == 0 ? name : fmt::format("-{},{}", entry.letter, name);
+        if (auto* const* text = std::get_if<std::string*>(&entry.target)) app.add_option(forms, **text);
         if (auto* const* list = std::get_if<std::vector<std::string>*>(&entry.target)) app.add_option(name, **list)->allow_extra_args(false);
-        if (auto* const* flag = std::get_if<bool*>(&entry.target))
-            app.add_flag(entry.letter == 0 ? name : fmt::format("-{},{}", entry.letter, name), **flag)->disable_flag_override();
+        if (auto* const* flag = std::get_if<bool*>(&entry.target)) app.add_flag(forms, **flag)->disable_flag_override();
         if (std::holds_alternative<Number>(entry.target)) {
             given.emplace_back(&entry, &numbers.emplace_back());
             app.add_option(name, numbers.back());

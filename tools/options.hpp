@@ -23,8 +23,8 @@ class Options {
 
     /// The positional arguments, as many as there are.
     void words(const std::string& name, std::vector<std::string>& values, const std::string& help);
-    /// `--name VALUE`.
-    void text(const std::string& name, std::string& value, const std::string& placeholder, const std::string& help);
+    /// `--name VALUE`, and `-l VALUE` where a letter is given.
+    void text(const std::string& name, std::string& value, const std::string& placeholder, const std::string& help, char letter = 0);
     /// `--name VALUE`, may be given several times.
     void list(const std::string& name, std::vector<std::string>& values, const std::string& placeholder, const std::string& help);
     /// `--name N`, a whole number that is not less than `low`.

@@ -81,21 +81,6 @@ Config fitting(const std::vector<Tunable>& tunables, const Config& config) {
     return Config(std::move(assignments));
 }
 
-// Numbers and words as they are written.
-Config config_of_key(const std::string& key) {
-    std::vector<Assignment> assignments;
-    for (std::size_t begin = 0; begin < key.size();) {
-        const std::size_t end = std::min(key.find(',', begin), key.size());
-        const std::string item = key.substr(begin, end - begin);
-        const std::size_t equals = item.find('=');
-        if (equals == std::string::npos || equals == 0)
-            throw Error("configuration", fmt::format("\"{}\" is no name=value", item), "a configuration reads a=1,b=two");
-        assignments.push_back({item.substr(0, equals), parse_value(item.substr(equals + 1))});
-        begin = end + 1;
-    }
-    return Config(std::move(assignments));
-}
-
 MeasuredSpace placed(SearchSpace space, const std::vector<Config>& configs, const std::vector<double>& costs, bool whole) {
     MeasuredSpace measured{std::move(space), {}, whole};
     std::set<std::int64_t> seen;
@@ -167,8 +152,22 @@ std::vector<CostBin> cost_histogram(const TuningStory& story) {
     return bins;
 }
 
+Config parsed_config(const std::string& key) {
+    std::vector<Assignment> assignments;
+    for (std::size_t begin = 0; begin < key.size();) {
+        const std::size_t end = std::min(key.find(',', begin), key.size());
+        const std::string item = key.substr(begin, end - begin);
+        const std::size_t equals = item.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw Error("configuration", fmt::format("\"{}\" is no name=value", item), "a configuration reads a=1,b=two");
+        assignments.push_back({item.substr(0, equals), parse_value(item.substr(equals + 1))});
+        begin = end + 1;
+    }
+    return Config(std::move(assignments));
+}
+
 Config config_in(const SearchSpace& space, const std::string& key) {
-    return space.completed(fitting(space.tunables(), config_of_key(key)));
+    return space.completed(fitting(space.tunables(), parsed_config(key)));
 }
 
 MeasuredSpace measured_space(const TuningStory& story, const std::string& problem, const Families& families, const Limits& limits) {
@@ -176,7 +175,7 @@ MeasuredSpace measured_space(const TuningStory& story, const std::string& proble
     std::vector<Config> configs;
     std::vector<double> costs;
     for (const auto& measured : story.measured) {
-        Config config = config_of_key(measured.config);
+        Config config = parsed_config(measured.config);
         if (!configs.empty() && !same_names(configs.front(), config)) continue;
         configs.push_back(std::move(config));
         costs.push_back(measured.cost);

@@ -86,6 +86,7 @@ Discretisation::Discretisation(HydroProblem of, int order_of, QuadMesh on, const
     hold_walls(lattice);
     measure(where);
     assemble_velocity_mass();
+    velocity_mass.elements = {dimension, order, 2 * order, zone_nodes, mass};
     assemble_energy_mass();
     set_first_energies();
     if (problem.blast > 0) set_blast();

@@ -13,9 +13,9 @@
 
 namespace hone::examples::hydro {
 
-std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme, Assembly assembly) {
+std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme, Assembly assembly, std::optional<MassForm> mass) {
     std::vector<Problem> problems = zone_problems(of, scheme, assembly);
-    problems.push_back(product_problem(of.velocity_mass));
+    problems.push_back(product_problem(of.velocity_mass, mass.value_or(usual_mass_form(of.velocity_mass))));
     return problems;
 }
 
@@ -26,6 +26,7 @@ struct KernelOperator::Machine {
     Settings settings;
     ZoneKernels between;
     ZoneForces zones;
+    MassForm mass;
     MassSolver velocities;
     BlockInverse energies;
     std::array<std::array<DeviceArray, 3>, slots> states;  // [slot][part]
@@ -42,7 +43,8 @@ struct KernelOperator::Machine {
           settings(std::move(wanted)),
           between(on, of),
           zones(on, library, of, {scheme, settings.assembly, settings.cfl, settings.configurations, settings.partner}),
-          velocities(on, library, of.velocity_mass, configuration("csr_spmv")),
+          mass(settings.mass.value_or(usual_mass_form(of.velocity_mass))),
+          velocities(on, library, of.velocity_mass, mass, configuration(mass == MassForm::rows ? "csr_spmv" : "fe_mass")),
           energies(on, library, static_cast<int>(of.energies_of_zone()), of.energy_mass),
           least(words(ZoneKernels::least_words)),
           node_force(words(of.first.velocities.size())),
@@ -150,7 +152,7 @@ void KernelOperator::restart_estimate() {
 
 std::vector<KernelFound> KernelOperator::kernels() const {
     std::vector<KernelFound> result = machine_->zones.kernels();
-    result.push_back({"csr_spmv", machine_->velocities.kernel(), machine_->velocities.grade()});
+    result.push_back({machine_->velocities.family(), machine_->velocities.kernel(), machine_->velocities.grade()});
     return result;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/hydro/mass_system.hpp"
 #include "examples/hydro/operator.hpp"
 #include "examples/hydro/zone_forces.hpp"
 
@@ -21,8 +22,9 @@ class KernelOperator final : public Operator {
     struct Settings {
         double cfl = 0.5;
         double tolerance = 1e-12;                           ///< of conjugate gradients
-        std::map<std::string, std::string> configurations;  ///< as ZoneForces, and csr_spmv: in place of what the library would choose
+        std::map<std::string, std::string> configurations;  ///< as ZoneForces, and csr_spmv or fe_mass: in place of what the library would choose
         Assembly assembly = Assembly::partial;
+        std::optional<MassForm> mass;    ///< how conjugate gradients multiply; nothing: usual_mass_form
         std::optional<Partner> partner;  ///< of corner forces: results are those of one device to rounding
     };
 
@@ -55,6 +57,6 @@ class KernelOperator final : public Operator {
 };
 
 /// The problems of corner forces and of conjugate gradients that a scheme launches: what is to be tuned.
-std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme, Assembly assembly);
+std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme, Assembly assembly, std::optional<MassForm> mass);
 
 }  // namespace hone::examples::hydro

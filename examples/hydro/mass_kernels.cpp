@@ -15,7 +15,7 @@ namespace {
 // Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the same, these in pairs.
 constexpr int chunk_rows = item_threads;
 
-// Sums of what `item(row, component)` gives for each row, by a block of threads for each chunk; and by one block over all chunks.
+// Sums of what `item(row, values)` gives for each component of a row, by a block of threads for each chunk; and by one block over all chunks.
 constexpr const char* cuda_sums = R"cpp(
 #define DEVICE __device__ __forceinline__
     DEVICE double multiply_add(double a, double b, double c) {
@@ -25,31 +25,36 @@ constexpr const char* cuda_sums = R"cpp(
         return threadIdx.x == 0;
     }
 
-    // In pairs of neighbours; every thread gets it.
-    DEVICE double sum_of_block(double value) {
-        __shared__ double of_warp[chunk_rows / 32];
-        for (int joined = 1; joined < 32; joined *= 2) value += __shfl_xor_sync(0xffffffffu, value, joined);
-        if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+    // In pairs of neighbours; every thread gets them.
+    DEVICE void sum_of_block(double (&values)[components]) {
+        __shared__ double of_warp[components][chunk_rows / 32];
+        for (int joined = 1; joined < 32; joined *= 2)
+            for (int c = 0; c < components; ++c) values[c] += __shfl_xor_sync(0xffffffffu, values[c], joined);
+        if (threadIdx.x % 32 == 0)
+            for (int c = 0; c < components; ++c) of_warp[c][threadIdx.x / 32] = values[c];
         __syncthreads();
-        value = of_warp[threadIdx.x % (chunk_rows / 32)];
-        for (int joined = 1; joined < chunk_rows / 32; joined *= 2) value += __shfl_xor_sync(0xffffffffu, value, joined);
+        for (int c = 0; c < components; ++c) values[c] = of_warp[c][threadIdx.x % (chunk_rows / 32)];
+        for (int joined = 1; joined < chunk_rows / 32; joined *= 2)
+            for (int c = 0; c < components; ++c) values[c] += __shfl_xor_sync(0xffffffffu, values[c], joined);
         __syncthreads();
-        return value;
     }
 
     template <typename Item>
     DEVICE void sum_chunks(double* sums, int rows, Item item) {
         const int row = blockIdx.x * chunk_rows + threadIdx.x;
-        for (int c = 0; c < components; ++c) {
-            const double sum = sum_of_block(row < rows ? item(row, c) : 0.0);
-            if (threadIdx.x == 0) sums[(long long)c * gridDim.x + blockIdx.x] = sum;
-        }
+        double values[components] = {};
+        if (row < rows) item(row, values);
+        sum_of_block(values);
+        if (threadIdx.x == 0)
+            for (int c = 0; c < components; ++c) sums[(long long)c * gridDim.x + blockIdx.x] = values[c];
     }
 
-    DEVICE double sum_of_chunks(const double* sums, int chunks) {
-        double sum = 0;
-        for (int chunk = threadIdx.x; chunk < chunks; chunk += chunk_rows) sum += sums[chunk];
-        return sum_of_block(sum);
+    DEVICE void sum_of_chunks(const double* sums, int chunks, double (&values)[components]) {
+        for (int c = 0; c < components; ++c) values[c] = 0;
+#pragma unroll 4
+        for (int chunk = threadIdx.x; chunk < chunks; chunk += chunk_rows)
+            for (int c = 0; c < components; ++c) values[c] += sums[(long long)c * chunks + chunk];
+        sum_of_block(values);
     }
 )cpp";
 
@@ -76,57 +81,76 @@ constexpr const char* cpu_sums = R"cpp(
     template <typename Item>
     DEVICE void sum_chunks(double* sums, int rows, Item item) {
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
-#pragma omp parallel for collapse(2) if (rows > 4096)
-        for (int c = 0; c < components; ++c)
-            for (int chunk = 0; chunk < chunks; ++chunk) {
-                double values[chunk_rows] = {};
-                const int begin = chunk * chunk_rows, count = rows - begin < chunk_rows ? rows - begin : chunk_rows;
-                for (int i = 0; i < count; ++i) values[i] = item(begin + i, c);
-                sums[(long long)c * chunks + chunk] = sum_in_pairs(values);
+#pragma omp parallel for if (rows > 4096)
+        for (int chunk = 0; chunk < chunks; ++chunk) {
+            double lanes[components][chunk_rows] = {};
+            const int begin = chunk * chunk_rows, count = rows - begin < chunk_rows ? rows - begin : chunk_rows;
+            for (int i = 0; i < count; ++i) {
+                double values[components];
+                item(begin + i, values);
+                for (int c = 0; c < components; ++c) lanes[c][i] = values[c];
             }
+            for (int c = 0; c < components; ++c) sums[(long long)c * chunks + chunk] = sum_in_pairs(lanes[c]);
+        }
     }
 
-    DEVICE double sum_of_chunks(const double* sums, int chunks) {
-        double lanes[chunk_rows] = {};
-        for (int chunk = 0; chunk < chunks; ++chunk) lanes[chunk % chunk_rows] += sums[chunk];
-        return sum_in_pairs(lanes);
+    DEVICE void sum_of_chunks(const double* sums, int chunks, double (&values)[components]) {
+        for (int c = 0; c < components; ++c) {
+            double lanes[chunk_rows] = {};
+            for (int chunk = 0; chunk < chunks; ++chunk) lanes[chunk % chunk_rows] += sums[(long long)c * chunks + chunk];
+            values[c] = sum_in_pairs(lanes);
+        }
     }
 )cpp";
 
+// All words of a row are loaded before any is stored: a compiler that cannot tell arrays apart would wait for each.
 constexpr const char* mass_body = R"cpp(
     // As MassKernels::Word.
     enum Word { alpha, beta, delta, first_delta, threshold, tolerance, active, iterations, breakdown, words };
 
 #define ARGUMENTS                                                                                                                         \
-        const double *b, const double *q, const double *w, const double *dot, double *x, double *r, double *p, double *sums, double *scalars, \
-            int first, int last
+        const double *b, const double *q, const int *held, const double *w, const double *dot, double *x, double *r, double *p, double *sums, \
+            double *scalars, int first, int last
 
     // z . r of a row, rounded by itself.
     DEVICE double weighted_square(double q, double r) {
         return multiply_add(q * r, r, 0.0);
     }
 
+    // Whether a component is held at 0 there.
+    DEVICE bool is_held(int held, int c) {
+        return (held >> c & 1) != 0;
+    }
+
     KERNEL start(ARGUMENTS) {
         const int rows = last - first;
-        sum_chunks(sums, rows, [=](int row, int c) {
-            const long long at = (long long)c * rows + row;
-            const double residual = q[at] == 0 ? 0.0 : b[at];
-            x[at] = 0, r[at] = residual, p[at] = q[at] * residual;
-            return weighted_square(q[at], residual);
+        sum_chunks(sums, rows, [=](int row, double* squares) {
+            const double inverse = q[row];
+            const int fixed = held[row];
+            double residual[components];
+            for (int c = 0; c < components; ++c) residual[c] = b[(long long)c * rows + row];
+            for (int c = 0; c < components; ++c) {
+                const long long at = (long long)c * rows + row;
+                if (is_held(fixed, c)) residual[c] = 0;
+                x[at] = 0, r[at] = residual[c], p[at] = inverse * residual[c];
+                squares[c] = weighted_square(inverse, residual[c]);
+            }
         });
     }
 
     KERNEL begin(ARGUMENTS) {
         const int rows = last - first, chunks = (rows + chunk_rows - 1) / chunk_rows;
+        double sum[components];
+        sum_of_chunks(sums, chunks, sum);
+        if (!is_first_thread()) return;
         for (int c = 0; c < components; ++c) {
-            const double sum = sum_of_chunks(sums + (long long)c * chunks, chunks) / rows;
-            if (!is_first_thread()) continue;
             double* const of = scalars + c * words;
+            const double square = sum[c] / rows;
             of[alpha] = of[beta] = of[iterations] = 0;
-            of[delta] = of[first_delta] = sum;
-            of[threshold] = of[tolerance] * sum;
-            of[breakdown] = sum >= 0 ? 0 : 1;
-            of[active] = sum > of[threshold] ? 1 : 0;
+            of[delta] = of[first_delta] = square;
+            of[threshold] = of[tolerance] * square;
+            of[breakdown] = square >= 0 ? 0 : 1;
+            of[active] = square > of[threshold] ? 1 : 0;
         }
     }
 
@@ -137,26 +161,33 @@ constexpr const char* mass_body = R"cpp(
             const double* const of = scalars + c * words;
             step[c] = of[active] != 0 && dot[c] > 0 ? of[delta] / dot[c] : 0.0;
         }
-        sum_chunks(sums, rows, [=](int row, int c) {
-            const long long at = (long long)c * rows + row;
-            const double residual = q[at] == 0 ? 0.0 : multiply_add(-step[c], w[at], r[at]);
-            r[at] = residual;
-            return weighted_square(q[at], residual);
+        sum_chunks(sums, rows, [=](int row, double* squares) {
+            const double inverse = q[row];
+            const int fixed = held[row];
+            double residual[components], product[components];
+            for (int c = 0; c < components; ++c) residual[c] = r[(long long)c * rows + row], product[c] = w[(long long)c * rows + row];
+            for (int c = 0; c < components; ++c) {
+                const double found = is_held(fixed, c) ? 0.0 : multiply_add(-step[c], product[c], residual[c]);
+                r[(long long)c * rows + row] = found;
+                squares[c] = weighted_square(inverse, found);
+            }
         });
     }
 
     KERNEL finish(ARGUMENTS) {
         const int rows = last - first, chunks = (rows + chunk_rows - 1) / chunk_rows;
+        double sum[components];
+        sum_of_chunks(sums, chunks, sum);
+        if (!is_first_thread()) return;
         for (int c = 0; c < components; ++c) {
-            const double sum = sum_of_chunks(sums + (long long)c * chunks, chunks) / rows;
-            if (!is_first_thread()) continue;
             double* const of = scalars + c * words;
+            const double square = sum[c] / rows;
             const bool steps = of[active] != 0 && dot[c] > 0;
-            if (of[active] != 0 && !(steps && sum >= 0)) of[breakdown] = 1;
+            if (of[active] != 0 && !(steps && square >= 0)) of[breakdown] = 1;
             of[alpha] = steps ? of[delta] / dot[c] : 0;
-            of[beta] = steps ? sum / of[delta] : 0;
-            if (steps) of[delta] = sum, of[iterations] += 1;
-            of[active] = steps && sum > of[threshold] ? 1 : 0;
+            of[beta] = steps ? square / of[delta] : 0;
+            if (steps) of[delta] = square, of[iterations] += 1;
+            of[active] = steps && square > of[threshold] ? 1 : 0;
         }
     }
 
@@ -165,10 +196,16 @@ constexpr const char* mass_body = R"cpp(
         double step[components], share[components];
         for (int c = 0; c < components; ++c) step[c] = scalars[c * words + alpha], share[c] = scalars[c * words + beta];
         FOR_ITEMS(row) {
+            const double inverse = q[row];
+            double found[components], along[components], residual[components];
             for (int c = 0; c < components; ++c) {
                 const long long at = (long long)c * rows + row;
-                x[at] = multiply_add(step[c], p[at], x[at]);
-                p[at] = multiply_add(share[c], p[at], q[at] * r[at]);
+                found[c] = x[at], along[c] = p[at], residual[c] = r[at];
+            }
+            for (int c = 0; c < components; ++c) {
+                const long long at = (long long)c * rows + row;
+                x[at] = multiply_add(step[c], along[c], found[c]);
+                p[at] = multiply_add(share[c], along[c], inverse * residual[c]);
             }
         }
     }
@@ -195,7 +232,7 @@ KernelSource MassKernels::source(Target target, int components, int rows) {
     const std::string constants = fmt::format("constexpr int components = {}, chunk_rows = {};\n", components, chunk_rows);
     source.text = item_kernels("Conjugate gradients beside the product with the matrix.", target, source.precision,
                                constants + (target == Target::cuda ? cuda_sums : cpu_sums) + mass_body);
-    for (const char* name : {"b", "q", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
+    for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     const Dim3 chunks{(rows + chunk_rows - 1) / chunk_rows, 1, 1};
     const Dim3 one{1, 1, 1};
@@ -216,7 +253,8 @@ MassKernels::MassKernels(Backend& backend, const KernelSource& source, int rows)
 }
 
 void MassKernels::launch(std::size_t step, const Arrays& arrays) const {
-    std::array<const void*, 9> pointers{arrays.b, arrays.q, arrays.w, arrays.dot, arrays.x, arrays.r, arrays.p, arrays.sums, arrays.scalars};
+    std::array<const void*, 10> pointers{arrays.b, arrays.q, arrays.held, arrays.w,    arrays.dot,
+                                         arrays.x, arrays.r, arrays.p,    arrays.sums, arrays.scalars};
     int first_row = 0, last_row = rows_;
     std::vector<void*> arguments;
     arguments.reserve(pointers.size() + 2);

@@ -11,10 +11,11 @@ namespace hone::examples::hydro {
 /// small kernels that are the same text for processor and GPU. Their scalars never leave the device; sums have a fixed order, whatever the number of
 /// threads.
 ///
-/// Vectors are [components][rows] in double precision. With Q the inverse diagonal, which is 0 where a component is held at 0:
+/// Vectors are [components][rows] in double precision; Q is the inverse diagonal [rows]. A 32-bit integer for each row has bit c set where component
+/// c is held at 0:
 ///
-///     start      x = 0, r = b (0 where Q is), p = Q r;  then begin: delta = r . Q r, threshold = tolerance^2 delta
-///     update     r -= alpha w, alpha = delta / gamma;   then finish: new delta, beta
+///     start      x = 0, r = b (0 where held), p = Q r;               then begin: delta = r . Q r, threshold = tolerance^2 delta
+///     update     r -= alpha w (0 where held), alpha = delta / gamma; then finish: new delta, beta
 ///     direction  x += alpha p, p = Q r + beta p
 ///
 /// where gamma = p . w. A component that reached its threshold takes no further steps: its alpha is 0. Sums are per row (divided by `rows`).
@@ -36,7 +37,7 @@ class MassKernels {
 
     /// Device pointers. `sums` holds `sum_words` words, `dot` [components] what the product with the matrix left there: p . w / rows.
     struct Arrays {
-        const void *b, *q, *w, *dot;
+        const void *b, *q, *held, *w, *dot;
         void *x, *r, *p, *sums, *scalars;
     };
 

@@ -10,6 +10,7 @@
 #include "examples/hydro/mass_kernels.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "generator/families/fe_mass/family.hpp"
 #include "runtime/buffers.hpp"
 
 namespace hone::examples::hydro {
@@ -35,7 +36,25 @@ void check_system(const MassSystem& system) {
             throw Error(where, "a node that is held at 0 lies beyond the last row", "number nodes from 0");
 }
 
-// 1 / the diagonal, and 0 where a component is held at 0.
+std::size_t power(int base, int exponent) {
+    std::size_t result = 1;
+    for (int i = 0; i < exponent; ++i) result *= static_cast<std::size_t>(base);
+    return result;
+}
+
+// How many there are.
+std::size_t check_elements(const MassElements& of) {
+    const std::string where = "elements of a mass matrix";
+    if (of.empty()) throw Error(where, "they are not known", "multiply by rows");
+    const std::size_t n = power(of.order + 1, of.dimension);
+    const std::size_t points = power(of.points, of.dimension);
+    if (of.nodes.size() % n != 0 || of.nodes.size() / n * points != of.weights.size())
+        throw Error(where, fmt::format("{} nodes and {} weights", of.nodes.size(), of.weights.size()),
+                    fmt::format("each element has {} nodes and {} points", n, points));
+    return of.nodes.size() / n;
+}
+
+// 1 / the diagonal.
 std::vector<double> inverse_diagonal(const MassSystem& system) {
     const CsrMatrix& m = system.matrix;
     const auto rows = static_cast<std::size_t>(m.rows());
@@ -47,11 +66,15 @@ std::vector<double> inverse_diagonal(const MassSystem& system) {
             throw Error("a mass matrix", fmt::format("{} on the diagonal of row {}", inverse[row], row), "give a positive definite one");
         inverse[row] = 1 / inverse[row];
     }
-    std::vector<double> all;
-    for (int c = 0; c < system.components; ++c) all.insert(all.end(), inverse.begin(), inverse.end());
+    return inverse;
+}
+
+// For each row the components that are held at 0, as bits.
+std::vector<std::int32_t> held_components(const MassSystem& system) {
+    std::vector<std::int32_t> held(static_cast<std::size_t>(system.matrix.rows()), 0);
     for (std::size_t c = 0; c < system.fixed.size(); ++c)
-        for (const int node : system.fixed[c]) all.at(c * rows + static_cast<std::size_t>(node)) = 0;
-    return all;
+        for (const int node : system.fixed[c]) held[static_cast<std::size_t>(node)] |= 1 << c;
+    return held;
 }
 
 }  // namespace
@@ -68,9 +91,33 @@ std::string to_string(MassEnding ending) {
     return {};
 }
 
-Problem product_problem(const MassSystem& system) {
-    return built_in_families().parse_problem(fmt::format("csr_spmv kernel=apply_dot components={} vectors=split precision=f64 rows={} entries={}",
-                                                         system.components, system.matrix.rows(), system.matrix.values.size()));
+MassForm parse_mass_form(const std::string& word) {
+    for (const MassForm form : {MassForm::rows, MassForm::elements})
+        if (word == to_string(form)) return form;
+    throw Error("form of a mass matrix", "it is \"" + word + "\"", "use rows or elements");
+}
+
+std::string to_string(MassForm form) {
+    return form == MassForm::rows ? "rows" : "elements";
+}
+
+MassForm usual_mass_form(const MassSystem& system) {
+    constexpr int few_rows = 100000;
+    const MassElements& of = system.elements;
+    const bool short_rows = of.order == 1 || (of.order == 2 && of.dimension == 2 && system.matrix.rows() < few_rows);
+    return of.empty() || short_rows ? MassForm::rows : MassForm::elements;
+}
+
+Problem product_problem(const MassSystem& system, MassForm form) {
+    const MassElements& of = system.elements;
+    const std::string vectors = fmt::format("kernel=apply_dot components={} precision=f64", system.components);
+    if (form == MassForm::elements) {
+        const std::size_t elements = check_elements(of);
+        return built_in_families().parse_problem(fmt::format("fe_mass {} dimension={} order={} points={} elements={} nodes={}", vectors, of.dimension,
+                                                             of.order, of.points, elements, system.matrix.rows()));
+    }
+    return built_in_families().parse_problem(
+        fmt::format("csr_spmv {} vectors=split rows={} entries={}", vectors, system.matrix.rows(), system.matrix.values.size()));
 }
 
 struct MassSolver::State {
@@ -78,23 +125,22 @@ struct MassSolver::State {
     int components, rows;
     std::shared_ptr<const Kernel> product;
     MassKernels kernels;
-    DeviceArray values, columns, starts, q, r, p, w, dot, sums, scalars;
+    std::vector<DeviceArray> matrix;  // what the product reads of it
+    DeviceArray q, held, r, p, w, dot, sums, scalars;
     DeviceArray host_b, host_x;         // of data that come from the host
     std::vector<BoundKernel> multiply;  // one, made when its arrays are there
     HostBuffer look;                    // the scalars, for the host
     double tolerance = -1;              // that is among the scalars
     std::array<int, 2> usual{};         // iterations of the last two solves: a time step's two take turns
 
-    State(Backend& on, KernelLibrary& library, const MassSystem& system, const std::string& configuration)
+    State(Backend& on, KernelLibrary& library, const MassSystem& system, MassForm form, const std::string& configuration)
         : backend(on),
           components(system.components),
           rows(system.matrix.rows()),
-          product(chosen(on, library, system, configuration)),
+          product(chosen(on, library, product_problem(system, form), configuration)),
           kernels(on, components, rows),
-          values(uploaded(system.matrix.values)),
-          columns(uploaded(system.matrix.columns)),
-          starts(uploaded(system.matrix.row_starts)),
           q(uploaded(inverse_diagonal(system))),
+          held(uploaded(held_components(system))),
           r(vectors()),
           p(vectors()),
           w(vectors()),
@@ -102,16 +148,21 @@ struct MassSolver::State {
           sums(on, MassKernels::sum_words(components, rows) * word),
           scalars(on, std::int64_t{components} * Word::words * word),
           look(on, plain_rows(Precision::f64, std::int64_t{components} * Word::words, 1), HostMemory::pinned) {
-        multiply.emplace_back(product, std::array<void*, 6>{values.data(), columns.data(), starts.data(), p.data(), w.data(), dot.data()});
+        if (form == MassForm::rows)
+            upload(system.matrix);
+        else
+            upload(system.elements);
+        std::vector<void*> arrays;
+        for (const DeviceArray& array : matrix) arrays.push_back(array.data());
+        arrays.insert(arrays.end(), {p.data(), w.data(), dot.data()});
+        multiply.emplace_back(product, arrays);
     }
 
     static constexpr std::int64_t word = sizeof(double);
     std::int64_t vector_bytes() const { return std::int64_t{components} * rows * word; }
     DeviceArray vectors() const { return {backend, vector_bytes()}; }
 
-    static std::shared_ptr<const Kernel> chosen(const Backend& on, KernelLibrary& library, const MassSystem& system,
-                                                const std::string& configuration) {
-        const Problem problem = product_problem(system);
+    static std::shared_ptr<const Kernel> chosen(const Backend& on, KernelLibrary& library, const Problem& problem, const std::string& configuration) {
         if (configuration.empty()) return library.kernel(problem);
         return library.kernel(problem, built_in_families().of(problem).space(problem, on.device().limits).parse(configuration));
     }
@@ -124,6 +175,19 @@ struct MassSolver::State {
         backend.copy(array.data(), numbers.data(), bytes);
         backend.synchronise();
         return array;
+    }
+
+    void upload(const CsrMatrix& of) {
+        matrix.push_back(uploaded(of.values));
+        matrix.push_back(uploaded(of.columns));
+        matrix.push_back(uploaded(of.row_starts));
+    }
+    void upload(const MassElements& of) {
+        const fe::NodeCorners corners = fe::node_corners(of.nodes, rows);
+        matrix.push_back(uploaded(of.weights));
+        matrix.push_back(uploaded(of.nodes));
+        matrix.push_back(uploaded(corners.starts));
+        matrix.push_back(uploaded(corners.places));
     }
 
     // For each component a word of its scalars.
@@ -168,16 +232,17 @@ struct MassSolver::State {
     }
 };
 
-MassSolver::MassSolver(Backend& backend, KernelLibrary& library, const MassSystem& system, const std::string& configuration) {
+MassSolver::MassSolver(Backend& backend, KernelLibrary& library, const MassSystem& system, MassForm form, const std::string& configuration) {
     check_system(system);
-    state_ = std::make_unique<State>(backend, library, system, configuration);
+    state_ = std::make_unique<State>(backend, library, system, form, configuration);
 }
 MassSolver::~MassSolver() = default;
 
 MassSolve MassSolver::solve(const void* b, void* x, const MassSettings& settings) {
     State& s = *state_;
     if (settings.check_every < 1) throw Error("settings of the mass solver", fmt::format("check_every is {}", settings.check_every), "use 1 or more");
-    const MassKernels::Arrays arrays{b, s.q.data(), s.w.data(), s.dot.data(), x, s.r.data(), s.p.data(), s.sums.data(), s.scalars.data()};
+    const MassKernels::Arrays arrays{b, s.q.data(), s.held.data(), s.w.data(),    s.dot.data(),
+                                     x, s.r.data(), s.p.data(),    s.sums.data(), s.scalars.data()};
     s.write_tolerance(settings.tolerance);
     s.kernels.start(arrays);
     int executed = 0;
@@ -212,6 +277,10 @@ MassSolve MassSolver::solve(std::span<const double> b, std::span<double> x, cons
     s.backend.copy(x.data(), s.host_x.data(), s.vector_bytes());
     s.backend.synchronise();
     return result;
+}
+
+std::string MassSolver::family() const {
+    return state_->product->problem().family();
 }
 
 std::string MassSolver::kernel() const {

@@ -33,8 +33,12 @@ struct MassSolve {
     int executed = 0;                           ///< iterations that were queued: up to the look that found all components done
 };
 
-/// The problem of the product that a solver launches: what is to be tuned.
-Problem product_problem(const MassSystem& system);
+/// The problem of the product that a solver launches: what is to be tuned. Throws Error for elements that the system does not have.
+Problem product_problem(const MassSystem& system, MassForm form = MassForm::rows);
+
+/// The form that is faster for most: elements, but for order 1, and for order 2 on small meshes of squares. Measured on an H200
+/// (benchmarks/results/h200) and on 16 cores.
+MassForm usual_mass_form(const MassSystem& system);
 
 /// Conjugate gradients with a diagonal preconditioner for M x_c = b_c, all components of a vector field at once, on the device of a backend. Their
 /// scalars stay there, and a component that has converged stops there: the host only looks every so many iterations whether all are done.
@@ -43,13 +47,15 @@ Problem product_problem(const MassSystem& system);
 ///     const MassSolve solve = solver.solve(force, acceleration, {.tolerance = 1e-12});
 ///     if (solve.ending != MassEnding::converged) ...
 ///
-/// The product with the matrix is the family csr_spmv with p . M p in the same kernel; sums are taken in a fixed order. So no digit of the solution
-/// depends on the configuration or on the number of threads.
+/// The product with the matrix is the family csr_spmv or fe_mass with p . M p in the same kernel; sums are taken in a fixed order. So no digit of the
+/// solution depends on the configuration or on the number of threads; the two forms differ by rounding.
 class MassSolver {
   public:
-    /// Uploads the matrix and looks its kernel up. `configuration` ("lanes=8,...") stands in place of what the library would choose. Backend and
-    /// library must outlive the solver. Throws Error for a matrix whose arrays do not fit together, or whose diagonal is not positive.
-    MassSolver(Backend& backend, KernelLibrary& library, const MassSystem& system, const std::string& configuration = "");
+    /// Uploads the matrix, or what it is made of, and looks its kernel up. `configuration` ("lanes=8,...") stands in place of what the library would
+    /// choose. Backend and library must outlive the solver. Throws Error for a matrix or elements whose arrays do not fit together, and for a
+    /// diagonal that is not positive.
+    MassSolver(Backend& backend, KernelLibrary& library, const MassSystem& system, MassForm form = MassForm::rows,
+               const std::string& configuration = "");
     ~MassSolver();
 
     /// Solves from x = 0. `b` and `x` are device arrays [components][rows]; b is not changed. Fixed words of b do not matter, those of x become 0.
@@ -58,7 +64,8 @@ class MassSolver {
     /// The same for data of the host.
     MassSolve solve(std::span<const double> b, std::span<double> x, const MassSettings& settings = {});
 
-    /// "exact: lanes=8,...": what was found for the product.
+    /// The family of the product, and what was found for it: "exact: lanes=8,...".
+    std::string family() const;
     std::string kernel() const;
     Grade grade() const;  ///< of that answer
 

@@ -35,7 +35,8 @@ std::vector<std::pair<std::string, std::string>> identity(const Discretisation& 
             {"first", sha256(mesh)},
             {"scheme", to_string(settings.scheme)},
             {"cfl", fmt::format("{}", settings.cfl)},
-            {"tolerance", fmt::format("{}", settings.tolerance)}};
+            {"tolerance", fmt::format("{}", settings.tolerance)},
+            {"mass", settings.mass ? to_string(*settings.mass) : "best"}};
 }
 
 template <typename Number>

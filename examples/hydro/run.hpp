@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "examples/hydro/mass_system.hpp"
 #include "examples/hydro/stepper.hpp"
 
 namespace hone::examples::hydro {
@@ -25,6 +27,7 @@ struct RunSettings {
     double time = 0;  ///< at the end
     TimeScheme scheme = TimeScheme::rk2_average;
     double cfl = 0.5, tolerance = 1e-12;                ///< of the operator: for the checkpoint
+    std::optional<MassForm> mass;                       ///< likewise
     std::int64_t energy_every = 20;                     ///< steps from one energy sample to the next; also taken at the first and last step
     std::filesystem::path frames_folder;                ///< for ParaView; empty: none
     int frames = 10;                                    ///< over the run, besides the first: after the first step past each multiple of time / frames

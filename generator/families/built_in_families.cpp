@@ -9,6 +9,7 @@
 #include "generator/families/dg/stage/family.hpp"
 #include "generator/families/dg/surface/family.hpp"
 #include "generator/families/dg/volume/family.hpp"
+#include "generator/families/fe_mass/family.hpp"
 #include "generator/families/gauss_seidel_27/family.hpp"
 #include "generator/families/poisson7/family.hpp"
 
@@ -16,7 +17,7 @@ namespace hone {
 
 const Families& built_in_families() {
     static const Families families({gauss_seidel_27(), dg_volume(), dg_surface(), dg_rk(), dg_stage(), acoustics_staggered(), poisson7(),
-                                    batched_gemm(), batched_gemv(), corner_force(), csr_spmv()});
+                                    batched_gemm(), batched_gemv(), corner_force(), csr_spmv(), fe_mass()});
     return families;
 }
 

@@ -12,9 +12,9 @@
 namespace hone::svg_chart_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::size_t count_of(const std::string& text, const std::string& part) {
     std::size_t count = 0;

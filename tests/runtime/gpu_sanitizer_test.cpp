@@ -47,6 +47,9 @@ const std::map<std::string, std::vector<std::string>>& problems_by_family() {
         {"csr_spmv",
          {"rows=1000 entries=7000", "kernel=apply_dot components=3 rows=500 entries=20000",
           "kernel=apply_dot components=2 vectors=interleaved rows=700 entries=17000"}},
+        {"fe_mass",
+         {"kernel=apply_dot dimension=3 order=2 points=4 components=3 elements=13 nodes=500", "dimension=3 order=4 points=8 elements=3 nodes=325",
+          "data=vertices dimension=2 order=3 components=2 elements=21 nodes=256"}},
     };
     return all;
 }

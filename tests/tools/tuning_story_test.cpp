@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <random>
@@ -264,6 +265,24 @@ TEST(TuningStory, ExplainWorksFromTheRecordOrTheJournalAlone) {
     EXPECT_EQ(journal.code, Exit::ok) << journal.error;
     EXPECT_THAT(journal.out, HasSubstr("20 candidates"));
     EXPECT_EQ(ask({"explain", "--journal", other.file(), "--json"}).code, Exit::ok);
+}
+
+TEST(TuningStory, ExplainAsksTheCompilerOrSaysWhyItCannot) {
+    const Searched searched(12);
+    const Desk desk(searched.journal());
+    const test::EnvironmentVariable cache("HONE_CACHE", test::kernel_cache_folder());
+    const test::Answer answer = ask({"explain", "nx=64", "--db", desk.folder(), "--compile", "--json"});
+    ASSERT_EQ(answer.code, Exit::ok) << answer.error;
+    const Json document = Json::parse(answer.out);
+    const bool said = std::any_of(document["missing"].begin(), document["missing"].end(),
+                                  [](const Json& line) { return line.get<std::string>().starts_with("registers, shared memory and spills: "); });
+    EXPECT_NE(said, document.contains("resources")) << answer.out;
+    if (said) GTEST_SKIP() << "NVRTC is not here: what it says is not looked at";
+    ASSERT_FALSE(document["resources"].empty());
+    for (const Json& entry : document["resources"]) EXPECT_GT(entry["registers"], 0) << entry.dump();
+    const test::Answer text = ask({"explain", "nx=64", "--db", desk.folder(), "--compile"});
+    EXPECT_THAT(text.out, HasSubstr("what the compiler says of it"));
+    EXPECT_THAT(text.out, HasSubstr(document["resources"][0]["name"].get<std::string>()));
 }
 
 TEST(TuningStory, ExplainTellsOtherTunersSearchesToo) {

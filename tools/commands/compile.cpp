@@ -7,6 +7,7 @@
 #include "runtime/processors.hpp"
 #include "tools/command.hpp"
 #include "tools/compile_ahead.hpp"
+#include "tools/compile_report.hpp"
 #include "tools/configuration.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"
@@ -72,18 +73,10 @@ Json document_of(const Job& job) {
         document["log"] = code.log;
         return document;
     }
-    Json entries = Json::array();
-    for (const auto& resources : code.resources)
-        entries.push_back({{"name", resources.entry},
-                           {"registers", resources.registers},
-                           {"shared_bytes", resources.shared_bytes},
-                           {"local_bytes", resources.local_bytes},
-                           {"spill_store_bytes", resources.spill_store_bytes},
-                           {"spill_load_bytes", resources.spill_load_bytes}});
     document["code_bytes"] = code.binary.size();
     document["seconds"] = code.seconds;
     document["from_cache"] = code.from_cache;
-    document["entries"] = std::move(entries);
+    document["entries"] = tools::json_of(code.resources);
     return document;
 }
 
@@ -93,12 +86,7 @@ void print_report(const Job& job, Console& console) {
     console.print("  {} of code, compiled in {}{}\n", bytes(static_cast<double>(code.binary.size())), duration(code.seconds),
                   code.from_cache ? " (now from the cache)" : "");
     if (code.resources.empty()) return;
-    constexpr auto right = Table::Align::right;
-    Table table({{"  entry"}, {"registers", right}, {"shared", right}, {"local", right}, {"spill stores", right}, {"spill loads", right}});
-    for (const auto& row : code.resources)
-        table.row({"  " + row.entry, fmt::format("{}", row.registers), bytes(row.shared_bytes), bytes(row.local_bytes), bytes(row.spill_store_bytes),
-                   bytes(row.spill_load_bytes)});
-    console.print("{}", table.text());
+    console.print("{}", resources_table(code.resources));
 }
 
 void print_text(const Job& job, const Settings& settings, Console& console) {

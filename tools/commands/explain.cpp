@@ -9,14 +9,15 @@
 #include "generator/families/built_in_families.hpp"
 #include "runtime/sha256.hpp"
 #include "tools/command.hpp"
+#include "tools/compile_report.hpp"
 #include "tools/database_folder.hpp"
+#include "tools/explanation.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
 #include "tools/tuning_story.hpp"
-#include "tuning_db/file_store.hpp"
 #include "tuning_db/json.hpp"
 #include "tuning_db/places.hpp"
 
@@ -25,9 +26,6 @@ namespace explain {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t largest_journal = std::int64_t{1} << 30;
-constexpr double trusted = 0.3;  // explained variance from which on the model's word is worth something
-
 struct Settings {
     std::vector<std::string> words;
     std::string as;
@@ -35,6 +33,7 @@ struct Settings {
     std::string journal;
     std::string database;
     std::string device_file;
+    bool compile = false;
     bool verbose = false;
     bool json = false;
 };
@@ -46,19 +45,8 @@ struct Subject {
     std::optional<Record> record;
     std::optional<JournalText> journal;
     std::string journal_file;
-    std::vector<std::string> missing;  // what cannot be told, and why
-};
-
-// What the journal says of the search.
-struct Search {
-    TuningStory story;
-    MeasuredSpace measured;
-    std::optional<CostModel> model;
-    double explained = 0;
-    std::vector<Neighbour> neighbours;
-    std::string winner;
-
-    bool tells() const { return model && explained >= trusted; }
+    std::vector<EntryResources> resources;  // of the compiled kernel, when it was asked for
+    std::vector<std::string> missing;       // what cannot be told, and why
 };
 
 std::vector<fs::path> journal_folders(const Settings& settings) {
@@ -114,8 +102,8 @@ std::optional<fs::path> find_journal(const Settings& settings, const std::vector
     return found.empty() ? std::nullopt : std::optional(*found.begin());
 }
 
-void read_journal(Subject& subject, const fs::path& file) {
-    subject.journal = parse_journal(read_file(file, largest_journal), file.string());
+void take_journal(Subject& subject, const fs::path& file) {
+    subject.journal = read_journal(file);
     subject.journal_file = file.string();
     subject.problem = subject.journal->run.problem;
     subject.device = subject.journal->run.device;
@@ -124,7 +112,7 @@ void read_journal(Subject& subject, const fs::path& file) {
 Subject subject_of(const Settings& settings, Console& console) {
     Subject subject;
     if (!settings.journal.empty()) {
-        read_journal(subject, settings.journal);
+        take_journal(subject, settings.journal);
         return subject;
     }
     if (settings.words.empty()) throw Error("explain", "no problem is named", "write: hone explain FAMILY key=value ..., or --journal FILE");
@@ -141,7 +129,7 @@ Subject subject_of(const Settings& settings, Console& console) {
         if (!file) throw Error("explain", "there is no result of this problem, and no journal", "'hone show' lists results, 'hone tune' makes them");
     }
     if (file) {
-        read_journal(subject, *file);
+        take_journal(subject, *file);
     } else {
         subject.missing.push_back(
             "the search (candidates, failures, what mattered): there is no journal of it here; 'hone tune' keeps one beside the results that it "
@@ -150,84 +138,13 @@ Subject subject_of(const Settings& settings, Console& console) {
     return subject;
 }
 
-Limits limits_of(const DeviceFingerprint& device) {
-    try {
-        return generous_limits(device);
-    } catch (const Error&) {
-        return cpu_limits();  // another tuner's journal: its space is not a family's
-    }
-}
-
-Config winner_in(const Search& search) {
-    return config_in(search.measured.space, search.winner);
-}
-
-Search search_of(Subject& subject) {
-    Search search;
-    search.story = story_of(*subject.journal);
-    if (search.story.measured.empty()) return search;
-    search.measured = measured_space(search.story, subject.problem, built_in_families(), limits_of(subject.device));
-    if (search.measured.costs.size() >= CostModel::fewest) {
-        search.model.emplace(search.measured.space, tempered(search.measured.costs));
-        search.explained = search.model->explained();
-    } else {
-        subject.missing.push_back(fmt::format("what mattered: {} measured candidates are too few", search.measured.costs.size()));
-    }
-    const auto& measured = search.story.measured;
-    const std::string won = subject.record ? subject.record->config.key() : "";
-    const bool there = std::any_of(measured.begin(), measured.end(), [&](const auto& one) { return one.config == won; });
-    search.winner = there ? won : measured.front().config;
-    search.neighbours = neighbours_of(winner_in(search), search.measured, search.tells() ? &*search.model : nullptr);
-    if (!search.measured.whole)
-        subject.missing.push_back("which configurations are impossible: the journal's space is not one of this hone's families");
-    return search;
-}
-
 std::string value_of(const TuningStory& story, double cost) {
     return story.objective.name == "time" ? duration(cost) : significant(cost) + " (" + story.objective.name + ")";
 }
 
-std::string launch_text(const Launch& launch) {
-    const auto product = [](const Dim3& size) { return fmt::format("{} x {} x {}", size[0], size[1], size[2]); };
-    return fmt::format("{}: {} blocks of {} threads{}", launch.entry, product(launch.grid), product(launch.block),
-                       launch.shared_bytes > 0 ? ", " + bytes(static_cast<double>(launch.shared_bytes)) + " of dynamic shared memory" : "");
-}
-
-// How the kernel is launched, where hone still makes it of the record's configuration.
 std::vector<std::string> launches(const Record& record) {
-    std::vector<std::string> lines;
-    if (record.device.target == Target::cpu || !knows(built_in_families(), record.problem.family())) return lines;
-    try {
-        const Family& family = built_in_families().of(record.problem);
-        const Limits limits = generous_limits(record.device);
-        const SearchSpace space = family.space(record.problem, limits);
-        const Config config = space.completed(record.config);
-        if (space.check(config)) return lines;
-        for (const Launch& launch : family.kernel(record.problem, config, limits).step)
-            if (const std::string line = launch_text(launch); std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
-    } catch (const Error&) {
-        return {};
-    }
-    constexpr std::size_t most = 4;
-    if (lines.size() > most) lines.resize(most);
-    return lines;
-}
-
-std::string limit_text(const Record& record) {
-    if (record.ceiling_fraction <= 0) return "its part of the device's ceiling was not measured: tune it again, with --force";
-    const double left = 1 / record.ceiling_fraction;
-    const std::string what = record.ceiling == "memory" ? "traffic" : "operations";
-    std::string verdict = "it cannot be faster without doing less";
-    if (left > 1.005) verdict = fmt::format("a kernel of the same {} can be {:.2f}x as fast at most", what, left);
-    if (left < 0.95)
-        verdict = "beyond it: caches hold a part of the data, the form does less than is counted, or one of the two figures was disturbed";
-    return fmt::format("{} of the measured {} ceiling; {}", percent(record.ceiling_fraction), record.ceiling, verdict);
-}
-
-std::string report_command(const Record& record) {
-    const bool cpu = record.device.target == Target::cpu;
-    return fmt::format("hone compile {} --target {} --config {} --report", short_key(record.problem, built_in_families()),
-                       cpu ? "cpu" : "cuda --arch " + record.device.architecture, record.config.key());
+    const auto source = recorded_kernel(record, built_in_families());
+    return source ? launch_lines(*source) : std::vector<std::string>{};
 }
 
 void print_record(const Record& record, Console& console) {
@@ -256,7 +173,33 @@ void print_record(const Record& record, Console& console) {
     console.print("{}\n", fitted(definition_list(lines), console.out_width()));
 }
 
-void print_candidates(const Search& search, const Subject& subject, Console& console) {
+// Of the kernel that hone makes of the record today; what stands in the way is said.
+void compile_kernel(Subject& subject) {
+    const Record& record = *subject.record;
+    const auto source = recorded_kernel(record, built_in_families());
+    if (!source) {
+        subject.missing.emplace_back("registers, shared memory and spills: hone does not make a kernel of this configuration any more");
+        return;
+    }
+    try {
+        DiskCache cache(DiskCache::default_folder());
+        const auto compiler = open_compiler({generous_limits(record.device), record.device.architecture, record.device.name}, cache);
+        const CompileOutcome outcome = compiler->compile(*source);
+        if (!outcome.ok) subject.missing.push_back("registers, shared memory and spills: the kernel does not compile: " + outcome.failure);
+        subject.resources = outcome.code.resources;
+        if (outcome.ok && subject.resources.empty())
+            subject.missing.emplace_back("registers and spills: compilers for processors do not report them");
+    } catch (const MissingError& error) {
+        subject.missing.push_back(fmt::format("registers, shared memory and spills: {}", error.what()));
+    }
+}
+
+void print_resources(const std::vector<EntryResources>& resources, Console& console) {
+    console.styled(Style::strong, "what the compiler says of it");
+    console.print("\n{}\n", fitted(resources_table(resources), console.out_width()));
+}
+
+void print_candidates(const SearchExplanation& search, const Subject& subject, Console& console) {
     const TuningStory& story = search.story;
     const RunDescription& run = subject.journal->run;
     const int width = console.out_width();
@@ -302,7 +245,7 @@ std::string effect_name(const SearchSpace& space, const CostModel::Effect& effec
 }
 
 // Each value's factor over that of the best value; the winner's stands in brackets.
-std::string values_text(const Search& search, std::size_t tunable, const Config& winner) {
+std::string values_text(const SearchExplanation& search, std::size_t tunable, const Config& winner) {
     const auto& values = search.measured.space.tunables()[tunable].values;
     const std::vector<double> factors = search.model->main_effect(tunable);
     double best = std::numeric_limits<double>::infinity();
@@ -317,7 +260,7 @@ std::string values_text(const Search& search, std::size_t tunable, const Config&
     return text;
 }
 
-void print_effects(const Search& search, Console& console, bool verbose) {
+void print_effects(const SearchExplanation& search, Console& console, bool verbose) {
     constexpr double worth_telling = 0.01;
     constexpr std::size_t most = 10;
     const int width = console.out_width();
@@ -333,7 +276,7 @@ void print_effects(const Search& search, Console& console, bool verbose) {
                                    "  behind it the mean time with each value, as a multiple of the best value's, the winner's value in brackets\n",
                                    percent(search.explained)),
                        width));
-    const Config winner = winner_in(search);
+    const Config winner = search.winning();
     std::size_t told = 0;
     for (const CostModel::Effect& effect : search.model->effects()) {
         if (!verbose && (effect.share < worth_telling || told == most)) break;
@@ -356,13 +299,13 @@ std::string neighbour_text(const Neighbour& neighbour) {
     return "";
 }
 
-void print_neighbours(const Search& search, Console& console, bool verbose) {
+void print_neighbours(const SearchExplanation& search, Console& console, bool verbose) {
     const int width = console.out_width();
     console.styled(Style::strong, "what changing one value of the winner costs");
     console.print("\n{}",
                   fitted("  times the winner's time as the search measured it; ~ is predicted by the model, with where it lies to 95 %\n", width));
     const auto& tunables = search.measured.space.tunables();
-    const Config winner = winner_in(search);
+    const Config winner = search.winning();
     for (std::size_t d = 0; d < tunables.size(); ++d) {
         std::string line;
         for (const Neighbour& neighbour : search.neighbours)
@@ -380,14 +323,14 @@ void print_neighbours(const Search& search, Console& console, bool verbose) {
 }
 
 // Of all predicted neighbours the one that promises most.
-const Neighbour* most_promising(const Search& search) {
+const Neighbour* most_promising(const SearchExplanation& search) {
     const Neighbour* best = nullptr;
     for (const Neighbour& neighbour : search.neighbours)
         if (neighbour.kind == Neighbour::Kind::predicted && (best == nullptr || neighbour.improvement > best->improvement)) best = &neighbour;
     return best;
 }
 
-void print_convergence(const Search& search, Console& console) {
+void print_convergence(const SearchExplanation& search, Console& console) {
     const TuningStory& story = search.story;
     const int width = console.out_width();
     console.styled(Style::strong, "how the search converged");
@@ -412,81 +355,14 @@ void print_convergence(const Search& search, Console& console) {
     console.print("\n");
 }
 
-Json document_of(const Neighbour& neighbour, const SearchSpace& space) {
-    constexpr std::array<const char*, 3> kinds{"measured", "predicted", "impossible"};
-    Json document{{"tunable", space.tunables()[neighbour.tunable].name},
-                  {"value", json_of(neighbour.value)},
-                  {"kind", kinds.at(static_cast<std::size_t>(neighbour.kind))}};
-    if (neighbour.ratio > 0) document["ratio"] = neighbour.ratio;
-    if (neighbour.kind == Neighbour::Kind::predicted) document["interval"] = {neighbour.low, neighbour.high};
-    if (!neighbour.reason.empty()) document["reason"] = neighbour.reason;
-    return document;
-}
-
-Json document_of(const CostModel& model, const SearchSpace& space) {
-    Json list = Json::array();
-    for (const CostModel::Effect& effect : model.effects()) {
-        Json names = Json::array();
-        for (const std::size_t tunable : effect.tunables) names.push_back(space.tunables()[tunable].name);
-        Json entry{{"tunables", std::move(names)}, {"share", effect.share}};
-        if (effect.tunables.size() == 1) {
-            Json factors = Json::array();
-            const std::vector<double> mains = model.main_effect(effect.tunables.front());
-            for (std::size_t v = 0; v < mains.size(); ++v)
-                if (std::isfinite(mains[v]))
-                    factors.push_back({{"value", json_of(space.tunables()[effect.tunables.front()].values[v])}, {"factor", mains[v]}});
-            entry["values"] = std::move(factors);
-        }
-        list.push_back(std::move(entry));
-    }
-    return list;
-}
-
-Json document_of(const Search& search, const Subject& subject) {
-    const TuningStory& story = search.story;
-    Json failures = Json::array();
-    for (const auto& failure : story.failures)
-        failures.push_back({{"status", to_string(failure.status)}, {"reason", failure.reason}, {"count", failure.count}});
-    Json histogram = Json::array();
-    for (const CostBin& bin : cost_histogram(story))
-        histogram.push_back({{"from", bin.low}, {"to", std::isinf(bin.high) ? Json() : Json(bin.high)}, {"count", bin.count}});
-    Json improvements = Json::array();
-    for (const auto& step : story.improvements)
-        improvements.push_back({{"evaluation", step.evaluation}, {"elapsed", step.elapsed}, {"cost", step.cost}, {"configuration", step.config}});
-    Json document{{"journal", subject.journal_file},
-                  {"objective", story.objective.name},
-                  {"strategy", subject.journal->run.strategy},
-                  {"members", subject.journal->run.members},
-                  {"evaluations", story.evaluations},
-                  {"measured", story.measured.size()},
-                  {"complete", story.complete},
-                  {"seconds", story.elapsed},
-                  {"failures", std::move(failures)}};
-    if (story.measured.empty()) return document;
-    document["best"] = story.best();
-    document["median"] = story.median();
-    document["worst"] = story.worst();
-    if (story.safe > 0) document["safe"] = story.safe;
-    document["histogram"] = std::move(histogram);
-    document["improvements"] = std::move(improvements);
-    document["winner"] = search.winner;
-    if (search.model) {
-        document["explained"] = search.explained;
-        document["effects"] = search.tells() ? document_of(*search.model, search.measured.space) : Json::array();
-    }
-    Json neighbours = Json::array();
-    for (const Neighbour& neighbour : search.neighbours) neighbours.push_back(document_of(neighbour, search.measured.space));
-    document["neighbours"] = std::move(neighbours);
-    return document;
-}
-
-void print_text(const Subject& subject, const std::optional<Search>& search, const Settings& settings, Console& console) {
+void print_text(const Subject& subject, const std::optional<SearchExplanation>& search, const Settings& settings, Console& console) {
     const int width = console.out_width();
     std::string title = subject.problem;
     if (subject.record) title = short_key(subject.record->problem, built_in_families());
     console.styled(Style::strong, fitted(title, width));
     console.print("\n{}\n", subject.device.name.empty() ? "" : fitted(device_line(subject.device), width) + "\n");
     if (subject.record) print_record(*subject.record, console);
+    if (!subject.resources.empty()) print_resources(subject.resources, console);
     if (search) print_candidates(*search, subject, console);
     if (search && search->model) print_effects(*search, console, settings.verbose);
     if (search && !search->neighbours.empty()) print_neighbours(*search, console, settings.verbose);
@@ -499,18 +375,28 @@ void print_text(const Subject& subject, const std::optional<Search>& search, con
 
 Exit explain(const Settings& settings, Console& console) {
     Subject subject = subject_of(settings, console);
-    std::optional<Search> search;
-    if (subject.journal) search = search_of(subject);
-    if (subject.record && knows(built_in_families(), subject.record->problem.family()))
-        subject.missing.push_back("registers, static shared memory and spills: neither record nor journal has them; " +
-                                  report_command(*subject.record));
+    std::optional<SearchExplanation> search;
+    if (subject.journal) {
+        search = explain_search(*subject.journal, subject.record ? subject.record->config.key() : "", built_in_families());
+        subject.missing.insert(subject.missing.end(), search->missing.begin(), search->missing.end());
+    }
+    if (subject.record && knows(built_in_families(), subject.record->problem.family())) {
+        if (settings.compile) {
+            compile_kernel(subject);
+        } else {
+            subject.missing.push_back(
+                "registers, static shared memory and spills: neither record nor journal has them; --compile asks the compiler, as does " +
+                compile_report_command(*subject.record, built_in_families()));
+        }
+    }
     if (!settings.json) {
         print_text(subject, search, settings, console);
     } else {
         Json document{
             {"problem", subject.problem}, {"device", subject.device.name}, {"record", subject.record ? tools::json_of(*subject.record) : Json()}};
         if (subject.record) document["launches"] = launches(*subject.record);
-        document["search"] = search ? document_of(*search, subject) : Json();
+        if (!subject.resources.empty()) document["resources"] = tools::json_of(subject.resources);
+        document["search"] = search ? json_of(*search, subject.journal->run, subject.journal_file) : Json();
         document["missing"] = subject.missing;
         print(console, document);
     }
@@ -525,6 +411,7 @@ Action declare(Options& options) {
     options.text("journal", settings->journal, "FILE", "this journal instead, of hone or brought into its format by 'hone convert'");
     declare_database(options, settings->database);
     options.text("device-file", settings->device_file, "FILE", "look for the record in this one file");
+    options.flag("compile", settings->compile, "compile the kernel for its device: registers, shared and local memory, spills");
     options.flag("verbose", settings->verbose, "all effects, and why neighbours are impossible", 'v');
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return explain(*settings, console); };

@@ -17,8 +17,6 @@ namespace plot {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t largest_journal = std::int64_t{1} << 30;
-
 struct Settings {
     std::vector<std::string> words;
     std::string over;
@@ -51,17 +49,13 @@ std::vector<Record> records_of(const Settings& settings, Console& console) {
 std::vector<JournalText> journals_of(const Settings& settings) {
     std::vector<JournalText> journals;
     if (!settings.journal.empty()) {
-        journals.push_back(parse_journal(read_file(settings.journal, largest_journal), settings.journal));
+        journals.push_back(read_journal(settings.journal));
         return journals;
     }
-    std::set<fs::path> files;
-    const fs::path folder = database_folder(settings.database) / "journals";
-    std::error_code error;
-    for (fs::directory_iterator file(folder, error), end; !error && file != end; file.increment(error))
-        if (file->path().extension() == ".jsonl") files.insert(file->path());
+    const fs::path folder = database_folder(settings.database);
     const ProblemFilter filter(settings.words, built_in_families());
-    for (const fs::path& file : files) {
-        JournalText journal = parse_journal(read_file(file, largest_journal), file.string());
+    for (const fs::path& file : journal_files(folder)) {
+        JournalText journal = read_journal(file);
         const bool device = settings.as.empty() || journal.run.device.name == settings.as || device_key(journal.run.device) == settings.as;
         try {
             if (device && filter.matches(built_in_families().parse_problem(journal.run.problem))) journals.push_back(std::move(journal));
@@ -70,7 +64,7 @@ std::vector<JournalText> journals_of(const Settings& settings) {
         }
     }
     if (journals.empty())
-        throw Error("plot", "there are no such journals in " + folder.string(),
+        throw Error("plot", "there are no such journals in " + (folder / "journals").string(),
                     "'hone tune' keeps one of every search; --journal FILE names another");
     return journals;
 }

@@ -15,13 +15,10 @@
 #include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
 #include "tuner/journal.hpp"
-#include "tuning_db/file_store.hpp"
 #include "tuning_db/json.hpp"
 
 namespace hone::tools {
 namespace show {
-
-constexpr std::int64_t largest_journal = std::int64_t{1} << 30;
 
 struct Settings {
     std::vector<std::string> filter;
@@ -157,13 +154,9 @@ void draw_plot(const std::map<std::string, std::vector<Record>>& by_device, cons
 // The journals of the folder that are of these problems, and their fronts of time against energy.
 void print_fronts(const Settings& settings, const Families& families, Console& console) {
     const ProblemFilter filter(settings.filter, families);
-    std::error_code error;
-    std::set<std::filesystem::path> files;
-    for (std::filesystem::directory_iterator file(database_folder(settings.database) / "journals", error), end; !error && file != end; ++file)
-        if (file->path().extension() == ".jsonl") files.insert(file->path());
     bool any = false;
-    for (const auto& file : files) {
-        const JournalText journal = parse_journal(read_file(file, largest_journal), file.string());
+    for (const auto& file : journal_files(database_folder(settings.database))) {
+        const JournalText journal = read_journal(file);
         const std::string family = journal.run.problem.substr(0, journal.run.problem.find(' '));
         if (!knows(families, family)) continue;
         const Problem problem = families.parse_problem(journal.run.problem);

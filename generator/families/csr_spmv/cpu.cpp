@@ -87,7 +87,8 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"parallel", team_parallel(config)},
                           {"seat", team_seat(config)},
                           {"schedule", Block().line("#pragma omp for schedule({})", schedule)},
-                          {"join_pairs", join_pairs()}},
+                          {"join_pairs", join_pairs()},
+                          {"chunks", chunk_count()}},
                          {{"dotted", shape.dotted}});
     source.step = {{.entry = "csr_spmv", .constants = {}}};
     if (!shape.dotted) return source;

@@ -122,13 +122,14 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
                           {"constants", constants(plan, config)},
                           {"place", place(shape)},
                           {"own_halves", own_halves(plan)},
-                          {"parameters", parameters(problem)}},
+                          {"parameters", parameters(problem)},
+                          {"chunks", chunk_count()}},
                          {{"streaming", config.word("once") == "streaming"}, {"dotted", shape.dotted}, {"chunk_per_warp", plan.chunk_per_warp()}});
     source.step = {launch("csr_spmv", (shape.rows + plan.rows_per_block() - 1) / plan.rows_per_block(), plan.threads)};
     source.step[0].range_axis = 0;
     source.step[0].range_per_block = plan.rows_per_block();
     if (!shape.dotted) return source;
-    source.step.push_back(launch("finish", 1, sum_lanes));
+    source.step.push_back(launch("finish", shape.components, sum_lanes));
     return source;
 }
 

@@ -99,6 +99,10 @@ Block place(const Shape& shape) {
                                                             : "wide(component) * count + row");
 }
 
+Block chunk_count() {
+    return Block().line("const int chunks = (last - first + chunk_rows - 1) / chunk_rows;");
+}
+
 }  // namespace spmv
 
 Family csr_spmv() {

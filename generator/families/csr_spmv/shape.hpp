@@ -50,5 +50,7 @@ Block banner(const Problem& problem, const Config& config, Target target);
 Block parameters(const Problem& problem);
 /// The statement of `place(row, component, count)`: where a component of a row lies.
 Block place(const Shape& shape);
+/// Declares the chunks of a range, for device/finish_dots.
+Block chunk_count();
 
 }  // namespace hone::spmv

@@ -28,20 +28,6 @@ std::pair<double, double> legendre(int n, double x) {
     return {current, n * (previous - x * current) / (1 - x * x)};
 }
 
-// Gauss-Legendre points and weights of [0, 1]: Newton's method from Tricomi's approximation.
-void fill_quadrature(TensorElement& element, int count) {
-    for (int i = 0; i < count; ++i) {
-        double x = -std::cos(std::numbers::pi * (i + 0.75) / (count + 0.5));
-        for (int step = 0; step < 8; ++step) {
-            const auto [value, slope] = legendre(count, x);
-            x -= value / slope;
-        }
-        const double slope = legendre(count, x).second;
-        element.points.push_back((1 + x) / 2);
-        element.weights.push_back(1 / ((1 - x * x) * slope * slope));
-    }
-}
-
 void put_row(Matrix& matrix, int row, const std::vector<double>& values) {
     for (int column = 0; column < matrix.columns; ++column) matrix(row, column) = values[static_cast<std::size_t>(column)];
 }
@@ -51,7 +37,8 @@ TensorElement make_element(int order) {
     element.order = order;
     for (const double x : lobatto_points(order)) element.nodes.push_back((1 + x) / 2);
     const int points = 2 * order;
-    fill_quadrature(element, points);
+    GaussRule rule = gauss_rule(points);
+    element.points = std::move(rule.points), element.weights = std::move(rule.weights);
     element.basis = Matrix(points, order + 1);
     element.slope = Matrix(points, order + 1);
     element.bernstein = Matrix(points, order);
@@ -65,6 +52,22 @@ TensorElement make_element(int order) {
 }
 
 }  // namespace
+
+// Newton's method from Tricomi's approximation.
+GaussRule gauss_rule(int count) {
+    GaussRule rule;
+    for (int i = 0; i < count; ++i) {
+        double x = -std::cos(std::numbers::pi * (i + 0.75) / (count + 0.5));
+        for (int step = 0; step < 8; ++step) {
+            const auto [value, slope] = legendre(count, x);
+            x -= value / slope;
+        }
+        const double slope = legendre(count, x).second;
+        rule.points.push_back((1 + x) / 2);
+        rule.weights.push_back(1 / ((1 - x * x) * slope * slope));
+    }
+    return rule;
+}
 
 std::vector<double> nodal_values(const TensorElement& element, double x) {
     std::vector<double> values(element.nodes.size(), 1.0);

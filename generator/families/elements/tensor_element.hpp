@@ -28,6 +28,12 @@ struct TensorElement {
 /// The element of `order` 1..8, computed at the first call and kept. Thread-safe. Throws Error for any other order.
 const TensorElement& tensor_element(int order);
 
+/// Points, ascending in (0, 1), and weights, whose sum is 1, of Gauss and Legendre's quadrature; `count` is 1 or more.
+struct GaussRule {
+    std::vector<double> points, weights;
+};
+GaussRule gauss_rule(int count);
+
 /// Values of the k + 1 nodal functions, or of the k Bernstein functions, at any x.
 std::vector<double> nodal_values(const TensorElement& element, double x);
 std::vector<double> nodal_slopes(const TensorElement& element, double x);

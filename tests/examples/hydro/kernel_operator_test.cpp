@@ -24,8 +24,10 @@ class HydroKernels : public test::BackendTest {
     }
     void TearDown() override { omp_set_num_threads(usual_threads_); }
 
+    // Multiplying by rows or by elements: one of both.
     KernelOperator make(const Discretisation& of, TimeScheme scheme, double tolerance = 1e-14) {
-        return {backend(), *library_, of, scheme, {.tolerance = tolerance}};
+        const MassForm mass = test::drawn(std::vector{MassForm::elements, MassForm::rows}, 1).front();
+        return {backend(), *library_, of, scheme, {.tolerance = tolerance, .mass = mass}};
     }
 
   private:

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/families/device/cpu_multiply_add.hpp"
+#include "generator/families/device/cpu_team.hpp"
+#include "generator/families/fe_mass/shape.hpp"
+#include "generator/render.hpp"
+
+// CPU kernels: neighbouring elements are the lanes of vectors, so that sums along every axis fill them at any order.
+
+namespace hone::fe {
+namespace {
+
+int columns(const Shape& shape) {
+    return shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along;
+}
+
+// Of a thread's half-way results.
+std::int64_t buffer_bytes(const Shape& shape, std::int64_t lanes) {
+    const int sheets = shape.points_along * (shape.dimension == 2 ? 1 : shape.nodes_along) * shape.nodes_along;
+    const int plane = shape.dimension == 2 ? 0 : shape.nodes_along * shape.points_along;
+    return (shape.element_points() + shape.element_nodes() + sheets + plane + shape.points_along) * lanes * shape.bytes();
+}
+
+Block constants(const Shape& shape, const Config& config) {
+    Block block = shape_constants(shape, Target::cpu);
+    if (!shape.dotted) block.line("constexpr int chunk_rows = {};", chunk_rows);
+    return block.line("constexpr int lanes = {}, columns = {};  // elements of a vector, lines of an element's points", config.integer("lanes"),
+                      columns(shape));
+}
+
+Block weights_parameters(const Shape& shape) {
+    return Block().text(shape.stored ? "const real* weights," : "const real* vertices, const real* density,");
+}
+
+// In pairs of neighbours.
+Block end_chunk(const Shape& shape) {
+    Block block;
+    if (!shape.dotted) return block;
+    for (int pairs = chunk_rows / 2; pairs > 0; pairs /= 2)
+        block.line("for (int i = 0; i < {}; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];", pairs);
+    return block.line("chunk_sums[wide(c) * chunks + chunk] = pairs[0];");
+}
+
+Block keep_product(const Shape& shape) {
+    Block block;
+    if (!shape.dotted) return block;
+    block.line("// Not a plain product, which the compiler might round together with the sum that it goes to.");
+    return block.line("pairs[node - begin] = multiply_add(sum, x[wide(c) * nodes + node], real(0));");
+}
+
+constexpr std::int64_t most_buffer_bytes = 2 << 20;  // a thread's stack may have 8 MB
+
+}  // namespace
+
+SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
+    const Shape shape(problem);
+    const bool f32 = shape.precision == Precision::f32;
+    std::vector<Tunable> tunables{
+        {"lanes", "neighbouring elements in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
+        {"schedule", "elements of a thread: as many for each, or the next ones whenever it is done", words({"static", "dynamic"})}};
+    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
+    std::vector<Constraint> constraints{{"vector",
+                                         [=](const Config& config) -> std::optional<std::string> {
+                                             const std::int64_t bytes = config.integer("lanes") * shape.bytes();
+                                             if (bytes <= limits.vector_bytes) return std::nullopt;
+                                             return fmt::format("vectors of {} bytes, the processor has {}", bytes, limits.vector_bytes);
+                                         }},
+                                        {"buffer",
+                                         [=](const Config& config) -> std::optional<std::string> {
+                                             const std::int64_t bytes = buffer_bytes(shape, config.integer("lanes"));
+                                             if (bytes <= most_buffer_bytes) return std::nullopt;
+                                             return fmt::format("{} bytes for half-way results of a vector of elements, at most {} are worth trying",
+                                                                bytes, most_buffer_bytes);
+                                         }},
+                                        team_constraint()};
+    std::vector<Assignment> safe{{"lanes", std::int64_t{std::clamp(limits.vector_bytes, 16, 32) / shape.bytes()}}, {"schedule", "static"}};
+    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
+    return {std::move(tunables), std::move(constraints), std::move(safe)};
+}
+
+KernelSource cpu_kernel(const Problem& problem, const Config& config) {
+    const Shape shape(problem);
+    const std::string arguments = weights_arguments(shape).lines().front();
+    Block element;
+    element.lines_of(render(shape.dimension == 2 ? "fe_mass/element_2d.cpp" : "fe_mass/element_3d.cpp", {}));
+    KernelSource source = common_source(problem, Target::cpu);
+    source.text = render("fe_mass/kernel.cpp",
+                         {{"banner", banner(problem, config, Target::cpu)},
+                          {"constants", constants(shape, config)},
+                          {"multiply_add", multiply_add_function(shape.precision)},
+                          {"weights_function", weights_function(shape, Target::cpu)},
+                          {"unroll", unroll(Target::cpu)},
+                          {"unroll_points", unroll_points(shape, Target::cpu)},
+                          {"weights_parameters", weights_parameters(shape)},
+                          {"column_weights", Block().line("column_weights({} element + std::min(lane, present - 1), column, weight);", arguments)},
+                          {"element_function", element},
+                          {"team", team(config)},
+                          {"parameters", parameters(shape)},
+                          {"parallel", team_parallel(config)},
+                          {"seat", team_seat(config)},
+                          {"schedule", Block().line("#pragma omp for schedule({})", config.word("schedule") == "static" ? "static" : "dynamic, 4")},
+                          {"fetch_weights", Block().line("fetch_weights({} element, present, weight);", arguments)},
+                          {"begin_chunk", shape.dotted ? Block().line("real pairs[chunk_rows] = {{}};") : Block()},
+                          {"keep_product", keep_product(shape)},
+                          {"end_chunk", end_chunk(shape)},
+                          {"chunks", chunk_count()}},
+                         {{"dotted", shape.dotted}});
+    source.step = {{.entry = "multiply_elements", .constants = {}}, {.entry = "add_up", .constants = {}}};
+    if (!shape.dotted) return source;
+    source.step.push_back({.entry = "finish", .constants = {}});
+    return source;
+}
+
+}  // namespace hone::fe

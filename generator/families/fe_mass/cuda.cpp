@@ -1,0 +1,179 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "generator/families/device/cuda_residency.hpp"
+#include "generator/families/fe_mass/shape.hpp"
+#include "generator/render.hpp"
+
+// CUDA kernels. A team of threads, one or some columns of points each, works on an element, whose half-way results are in shared memory; a thread for
+// each node adds up.
+
+namespace hone::fe {
+namespace {
+
+using Violation = std::optional<std::string>;
+
+constexpr int warp = 32;
+
+// How elements are laid out over a block.
+struct Plan {
+    Plan(const Shape& of, const Config& config)
+        : shape(of),
+          elements(value(config, "elements")),
+          columns(value(config, "columns")),
+          at_once(config.word("components_at_once") == "all" ? of.components : 1),
+          early(config.word("weights") == "early") {}
+
+    static int value(const Config& config, const char* name) { return static_cast<int>(config.integer(name)); }
+    static int odd(int words) { return words | 1; }
+    /// Columns of points that are contracted last.
+    int all_columns() const { return shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along; }
+    int team() const { return all_columns() / columns; }
+    // Rows of shared memory have odd lengths: threads with a row each are in different banks.
+    int sheet_row() const { return odd(shape.nodes_along); }
+    int plane_row() const { return odd(shape.points_along); }
+    int sheet_words() const { return (shape.dimension == 2 ? 1 : shape.nodes_along) * shape.points_along * sheet_row(); }
+    int plane_words() const { return shape.dimension == 2 ? 0 : shape.points_along * shape.nodes_along * plane_row(); }
+    // Teams that are less than half a warp read the same place of several elements at once: these lie in different banks when a team apart.
+    int element_words() const {
+        const int words = at_once * (sheet_words() + std::max(plane_words(), shape.element_nodes()));
+        const int banks = 128 / shape.bytes();
+        return team() >= banks ? words : words + (team() - words % banks + banks) % banks;
+    }
+    bool within_warps() const { return warp % team() == 0 && team() * elements % warp == 0; }
+    BlockResources resources() const {
+        BlockResources needs;
+        needs.threads = std::int64_t{elements} * team();
+        needs.shared_bytes = std::int64_t{elements} * element_words() * shape.bytes();
+        const int gathered = at_once * shape.nodes_along + shape.nodes_along / 2;
+        const int weighed = 2 * shape.nodes_along + shape.points_along;
+        needs.registers = shape.bytes() / 4 * (std::max(gathered + (early ? shape.points_along : 0), weighed) + 4) + 28;
+        return needs;
+    }
+
+    Shape shape;
+    int elements, columns, at_once;
+    bool early;
+};
+
+Violation layout_violation(const Plan& plan) {
+    if (plan.all_columns() % plan.columns != 0) return fmt::format("{} columns cannot be dealt out evenly to threads", plan.all_columns());
+    if (plan.early && plan.columns != 1) return "weights=early holds those of one column: columns=1";
+    return std::nullopt;
+}
+
+Block constants(const Plan& plan, const Config& config) {
+    Block block = shape_constants(plan.shape, Target::cuda);
+    block.line("constexpr int components_at_once = {}, team = {}, elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};",
+               plan.at_once, plan.team(), plan.elements, plan.team() * plan.elements, config.integer("min_blocks"));
+    block.line("constexpr int sheet_row = {}, plane_row = {};  // odd: threads with a row each are in different banks", plan.sheet_row(),
+               plan.plane_row());
+    block.line("constexpr int sheet_words = {}, plane_words = {}, element_words = {};", plan.sheet_words(), plan.plane_words(), plan.element_words());
+    return block.line("constexpr int node_threads = {}, corners_together = {};", config.integer("node_threads"), config.integer("corners_together"));
+}
+
+// The threads of a team wait for each other: alone where teams do not cross warps.
+Block barrier(const Plan& plan) {
+    return Block().line("__device__ __forceinline__ void barrier() {{ {}(); }}", plan.within_warps() ? "__syncwarp" : "__syncthreads");
+}
+
+Block weights_of(const Plan& plan, const char* column) {
+    Block block;
+    block.line("real weight[points_along];");
+    return block.line("column_weights({} element, {}, weight);", weights_arguments(plan.shape).lines().front(), column);
+}
+
+// Rows' products with x in pairs of neighbours, by a warp for each chunk.
+Block chunk_sums(const Shape& shape) {
+    Block block;
+    if (!shape.dotted) return block;
+    block.line("const int chunks = (nodes + chunk_rows - 1) / chunk_rows, chunk = node / chunk_rows;");
+    block.line("#pragma unroll");
+    block.open("for (int c = 0; c < components; ++c)");
+    block.line("real product = node < nodes ? multiply_add(sum[c], x[wide(c) * nodes + node], real(0)) : real(0);");
+    block.line("#pragma unroll");
+    block.line("for (int joined = 1; joined < chunk_rows; joined *= 2) product += __shfl_xor_sync(all_lanes, product, joined);");
+    block.line("if (threadIdx.x % chunk_rows == 0 && chunk < chunks) chunk_sums[wide(c) * chunks + chunk] = product;");
+    return block.close();
+}
+
+Launch launch(const char* entry, std::int64_t blocks, std::int64_t threads) {
+    Launch result;
+    result.entry = entry;
+    result.grid = {blocks, 1, 1};
+    result.block = {threads, 1, 1};
+    return result;
+}
+
+// As many elements as make a warp or two, and one component at a time: little of everything.
+std::vector<Assignment> safe_assignments(const Shape& shape) {
+    constexpr int few_threads = 64;
+    const int team = shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along;
+    std::int64_t elements = 1;
+    while (elements * team < few_threads && elements < warp) elements *= 2;
+    return {{"elements", elements},
+            {"columns", std::int64_t{1}},
+            {"components_at_once", "one"},
+            {"weights", "late"},
+            {"node_threads", std::int64_t{128}},
+            {"corners_together", std::int64_t{2}},
+            {"min_blocks", std::int64_t{1}}};
+}
+
+}  // namespace
+
+SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
+    const Shape shape(problem);
+    std::vector<Tunable> tunables{
+        {"elements", "of a block", numbers({1, 2, 4, 8, 16, 32, 64})},
+        {"columns", "of points that a thread has of an element", numbers({1, 2, 4})},
+        {"components_at_once", "of the vectors, in one pass over an element", shape.components == 1 ? words({"one"}) : words({"one", "all"})},
+        {"weights", "early: into registers before all else; late: where they are used", words({"early", "late"})},
+        {"node_threads", "threads of a block that adds up at nodes", numbers({64, 128, 256, 512})},
+        {"corners_together", "sums of elements that a node has in flight", numbers({1, 2, 4})},
+        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8, 16})}};
+    const auto with_resources = [shape](auto rule) {
+        return [shape, rule](const Config& config) -> Violation { return rule(Plan(shape, config).resources(), config.integer("min_blocks")); };
+    };
+    std::vector<Constraint> constraints{
+        {"layout", [shape](const Config& config) { return layout_violation(Plan(shape, config)); }},
+        {"threads", with_resources([limits](const BlockResources& needs, std::int64_t blocks) { return thread_violation(needs, blocks, limits); })},
+        {"shared memory",
+         with_resources([limits](const BlockResources& needs, std::int64_t blocks) { return shared_violation(needs, blocks, limits); })},
+        {"registers",
+         with_resources([limits](const BlockResources& needs, std::int64_t blocks) { return register_violation(needs, blocks, limits); })}};
+    return {std::move(tunables), std::move(constraints), safe_assignments(shape)};
+}
+
+KernelSource cuda_kernel(const Problem& problem, const Config& config) {
+    const Shape shape(problem);
+    const Plan plan(shape, config);
+    KernelSource source = common_source(problem, Target::cuda);
+    Block elements;
+    elements.lines_of(render(shape.dimension == 2 ? "fe_mass/elements_2d.cu" : "fe_mass/elements_3d.cu",
+                             {{"parameters", parameters(shape)},
+                              {"early_weights", plan.early ? weights_of(plan, "member") : Block()},
+                              {"late_weights", plan.early ? Block() : weights_of(plan, "column")},
+                              {"unroll_points", unroll_points(shape, Target::cuda)}}));
+    source.text = render("fe_mass/kernel.cu", {{"banner", banner(problem, config, Target::cuda)},
+                                               {"constants", constants(plan, config)},
+                                               {"barrier", barrier(plan)},
+                                               {"weights_function", weights_function(shape, Target::cuda)},
+                                               {"unroll_points", unroll_points(shape, Target::cuda)},
+                                               {"elements", elements}});
+    source.text += render("fe_mass/nodes.cu", {{"parameters", parameters(shape)}, {"chunk_sums", chunk_sums(shape)}, {"chunks", chunk_count()}},
+                          {{"dotted", shape.dotted}});
+    Launch of_elements = launch("multiply_elements", (shape.elements + plan.elements - 1) / plan.elements, plan.resources().threads);
+    of_elements.range_axis = 0;
+    of_elements.range_per_block = plan.elements;
+    of_elements.shared_bytes = plan.resources().shared_bytes;
+    const std::int64_t node_threads = config.integer("node_threads");
+    source.step = {of_elements, launch("add_up", (shape.nodes + node_threads - 1) / node_threads, node_threads)};
+    if (!shape.dotted) return source;
+    source.step.push_back(launch("finish", shape.components, sum_lanes));
+    return source;
+}
+
+}  // namespace hone::fe

@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include "generator/families/fe_mass/shape.hpp"
+#include "generator/render.hpp"
+
+namespace hone::fe {
+namespace {
+
+void add_numbers(Block& block, Target target, const char* name, const std::vector<double>& numbers) {
+    std::string text;
+    for (const double number : numbers) text += fmt::format("{}real({:.17g})", text.empty() ? "" : ", ", number);
+    block.line("{} real {}[{}] = {{{}}};", target == Target::cuda ? "__constant__" : "static constexpr", name, numbers.size(), text);
+}
+
+}  // namespace
+
+KernelSource common_source(const Problem& problem, Target target) {
+    const Shape shape(problem);
+    KernelSource source;
+    source.target = target;
+    source.precision = shape.precision;
+    source.arrays = arrays(problem);
+    source.entries = {"multiply_elements", "add_up"};
+    source.tables = {{"element_sums", shape.components * shape.places(), {}, true}};
+    if (shape.dotted) {
+        source.entries.emplace_back("finish");
+        source.tables.push_back({"chunk_sums", shape.components * shape.chunks(), {}, true});
+    }
+    source.scalars = {{"elements", static_cast<int>(shape.elements)}, {"nodes", static_cast<int>(shape.nodes)}};
+    source.executed_operations = counts(problem).operations;
+    return source;
+}
+
+Block banner(const Problem& problem, const Config& config, Target target) {
+    const Shape shape(problem);
+    const Counts of_all = counts(problem);
+    const auto elements = static_cast<double>(shape.elements);
+    Block block;
+    block.line("// fe_mass: y = M x{}, Q{} in {} dimensions, {} points along an axis, {} component{}, {}", shape.dotted ? " and x . y" : "",
+               shape.order, shape.dimension, shape.points_along, shape.components, shape.components == 1 ? "" : "s", to_string(shape.precision));
+    block.line("// hone emit {} elements=1000 nodes=10000 --target {} --config {}", problem.class_key(), to_string(target), config.key());
+    block.text("// The same text serves every mesh.");
+    const double dots = shape.dotted ? 2.0 * shape.components * static_cast<double>(shape.nodes) : 0;
+    return block.line("// per element: {:.0f} operations", (of_all.operations - dots) / elements);
+}
+
+Block parameters(const Shape& shape) {
+    Block block;
+    block.line("const real* __restrict__ {},", shape.stored ? "weights" : "vertices, const real* __restrict__ density");
+    block.line("const int* __restrict__ element_nodes, const int* __restrict__ corner_starts, const int* __restrict__ corners,");
+    block.line("const real* __restrict__ x, real* __restrict__ y,{} real* __restrict__ element_sums,{}",
+               shape.dotted ? " real* __restrict__ dot," : "", shape.dotted ? " real* __restrict__ chunk_sums," : "");
+    return block.line("int elements, int nodes, int first, int last");
+}
+
+Block shape_constants(const Shape& shape, Target target) {
+    const Axis axis(shape);
+    Block block;
+    block.line("using real = {};", shape.real());
+    block.line("using wide = long long;  // a position in an array");
+    block.line("constexpr int components = {}, nodes_along = {}, points_along = {};", shape.components, shape.nodes_along, shape.points_along);
+    block.line("constexpr int element_nodes_count = {}, element_points = {};", shape.element_nodes(), shape.element_points());
+    if (shape.dotted) block.line("constexpr int chunk_rows = {}, sum_lanes = {};", chunk_rows, sum_lanes);
+    block.line("// Of an axis: values of the nodal functions at the points.");
+    block.line("{} real basis[{}][{}] = {{", target == Target::cuda ? "__constant__" : "static constexpr", shape.points_along, shape.nodes_along);
+    for (int q = 0; q < shape.points_along; ++q) {
+        std::string row;
+        for (int i = 0; i < shape.nodes_along; ++i) row += fmt::format("{}real({:.17g})", i == 0 ? "" : ", ", axis.basis(q, i));
+        block.line("    {{{}}},", row);
+    }
+    block.text("};");
+    if (shape.stored) return block;
+    add_numbers(block, target, "place_of_point", axis.rule.points);
+    add_numbers(block, target, "weight_of_point", axis.rule.weights);
+    return block;
+}
+
+Block weights_function(const Shape& shape, Target target) {
+    const std::string name = shape.stored           ? "fe_mass/stored_weights.cpp"
+                             : shape.dimension == 2 ? "fe_mass/vertex_weights_2d.cpp"
+                                                    : "fe_mass/vertex_weights_3d.cpp";
+    Holes holes{{"inline", Block().text(target == Target::cuda ? "__device__ __forceinline__" : "inline")}, {"unroll", unroll(target)}};
+    if (shape.stored)
+        holes.emplace_back(
+            "place",
+            Block().line("return {};", shape.dimension == 2 ? "column * points_along + q"
+                                                            : "(column / points_along * points_along + q) * points_along + column % points_along"));
+    Block block;
+    return block.lines_of(render(name, holes));
+}
+
+Block chunk_count() {
+    return Block().line("const int rows = nodes, chunks = (nodes + chunk_rows - 1) / chunk_rows;");
+}
+
+Block weights_arguments(const Shape& shape) {
+    return Block().text(shape.stored ? "weights," : "vertices, density,");
+}
+
+Block unroll(Target target) {
+    return Block().text(target == Target::cuda ? "#pragma unroll" : "#pragma GCC unroll 16");
+}
+
+// Unrolled as a whole, long ones are more text than the cache of instructions has room for.
+Block unroll_points(const Shape& shape, Target target) {
+    constexpr int longest = 8;
+    if (shape.points_along <= longest) return unroll(target);
+    return Block().text(target == Target::cuda ? "#pragma unroll 4" : "#pragma GCC unroll 4");
+}
+
+}  // namespace hone::fe

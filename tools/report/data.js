@@ -1,0 +1,136 @@
+// The report's data: records as objects, and parts that are read when they are shown first.
+
+const parts = new Map();
+
+/** A part of the data by its name; undefined when the report has none. */
+function part(name) {
+    if (!parts.has(name)) {
+        const element = document.getElementById(`data-${name}`);
+        parts.set(name, element ? JSON.parse(element.textContent) : undefined);
+    }
+    return parts.get(name);
+}
+
+/** A result, with what follows from its figures. */
+class Result {
+    constructor(fields, row, place, devices) {
+        for (let i = 0; i < fields.length; ++i) this[fields[i]] = row[i];
+        this.place = place;
+        this.fingerprint = devices[this.device];
+        this.model = this.fingerprint.key;
+    }
+    get rate() { return this.updates / this.median * 1e-9; }
+    get bandwidth() { return this.bytes / this.median * 1e-9; }
+    get flops() { return this.operations / this.median * 1e-9; }
+    get gain() { return this.safe > 0 ? this.safe / this.median : 0; }
+    get half() { return this.median > 0 ? Math.max(0, (this.high - this.low) / 2 / this.median) : 0; }
+    get intensity() { return this.bytes > 0 ? this.operations / this.bytes : 0; }
+    /** Name and value of each of the problem's parameters, as text. */
+    get parameters() {
+        this.parameterMap ??= assignments(this.problem.split(" ").slice(1));
+        return this.parameterMap;
+    }
+    /** The problem without its family. */
+    get title() { return this.problem.slice(this.family.length + 1); }
+    get text() {
+        this.lowerCase ??= [this.problem, this.config, this.fingerprint.name, this.model, this.purpose, this.remark, this.strategy, this.date, this.hone]
+            .join(" ").toLowerCase();
+        return this.lowerCase;
+    }
+    get address() { return problemAddress(this.model, this.problem, this.purpose, this.set); }
+}
+
+function assignments(words) {
+    return new Map(words.filter((word) => word.includes("=")).map((word) => [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]));
+}
+
+const main = part("main");
+const allResults = main.records.map((row, place) => new Result(main.fields, row, place, main.devices));
+const results = allResults.filter((result) => result.set === 0);
+const models = groupBy(results, (result) => result.model);
+const families = groupBy(results, (result) => result.family);
+
+/** A map from keys to lists, in the order of the first of each. */
+function groupBy(list, key) {
+    const groups = new Map();
+    for (const item of list) {
+        const group = groups.get(key(item));
+        if (group) group.push(item);
+        else groups.set(key(item), [item]);
+    }
+    return groups;
+}
+
+function modelName(model) {
+    return main.devices.find((device) => device.key === model)?.name ?? main.searches.find((search) => search.device === model)?.device_name ?? model;
+}
+
+/** The middle value; of an even number the upper one of the middle two. Undefined of none. */
+function median(values) {
+    return values.length === 0 ? undefined : [...values].sort((a, b) => a - b)[values.length >> 1];
+}
+
+function geometricMean(values) {
+    return values.length === 0 ? undefined : Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+}
+
+/** The address of a page: what stands behind the file's name. */
+function address(page, query = {}) {
+    const words = new URLSearchParams();
+    for (const [name, value] of Object.entries(query))
+        if (value !== undefined && value !== null && value !== "") words.set(name, value);
+    return `#/${page}${words.size > 0 ? "?" + words : ""}`;
+}
+
+function problemAddress(model, problem, purpose = "", set = 0) {
+    return address("problem", {device: model, problem, purpose, set: set || undefined});
+}
+
+// What a filter may compare, beside the parameters of the problems: by the words of 'hone show'.
+const quantities = {
+    ceiling: (result) => 100 * result.ceiling_fraction, gain: (result) => result.gain, rate: (result) => result.rate, step: (result) => result.median,
+    bandwidth: (result) => result.bandwidth, flops: (result) => result.flops, unsure: (result) => 100 * result.half, energy: (result) => result.joules,
+    evaluations: (result) => result.evaluations
+};
+const words = {
+    family: (result) => result.family, device: (result) => result.model, purpose: (result) => result.purpose || "time", date: (result) => result.date,
+    hone: (result) => result.hone, strategy: (result) => result.strategy, driver: (result) => result.fingerprint.driver,
+    compiler: (result) => result.fingerprint.compiler, remark: (result) => result.remark, unit: (result) => result.unit, limit: (result) => result.ceiling
+};
+
+/**
+ * A test of results for the words of a filter, which must all hold: `order=3,4` a parameter, `precision=f32`, `ceiling<80%` and `gain>2` figures,
+ * `family=dg_volume` and the like, `-word` its contrary, and any other word a part of the problem, configuration, device or remarks.
+ */
+function filterOf(text) {
+    const tests = text.trim().split(/\s+/).filter((word) => word !== "").map(testOf);
+    return (result) => tests.every((test) => test(result));
+}
+
+function testOf(word) {
+    if (word.startsWith("-") && word.length > 1) {
+        const test = testOf(word.slice(1));
+        return (result) => !test(result);
+    }
+    const comparison = /^([A-Za-z_]\w*)([<>])([0-9.]+(?:e-?\d+)?)%?$/.exec(word);
+    if (comparison) {
+        const [, name, sign, bound] = comparison;
+        const value = (result) => Object.hasOwn(quantities, name) ? quantities[name](result) : Number(result.parameters.get(name));
+        return (result) => {
+            const number = value(result);
+            if (name === "ceiling" && number <= 0) return false;  // not measured
+            return sign === "<" ? number < Number(bound) : number > Number(bound);
+        };
+    }
+    const equals = word.indexOf("=");
+    if (equals > 0) {
+        const name = word.slice(0, equals);
+        const values = word.slice(equals + 1).split(",");
+        return (result) => {
+            const value = result.parameters.get(name) ?? (Object.hasOwn(words, name) ? words[name](result) : undefined);
+            return value !== undefined ? values.includes(value) : result.text.includes(word.toLowerCase());
+        };
+    }
+    const lower = word.toLowerCase();
+    return (result) => result.text.includes(lower);
+}
