@@ -1,4 +1,5 @@
-# `cmake --install` gives find_package(hone), target hone::hone; headers are included as in this tree: #include "runtime/library.hpp".
+# `cmake --install` gives find_package(hone), target hone::hone; headers are included as in this tree: #include "runtime/library.hpp". C programs get
+# find_package(hone COMPONENTS c), target hone::c, or pkg-config hone: #include <hone.h>.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/hone)
@@ -16,9 +17,22 @@ target_sources(hone_tuning_db INTERFACE $<INSTALL_INTERFACE:${package_source}>)
 target_compile_definitions(hone_tuning_db INTERFACE $<INSTALL_INTERFACE:HONE_PACKAGE_RECORDS="${package_records}">
                                                     $<INSTALL_INTERFACE:HONE_PACKAGE_PROGRAM="${package_program}">)
 foreach(folder generator tuning_db runtime tuner)
-    install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hone FILES_MATCHING PATTERN "*.hpp" PATTERN records EXCLUDE)
+    install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hone FILES_MATCHING PATTERN "*.hpp" PATTERN records EXCLUDE
+            PATTERN languages EXCLUDE)
 endforeach()
 install(DIRECTORY tuning_db/records DESTINATION ${CMAKE_INSTALL_DATADIR}/hone FILES_MATCHING PATTERN "*.json")
+
+if(HONE_BUILD_LANGUAGES)
+    install(TARGETS hone_c EXPORT hone_c_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT hone_c_targets NAMESPACE hone:: FILE hone-c-targets.cmake DESTINATION ${package_folder})
+    install(FILES runtime/languages/c/hone.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    # Fortran's modules are each compiler's own, so their sources are installed, for applications to compile.
+    install(FILES runtime/languages/fortran/hone_c.f90 runtime/languages/fortran/hone.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/hone/fortran)
+    set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_folder} OUTPUT_VARIABLE pc_to_prefix)
+    configure_file(runtime/languages/c/hone.pc.in ${PROJECT_BINARY_DIR}/hone.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/hone.pc DESTINATION ${pkgconfig_folder})
+endif()
 
 configure_package_config_file(cmake/hone-config.cmake.in ${PROJECT_BINARY_DIR}/hone-config.cmake INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/hone-config-version.cmake COMPATIBILITY SameMinorVersion)

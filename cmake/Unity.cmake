@@ -136,7 +136,7 @@ function(hone_unite target)
     set_target_properties(${target} PROPERTIES SOURCES "${others}")
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
     # GCC takes a type with a member from an anonymous namespace for a header's mistake wherever it stands in an included file.
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 get_property(folders DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY SUBDIRECTORIES)

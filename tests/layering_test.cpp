@@ -1,7 +1,7 @@
 // The folder rule: generator <- tuning_db <- runtime <- tuner <- tools, examples, benchmarks, tests. A folder includes itself and what stands to its
 // left. Beside them stand hone's own families, which only generator is below (generator <- generator/families), and the door that knows them
 // (runtime, generator/families <- runtime/session), and what reads kernels of users' own (runtime/kernel_folder): of none of them do generator,
-// tuning_db, runtime and tuner know.
+// tuning_db, runtime and tuner know. Above all of these stands hone for other languages (tuner, runtime/session <- runtime/languages).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,6 +31,7 @@ const std::vector<Library>& libraries() {
         {"generator/families", {"generator"}},
         {"runtime/session", {"generator", "tuning_db", "runtime", "generator/families"}},
         {"runtime/kernel_folder", {"generator", "tuning_db", "runtime", "generator/families"}},
+        {"runtime/languages", {"generator", "tuning_db", "runtime", "tuner", "generator/families", "runtime/session"}},
         {"generator", {}},
         {"tuning_db", {"generator"}},
         {"runtime", {"generator", "tuning_db"}},
@@ -123,12 +124,17 @@ TEST(Layering, NoLibraryBelowTheSessionKnowsAFamily) {
         EXPECT_NE(violation(file, {"generator/families/built_in_families.hpp", true}), "") << file;
         EXPECT_NE(violation(file, {"generator/families/device/cpu_team.hpp", true}), "") << file;
         EXPECT_NE(violation(file, {"runtime/session/session.hpp", true}), "") << file;
+        EXPECT_NE(violation(file, {"runtime/languages/c/open_session.hpp", true}), "") << file;
         EXPECT_EQ(violation(file, {"generator/families.hpp", true}), "") << file;
     }
     EXPECT_EQ(violation("generator/families/poisson7/cpu.cpp", {"generator/families/device/cpu_team.hpp", true}), "");
     EXPECT_NE(violation("generator/families/poisson7/cpu.cpp", {"tuning_db/record.hpp", true}), "");
     EXPECT_EQ(violation("runtime/session/session.cpp", {"generator/families/built_in_families.hpp", true}), "");
     EXPECT_NE(violation("runtime/session/session.cpp", {"tuner/tuner.hpp", true}), "");
+    EXPECT_NE(violation("runtime/session/session.cpp", {"runtime/languages/c/hone.h", true}), "");
+    EXPECT_EQ(violation("runtime/languages/c/tuning.cpp", {"tuner/tuning_run.hpp", true}), "");
+    EXPECT_EQ(violation("runtime/languages/c/session.cpp", {"runtime/session/session.hpp", true}), "");
+    EXPECT_NE(violation("runtime/languages/c/session.cpp", {"tools/command.hpp", true}), "");
 }
 
 TEST(Layering, NoFileNamesTheDetailsOfAnotherLayersLibraries) {

@@ -1,0 +1,80 @@
+#include "runtime/languages/c/open_session.hpp"
+
+#include "tuning_db/places.hpp"
+
+namespace hone::languages {
+
+OpenSession::OpenSession(const std::string& device, SessionSettings settings)
+    : settings_(std::move(settings)), session_(device, settings_), name_(to_string(session_.device().limits.target)) {
+    if (session_.device().limits.target != Target::cpu) name_ += ":" + std::to_string(session_.device().index);
+    Results& results = all_results_.emplace_back();
+    results.library = &session_.library();
+    latest_ = &results;
+}
+
+OpenSession::~OpenSession() = default;
+
+hone_kernel* OpenSession::kernel(std::string_view problem) {
+    Results& results = this->results();
+    if (hone_kernel* const known = results.by_text.find(problem)) return known;
+    auto kernel = results.library->kernel(families().parse_problem(problem));
+    const std::lock_guard lock(mutex_);
+    auto& handle = results.handles[kernel.get()];
+    if (handle == nullptr) handle = std::make_unique<hone_kernel>(std::move(kernel), this);
+    results.by_text.add(problem, handle.get());
+    return handle.get();
+}
+
+void OpenSession::read_results() {
+    auto library =
+        std::make_unique<KernelLibrary>(backend(), known_records(families(), settings_.database, settings_.warn), families(), settings_.warn);
+    const std::lock_guard lock(mutex_);
+    Results& results = all_results_.emplace_back();
+    results.own = std::move(library);
+    results.library = results.own.get();
+    latest_ = &results;
+}
+
+void OpenSession::close_kernels() {
+    const std::lock_guard lock(mutex_);
+    for (Results& results : all_results_)
+        for (auto& [kernel, handle] : results.handles) {
+            handle->close(hone_kernel::kind);
+            handle->kernel.reset();
+            retire(std::move(handle));
+        }
+}
+
+const char* OpenSession::keep(std::string text) {
+    const std::lock_guard lock(mutex_);
+    return texts_.emplace_back(std::move(text)).c_str();
+}
+
+void* OpenSession::allocate(std::int64_t bytes) {
+    DeviceArray array(backend(), bytes);
+    void* const data = array.data();
+    const std::lock_guard lock(mutex_);
+    arrays_.emplace(static_cast<const char*>(data), std::move(array));
+    return data;
+}
+
+bool OpenSession::free(void* data) {
+    const std::lock_guard lock(mutex_);
+    return arrays_.erase(static_cast<const char*>(data)) == 1;
+}
+
+std::int64_t OpenSession::allocated_from(const void* data) const {
+    const auto* const address = static_cast<const char*>(data);
+    const std::lock_guard lock(mutex_);
+    auto after = arrays_.upper_bound(address);
+    if (after == arrays_.begin()) return -1;
+    const auto& [begin, array] = *--after;
+    const std::int64_t left = begin + array.bytes() - address;
+    return left > 0 ? left : -1;
+}
+
+}  // namespace hone::languages
+
+hone_kernel::hone_kernel(std::shared_ptr<const hone::Kernel> looked_up, hone::languages::OpenSession* of)
+    : Shell(kind), kernel(std::move(looked_up)), session(of), configuration(kernel->match().config.key()) {
+}

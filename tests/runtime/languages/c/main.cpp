@@ -1,0 +1,13 @@
+// This test program is the hone program that the library starts as its worker.
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "generator/families/built_in_families.hpp"
+#include "tuner/worker.hpp"
+
+int main(int argc, char** argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "worker") return hone::worker_main(hone::built_in_families());
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}
