@@ -6,10 +6,11 @@
 
 #include <string>
 
+#include "benchmarks/program.hpp"
 #include "generator/error.hpp"
 #include "runtime/session/session.hpp"
 
-namespace hone {
+namespace hone::benchmarks {
 namespace {
 
 constexpr const char* problem_text = "acoustics_staggered kernel=step dimension=2 order=4 media=scalar precision=f64 nx=1024 ny=1024";
@@ -57,4 +58,9 @@ void cpp_lookup_by_value(benchmark::State& state) {
 BENCHMARK(cpp_lookup_by_value)->ThreadRange(1, 16)->UseRealTime();
 
 }  // namespace
-}  // namespace hone
+
+Program program() {
+    return {.purpose = "What a look-up through the C interface costs, from one thread to sixteen at once, beside the C++ library's."};
+}
+
+}  // namespace hone::benchmarks
