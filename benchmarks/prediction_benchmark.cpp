@@ -113,7 +113,7 @@ void compare(benchmark::State& state, const Case& of, Means& means) {
         state.counters["predicted/tuned"] = seconds[0] / seconds[1];
         state.counters["nearest/tuned"] = seconds[0] / seconds[2];
         state.counters["safe/tuned"] = seconds[0] / seconds[3];
-        state.counters["distance"] = of.distance;
+        if (std::isfinite(of.distance)) state.counters["distance"] = of.distance;
         means.add(of.record.problem.family(), seconds[0] / seconds[1], seconds[0] / seconds[2], seconds[0] / seconds[3]);
     }
     state.SetLabel(fmt::format("predicted {}; tuned {}", of.predicted.key(), of.tuned.key()));

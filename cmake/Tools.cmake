@@ -5,11 +5,11 @@ file(GLOB tool_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/*.cpp
 list(REMOVE_ITEM tool_sources ${CMAKE_CURRENT_SOURCE_DIR}/tools/main.cpp)
 if(tool_sources)
     # The page that `hone report` fills: files of their own, so that they can be read and checked as what they are.
-    set(embedded_report ${CMAKE_BINARY_DIR}/generated/report_files.cpp)
+    set(embedded_report ${PROJECT_BINARY_DIR}/generated/report_files.cpp)
     file(GLOB report_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tools/report/*)
     add_custom_command(
         OUTPUT ${embedded_report}
-        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/generated
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/generated
         COMMAND ${CMAKE_COMMAND} -DDIRECTORY=${CMAKE_CURRENT_SOURCE_DIR}/tools/report -DOUTPUT=${embedded_report}
                 -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/EmbedReport.cmake
         DEPENDS ${report_files} cmake/EmbedReport.cmake cmake/EmbedFiles.cmake
