@@ -264,16 +264,11 @@ Block keep_in_history() {
 }
 
 Flags common_flags(const Grid& grid) {
-    return {{"apply_dot", grid.kind == Kind::apply_dot},
-            {"direction", grid.kind == Kind::direction},
-            {"residual", grid.kind == Kind::residual},
-            {"summed", grid.sums() > 0},
-            {"finishes", grid.sums() > 0 && !grid.part},
-            {"scalar", grid.coefficients == Coefficients::scalar},
-            {"axis", grid.coefficients == Coefficients::axis},
-            {"face", grid.coefficients == Coefficients::face},
-            {"field_diagonal", grid.has_field_diagonal()},
-            {"periodic", grid.boundary == Boundary::periodic},
+    return {{"apply_dot", grid.kind == Kind::apply_dot},        {"direction", grid.kind == Kind::direction},
+            {"residual", grid.kind == Kind::residual},          {"summed", grid.sums() > 0},
+            {"finishes", grid.sums() > 0 && !grid.part},        {"scalar", grid.coefficients == Coefficients::scalar},
+            {"axis", grid.coefficients == Coefficients::axis},  {"face", grid.coefficients == Coefficients::face},
+            {"field_diagonal", grid.has_field_diagonal()},      {"periodic", grid.boundary == Boundary::periodic},
             {"dirichlet", grid.boundary == Boundary::dirichlet}};
 }
 

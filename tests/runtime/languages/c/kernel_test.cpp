@@ -192,9 +192,9 @@ TEST_F(CKernel, SaysWhatIsWrongWithAProblem) {
     EXPECT_EQ(found, nullptr) << "results are written on success only";
 }
 
-using ConcurrentCKernel = test::CSession;
+using CKernelOfManyThreads = test::CSession;
 
-TEST_F(ConcurrentCKernel, IsLookedUpFromManyThreads) {
+TEST_F(CKernelOfManyThreads, IsLookedUpByAllOfThem) {
     const std::vector<std::string> texts{small_problem, "gauss_seidel_27 nz=11 ny=9 nx=20 precision=f32 stencil=constant", "no_such_family"};
     std::vector<std::thread> threads;
     std::vector<hone_kernel*> found(16);
