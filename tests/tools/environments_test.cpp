@@ -260,7 +260,8 @@ TEST(SlowEnvironments, ProcessesThatMpiStartsMeasureWhatLiesBetweenThem) {
     const Launched asked({mpirun, "-n", "3", "--oversubscribe"}, doctor);
     EXPECT_TRUE(asked.ok) << asked.text;
     std::string found;
-    for (const Json& finding : asked.document()["findings"])
+    const Json document = asked.document();
+    for (const Json& finding : document["findings"])
         if (finding["what"] == "MPI") found = finding["detail"];
     EXPECT_THAT(found, ::testing::MatchesRegex("3 ranks by MPI \\(.*\\): 8 bytes to a neighbour in .* us, 512 words in .* us"));
 }
