@@ -24,7 +24,6 @@ namespace hone::benchmarks {
 namespace {
 
 struct Run {
-    bool problems = false;
     std::uint64_t seed = 20261121;
     int shapes = 200;
     RatioSummary fixed{"listed"};
@@ -209,10 +208,13 @@ std::vector<Problem> listed_problems(double bytes) {
     return problems;
 }
 
-void print_problems(const Run& run) {
+// In sizes that are quick to set up.
+std::vector<std::string> problems(const Run& run) {
     constexpr double bytes = 512e6;  // many times a GPU's second cache
-    for (const auto& problems : {listed_problems(bytes), random_problems(run, bytes)})
-        for (const Problem& problem : problems) fmt::print("{}\n", problem.key());
+    std::vector<std::string> keys;
+    for (const auto& some : {listed_problems(bytes), random_problems(run, bytes)})
+        for (const Problem& problem : some) keys.push_back(problem.key());
+    return keys;
 }
 
 void register_all(Run& run) {
@@ -230,14 +232,8 @@ void register_all(Run& run) {
 Program program() {
     static Run run;
     return {.purpose = "batched_gemm and batched_gemv beside cuBLAS's batched products; on the processor beside plain loops.",
-            .options = {{"--problems", "Print the problems instead, as arguments of `hone tune`, in sizes that are quick to set up.", &run.problems},
-                        {"--seed", "Of the random shapes.", &run.seed},
-                        {"--shapes", "How many are drawn at random.", &run.shapes}},
-            .instead =
-                [] {
-                    if (run.problems) print_problems(run);
-                    return run.problems;
-                },
+            .options = {{"--seed", "Of the random shapes.", &run.seed}, {"--shapes", "How many are drawn at random.", &run.shapes}},
+            .problems = [] { return problems(run); },
             .register_all = [] { register_all(run); },
             .finish = [] { fmt::print("seed {}\n{}{}", run.seed, run.fixed.text(), run.drawn.text()); }};
 }

@@ -128,6 +128,12 @@ void corner_force(benchmark::State& state, const std::string& text) {
     state.SetLabel(binding + "-bound, " + label);
 }
 
+std::vector<std::string> problems() {
+    std::vector<std::string> texts;
+    for (const Size& size : sizes) texts.push_back(problem_of(size, 1));
+    return texts;
+}
+
 void register_all() {
     const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
     for (const Size& size : sizes) {
@@ -139,15 +145,8 @@ void register_all() {
 }  // namespace
 
 Program program() {
-    static bool problems = false;
     return {.purpose = "Corner forces of every order, all forms on the same zones. HONE_DB has a folder of results for each form.",
-            .options = {{"--problems", "Print the problems instead, as arguments of `hone tune`.", &problems}},
-            .instead =
-                [] {
-                    if (problems)
-                        for (const Size& size : sizes) fmt::print("{}\n", problem_of(size, 1));
-                    return problems;
-                },
+            .problems = problems,
             .register_all = register_all};
 }
 

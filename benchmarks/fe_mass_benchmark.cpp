@@ -221,6 +221,12 @@ void compare(benchmark::State& state, const Case& of) {
     }
 }
 
+std::vector<std::string> problems() {
+    std::vector<std::string> keys;
+    for (const Case& of : cases(true)) keys.push_back(of.problem().key());
+    return keys;
+}
+
 void register_all() {
     const bool cuda = DeviceBench::instance().backend().device().limits.target == Target::cuda;
     for (const Case& of : cases(cuda)) {
@@ -232,15 +238,8 @@ void register_all() {
 }  // namespace
 
 Program program() {
-    static bool problems = false;
     return {.purpose = "fe_mass on boxes of squares and cubes beside csr_spmv with the assembled matrix, whose problems csr_spmv_benchmark prints.",
-            .options = {{"--problems", "Print the problems for a GPU instead, as arguments of `hone tune`.", &problems}},
-            .instead =
-                [] {
-                    if (problems)
-                        for (const Case& of : cases(true)) fmt::print("{}\n", of.problem().key());
-                    return problems;
-                },
+            .problems = problems,
             .register_all = register_all};
 }
 

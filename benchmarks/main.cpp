@@ -62,8 +62,14 @@ int run(int argc, char** argv, const std::string& name) {
         "\n"
         "Environment: HONE_DEVICE is the device (default best), HONE_DB the folder of tuned results (default tuning_db/records).");
     app.allow_extras();
+    bool only_problems = false;
+    if (own.problems) app.add_flag("--problems", only_problems, "Print the problems instead, as arguments of `hone tune`: those for a GPU.");
     for (const Option& option : own.options) declare(app, option);
     CLI11_PARSE(app, argc, argv);
+    if (only_problems) {
+        for (const std::string& problem : own.problems()) fmt::print("{}\n", problem);
+        return 0;
+    }
     if (own.instead && own.instead()) return 0;
     // Google Benchmark reads what is not the program's own, and keeps the first word for its report.
     std::vector<std::string> rest = app.remaining();

@@ -22,6 +22,8 @@ struct Option {
 struct Program {
     std::string purpose;  ///< for --help: a sentence or two
     std::vector<Option> options = {};
+    std::function<std::vector<std::string>()> problems =
+        {};                              ///< what --problems prints instead of measuring: arguments of `hone tune`, a problem a line
     std::function<bool()> instead = {};  ///< does what the options ask for instead of measuring; false where they ask for nothing
     std::function<void()> register_all = {};
     std::function<void()> finish = {};  ///< after all was measured: a summary

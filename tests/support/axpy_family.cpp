@@ -229,4 +229,20 @@ Families axpy_families(const std::vector<std::string>& faults) {
     return Families({axpy_family(faults)});
 }
 
+Record axpy_record(const std::string& problem, const std::string& config, const DeviceFingerprint& device) {
+    const Families families = axpy_families();
+    Record record;
+    record.problem = families.parse_problem(problem);
+    record.config = families.of(record.problem).space(record.problem, Limits()).parse(config);
+    record.device = device;
+    record.step = {1e-3, 1e-3, 1e-3, 1e-3, 9};
+    record.counts = {1000, "elements", 2000, 12000};
+    record.verification_error = 0;
+    record.strategy = "random";
+    record.evaluations = 9;
+    record.date = "2026-11-21T14:05:00Z";
+    record.versions = {"0.1.0", std::string(64, 'a')};
+    return record;
+}
+
 }  // namespace hone::test

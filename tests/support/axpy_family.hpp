@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "generator/families.hpp"
+#include "tuning_db/record.hpp"
 
 namespace hone::test {
 
@@ -20,5 +21,8 @@ Family axpy_family(const std::vector<std::string>& faults = {"none"});
 
 /// That family alone.
 Families axpy_families(const std::vector<std::string>& faults = {"none"});
+
+/// A verified result of one of its problems: 1 ms a step with a configuration ("unroll=4,block=256"; the rest as in the safe one) on a device.
+Record axpy_record(const std::string& problem, const std::string& config, const DeviceFingerprint& device);
 
 }  // namespace hone::test

@@ -8,6 +8,7 @@
 namespace hone::prior_test {
 namespace {
 
+using test::axpy_record;
 using testing::HasSubstr;
 
 const Families& families() {
@@ -22,30 +23,15 @@ Device device_of(const std::string& name, const std::string& architecture) {
     return device;
 }
 
-Record record_of(const std::string& problem, const std::string& config, const DeviceFingerprint& device) {
-    Record record;
-    record.problem = families().parse_problem(problem);
-    record.config = families().of(record.problem).space(record.problem, Limits()).parse(config);
-    record.device = device;
-    record.step = {1e-3, 1e-3, 1e-3, 1e-3, 9};
-    record.counts = {1000, "elements", 2000, 12000};
-    record.verification_error = 0;
-    record.strategy = "random";
-    record.evaluations = 9;
-    record.date = "2026-11-21T14:05:00Z";
-    record.versions = {"0.1.0", std::string(64, 'a')};
-    return record;
-}
-
 const Device h200 = device_of("NVIDIA H200", "sm_90");
 
 TEST(Prior, PromisingMembersAreTheNearestNeighboursOnceEach) {
     Database database(families());
-    database.add(record_of("axpy precision=f32 n=2048", "unroll=4,block=256", h200.fingerprint));
-    database.add(record_of("axpy precision=f32 n=4096", "unroll=2,block=128", h200.fingerprint));
-    database.add(record_of("axpy precision=f32 n=512", "unroll=4,block=256", h200.fingerprint));
-    database.add(record_of("axpy precision=f64 n=1024", "unroll=1,block=64", h200.fingerprint));
-    database.add(record_of("axpy precision=f32 n=1024", "storage=table", device_of("NVIDIA H100", "sm_90").fingerprint));
+    database.add(axpy_record("axpy precision=f32 n=2048", "unroll=4,block=256", h200.fingerprint));
+    database.add(axpy_record("axpy precision=f32 n=4096", "unroll=2,block=128", h200.fingerprint));
+    database.add(axpy_record("axpy precision=f32 n=512", "unroll=4,block=256", h200.fingerprint));
+    database.add(axpy_record("axpy precision=f64 n=1024", "unroll=1,block=64", h200.fingerprint));
+    database.add(axpy_record("axpy precision=f32 n=1024", "storage=table", device_of("NVIDIA H100", "sm_90").fingerprint));
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
     const auto members = promising_members(database, families(), problem, h200);
     ASSERT_EQ(members.size(), 3U) << "the safe configuration comes first anyway";

@@ -17,6 +17,7 @@
 namespace hone::prediction_test {
 namespace {
 
+using test::axpy_record;
 using testing::HasSubstr;
 
 const Families& families() {
@@ -28,27 +29,12 @@ DeviceFingerprint device_of(const std::string& name, const std::string& architec
     return {Target::cuda, name, architecture, 100, "13.0", "NVRTC 13.0"};
 }
 
-Record record_of(const std::string& problem, const std::string& config, const DeviceFingerprint& device) {
-    Record record;
-    record.problem = families().parse_problem(problem);
-    record.config = families().of(record.problem).space(record.problem, Limits()).parse(config);
-    record.device = device;
-    record.step = {1e-3, 1e-3, 1e-3, 1e-3, 9};
-    record.counts = {1000, "elements", 2000, 12000};
-    record.verification_error = 0;
-    record.strategy = "random";
-    record.evaluations = 9;
-    record.date = "2026-11-21T14:05:00Z";
-    record.versions = {"0.1.0", std::string(64, 'a')};
-    return record;
-}
-
 const DeviceFingerprint h200 = device_of("NVIDIA H200", "sm_90");
 
 TEST(Prediction, NeighboursAreNearInSizeWordsAndDevice) {
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
     const auto distance = [&](const std::string& of, const DeviceFingerprint& on) {
-        return neighbour_distance(record_of(of, "", on), problem, h200);
+        return neighbour_distance(axpy_record(of, "", on), problem, h200);
     };
     EXPECT_EQ(distance("axpy precision=f32 n=1024", h200), 0);
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=4096", h200), 0.5);
@@ -64,7 +50,7 @@ TEST(Prediction, NeighboursAreNearInSizeWordsAndDevice) {
 
 TEST(Prediction, WhatIsNotVerifiedOrSharedTellsNothing) {
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
-    Record record = record_of("axpy precision=f32 n=1024", "", h200);
+    Record record = axpy_record("axpy precision=f32 n=1024", "", h200);
     record.verification_error = 1;
     EXPECT_FALSE(neighbour_distance(record, problem, h200));
     record.verification_error = 0;
@@ -145,8 +131,8 @@ TEST(Prediction, WhatSeveralNeighboursAgreeInWins) {
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
     const SearchSpace space = families().of(problem).space(problem, cuda_limits(90));
     const std::vector<Record> records{
-        record_of("axpy precision=f32 n=1500", "unroll=1,block=64", h200), record_of("axpy precision=f32 n=2048", "unroll=4,block=256", h200),
-        record_of("axpy precision=f32 n=512", "unroll=4,block=256", h200), record_of("axpy precision=f64 n=1024", "unroll=2,block=128", h200)};
+        axpy_record("axpy precision=f32 n=1500", "unroll=1,block=64", h200), axpy_record("axpy precision=f32 n=2048", "unroll=4,block=256", h200),
+        axpy_record("axpy precision=f32 n=512", "unroll=4,block=256", h200), axpy_record("axpy precision=f64 n=1024", "unroll=2,block=128", h200)};
     std::vector<Neighbour> neighbours;
     for (const Record& record : records) neighbours.push_back({&record, *neighbour_distance(record, problem, h200)});
     sort_neighbours(neighbours);
@@ -163,7 +149,7 @@ TEST(Prediction, WhatSeveralNeighboursAgreeInWins) {
 
 TEST(Prediction, NeighboursThatHardlyGainedProposeTheSafeConfiguration) {
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
-    Record record = record_of("axpy precision=f32 n=2048", "unroll=4,block=256", h200);
+    Record record = axpy_record("axpy precision=f32 n=2048", "unroll=4,block=256", h200);
     const auto predicted = [&](double safe_seconds) {
         record.safe_seconds = safe_seconds;
         return predict(families(), problem, cuda_limits(90), {{&record, 0.25}})->config;

@@ -7,7 +7,6 @@
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
-#include "tuner/prior.hpp"
 
 namespace hone::tools {
 namespace lookup {
@@ -149,14 +148,11 @@ Device device_of(const Settings& settings, const Database& database) {
 // What is known of other orders, precisions and kinds, where nothing fits.
 std::vector<std::string> neighbours(const Database& database, const Problem& problem, const DeviceFingerprint& device) {
     constexpr std::size_t most = 3;
-    std::vector<std::pair<double, std::string>> found;
-    for (const Record& record : database.first_records())
-        if (const auto distance = neighbour_distance(record, problem, device))
-            found.emplace_back(*distance, record.problem.key() + " on " + record.device.name);
-    std::sort(found.begin(), found.end());
     std::vector<std::string> names;
-    for (const auto& [distance, name] : found)
+    for (const auto& [record, distance] : database.neighbours(problem, device)) {
+        const std::string name = record->problem.key() + " on " + record->device.name;
         if (names.size() < most && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
     return names;
 }
 

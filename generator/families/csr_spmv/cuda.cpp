@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generator/families/csr_spmv/shape.hpp"
+#include "generator/families/device/cuda_launch.hpp"
 #include "generator/families/device/cuda_residency.hpp"
 #include "generator/render.hpp"
 
@@ -83,14 +84,6 @@ Block own_halves(const Plan& plan) {
     return block;
 }
 
-Launch launch(const char* entry, std::int64_t blocks, std::int64_t threads) {
-    Launch result;
-    result.entry = entry;
-    result.grid = {blocks, 1, 1};
-    result.block = {threads, 1, 1};
-    return result;
-}
-
 }  // namespace
 
 SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
@@ -125,11 +118,11 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
                           {"parameters", parameters(problem)},
                           {"chunks", chunk_count()}},
                          {{"streaming", config.word("once") == "streaming"}, {"dotted", shape.dotted}, {"chunk_per_warp", plan.chunk_per_warp()}});
-    source.step = {launch("csr_spmv", (shape.rows + plan.rows_per_block() - 1) / plan.rows_per_block(), plan.threads)};
+    source.step = {cuda_launch("csr_spmv", {(shape.rows + plan.rows_per_block() - 1) / plan.rows_per_block(), 1, 1}, {plan.threads, 1, 1})};
     source.step[0].range_axis = 0;
     source.step[0].range_per_block = plan.rows_per_block();
     if (!shape.dotted) return source;
-    source.step.push_back(launch("finish", shape.components, sum_lanes));
+    source.step.push_back(cuda_launch("finish", {shape.components, 1, 1}, {sum_lanes, 1, 1}));
     return source;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "generator/families/device/cuda_launch.hpp"
 #include "generator/families/device/cuda_residency.hpp"
 #include "generator/families/fe_mass/shape.hpp"
 #include "generator/render.hpp"
@@ -99,14 +100,6 @@ Block chunk_sums(const Shape& shape) {
     return block.close();
 }
 
-Launch launch(const char* entry, std::int64_t blocks, std::int64_t threads) {
-    Launch result;
-    result.entry = entry;
-    result.grid = {blocks, 1, 1};
-    result.block = {threads, 1, 1};
-    return result;
-}
-
 // As many elements as make a warp or two, and one component at a time: little of everything.
 std::vector<Assignment> safe_assignments(const Shape& shape) {
     constexpr int few_threads = 64;
@@ -165,14 +158,15 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
                                                {"elements", elements}});
     source.text += render("fe_mass/nodes.cu", {{"parameters", parameters(shape)}, {"chunk_sums", chunk_sums(shape)}, {"chunks", chunk_count()}},
                           {{"dotted", shape.dotted}});
-    Launch of_elements = launch("multiply_elements", (shape.elements + plan.elements - 1) / plan.elements, plan.resources().threads);
+    Launch of_elements =
+        cuda_launch("multiply_elements", {(shape.elements + plan.elements - 1) / plan.elements, 1, 1}, {plan.resources().threads, 1, 1});
     of_elements.range_axis = 0;
     of_elements.range_per_block = plan.elements;
     of_elements.shared_bytes = plan.resources().shared_bytes;
     const std::int64_t node_threads = config.integer("node_threads");
-    source.step = {of_elements, launch("add_up", (shape.nodes + node_threads - 1) / node_threads, node_threads)};
+    source.step = {of_elements, cuda_launch("add_up", {(shape.nodes + node_threads - 1) / node_threads, 1, 1}, {node_threads, 1, 1})};
     if (!shape.dotted) return source;
-    source.step.push_back(launch("finish", shape.components, sum_lanes));
+    source.step.push_back(cuda_launch("finish", {shape.components, 1, 1}, {sum_lanes, 1, 1}));
     return source;
 }
 

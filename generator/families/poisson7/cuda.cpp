@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "generator/families/device/cuda_launch.hpp"
 #include "generator/families/poisson7/grid.hpp"
 #include "generator/render.hpp"
 
@@ -110,14 +111,6 @@ Flags flags(const Plan& plan) {
     return result;
 }
 
-Launch launch(const std::string& entry, Dim3 grid, Dim3 threads) {
-    Launch result;
-    result.entry = entry;
-    result.grid = grid;
-    result.block = threads;
-    return result;
-}
-
 }  // namespace
 
 KernelSource cuda_kernel(const Problem& problem, const Config& config) {
@@ -126,18 +119,18 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     KernelSource source = common_source(problem, Target::cuda);
     source.text = render("poisson7/kernel.cu", holes(problem, config, plan), flags(plan));
     source.entries = {"poisson7"};
-    source.step = {launch("poisson7",
-                          {divide_up(plan.grid.nx, plan.block_x * plan.words), divide_up(plan.grid.ny, plan.block_y * plan.rows),
-                           divide_up(plan.grid.nz, plan.z_block)},
-                          {plan.block_x, plan.block_y, 1})};
+    source.step = {cuda_launch("poisson7",
+                               {divide_up(plan.grid.nx, plan.block_x * plan.words), divide_up(plan.grid.ny, plan.block_y * plan.rows),
+                                divide_up(plan.grid.nz, plan.z_block)},
+                               {plan.block_x, plan.block_y, 1})};
     source.step[0].range_axis = 2;
     source.step[0].range_per_block = plan.z_block;
     if (!summed) return source;
     source.entries.emplace_back("sum_groups");
-    source.step.push_back(launch("sum_groups", {plan.grid.block_sums(), 1, 1}, {sum_threads, 1, 1}));
+    source.step.push_back(cuda_launch("sum_groups", {plan.grid.block_sums(), 1, 1}, {sum_threads, 1, 1}));
     if (plan.grid.part) return source;
     source.entries.emplace_back("finish");
-    source.step.push_back(launch("finish", {1, 1, 1}, {sum_threads, 1, 1}));
+    source.step.push_back(cuda_launch("finish", {1, 1, 1}, {sum_threads, 1, 1}));
     return source;
 }
 
