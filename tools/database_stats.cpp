@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tools/record_kernel.hpp"
 #include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
 
@@ -25,7 +26,31 @@ class GeometricMean {
 
 }  // namespace
 
-DeviceStats stats_of(const std::vector<Record>& records) {
+std::vector<std::string> lacking(const Record& record) {
+    std::vector<std::string> words;
+    const auto need = [&](bool there, const char* word) {
+        if (!there) words.emplace_back(word);
+    };
+    need(!record.versions.source_hash.empty(), "hash of the kernel");
+    need(record.seed.has_value() || record.hybrid, "seed");
+    need(record.evaluations > 0, "candidates");
+    need(record.step.high > record.step.low, "interval of the median");
+    need(record.verified(), "verification");
+    need(!record.device.compiler.empty(), "compiler");
+    need(record.safe_seconds > 0 || record.hybrid, "safe configuration");
+    need(record.ceiling_fraction > 0 || record.hybrid, "ceiling");
+    // Only NVML tells these; a processor has the threads that it was measured with instead.
+    if (record.device.target == Target::cuda) {
+        need(!record.device.driver.empty(), "driver");
+        need(record.conditions.sm_megahertz.has_value(), "clocks");
+        need(record.conditions.temperature_celsius.has_value(), "temperature");
+    } else {
+        need(record.team.has_value(), "threads");
+    }
+    return words;
+}
+
+DeviceStats stats_of(const std::vector<Record>& records, const Families& families) {
     constexpr double certain = 0.02;
     DeviceStats stats;
     GeometricMean nearness;
@@ -41,6 +66,8 @@ DeviceStats stats_of(const std::vector<Record>& records) {
         ++classes[record.problem.class_key() + "\n" + record.purpose];
         if (stats.oldest.empty() || record.date < stats.oldest) stats.oldest = record.date;
         stats.newest = std::max(stats.newest, record.date);
+        ++stats.kernels[name_of(kernel_today(record, families).state)];
+        for (const std::string& word : lacking(record)) ++stats.lacking[word];
         if (!record.verified()) ++stats.unverified;
         if (!doubt(record).empty()) ++stats.disturbed;
         if (uncertainty(record.step) > certain) ++stats.unsure;

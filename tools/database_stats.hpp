@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/families.hpp"
 #include "tuning_db/record.hpp"
 
 namespace hone::tools {
@@ -18,6 +19,8 @@ struct DeviceStats {
     std::map<std::string, int> families;
     std::map<std::string, int> versions;  ///< of hone
     std::map<std::string, int> software;  ///< driver and compiler
+    std::map<std::string, int> kernels;   ///< what this hone makes of the configurations, by name of the KernelState
+    std::map<std::string, int> lacking;   ///< what records do not say of their measurement, and how many
     std::string oldest;                   ///< date; empty: there is no record
     std::string newest;
     int sizes = 0;        ///< records of problems that others differ from in their sizes only
@@ -30,7 +33,11 @@ struct DeviceStats {
 };
 
 /// Of records of one device model.
-DeviceStats stats_of(const std::vector<Record>& records);
+DeviceStats stats_of(const std::vector<Record>& records, const Families& families);
+
+/// What a record does not say of how it was measured, in words: "seed", "clocks", "ceiling" and so on. What its kind of device or of result cannot
+/// have is not missed.
+std::vector<std::string> lacking(const Record& record);
 
 /// What lies in `journals/` of a folder.
 struct JournalStats {

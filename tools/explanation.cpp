@@ -128,20 +128,6 @@ Json json_of(const SearchExplanation& search, const RunDescription& run, const s
     return document;
 }
 
-std::optional<KernelSource> recorded_kernel(const Record& record, const Families& families) {
-    if (!knows(families, record.problem.family())) return std::nullopt;
-    try {
-        const Family& family = families.of(record.problem);
-        const Limits limits = generous_limits(record.device);
-        const SearchSpace space = family.space(record.problem, limits);
-        const Config config = space.completed(record.config);
-        if (space.check(config)) return std::nullopt;
-        return family.kernel(record.problem, config, limits);
-    } catch (const Error&) {
-        return std::nullopt;
-    }
-}
-
 std::vector<std::string> launch_lines(const KernelSource& source) {
     std::vector<std::string> lines;
     if (source.target == Target::cpu) return lines;

@@ -32,9 +32,6 @@ SearchExplanation explain_search(const JournalText& journal, const std::string& 
 /// As `hone explain --json` has it under "search"; `file` is the journal's name.
 Json json_of(const SearchExplanation& search, const RunDescription& run, const std::string& file);
 
-/// The kernel that hone makes of a record's problem and configuration; absent where its family is not known or its space has no such configuration.
-std::optional<KernelSource> recorded_kernel(const Record& record, const Families& families);
-
 /// How the kernels of a step are launched on a GPU, a line for each that differs, at most four: "sweep: 16 x 32 x 1 blocks of 32 x 4 x 1 threads".
 std::vector<std::string> launch_lines(const KernelSource& source);
 

@@ -12,10 +12,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "runtime/sha256.hpp"
 #include "tools/explanation.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_diff.hpp"
+#include "tools/record_kernel.hpp"
 #include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
 
@@ -290,7 +290,8 @@ struct KernelTexts {
     Json lines = Json::array();
     Json kernels = Json::object();
 
-    void add(std::size_t place, const Record& record, const KernelSource& source) {
+    void add(std::size_t place, const RecordKernel& kernel) {
+        const KernelSource& source = *kernel.source;
         Json text = Json::array();
         for (std::size_t begin = 0; begin < source.text.size();) {
             const std::size_t end = std::min(source.text.find('\n', begin), source.text.size());
@@ -301,15 +302,15 @@ struct KernelTexts {
             begin = end + 1;
         }
         kernels[std::to_string(place)] = {
-            {"measured", record.versions.source_hash == sha256(source.text)}, {"launches", launch_lines(source)}, {"lines", std::move(text)}};
+            {"measured", kernel.state == KernelState::same}, {"launches", launch_lines(source)}, {"lines", std::move(text)}};
     }
 };
 
 Kernels kernels_of(const std::vector<Record>& records, const Families& families) {
     std::map<std::pair<std::string, std::string>, KernelTexts> groups;
     for (std::size_t i = 0; i < records.size(); ++i)
-        if (const auto source = recorded_kernel(records[i], families))
-            groups[{device_key(records[i].device), records[i].problem.family()}].add(i, records[i], *source);
+        if (const RecordKernel kernel = kernel_today(records[i], families); kernel.source)
+            groups[{device_key(records[i].device), records[i].problem.family()}].add(i, kernel);
     Kernels result;
     for (auto& [group, texts] : groups) {
         const std::string name = fmt::format("kernels-{}", result.parts.size());

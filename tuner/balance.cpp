@@ -1,6 +1,5 @@
 #include "tuner/balance.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -216,7 +215,7 @@ Record record_of(const Family& family, const HybridSide& first, const HybridSide
     record.found = "offline";
     record.strategy = "load_balancer";
     record.evaluations = static_cast<int>(outcome.periods.size());
-    record.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+    record.date = utc_date();
     record.versions = {HONE_VERSION, sha256(first.kernel->source().text + second.kernel->source().text)};
     return record;
 }

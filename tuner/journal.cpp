@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -141,10 +140,7 @@ void read_settings(const JsonPlace& place, TunerSettings& settings) {
 /// How a first line says that candidates are chosen.
 void read_search(const JsonPlace& place, RunDescription& run) {
     run.strategy = place["strategy"].string(longest_field);
-    const std::string seed = place["seed"].string(32);
-    const char* const end = seed.data() + seed.size();
-    const auto [read, status] = std::from_chars(seed.data(), end, run.seed.emplace());
-    if (status != std::errc{} || read != end) place["seed"].fail("is " + json_string(seed), "it must be a whole number in quotes");
+    run.seed = read_seed(place["seed"]);
     // Journals of older versions lack the rest.
     if (const auto settings = place.find("settings")) read_settings(*settings, run.settings);
     if (const auto objective = place.find("objective")) run.objective = objective->string(longest_field);

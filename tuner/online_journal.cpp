@@ -1,6 +1,5 @@
 #include "tuner/online_journal.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -13,10 +12,6 @@
 
 namespace hone {
 namespace {
-
-std::string utc_now() {
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
-}
 
 /// The file of another run, or one that cannot be read, gives way.
 Journal open(const std::filesystem::path& file, const RunDescription& run) {
@@ -122,8 +117,10 @@ void keep_record(const OnlineNotes& notes, const Families& families, const Probl
     record.tolerance = outcome.tolerance;
     record.safe_seconds = safe_seconds;
     record.strategy = notes.run.strategy;
+    record.seed = notes.run.seed;
+    record.conditions = conditions_of(outcome.device);
     record.evaluations = evaluations;
-    record.date = utc_now();
+    record.date = utc_date();
     record.versions = {HONE_VERSION, sha256(families.of(problem).kernel(problem, config, device.limits).text)};
     record.found = "online";
     record.team = team_of(device.fingerprint);

@@ -32,6 +32,11 @@ Status parse_status(const std::string& text) {
                 "it must be measured, compile_failed, launch_failed, wrong, timed_out or crashed");
 }
 
+Conditions conditions_of(const std::optional<DeviceReading>& reading, const std::string& busy) {
+    if (!reading) return {.busy = busy};
+    return {reading->sm_megahertz, reading->memory_megahertz, reading->temperature_celsius, reading->throttle_reasons, busy};
+}
+
 Outcome failure(Status status, std::string reason) {
     Outcome outcome;
     outcome.status = status;

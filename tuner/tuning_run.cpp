@@ -1,6 +1,5 @@
 #include "tuner/tuning_run.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,10 +38,6 @@ int default_window() {
 TunerSettings with_window(TunerSettings settings, int window) {
     settings.window = window;
     return settings;
-}
-
-std::string utc_now() {
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
 /// One run over one problem.
@@ -288,8 +283,10 @@ class Run {
         record.energy = best.outcome.energy;
         record.found = "offline";
         record.strategy = description_.strategy;
+        record.seed = description_.seed;
         record.evaluations = progress_.evaluations;
-        record.date = utc_now();
+        record.conditions = conditions_of(best.outcome.device, busy);
+        record.date = utc_date();
         record.versions = {HONE_VERSION, sha256(source.text)};
         record.disturbed = disturbance(record, source.executed_operations, most_cache_bytes(device_.limits), ceilings_);
         if (!record.disturbed.empty() && !busy.empty()) record.disturbed += "; meanwhile " + busy;

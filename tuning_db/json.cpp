@@ -19,7 +19,7 @@ using namespace json_bounds;
 constexpr double rate_rounding = 1e-5;
 
 constexpr std::array known_fields{"problem",      "configuration", "purpose",   "found", "device", "step_seconds", "counts", "rates", "verification",
-                                  "safe_seconds", "ceiling",       "disturbed", "team",  "energy", "hybrid",       "search", "date",  "versions"};
+                                  "safe_seconds", "ceiling",       "disturbed", "conditions", "team",  "energy", "hybrid",       "search", "seed", "date",  "versions"};
 
 std::string rates_json(const Record& record) {
     const auto rounded = [](double rate) { return std::isfinite(rate) ? fmt::format("{:.6g}", rate) : json_number(rate); };
@@ -98,6 +98,7 @@ void read_origin(const JsonPlace& place, Record& record) {
     search.only({"strategy", "evaluations"});
     record.strategy = search["strategy"].string(longest_name);
     record.evaluations = static_cast<int>(search["evaluations"].integer(0, most_samples));
+    if (const auto seed = place.find("seed")) record.seed = read_seed(*seed);
     record.date = read_date(place["date"]);
     const JsonPlace versions = place["versions"];
     versions.only({"hone", "source_hash"});
@@ -133,10 +134,12 @@ std::vector<std::pair<std::string, std::string>> record_fields(const Record& rec
         fields.emplace_back("ceiling",
                             fmt::format(R"({{"fraction": {}, "binding": {}}})", json_number(record.ceiling_fraction), json_string(record.ceiling)));
     if (!record.disturbed.empty()) fields.emplace_back("disturbed", json_string(record.disturbed));
+    if (!record.conditions.empty()) fields.emplace_back("conditions", to_json(record.conditions));
     if (record.team) fields.emplace_back("team", to_json(*record.team));
     if (record.energy) fields.emplace_back("energy", to_json(*record.energy));
     if (record.hybrid) fields.emplace_back("hybrid", to_json(*record.hybrid));
     fields.emplace_back("search", fmt::format(R"({{"strategy": {}, "evaluations": {}}})", json_string(record.strategy), record.evaluations));
+    if (record.seed) fields.emplace_back("seed", json_string(std::to_string(*record.seed)));
     fields.emplace_back("date", json_string(record.date));
     fields.emplace_back(
         "versions", fmt::format(R"({{"hone": {}, "source_hash": {}}})", json_string(record.versions.hone), json_string(record.versions.source_hash)));
@@ -171,6 +174,7 @@ Record read_record(const JsonPlace& place, const Families& families) {
         record.disturbed = disturbed->string(longest_text);
         if (record.disturbed.empty()) disturbed->fail("gives no reason", "say why, or leave it out");
     }
+    if (const auto conditions = place.find("conditions")) record.conditions = read_conditions(*conditions);
     if (const auto team = place.find("team")) record.team = read_team(*team);
     if (const auto energy = place.find("energy")) record.energy = read_energy(*energy);
     read_hybrid_of(place, record);

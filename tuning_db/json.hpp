@@ -24,6 +24,7 @@ std::string to_json(const Statistics& step);
 std::string to_json(const Counts& counts);
 std::string to_json(const Energy& energy);
 std::string to_json(const Team& team);
+std::string to_json(const Conditions& conditions);
 std::string to_json(const Hybrid& hybrid);
 std::string to_json(const Record& record);
 /// The members of a record's object in their order: name, and value as JSON.

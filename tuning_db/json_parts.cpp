@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -142,6 +143,32 @@ Team read_team(const JsonPlace& place) {
     return team;
 }
 
+Conditions read_conditions(const JsonPlace& place) {
+    place.only({"sm_megahertz", "memory_megahertz", "temperature_celsius", "throttle_reasons", "busy"});
+    const auto number = [&](const char* name, std::optional<double>& value, double most) {
+        if (const auto found = place.find(name)) value = found->number(0, most);
+    };
+    Conditions conditions;
+    number("sm_megahertz", conditions.sm_megahertz, most_megahertz);
+    number("memory_megahertz", conditions.memory_megahertz, most_megahertz);
+    number("temperature_celsius", conditions.temperature_celsius, most_celsius);
+    if (const auto reasons = place.find("throttle_reasons")) {
+        if (reasons->elements() > most_reasons) reasons->fail("has too many elements", fmt::format("{} at most belong here", most_reasons));
+        for (std::size_t i = 0; i < reasons->elements(); ++i) conditions.throttle_reasons.push_back((*reasons)[i].string(longest_name));
+    }
+    if (const auto busy = place.find("busy")) conditions.busy = busy->string(longest_text);
+    return conditions;
+}
+
+std::uint64_t read_seed(const JsonPlace& place) {
+    const std::string& text = place.string(longest_name);
+    std::uint64_t seed = 0;
+    const char* const end = text.data() + text.size();
+    const auto [read, status] = std::from_chars(text.data(), end, seed);
+    if (status != std::errc{} || read != end) place.fail("is " + json_string(text), "it must be a whole number in quotes");
+    return seed;
+}
+
 Hybrid read_hybrid(const JsonPlace& place) {
     place.only({"partner", "configuration", "share", "granularity", "cost", "partner_cost", "seconds_alone", "partner_seconds_alone"});
     Hybrid hybrid;
@@ -203,6 +230,19 @@ std::string to_json(const Energy& energy) {
                        json_number(energy.watts), optional_json("idle_watts", energy.idle_watts), json_string(energy.source),
                        json_number(energy.samples_per_second), optional_json("resolution_seconds", energy.resolution_seconds),
                        optional_json("resolution_watts", energy.resolution_watts));
+}
+
+std::string to_json(const Conditions& conditions) {
+    std::string text;
+    const auto add = [&](const char* name, const std::string& value) { text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ", ", name, value); };
+    if (conditions.sm_megahertz) add("sm_megahertz", json_number(*conditions.sm_megahertz));
+    if (conditions.memory_megahertz) add("memory_megahertz", json_number(*conditions.memory_megahertz));
+    if (conditions.temperature_celsius) add("temperature_celsius", json_number(*conditions.temperature_celsius));
+    std::string reasons;
+    for (const std::string& reason : conditions.throttle_reasons) reasons += (reasons.empty() ? "" : ", ") + json_string(reason);
+    if (!reasons.empty()) add("throttle_reasons", "[" + reasons + "]");
+    if (!conditions.busy.empty()) add("busy", json_string(conditions.busy));
+    return "{" + text + "}";
 }
 
 std::string to_json(const Team& team) {

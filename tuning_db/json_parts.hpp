@@ -19,6 +19,9 @@ inline constexpr double highest_fraction = 1e3;  // of a ceiling: caches may bea
 inline constexpr double least_joules = 1e-12;    // of one step
 inline constexpr double most_joules = 1e13;      // a megawatt for the longest step
 inline constexpr double most_watts = 1e6;
+inline constexpr double most_megahertz = 1e6;
+inline constexpr double most_celsius = 1e3;
+inline constexpr std::size_t most_reasons = 16;
 inline constexpr std::int64_t most_samples = 1'000'000'000;
 inline constexpr std::size_t longest_name = 200;
 inline constexpr std::size_t longest_text = 2000;
@@ -36,6 +39,9 @@ Statistics read_statistics(const JsonPlace& place, double least = json_bounds::s
 Counts read_counts(const JsonPlace& place);
 Energy read_energy(const JsonPlace& place);
 Team read_team(const JsonPlace& place);
+Conditions read_conditions(const JsonPlace& place);
+/// A seed is a whole number in quotes: JSON's own numbers would lose its last digits in many readers.
+std::uint64_t read_seed(const JsonPlace& place);
 Hybrid read_hybrid(const JsonPlace& place);
 
 }  // namespace hone

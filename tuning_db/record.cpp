@@ -1,5 +1,6 @@
 #include "tuning_db/record.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,6 +67,10 @@ bool parameters_before(const Problem& a, const Problem& b) {
 }
 
 }  // namespace
+
+std::string utc_date(std::chrono::system_clock::time_point moment) {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(moment)));
+}
 
 double gain(const Record& record) {
     return record.safe_seconds > 0 && record.step.median > 0 ? record.safe_seconds / record.step.median : 0;

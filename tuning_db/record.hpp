@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -54,6 +55,18 @@ struct Team {
     bool operator==(const Team&) const = default;
 };
 
+/// What the device and the machine were like while a result was measured. What nobody told is absent.
+struct Conditions {
+    std::optional<double> sm_megahertz;  ///< clock of the multiprocessors, right after the last sampling period
+    std::optional<double> memory_megahertz;
+    std::optional<double> temperature_celsius;
+    std::vector<std::string> throttle_reasons;  ///< why the clock was below its maximum: "software power cap"
+    std::string busy;                           ///< what else the machine did meanwhile, in words; empty: nothing worth a word
+
+    bool empty() const { return *this == Conditions(); }
+    bool operator==(const Conditions&) const = default;
+};
+
 /// Seconds of one step on a device that computes n units of the range: T = a + b n.
 struct AffineCost {
     double a = 0;      ///< seconds, whatever the share: launch, transfer, start of threads
@@ -93,6 +106,7 @@ struct Record {
     double ceiling_fraction = 0;  ///< achieved part of the device's measured ceiling for this problem; 0: not measured
     std::string ceiling;          ///< which ceiling binds: "memory" or "arithmetic"; empty when not measured
     std::string strategy;         ///< how it was found
+    std::optional<std::uint64_t> seed;  ///< of the search's random choices; absent in records of before
     int evaluations = 0;          ///< candidates evaluated
     std::string date;             ///< ISO 8601, UTC: "2026-11-21T14:05:00Z"
     Versions versions;
@@ -104,6 +118,7 @@ struct Record {
     /// Why its figures cannot be right, in words; empty: nothing speaks against them. Such a record gives way to any verified one about the same
     /// subject that has no such reason, and answers look-ups where there is none.
     std::string disturbed;
+    Conditions conditions;         ///< of the measurement; empty in records of before
     std::optional<Team> team;      ///< of the CPU; absent in records of before, and of other devices
     std::optional<Energy> energy;  ///< of `config`, whatever was tuned for
     std::optional<Hybrid> hybrid;  ///< of purpose "hybrid", and no other
@@ -117,6 +132,9 @@ struct Record {
     double gigaflops() const { return counts.operations / step.median * 1e-9; }
     double gigaupdates_per_second() const { return counts.updates / step.median * 1e-9; }
 };
+
+/// A moment as records have it: "2026-11-21T14:05:00Z". Texts of later moments come later in the alphabet.
+std::string utc_date(std::chrono::system_clock::time_point moment = std::chrono::system_clock::now());
 
 /// Time of the safe configuration over time of the winner; 0 when it was not measured.
 double gain(const Record& record);

@@ -31,6 +31,8 @@ TEST(Json, ARecordReadsBackTheSame) {
         EXPECT_EQ(again.found, record.found);
         EXPECT_EQ(again.disturbed, record.disturbed);
         EXPECT_EQ(again.team, record.team);
+        EXPECT_EQ(again.seed, record.seed);
+        EXPECT_EQ(again.conditions, record.conditions);
         EXPECT_EQ(again.energy, record.energy);
         EXPECT_EQ(again.hybrid, record.hybrid);
         EXPECT_TRUE(again.further.empty());
@@ -49,6 +51,26 @@ TEST(Json, RefusesProcessorsAndBindingsThatAreNone) {
     }
     record.team.reset();
     EXPECT_EQ(to_json(record).find("team"), std::string::npos) << "records of before have no such field";
+}
+
+TEST(Json, RefusesSeedsAndConditionsThatAreNone) {
+    test::RandomRecords random(1);
+    Record record = random();
+    record.seed = 12;
+    record.conditions = {};
+    record.conditions.sm_megahertz = 1980;
+    const std::string text = to_json(record);
+    for (const auto& [from, to] : {std::pair<std::string, std::string>{"\"12\"", "12"},
+                                   {"\"12\"", "\"99999999999999999999\""},
+                                   {"\"12\"", "\"1x\""},
+                                   {"1980", "-1"},
+                                   {"1980", "1e7"},
+                                   {"\"sm_megahertz\"", "\"megahertz\""}}) {
+        ASSERT_NE(text.find(from), std::string::npos);
+        std::string wrong = text;
+        wrong.replace(text.find(from), from.size(), to);
+        EXPECT_THROW(record_from_json(wrong, test::two_families(), "here"), Error) << wrong;
+    }
 }
 
 // A family takes "order" as one of the words 4, 8 and 16; whoever reads a record reads a number. Records of before have the word.

@@ -135,6 +135,12 @@ Record RandomRecords::operator()() {
     if (below(2) == 0) record.energy = energy(median);
     if (device.target == Target::cpu && below(2) == 0) record.team = Team{below(2) == 0 ? "0-15" : "3", below(2) == 0 ? "none" : "close"};
     if (below(4) == 0) record.disturbed = "somebody else was at work";
+    if (below(2) == 0) record.seed = ~static_cast<std::uint64_t>(below(1000));
+    if (below(2) == 0) record.conditions.sm_megahertz = uniform(300, 2000);
+    if (below(2) == 0) record.conditions.memory_megahertz = uniform(300, 3000);
+    if (below(2) == 0) record.conditions.temperature_celsius = uniform(20, 90);
+    if (below(4) == 0) record.conditions.throttle_reasons = {"software power cap", "hardware slowdown"};
+    if (below(4) == 0) record.conditions.busy = "12.0 % of the processors' time was stolen";
     return record;
 }
 

@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
+#include "tools/database_prune.hpp"
 #include "tools/database_stats.hpp"
 #include "tools/format.hpp"
 #include "tools/known_families.hpp"
@@ -22,6 +26,14 @@ namespace fs = std::filesystem;
 struct Settings {
     std::vector<std::string> words;
     std::string device;
+    std::string beside;
+    std::int64_t older_than = 0;  // days
+    bool disturbed = false;
+    bool other_kernel = false;
+    bool broken = false;
+    bool journals = false;
+    bool yes = false;
+    bool verbose = false;
     bool dry_run = false;
     bool json = false;
 };
@@ -39,19 +51,6 @@ const fs::path& existing_folder(const fs::path& folder) {
     return folder;
 }
 
-// Why look-ups pass over a record for ever, or an empty string.
-std::string idle_reason(const Record& record, const Families& families) {
-    if (!knows(families, record.problem.family())) return "this hone has no such family; kept as it is";
-    if (!record.verified()) return "not verified within its tolerance";
-    try {
-        const SearchSpace space = families.of(record.problem).space(record.problem, generous_limits(record.device));
-        const auto rejection = space.check(space.completed(record.config));
-        return rejection ? fmt::format("no member of today's search space, {}: {}", rejection->constraint, rejection->reason) : "";
-    } catch (const Error& error) {
-        return error.what();
-    }
-}
-
 FileReport examined(const fs::path& path, const Families& families) {
     FileReport report{path, {}, "", {}};
     try {
@@ -61,7 +60,7 @@ FileReport examined(const fs::path& path, const Families& families) {
         return report;
     }
     for (const auto& record : report.file.records)
-        for (const std::string& reason : {idle_reason(record, families), doubt(record)})
+        for (const std::string& reason : {idle_reason(record, kernel_today(record, families)), doubt(record)})
             if (!reason.empty()) report.notes.push_back(record.problem.key() + ": " + reason);
     return report;
 }
@@ -203,6 +202,8 @@ Json document_of(const DeviceStats& stats) {
             {"families", counts(stats.families)},
             {"versions", counts(stats.versions)},
             {"software", counts(stats.software)},
+            {"kernels", counts(stats.kernels)},
+            {"lacking", counts(stats.lacking)},
             {"oldest", stats.oldest},
             {"newest", stats.newest},
             {"other_sizes", stats.sizes},
@@ -214,9 +215,24 @@ Json document_of(const DeviceStats& stats) {
             {"mean_gain", stats.gain}};
 }
 
-std::string counted(const std::map<std::string, int>& all) {
+std::string counted(const std::map<std::string, int>& all, const std::string& of = "") {
     std::string text;
-    for (const auto& [name, count] : all) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name);
+    for (const auto& [name, count] : all)
+        text += of.empty() ? fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name)
+                           : fmt::format("{}{} {}{}", text.empty() ? "" : ", ", name, of, count);
+    return text;
+}
+
+// What this hone makes of the configurations.
+std::string kernels_text(const std::map<std::string, int>& kernels) {
+    constexpr std::array<std::pair<KernelState, const char*>, 4> words{{{KernelState::same, "have the text that was measured"},
+                                                                        {KernelState::other, "have another text since"},
+                                                                        {KernelState::impossible, "are no members of today's spaces"},
+                                                                        {KernelState::foreign, "are of families that are not known here"}}};
+    std::string text;
+    for (const auto& [state, meaning] : words)
+        if (const auto found = kernels.find(name_of(state)); found != kernels.end())
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", found->second, meaning);
     return text;
 }
 
@@ -232,14 +248,16 @@ void print_stats(const DeviceStats& stats, Console& console) {
     if (stats.gain > 0) lines.emplace_back("gain", fmt::format("{:.2f}x over the safe configurations, on the geometric mean", stats.gain));
     lines.emplace_back(
         "doubts", fmt::format("{} not verified, {} disturbed, {} unsure (interval beyond 2 %)", stats.unverified, stats.disturbed, stats.unsure));
-    console.print("{}\n{}\n", stats.name, definition_list(lines));
+    lines.emplace_back("kernels", kernels_text(stats.kernels));
+    if (!stats.lacking.empty()) lines.emplace_back("not said", counted(stats.lacking, "of "));
+    console.print("{}\n{}\n", stats.name, fitted(definition_list(lines), console.out_width()));
 }
 
 Exit stats(const Settings& settings, Console& console) {
     const fs::path folder = existing_folder(settings.words.front());
     Json devices = Json::array();
     for (const auto& path : database_files(folder)) {
-        DeviceStats one = stats_of(read_database_file(path, known_families()).records);
+        DeviceStats one = stats_of(read_database_file(path, known_families()).records, known_families());
         if (one.records == 0) continue;
         one.bytes = fs::file_size(path);
         if (!settings.json) print_stats(one, console);
@@ -259,31 +277,175 @@ Exit stats(const Settings& settings, Console& console) {
     return empty ? Exit::nothing : Exit::ok;
 }
 
+PruneRules rules_of(const Settings& settings, const Database* beside) {
+    PruneRules rules{"", settings.disturbed, settings.other_kernel, settings.broken, beside};
+    if (settings.older_than > 0) rules.before = utc_date(std::chrono::system_clock::now() - std::chrono::hours(24) * settings.older_than);
+    return rules;
+}
+
+void print_pruned(const std::vector<Superfluous>& going, const std::vector<fs::path>& journals, const Settings& settings, Console& console) {
+    for (const auto& [record, reason] : going)
+        console.print("{}", fitted(fmt::format("{}{}: {}{}\n", settings.yes ? "removed " : "would remove ", device_key(record.device),
+                                               short_key(record.problem, known_families()) +
+                                                   (record.purpose.empty() ? "" : " for " + record.purpose) + ": ",
+                                               reason),
+                                   console.out_width()));
+    for (const fs::path& file : journals)
+        console.print("{}{}: the search was begun anew since\n", settings.yes ? "removed " : "would remove ", file.string());
+}
+
+// The rules are asked without the folder's lock, because compilers may take minutes; a record that changed meanwhile stays.
+void take_out(const fs::path& folder, const std::vector<Superfluous>& going, const std::vector<fs::path>& journals) {
+    std::set<std::string> texts;
+    for (const auto& [record, reason] : going) texts.insert(to_json(record));
+    if (!going.empty()) Database::remove_from(folder, known_families(), [&](const Record& record) { return texts.contains(to_json(record)); });
+    for (const fs::path& file : journals) {
+        std::error_code error;
+        if (!fs::remove(file, error) && error) throw Error("db prune", fmt::format("{} cannot be removed: {}", file.string(), error.message()), "");
+    }
+}
+
+Exit prune(const Settings& settings, Console& console) {
+    const fs::path folder = existing_folder(settings.words.front());
+    std::vector<Record> present = all_records(folder);
+    std::erase_if(present, [&](const Record& record) { return !is_model(record.device, settings.device); });
+    std::optional<Database> beside;
+    if (!settings.beside.empty()) {
+        if (fs::equivalent(existing_folder(settings.beside), folder))
+            throw Error("db prune", "--beside names the same folder", "name another database, e.g. tuning_db/records");
+        beside = Database::load(settings.beside, known_families());
+    }
+    const std::vector<Superfluous> going = superfluous(present, rules_of(settings, beside ? &*beside : nullptr), known_families());
+    const std::vector<fs::path> journals = settings.journals ? earlier_journals(folder) : std::vector<fs::path>{};
+    if (settings.yes) take_out(folder, going, journals);
+    if (settings.json) {
+        Json records = Json::array();
+        for (const auto& [record, reason] : going) records.push_back({{"reason", reason}, {"record", json_of(record)}});
+        Json files = Json::array();
+        for (const fs::path& file : journals) files.push_back(file.string());
+        print(console, Json{{"folder", folder.string()},
+                            {"dry_run", !settings.yes},
+                            {"records", present.size()},
+                            {"pruned", std::move(records)},
+                            {"journals", std::move(files)}});
+    } else {
+        print_pruned(going, journals, settings, console);
+    }
+    const std::string what = fmt::format("{} of {} records{}", going.size(), present.size(),
+                                         settings.journals ? fmt::format(" and {} earlier journals", journals.size()) : "");
+    if (going.empty() && journals.empty()) {
+        console.message("hone: {} holds nothing of that kind\n", folder.string());
+    } else if (settings.yes) {
+        console.message("hone: {} removed; the files as they were are beside them as .json.previous\n", what);
+    } else {
+        console.message("hone: {} would go; --yes removes them\n", what);
+    }
+    return going.empty() && journals.empty() ? Exit::nothing : Exit::ok;
+}
+
+std::vector<Record> records_at(const std::string& place, Console& console) {
+    return fs::is_regular_file(place) ? read_database("", place, known_families(), console).records() : all_records(existing_folder(place));
+}
+
+Exit compare_with(const Settings& settings, Console& console) {
+    if (settings.words.size() != 2)
+        throw Error("db diff", "it compares two databases", "write: hone db diff DIR OTHER; 'hone diff' compares their times");
+    const std::vector<Record> present = records_at(settings.words[0], console);
+    const std::vector<Record> others = records_at(settings.words[1], console);
+    const std::vector<MergePreview> previews = preview_merge(present, others);
+    std::map<std::string, int> counts;
+    for (const auto fate : {MergePreview::Fate::added, MergePreview::Fate::replaced, MergePreview::Fate::kept, MergePreview::Fate::identical})
+        counts[name_of(fate)] = 0;
+    Json list = Json::array();
+    for (const MergePreview& preview : previews) {
+        ++counts[name_of(preview.fate)];
+        const std::string problem = short_key(preview.other.problem, known_families());
+        if (settings.json)
+            list.push_back({{"fate", name_of(preview.fate)},
+                            {"problem", preview.other.problem.key()},
+                            {"purpose", preview.other.purpose},
+                            {"device", device_key(preview.other.device)},
+                            {"differs", preview.differs}});
+        else if (preview.fate != MergePreview::Fate::identical || settings.verbose)
+            console.print("{}", fitted(fmt::format("{:9}  {}: {}{}{}\n", name_of(preview.fate), device_key(preview.other.device), problem,
+                                                   preview.other.purpose.empty() ? "" : " for " + preview.other.purpose,
+                                                   preview.differs.empty() ? "" : "; other " + preview.differs),
+                                       console.out_width()));
+    }
+    const auto alone = static_cast<std::int64_t>(present.size()) -
+                       std::count_if(previews.begin(), previews.end(), [](const MergePreview& preview) { return preview.present.has_value(); });
+    if (settings.json)
+        print(console, Json{{"folder", settings.words[0]},
+                            {"other", settings.words[1]},
+                            {"counts", counts},
+                            {"only_in_folder", alone},
+                            {"records", std::move(list)}});
+    else
+        console.print("merging {} into {}: {} added, {} replaced by better ones, {} kept as they are, {} identical; {} are in the latter only\n",
+                      settings.words[1], settings.words[0], counts["added"], counts["replaced"], counts["kept"], counts["identical"], alone);
+    if (previews.empty()) console.message("hone: {} holds no records\n", settings.words[1]);
+    return previews.empty() ? Exit::nothing : Exit::ok;
+}
+
 struct Deed {
     std::string name;
     Exit (*run)(const Settings&, Console&);
-    bool takes_more = false;  // words than the folder
+    bool takes_more = false;           // words than the folder
+    std::vector<std::string> options;  // beside --json
 };
 
-const std::array<Deed, 5>& deeds() {
-    static const std::array<Deed, 5> all{Deed{"validate", validate}, Deed{"list", list}, Deed{"stats", stats}, Deed{"merge", merge, true},
-                                         Deed{"remove", remove, true}};
+const std::vector<Deed>& deeds() {
+    static const std::vector<Deed> all{
+        {"validate", validate, false, {}},
+        {"list", list, false, {}},
+        {"stats", stats, false, {}},
+        {"diff", compare_with, true, {"verbose"}},
+        {"merge", merge, true, {}},
+        {"remove", remove, true, {"device", "dry-run"}},
+        {"prune", prune, false, {"device", "beside", "older-than", "disturbed", "other-kernel", "broken", "journals", "yes"}}};
     return all;
+}
+
+std::vector<std::string> given_options(const Settings& settings) {
+    std::vector<std::string> names;
+    const auto add = [&](bool given, const char* name) {
+        if (given) names.emplace_back(name);
+    };
+    add(!settings.device.empty(), "device");
+    add(settings.dry_run, "dry-run");
+    add(!settings.beside.empty(), "beside");
+    add(settings.older_than > 0, "older-than");
+    add(settings.disturbed, "disturbed");
+    add(settings.other_kernel, "other-kernel");
+    add(settings.broken, "broken");
+    add(settings.journals, "journals");
+    add(settings.yes, "yes");
+    add(settings.verbose, "verbose");
+    return names;
+}
+
+void refuse_others_options(const Deed& deed, const Settings& settings) {
+    for (const std::string& name : given_options(settings)) {
+        if (std::find(deed.options.begin(), deed.options.end(), name) != deed.options.end()) continue;
+        std::vector<std::string> owners;
+        for (const Deed& other : deeds())
+            if (std::find(other.options.begin(), other.options.end(), name) != other.options.end()) owners.push_back("'hone db " + other.name + "'");
+        throw Error("db " + deed.name, "it takes no --" + name, fmt::format("that is of {}", fmt::join(owners, " and ")));
+    }
 }
 
 Exit run_deed(Settings settings, Console& console) {
     std::vector<std::string> names;
     for (const auto& deed : deeds()) names.push_back(deed.name);
     constexpr const char* forms =
-        "write: hone db validate DIR, hone db list DIR, hone db stats DIR, hone db merge DIR FROM..., or hone db remove DIR [FAMILY] [key=value...]";
+        "write: hone db validate DIR, list DIR, stats DIR, diff DIR OTHER, merge DIR FROM..., remove DIR [FAMILY] [key=value...], or prune DIR";
     if (settings.words.size() < 2) throw Error("db", "it needs a word and a folder", forms);
     const std::string name = settings.words.front();
     settings.words.erase(settings.words.begin());
     const auto deed = std::find_if(deeds().begin(), deeds().end(), [&](const Deed& one) { return one.name == name; });
     if (deed == deeds().end()) throw Error("db", fmt::format("there is no \"db {}\"", name), did_you_mean(name, names) + forms);
     if (!deed->takes_more && settings.words.size() > 1) throw Error("db " + name, "several folders are named", "name one");
-    if (name != "remove" && (settings.dry_run || !settings.device.empty()))
-        throw Error("db " + name, "it takes no --device and no --dry-run", "these are of 'hone db remove'");
+    refuse_others_options(*deed, settings);
     return deed->run(settings, console);
 }
 
@@ -292,8 +454,16 @@ Action declare(Options& options) {
     options.words("ACTION DIR ...", settings->words,
                   "one of the actions above, the database, and what the action takes: folders or files to merge; the problems to remove, where lists "
                   "and ranges mean any of them");
-    options.text("device", settings->device, "MODEL", "remove: only records of this device model, e.g. \"NVIDIA H200\" or nvidia_h200");
+    options.text("device", settings->device, "MODEL", "remove, prune: only records of this device model, e.g. \"NVIDIA H200\" or nvidia_h200");
     options.flag("dry-run", settings->dry_run, "remove: say which records, and leave them");
+    options.flag("yes", settings->yes, "prune: do it; without, it only says which records would go");
+    options.number("older-than", settings->older_than, "DAYS", "prune: also what was measured before that", 1);
+    options.flag("disturbed", settings->disturbed, "prune: also records whose figures cannot be right");
+    options.flag("other-kernel", settings->other_kernel, "prune: also records of whose configuration hone makes another kernel today");
+    options.flag("broken", settings->broken, "prune: also records whose kernel does not compile any more; compiles all of them, which takes minutes");
+    options.text("beside", settings->beside, "DIR", "prune: also records that this other database answers as well, e.g. tuning_db/records");
+    options.flag("journals", settings->journals, "prune: also journals of searches that were begun anew since; these are not kept");
+    options.flag("verbose", settings->verbose, "diff: also what is identical", 'v');
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return run_deed(*settings, console); };
 }
@@ -303,24 +473,32 @@ Action declare(Options& options) {
 Command db_command() {
     return {
         "db",
-        "check, list, count, merge and thin out databases of tuned results",
-        "validate DIR | list DIR | stats DIR | merge DIR FROM... | remove DIR [FAMILY] [key=value...] [options]",
+        "check, list, count, compare, merge and thin out databases of tuned results",
+        "validate DIR | list DIR | stats DIR | diff DIR OTHER | merge DIR FROM... | remove DIR [FAMILY] [key=value...] | prune DIR [options]",
         "A database is a folder with one JSON file per device model (described by tuning_db/schema/).\n\n"
         "validate reads every file as strictly as an application does: each error is printed with file, line and place, and the exit code is 2. "
         "Records that are legal but that no look-up will use (another search space since, an unknown family, not verified) are noted, and so are "
         "those whose figures cannot be right: disturbed ones, and older ones with an implausible gain over the safe configuration.\n\n"
         "list prints every record of every file.\n\n"
         "stats says for each device how many records of which families there are, how large and how old, by which versions of hone, driver and "
-        "compiler, how near to the ceilings, and how many are in doubt; and what the journals take.\n\n"
+        "compiler, how near to the ceilings, and how many are in doubt; of how many configurations this hone still makes the kernel that was "
+        "measured; what records do not say of their measurement; and what the journals take.\n\n"
+        "diff says what merging the database or file OTHER into DIR would do: which records it adds, replaces and keeps, and in what they differ. "
+        "'hone diff' compares their times.\n\n"
         "merge brings the records of other folders or files into DIR, made when absent. Of two about the same problem and device model the better "
         "stays: verified before not, undisturbed before disturbed, then the newer version of hone, then the faster beyond the noise, then the older. "
         "Files of a newer schema are refused and nothing is changed. Several processes may merge at the same time.\n\n"
         "remove takes the records of a family, of problems with these values, or of a device model out of DIR and prints them; the files as they "
-        "were are kept beside as .json.previous. Exit code 1 when there are none.",
+        "were are kept beside as .json.previous. Exit code 1 when there are none.\n\n"
+        "prune takes out what no look-up will use: records that are not verified, and those whose configuration is no member of today's search "
+        "space; and by its options what is old, disturbed, of another kernel, broken or told by another database as well. Without --yes it only says "
+        "what would go, and why. It keeps the files as remove does. Records of families that are not known here stay.",
         {{"db validate tuning_db/records", "before results are committed"},
          {"db list DIR --json", "all records, for a script"},
          {"db stats DIR", "what there is, how old, how sure"},
          {"db merge tuning_db/records ~/.local/share/hone/db", "share what was tuned here"},
+         {"db diff tuning_db/records ~/.local/share/hone/db", "what sharing what was tuned here would change"},
+         {"db prune DIR --older-than 365 --other-kernel", "what would go; with --yes it goes"},
          {"db remove DIR dg_volume order=3,4 --device nvidia_h200 --dry-run", "what would go"}},
         db::declare};
 }

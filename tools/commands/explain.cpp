@@ -14,6 +14,7 @@
 #include "tools/format.hpp"
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
+#include "tools/record_kernel.hpp"
 #include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
@@ -143,7 +144,7 @@ std::string value_of(const TuningStory& story, double cost) {
 }
 
 std::vector<std::string> launches(const Record& record) {
-    const auto source = recorded_kernel(record, known_families());
+    const auto source = kernel_today(record, known_families()).source;
     return source ? launch_lines(*source) : std::vector<std::string>{};
 }
 
@@ -176,7 +177,7 @@ void print_record(const Record& record, Console& console) {
 // Of the kernel that hone makes of the record today; what stands in the way is said.
 void compile_kernel(Subject& subject) {
     const Record& record = *subject.record;
-    const auto source = recorded_kernel(record, known_families());
+    const auto source = kernel_today(record, known_families()).source;
     if (!source) {
         subject.missing.emplace_back("registers, shared memory and spills: hone does not make a kernel of this configuration any more");
         return;
