@@ -29,6 +29,15 @@ void Console::styled(Style style, std::string_view text) {
     out << (plain ? "" : code(style)) << printable(text) << (plain ? "" : "\x1b[0m");
 }
 
+void Console::redraw_lines(const std::vector<std::string>& lines) {
+    std::string text = "\r";
+    if (drawn > 0) text += fmt::format("\x1b[{}A", drawn);
+    text += "\x1b[J";  // what stands below the cursor goes
+    for (const std::string& line : lines) text += printable(line) + "\n";
+    error << text << std::flush;
+    drawn = static_cast<int>(lines.size());
+}
+
 bool wants_colour(bool terminal, const char* no_color, const char* term) {
     const bool forbidden = no_color != nullptr && *no_color != '\0';
     return terminal && !forbidden && term != nullptr && std::string_view(term) != "dumb";

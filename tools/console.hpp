@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace hone::tools {
 
@@ -25,6 +26,8 @@ struct Console {
     int columns = 100;               ///< width of the terminal
     bool out_is_terminal = false;    ///< results are read by somebody: they fit its width, and what is many lines becomes few
     bool colour = false;             ///< results may have colours
+    int rows = 24;                   ///< height of the terminal
+    int drawn = 0;                   ///< lines of progress that stand above the cursor (redraw_lines)
 
     /// Columns that results should fit; 0: they are not read on a terminal.
     int out_width() const { return out_is_terminal ? columns : 0; }
@@ -35,10 +38,13 @@ struct Console {
     }
     template <typename... Arguments>
     void message(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        if (drawn > 0) redraw_lines({});
         error << printable(fmt::format(format, std::forward<Arguments>(arguments)...)) << std::flush;
     }
     /// Text of a result in a style, or as it is where there are no colours.
     void styled(Style style, std::string_view text);
+    /// Puts lines in place of those that it put there before, for progress; none takes them away.
+    void redraw_lines(const std::vector<std::string>& lines);
     /// Puts text in place of the terminal's last line, for progress.
     void redraw(std::string_view text) { error << '\r' << printable(text) << "\x1b[K" << std::flush; }
 };

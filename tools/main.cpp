@@ -10,10 +10,13 @@
 namespace {
 
 // Of the terminal that results go to, else of the one that messages go to.
-int terminal_columns() {
+winsize terminal_size() {
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
-        if (winsize size{}; ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-    return 100;
+        if (winsize size{}; ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size;
+    winsize usual{};
+    usual.ws_col = 100;
+    usual.ws_row = 24;
+    return usual;
 }
 
 }  // namespace
@@ -22,7 +25,8 @@ int main(int count, char** words) {
     hone::take_usable_threads();
     const bool terminal = isatty(STDOUT_FILENO) == 1;
     const bool colour = hone::tools::wants_colour(terminal, std::getenv("NO_COLOR"), std::getenv("TERM"));
-    hone::tools::Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1, terminal_columns(), terminal, colour};
+    const winsize size = terminal_size();
+    hone::tools::Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1, size.ws_col, terminal, colour, size.ws_row > 0 ? size.ws_row : 24};
     const auto code = hone::tools::run({words + 1, words + count}, console);
     std::cout.flush();
     // Output that could not be written (a full disk) must not look like success; a closed pipe ends the process by its signal before.

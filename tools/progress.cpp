@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/format.hpp"
+#include "tools/session_view.hpp"
 
 namespace hone::tools {
 namespace {
@@ -96,13 +97,22 @@ void ProgressPrinter::tick(ProgressState state, double elapsed) {
 }
 
 void ProgressPrinter::draw(const ProgressState& state) {
-    // The last column stays free: some terminals wrap when it is written.
-    console_.redraw(progress_line(state, console_.columns - 1));
     drawn_ = state.run.elapsed;
+    // The last column stays free: some terminals wrap when it is written.
+    if (whole_ == nullptr) {
+        console_.redraw(progress_line(state, console_.columns - 1));
+        return;
+    }
+    whole_->problems.at(static_cast<std::size_t>(state.number) - 1).progress = state;
+    console_.redraw_lines(session_lines(*whole_, console_.columns - 1, console_.rows - 1));
 }
 
 void ProgressPrinter::clear() {
-    if (console_.error_is_terminal) console_.redraw("");
+    if (!console_.error_is_terminal) return;
+    if (whole_ != nullptr)
+        console_.redraw_lines({});
+    else
+        console_.redraw("");
 }
 
 }  // namespace hone::tools

@@ -7,6 +7,8 @@
 
 namespace hone::tools {
 
+struct WatchedSession;
+
 /// Where the tuning of one of several problems stands.
 struct ProgressState {
     int number = 1;  ///< of the problem, from 1
@@ -33,7 +35,8 @@ std::string progress_line(const ProgressState& state, int columns);
 /// Shows progress: one line that is drawn again and again on a terminal; elsewhere a plain line for each new best, and at least every ten seconds.
 class ProgressPrinter {
   public:
-    explicit ProgressPrinter(Console& console) : console_(console) {}
+    /// With `whole`, a terminal shows the whole session instead of a line; it must outlive the printer, which keeps its running problem up to date.
+    explicit ProgressPrinter(Console& console, WatchedSession* whole = nullptr) : console_(console), whole_(whole) {}
 
     /// A new problem begins.
     void begin(const ProgressState& state);
@@ -48,6 +51,7 @@ class ProgressPrinter {
     void draw(const ProgressState& state);
 
     Console& console_;
+    WatchedSession* whole_;
     double drawn_ = -1;  // elapsed seconds when the last line was written
     double best_ = 0;    // median of the best when the last line was written
 };

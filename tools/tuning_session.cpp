@@ -40,6 +40,23 @@ std::string outcome_line(const TuningResult& result) {
                        result.progress.evaluations, duration(result.progress.elapsed));
 }
 
+SessionPlan plan_of(const TuneSettings& settings) {
+    SessionPlan plan{settings.device.fingerprint, {}, settings.seconds, settings.evaluations};
+    for (const Problem& problem : settings.problems) plan.problems.push_back(problem.key());
+    return plan;
+}
+
+WatchedSession watched_plan(const TuneSettings& settings) {
+    WatchedSession session;
+    session.device = settings.device.fingerprint.name;
+    session.seconds = settings.seconds;
+    for (const Problem& problem : settings.problems) {
+        WatchedProblem& watched = session.problems.emplace_back();
+        watched.progress.problem = short_key(problem, known_families());
+    }
+    return session;
+}
+
 TunedProblem without_result(const Problem& problem, const std::string& reason) {
     TunedProblem tuned{problem, {}, false};
     tuned.result.why_none = reason;
@@ -49,7 +66,12 @@ TunedProblem without_result(const Problem& problem, const std::string& reason) {
 }  // namespace
 
 TuningSession::TuningSession(TuneSettings settings, Console& console)
-    : settings_(std::move(settings)), console_(console), cache_(DiskCache::default_folder()), printer_(console) {
+    : settings_(std::move(settings)),
+      console_(console),
+      cache_(DiskCache::default_folder()),
+      log_(settings_.folder, plan_of(settings_)),
+      watched_(watched_plan(settings_)),
+      printer_(console, settings_.watch ? &watched_ : nullptr) {
     // Compiling happens in other processes, but whether it can be done is better said now than by each of them.
     open_compiler({settings_.device.limits, settings_.device.fingerprint.architecture, settings_.device.fingerprint.name}, cache_);
     if (settings_.energy) require_meter("--energy");
@@ -159,6 +181,7 @@ TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) 
     hooks.interrupted = [&] {
         const bool stop = stop_requested(state.run.evaluations == 0 ? "the safe configuration to be set up, compiled or measured"
                                                                     : "the candidate that is being compiled or measured");
+        watched_.elapsed = now() - began_;
         if (!stop) printer_.tick(state, state.run.elapsed + now() - reported);
         return stop;
     };
@@ -217,25 +240,38 @@ TunedProblem TuningSession::tune_next(const Problem& problem, int number) {
     return tuned;
 }
 
+void TuningSession::over(std::size_t place, const TunedProblem& tuned) {
+    WatchedProblem& watched = watched_.problems[place];
+    const bool result = tuned.result.record && !tuned.already_tuned;
+    watched.state = result ? SessionStep::State::done : SessionStep::State::passed_over;
+    watched.outcome = tuned.already_tuned ? "tuned already" : outcome_line(tuned.result);
+    watched.progress.run = tuned.result.progress;
+    log_.end(place, watched.state, watched.outcome);
+}
+
+TunedProblem TuningSession::tuned_at(std::size_t place) {
+    const Problem& problem = settings_.problems[place];
+    if (auto tuned = passed_over(problem)) return *tuned;
+    if (began_ == 0)
+        began_ = now();
+    else if (settings_.seconds > 0 && now() >= began_ + settings_.seconds)
+        return without_result(problem, "the budget was spent before its turn");
+    const int number = static_cast<int>(place) + 1;
+    watched_.problems[place].state = SessionStep::State::running;
+    log_.begin(place, share_of_budget(number), settings_.resume);
+    return tune_next(problem, number);
+}
+
 std::vector<TunedProblem> TuningSession::run() {
+    if (!log_.missing().empty()) console_.message("'hone watch' will not see this run: {}\n", log_.missing());
+    if (settings_.watch && !console_.error_is_terminal) console_.message("this is no terminal: progress comes as lines\n");
     std::vector<TunedProblem> results;
-    int number = 0;
-    for (const auto& problem : settings_.problems) {
-        ++number;
-        if (auto tuned = passed_over(problem)) {
-            results.push_back(std::move(*tuned));
-            continue;
-        }
-        if (began_ == 0) {
-            began_ = now();
-        } else if (settings_.seconds > 0 && now() >= began_ + settings_.seconds) {
-            results.push_back(without_result(problem, "the budget was spent before its turn"));
-            continue;
-        }
-        results.push_back(tune_next(problem, number));
+    for (std::size_t place = 0; place < settings_.problems.size() && !interrupted_; ++place) {
+        results.push_back(tuned_at(place));
         interrupted_ = results.back().result.interrupted;
-        if (interrupted_) break;
+        over(place, results.back());
     }
+    log_.done(interrupted_);
     return results;
 }
 

@@ -12,6 +12,7 @@
 #include "tools/interrupt.hpp"
 #include "tools/known_families.hpp"
 #include "tools/progress.hpp"
+#include "tools/session_view.hpp"
 #include "tools/tuning_report.hpp"
 #include "tuner/tuning_request.hpp"
 #include "tuner/worker_evaluator.hpp"
@@ -32,6 +33,7 @@ struct TuneSettings : TuningRequest {
     bool energy = false;  ///< meter the energy of finalists whatever the objective
     bool prior = true;    ///< begin with what the database knows of neighbouring problems and devices
     bool resume = false;
+    bool watch = false;  ///< a terminal shows the whole session
 };
 
 /// One run of `hone tune`: several problems in turn on one device, each result stored as soon as it is there. The time budget is shared evenly among
@@ -60,6 +62,8 @@ class TuningSession {
     std::vector<Config> prior(const Problem& problem);
     TuningResult watch(const Problem& problem, ProgressState& state);
     void keep(TunedProblem& tuned);
+    void over(std::size_t place, const TunedProblem& tuned);
+    TunedProblem tuned_at(std::size_t place);
     /// Ctrl-C came. Says so once, and what the run still waits for.
     bool stop_requested(const std::string& awaited);
     double share_of_budget(int number) const;
@@ -70,6 +74,8 @@ class TuningSession {
     const Families& families_ = known_families();
     DiskCache cache_;
     std::unique_ptr<WorkerEvaluator> evaluator_;
+    SessionLog log_;
+    WatchedSession watched_;
     ProgressPrinter printer_;
     Ceilings ceilings_;
     bool measured_ceilings_ = false;  ///< or tried

@@ -285,11 +285,11 @@ PruneRules rules_of(const Settings& settings, const Database* beside) {
 
 void print_pruned(const std::vector<Superfluous>& going, const std::vector<fs::path>& journals, const Settings& settings, Console& console) {
     for (const auto& [record, reason] : going)
-        console.print("{}", fitted(fmt::format("{}{}: {}{}\n", settings.yes ? "removed " : "would remove ", device_key(record.device),
-                                               short_key(record.problem, known_families()) +
-                                                   (record.purpose.empty() ? "" : " for " + record.purpose) + ": ",
-                                               reason),
-                                   console.out_width()));
+        console.print(
+            "{}",
+            fitted(fmt::format("{}{}: {}{}\n", settings.yes ? "removed " : "would remove ", device_key(record.device),
+                               short_key(record.problem, known_families()) + (record.purpose.empty() ? "" : " for " + record.purpose) + ": ", reason),
+                   console.out_width()));
     for (const fs::path& file : journals)
         console.print("{}{}: the search was begun anew since\n", settings.yes ? "removed " : "would remove ", file.string());
 }

@@ -32,6 +32,7 @@ struct Settings {
     bool resume = false;
     bool force = false;
     bool profile = false;
+    bool watch = false;
     bool json = false;
 };
 
@@ -69,6 +70,7 @@ TuneSettings settings_of(const Settings& settings) {
     tune.samples = static_cast<int>(std::min<std::int64_t>(settings.samples, 100000));
     if (settings.seed >= 0) tune.seed = static_cast<std::uint64_t>(settings.seed);
     tune.resume = settings.resume;
+    tune.watch = settings.watch;
     tune.energy = settings.energy;
     tune.prior = !settings.no_prior;
     for (const Problem& problem : tune.problems) parse_restriction(families.of(problem).space(problem, tune.device.limits), tune.only);
@@ -157,6 +159,8 @@ Action declare(Options& options) {
     options.number("seed", settings->seed, "N", "of all random choices; default 1, or with --resume the earlier run's");
     options.number("samples", settings->samples, "N", "time steps per candidate at most, fewer when the spread already decides; default 40", 6);
     options.flag("force", settings->force, "without problems: also those that are tuned already");
+    options.flag("watch", settings->watch,
+                 "show the whole session on the terminal: every problem with its candidates, failures, time left and best so far");
     options.flag("profile", settings->profile, "also show where the time went: set-up, reference, ceilings, compilers, verification, measurements");
     options.flag("json", settings->json, "print one JSON document at the end");
     return [settings](Console& console) { return run_tune(*settings, console); };
@@ -176,6 +180,7 @@ Command tune_command() {
         "Winners are merged into the database as soon as a problem is done. Every evaluation is in a journal (DIR/journals) at once: after Ctrl-C, "
         "kill or a power failure --resume goes on where the run stood. Ctrl-C keeps the best so far and ends with exit code 4; a second Ctrl-C "
         "quits at once.\n\n"
+        "From another terminal 'hone watch' sees the same as --watch, whether the run still goes on or not.\n\n"
         "Several problems (lists, ranges, several families) are tuned in turn. --budget is for the whole run and is shared evenly among the problems "
         "that remain. For trustworthy times leave the device alone meanwhile.",
         {{"tune", "one problem of each of several families on the best device; what tools/quickstart does"},
