@@ -68,6 +68,7 @@ Command show_command();
 Command explain_command();
 Command diff_command();
 Command verify_command();
+Command roofline_command();
 Command plot_command();
 Command report_command();
 Command lookup_command();

@@ -111,11 +111,11 @@ Exit dispatch(std::vector<std::string> arguments, Console& console) {
 }  // namespace
 
 std::span<const Command> commands() {
-    static const std::vector<Command> table{doctor_command(),  devices_command(),   families_command(),   space_command(),   emit_command(),
-                                            compile_command(), new_command(),       check_command(),      tune_command(),    watch_command(),
-                                            balance_command(), show_command(),      explain_command(),    diff_command(),    verify_command(),
-                                            plot_command(),    report_command(),    lookup_command(),     db_command(),      simulate_command(),
-                                            convert_command(), operators_command(), completion_command(), version_command(), worker_command()};
+    static const std::vector<Command> table{
+        doctor_command(),  devices_command(),   families_command(),   space_command(),   emit_command(),   compile_command(), new_command(),
+        check_command(),   tune_command(),      watch_command(),      balance_command(), show_command(),   explain_command(), diff_command(),
+        verify_command(),  roofline_command(),  plot_command(),       report_command(),  lookup_command(), db_command(),      simulate_command(),
+        convert_command(), operators_command(), completion_command(), version_command(), worker_command()};
     return table;
 }
 

@@ -1,6 +1,7 @@
 #include "tools/database_folder.hpp"
 
 #include "generator/error.hpp"
+#include "tuner/formats/journal_space.hpp"
 #include "tuning_db/database_file.hpp"
 #include "tuning_db/file_store.hpp"
 #include "tuning_db/places.hpp"
@@ -30,7 +31,8 @@ std::set<std::filesystem::path> journal_files(const std::filesystem::path& folde
 
 JournalText read_journal(const std::filesystem::path& file) {
     constexpr std::int64_t largest = std::int64_t{1} << 30;
-    return parse_journal(read_file(file, largest), file.string());
+    const std::string text = read_file(file, largest);
+    return parse_journal(is_journal(text) ? text : journal_text(read_recorded_space(file)), file.string());
 }
 
 void declare_database(Options& options, std::string& folder) {

@@ -20,7 +20,8 @@ std::string database_places(const std::string& given, const std::string& device_
 /// The journals that lie in a folder of results, without those of runs that were begun anew; none where there is no such folder.
 std::set<std::filesystem::path> journal_files(const std::filesystem::path& folder);
 
-/// Reads a journal's file. Throws Error naming file and line.
+/// Reads a journal's file, or what another tuner measured of a space (read_recorded_space) as the journal of an exhaustive run. Throws Error naming
+/// file and line.
 JournalText read_journal(const std::filesystem::path& file);
 
 /// Declares `--db` of a command that reads.

@@ -3,12 +3,14 @@
 #include <filesystem>
 #include <set>
 
+#include "tools/chart_output.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/json.hpp"
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/result_charts.hpp"
+#include "tools/scaling_charts.hpp"
 #include "tuning_db/file_store.hpp"
 #include "tuning_db/places.hpp"
 
@@ -21,26 +23,35 @@ struct Settings {
     std::vector<std::string> words;
     std::string over;
     std::string as;
-    std::string journal;
+    std::vector<std::string> journals;
+    std::string table;
     std::string output;
     std::string database;
     std::string device_file;
+    bool weak = false;
+    bool text = false;
     bool json = false;
 };
 
-// Of one device, which a chart is about.
-std::vector<Record> records_of(const Settings& settings, Console& console) {
+// Of all devices, for charts that compare them; also for other purposes, and shared ones.
+std::vector<Record> all_records(const Settings& settings, Console& console) {
     const Database database = read_database(settings.database, settings.device_file, known_families(), console);
     std::vector<Record> all = database.first_records();
     const ProblemFilter filter(settings.words, with_families_of(all, known_families()));
-    std::vector<Record> records;
-    std::set<std::string> devices;
-    for (const Record& record : all) {
+    std::erase_if(all, [&](const Record& record) {
         const bool device = settings.as.empty() || record.device.name == settings.as || device_key(record.device) == settings.as;
-        if (record.hybrid || !record.purpose.empty() || !device || !filter.matches(record.problem)) continue;
-        devices.insert(device_key(record.device));
-        records.push_back(record);
-    }
+        return !device || !filter.matches(record.problem);
+    });
+    if (all.empty()) throw Error("plot", "there are no such results", "'hone show' lists what there is");
+    return all;
+}
+
+// Of one device, which a chart is about.
+std::vector<Record> records_of(const Settings& settings, Console& console) {
+    std::vector<Record> records = all_records(settings, console);
+    std::erase_if(records, [](const Record& record) { return record.hybrid || !record.purpose.empty(); });
+    std::set<std::string> devices;
+    for (const Record& record : records) devices.insert(device_key(record.device));
     if (devices.size() > 1) throw Error("plot", fmt::format("there are results of {}", fmt::join(devices, ", ")), "choose one with --as MODEL");
     if (records.empty()) throw Error("plot", "there are no such results", "'hone show' lists what there is");
     return records;
@@ -48,10 +59,8 @@ std::vector<Record> records_of(const Settings& settings, Console& console) {
 
 std::vector<JournalText> journals_of(const Settings& settings) {
     std::vector<JournalText> journals;
-    if (!settings.journal.empty()) {
-        journals.push_back(read_journal(settings.journal));
-        return journals;
-    }
+    for (const std::string& file : settings.journals) journals.push_back(read_journal(file));
+    if (!journals.empty()) return journals;
     const fs::path folder = database_folder(settings.database);
     const ProblemFilter filter(settings.words, known_families());
     for (const fs::path& file : journal_files(folder)) {
@@ -89,14 +98,59 @@ SvgChart of_convergence(const Settings& settings, Console& /*console*/) {
     return convergence_chart(journals_of(settings));
 }
 
+// Of searches where they are named or lie beside the results, else of the results.
+SvgChart of_energy(const Settings& settings, Console& console) {
+    if (!settings.journals.empty()) return energy_chart(journals_of(settings));
+    return energy_chart(all_records(settings, console));
+}
+
+SvgChart of_greenup(const Settings& settings, Console& console) {
+    return greenup_chart(all_records(settings, console));
+}
+
+constexpr std::int64_t largest_table = std::int64_t{1} << 26;
+
+SvgChart of_share(const Settings& settings, Console& /*console*/) {
+    if (settings.table.empty())
+        throw Error("plot share", "no run is named", "write --table FILE with what 'hone balance --json' printed, or with a table of such runs");
+    const std::string text = read_file(settings.table, largest_table);
+    if (text.find_first_not_of(" \t\r\n") != std::string::npos && text[text.find_first_not_of(" \t\r\n")] == '{') {
+        const Json document = Json::parse(text, nullptr, false);
+        if (document.is_discarded()) throw Error(settings.table, "it is no JSON", "give what 'hone balance --json' printed");
+        return share_chart(document);
+    }
+    return share_chart(read_csv(text, settings.table, "give the whole table"));
+}
+
+SvgChart of_scaling(const Settings& settings, Console& console) {
+    const Scaling scaling = settings.weak ? Scaling::weak : Scaling::strong;
+    if (settings.table.empty()) return scaling_chart(all_records(settings, console), scaling);
+    return scaling_chart(read_csv(read_file(settings.table, largest_table), settings.table, "give the whole table"), scaling);
+}
+
 struct Kind {
     std::string name;
+    std::string help;
     SvgChart (*chart)(const Settings&, Console&);
 };
 
-const std::array<Kind, 4>& kinds() {
-    static const std::array<Kind, 4> all{{{"roofline", of_roofline}, {"rate", of_rate}, {"tunable", of_tunable}, {"convergence", of_convergence}}};
+const std::array<Kind, 8>& kinds() {
+    static const std::array<Kind, 8> all{
+        {{"roofline", "GFLOP/s over operations per byte, below the measured ceilings", of_roofline},
+         {"rate", "updates per second over a parameter of the problems, a line for each choice of the others", of_rate},
+         {"tunable", "the times of all candidates of a search over the values of one tunable", of_tunable},
+         {"convergence", "the best so far over the candidates of each search", of_convergence},
+         {"energy", "joules over seconds: of all candidates of searches (--journal), else of the results", of_energy},
+         {"greenup", "speed-up and greenup over the processor alone", of_greenup},
+         {"share", "the share of a step between two devices over the periods of a run (--table)", of_share},
+         {"scaling", "speed-up over the threads or devices, strong or --weak, of results or of a program's runs (--table)", of_scaling}}};
     return all;
+}
+
+std::vector<std::string> kind_names() {
+    std::vector<std::string> names;
+    for (const Kind& kind : kinds()) names.push_back(kind.name);
+    return names;
 }
 
 Json document_of(const SvgChart& chart) {
@@ -112,8 +166,7 @@ Json document_of(const SvgChart& chart) {
 }
 
 Exit plot(Settings settings, Console& console) {
-    std::vector<std::string> names;
-    for (const Kind& kind : kinds()) names.push_back(kind.name);
+    const std::vector<std::string> names = kind_names();
     if (settings.words.empty()) throw Error("plot", "no kind is named", fmt::format("use one of {}", fmt::join(names, ", ")));
     const std::string name = settings.words.front();
     settings.words.erase(settings.words.begin());
@@ -125,45 +178,83 @@ Exit plot(Settings settings, Console& console) {
     if (settings.json) {
         print(console, document_of(chart));
     } else if (settings.output.empty()) {
-        console.print("{}", svg(chart));
+        // A terminal cannot show SVG.
+        console.print("{}", settings.text || console.out_is_terminal ? chart_text(chart, console.columns) : svg(chart));
     } else {
-        replace_file(settings.output, svg(chart));
+        write_chart(chart, settings.output);
         console.message("hone: drew {}\n", settings.output);
     }
     return Exit::ok;
 }
 
+void declare_common(Options& options, Settings& settings) {
+    options.text("output", settings.output, "FILE",
+                 "draw into this file, .svg, .png (by gnuplot) or .txt; default standard output, SVG or, on a terminal, text");
+    options.flag("text", settings.text, "as text, also where standard output is no terminal");
+    options.text("as", settings.as, "MODEL", "the device model, where there are results of several");
+    declare_database(options, settings.database);
+    options.text("device-file", settings.device_file, "FILE", "the results of this one file");
+    options.flag("json", settings.json, "print the points as one JSON document");
+}
+
+Action declare_roofline(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.words("[FAMILY] [key=value...]", settings->words, "which problems, lists and ranges mean any of them");
+    declare_common(options, *settings);
+    return [settings](Console& console) {
+        settings->words.insert(settings->words.begin(), "roofline");
+        return plot(*settings, console);
+    };
+}
+
 Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("KIND [FAMILY] [key=value...]", settings->words,
-                  "roofline, rate, tunable or convergence; then which problems, lists and ranges mean any of them");
+                  fmt::format("{}; then which problems, lists and ranges mean any of them", fmt::join(kind_names(), ", ")));
     options.text("over", settings->over, "NAME", "rate: the problems' parameter along the x axis, default order; tunable: the tunable");
-    options.text("output", settings->output, "FILE.svg", "draw into this file; default standard output");
-    options.text("as", settings->as, "MODEL", "the device model, where there are results of several");
-    options.text("journal", settings->journal, "FILE", "tunable, convergence: this journal instead of those beside the results");
-    declare_database(options, settings->database);
-    options.text("device-file", settings->device_file, "FILE", "roofline, rate: the results of this one file");
-    options.flag("json", settings->json, "print the points as one JSON document");
+    options.list("journal", settings->journals, "FILE",
+                 "tunable, convergence, energy: this journal, or what another tuner measured, instead of those beside the results");
+    options.text("table", settings->table, "FILE", "share: what 'hone balance --json' printed; share, scaling: comma-separated values, see below");
+    options.flag("weak", settings->weak, "scaling: the part of the rate per unit that is kept, where the work grows with the units");
+    declare_common(options, *settings);
     return [settings](Console& console) { return plot(*settings, console); };
 }
 
 }  // namespace plot
 
 Command plot_command() {
-    return {
-        "plot",
-        "charts of results and searches as SVG",
-        "roofline | rate | tunable | convergence [FAMILY] [key=value...] [options]",
-        "Draws into an SVG file, which every browser shows; a pointer that rests on a point is told which result it is.\n\n"
-        "roofline: GFLOP/s over operations per byte, below the measured ceilings. rate: updates per second over a parameter of the problems, a line "
-        "for each choice of the others. tunable: the times of all candidates of a search over the values of one tunable. convergence: the best so "
-        "far "
-        "over the candidates of each search.",
-        {{"plot roofline --as nvidia_h200 --output roofline.svg", "how near everything is to the device's limits"},
-         {"plot rate dg_volume order=3 --over elements --db DIR --output rate.svg", "speed over a parameter"},
-         {"plot tunable --over block_y --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl", "what one tunable does"},
-         {"plot convergence --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl --json", "for another program"}},
-        plot::declare};
+    std::string kinds_text;
+    std::string usage;
+    for (const plot::Kind& kind : plot::kinds()) {
+        kinds_text += fmt::format("{}: {}.\n", kind.name, kind.help);
+        usage += (usage.empty() ? "" : " | ") + kind.name;
+    }
+    return {"plot",
+            "charts of results and searches as SVG, PNG or text",
+            usage + " [FAMILY] [key=value...] [options]",
+            "Draws into an SVG file, which every browser shows; a pointer that rests on a point is told which result it is.\n\n" + kinds_text +
+                "\nA table for scaling has the columns units (or ranks, devices, threads) and seconds, and perhaps run: a line for each. One for "
+                "share has run, "
+                "part and share, and in part periods.",
+            {{"plot roofline --as nvidia_h200 --output roofline.svg", "how near everything is to the device's limits; 'hone roofline' is the same"},
+             {"plot rate dg_volume order=3 --over elements --db DIR --output rate.svg", "speed over a parameter"},
+             {"plot tunable --over block_y --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl", "what one tunable does"},
+             {"plot convergence --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl --json", "for another program"},
+             {"plot share --table benchmarks/results/h200/hybrid.csv --output share.svg", "how two devices came to share a step"},
+             {"plot scaling dg_volume --db DIR --text", "what more threads bring, from results tuned with different OMP_NUM_THREADS"}},
+            plot::declare};
+}
+
+Command roofline_command() {
+    return {"roofline",
+            "how near results are to the device's limits, as a chart",
+            "[FAMILY] [key=value...] [options]",
+            "GFLOP/s over operations per byte of compulsory traffic, a point for each result, below the ceilings that were measured with them: "
+            "memory, and "
+            "arithmetic of each precision. The same as 'hone plot roofline'.",
+            {{"roofline --as nvidia_h200 --output roofline.svg", "a picture for a browser"},
+             {"roofline gauss_seidel_27 --as nvidia_h200 --text", "on the terminal"}},
+            plot::declare_roofline};
 }
 
 }  // namespace hone::tools

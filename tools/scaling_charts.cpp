@@ -1,0 +1,263 @@
+#include "tools/scaling_charts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "generator/error.hpp"
+#include "tools/efficiency_tables.hpp"
+#include "tools/format.hpp"
+#include "tools/known_families.hpp"
+#include "tools/problem_words.hpp"
+#include "tuner/greenup.hpp"
+
+namespace hone::tools {
+namespace {
+
+std::string title_of(const std::string& problem) {
+    try {
+        return short_key(known_families().parse_problem(problem), known_families());
+    } catch (const Error&) {
+        return problem;  // of a family that is not known here
+    }
+}
+
+// What is known of the three ways to compute a problem.
+struct Ways {
+    std::optional<double> processor, gpu, both;  // seconds
+    std::optional<double> processor_watts, gpu_watts, both_watts;
+
+    void take(std::optional<double>& seconds, std::optional<double>& watts, double found, const std::optional<Energy>& energy) {
+        if (found <= 0 || (seconds && *seconds <= found)) return;
+        seconds = found;
+        watts = energy && energy->watts > 0 ? std::optional(energy->watts) : std::nullopt;
+    }
+    void take(const Record& record) {
+        if (!record.hybrid) {
+            if (record.device.target == Target::cpu)
+                take(processor, processor_watts, record.step.median, record.energy);
+            else
+                take(gpu, gpu_watts, record.step.median, record.energy);
+            return;
+        }
+        take(both, both_watts, record.step.median, record.energy);
+        for (const auto& [device, seconds] :
+             {std::pair(record.device.target, record.hybrid->own_seconds), std::pair(record.hybrid->partner.target, record.hybrid->partner_seconds)})
+            take(device == Target::cpu ? processor : gpu, device == Target::cpu ? processor_watts : gpu_watts, seconds, std::nullopt);
+    }
+};
+
+struct GainSeries {
+    SvgChart::Series speed_up, greenup;
+
+    void add(double at, const std::string& problem, const std::optional<double>& reference, const std::optional<double>& reference_watts,
+             const std::optional<double>& seconds, const std::optional<double>& watts) {
+        if (!reference || !seconds) return;
+        speed_up.points.push_back({at, *reference / *seconds, fmt::format("{}: {:.3g}x as fast", problem, *reference / *seconds)});
+        if (!reference_watts || !watts) return;
+        const Gains gains = gains_over({*reference, *reference_watts}, {*seconds, *watts});
+        greenup.points.push_back({at, gains.greenup, fmt::format("{}: {:.3g}x less energy", problem, gains.greenup)});
+    }
+};
+
+struct Units {
+    double units = 0;
+    double value = 0;  // seconds, or updates per second
+    std::string note;
+};
+
+void add_scaling(SvgChart& chart, const std::string& name, std::vector<Units> points, Scaling scaling, bool rates) {
+    std::sort(points.begin(), points.end(), [](const Units& a, const Units& b) { return a.units < b.units; });
+    if (points.size() < 2) return;
+    const Units& first = points.front();
+    SvgChart::Series series{.name = name, .points = {}, .line = true};
+    for (const Units& point : points) {
+        const double times = rates ? point.value / first.value : first.value / point.value;
+        // A unit keeps its rate: the same time for the same work each, or so many times the rate of all.
+        const double y = scaling == Scaling::strong ? times : rates ? times * first.units / point.units : times;
+        series.points.push_back({point.units, y, point.note});
+    }
+    chart.series.push_back(std::move(series));
+}
+
+SvgChart finished(SvgChart chart, Scaling scaling) {
+    double low = std::numeric_limits<double>::infinity();
+    double high = 0;
+    for (const auto& series : chart.series)
+        for (const auto& point : series.points) {
+            low = std::min(low, point.x);
+            high = std::max(high, point.x);
+        }
+    if (high == 0) return chart;
+    SvgChart::Series ideal{.name = "ideal", .points = {}, .line = true, .marks = false, .faint = true};
+    ideal.points = {{low, 1, "ideal"}, {high, scaling == Scaling::strong ? high / low : 1, "ideal"}};
+    chart.series.push_back(std::move(ideal));
+    chart.y_label = scaling == Scaling::strong ? "times as fast as with the fewest" : "part of the rate per unit that is kept";
+    chart.y_from_zero = true;
+    return chart;
+}
+
+std::size_t required(const CsvTable& table, const std::vector<std::string>& names, const std::string& remedy) {
+    for (const std::string& name : names) {
+        const auto found = std::find(table.header.begin(), table.header.end(), name);
+        if (found != table.header.end()) return static_cast<std::size_t>(found - table.header.begin());
+    }
+    throw Error(table.where, fmt::format("it has no column {}", fmt::join(names, " or ")), remedy);
+}
+
+SvgChart share_frame() {
+    return {.title = "share of a step over periods", .x_label = "period", .y_label = "share of the first device", .y_from_zero = true};
+}
+
+void refuse_empty(const SvgChart& chart, const std::string& where, const std::string& found, const std::string& remedy) {
+    if (chart.series.empty()) throw Error(where, found, remedy);
+}
+
+}  // namespace
+
+SvgChart energy_chart(const std::vector<JournalText>& journals) {
+    SvgChart chart{.title = "time against energy", .x_label = "seconds of a step", .y_label = "joules of a step"};
+    for (const JournalText& journal : journals) {
+        const std::vector<TimeAndEnergy> points = metered_points(journal.entries);
+        if (points.empty()) continue;
+        const std::string name = title_of(journal.run.problem);
+        const auto drawn = [](const std::vector<TimeAndEnergy>& from) {
+            std::vector<SvgChart::Point> list;
+            for (const TimeAndEnergy& point : from)
+                list.push_back(
+                    {point.seconds, point.joules, fmt::format("{}: {} and {} J", point.config, duration(point.seconds), significant(point.joules))});
+            return list;
+        };
+        chart.series.push_back({.name = name + ", nobody beats these in both", .points = drawn(pareto_front(points)), .line = true});
+        chart.series.push_back({.name = name + ", candidates", .points = drawn(points), .faint = true});
+    }
+    refuse_empty(chart, "plot energy", "no candidate of these journals was metered", "'hone tune --objective energy' meters them");
+    return chart;
+}
+
+SvgChart energy_chart(const std::vector<Record>& records) {
+    SvgChart chart{.title = "time against energy",
+                   .x_label = "nanoseconds of an update",
+                   .y_label = "nanojoules of an update",
+                   .logarithmic_x = true,
+                   .logarithmic_y = true};
+    std::map<std::string, SvgChart::Series> families;
+    for (const Record& record : records) {
+        if (!record.energy || record.counts.updates <= 0) continue;
+        auto& series = families[record.problem.family()];
+        series.name = record.problem.family();
+        series.points.push_back({record.step.median / record.counts.updates * 1e9, record.energy->joules.median / record.counts.updates * 1e9,
+                                 fmt::format("{}{}: {}, {} J, {} W by {}", short_key(record.problem, known_families()),
+                                             record.purpose.empty() ? "" : " for " + record.purpose, duration(record.step.median),
+                                             significant(record.energy->joules.median), significant(record.energy->watts), record.energy->source)});
+    }
+    for (auto& [name, series] : families) chart.series.push_back(std::move(series));
+    refuse_empty(chart, "plot energy", "no such result has its energy", "'hone tune --energy' meters it");
+    return chart;
+}
+
+SvgChart greenup_chart(const std::vector<Record>& records) {
+    std::map<std::string, Ways> problems;
+    for (const Record& record : records) problems[short_key(record.problem, known_families())].take(record);
+    std::erase_if(problems, [](const auto& entry) { return !entry.second.processor || (!entry.second.gpu && !entry.second.both); });
+    SvgChart chart{
+        .title = "gains over the processor alone", .x_label = "problem; a pointer on a point names it", .y_label = "times", .logarithmic_y = true};
+    GainSeries gpu;
+    GainSeries both;
+    gpu.speed_up = {.name = "speed-up of the GPU alone", .points = {}};
+    gpu.greenup = {.name = "greenup of the GPU alone", .points = {}};
+    both.speed_up = {.name = "speed-up of both", .points = {}};
+    both.greenup = {.name = "greenup of both", .points = {}};
+    for (const auto& [problem, ways] : problems) {
+        const auto at = static_cast<double>(chart.x_names.size());
+        chart.x_names.push_back(fmt::format("{}", chart.x_names.size() + 1));
+        gpu.add(at, problem, ways.processor, ways.processor_watts, ways.gpu, ways.gpu_watts);
+        both.add(at, problem, ways.processor, ways.processor_watts, ways.both, ways.both_watts);
+    }
+    for (auto* series : {&gpu.speed_up, &gpu.greenup, &both.speed_up, &both.greenup})
+        if (!series->points.empty()) chart.series.push_back(std::move(*series));
+    refuse_empty(chart, "plot greenup", "no problem was measured on the processor and on a GPU",
+                 "'hone balance' measures both ways of a problem, or tune it on each");
+    return chart;
+}
+
+SvgChart share_chart(const Json& balance) {
+    SvgChart chart = share_frame();
+    SvgChart::Series series{.name = "share", .points = {}, .line = true};
+    if (balance.is_object() && balance.contains("periods") && balance["periods"].is_array())
+        for (const Json& period : balance["periods"])
+            if (period.is_object() && period.contains("share") && period["share"].is_number())
+                series.points.push_back({static_cast<double>(series.points.size() + 1), period["share"].get<double>(), ""});
+    if (!series.points.empty()) chart.series.push_back(std::move(series));
+    refuse_empty(chart, "plot share", "the document has no periods with a share", "give what 'hone balance --json' printed");
+    return chart;
+}
+
+SvgChart share_chart(const CsvTable& table) {
+    constexpr const char* remedy = "give a table of runs with the columns run, part and share";
+    const std::size_t run = required(table, {"run"}, remedy);
+    const std::size_t part = required(table, {"part"}, remedy);
+    const std::size_t share = required(table, {"share"}, remedy);
+    const std::size_t units = required(table, {"units"}, remedy);
+    SvgChart chart = share_frame();
+    std::map<std::string, SvgChart::Series> runs;
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        if (table.rows[row][part] != "periods") continue;
+        auto& series = runs[table.rows[row][run]];
+        series.name = table.rows[row][run];
+        series.line = true;
+        series.points.push_back(
+            {static_cast<double>(series.points.size() + 1), table.number(row, share, "share"), fmt::format("{} units", table.rows[row][units])});
+    }
+    for (auto& [name, series] : runs) chart.series.push_back(std::move(series));
+    refuse_empty(chart, table.where, "it has no rows of periods", remedy);
+    return chart;
+}
+
+SvgChart scaling_chart(const std::vector<Record>& records, Scaling scaling) {
+    // By what is compared: the device's name but for its units, and the problem, of which sizes may differ where it grows with the units.
+    std::map<std::pair<std::string, std::string>, std::map<int, const Record*>> groups;
+    for (const Record& record : records) {
+        if (record.hybrid) continue;
+        const std::string problem = scaling == Scaling::strong ? short_key(record.problem, known_families()) : record.problem.class_key();
+        const Record*& best = groups[{record.device.name + " " + record.device.architecture, problem}][record.device.units];
+        if (best == nullptr || record.gigaupdates_per_second() > best->gigaupdates_per_second()) best = &record;
+    }
+    SvgChart chart{.title = scaling == Scaling::strong ? "strong scaling" : "weak scaling", .x_label = "threads or multiprocessors", .y_label = ""};
+    for (const auto& [group, by_units] : groups) {
+        std::vector<Units> points;
+        for (const auto& [units, record] : by_units)
+            points.push_back(
+                {static_cast<double>(units), record->gigaupdates_per_second(),
+                 fmt::format("{} on {} units: {} a step", short_key(record->problem, known_families()), units, duration(record->step.median))});
+        add_scaling(chart, group.second, std::move(points), scaling, true);
+    }
+    refuse_empty(chart, "plot scaling", "no problem was measured with different numbers of units",
+                 "tune with other OMP_NUM_THREADS, or give a table of a program's runs with --table FILE.csv");
+    return finished(std::move(chart), scaling);
+}
+
+SvgChart scaling_chart(const CsvTable& table, Scaling scaling) {
+    constexpr const char* remedy = "give a table with the columns units (or ranks, devices, threads) and seconds, and perhaps run";
+    const std::size_t units = required(table, {"units", "ranks", "devices", "threads"}, remedy);
+    const std::size_t seconds = required(table, {"seconds"}, remedy);
+    const auto run = static_cast<std::size_t>(std::find(table.header.begin(), table.header.end(), "run") - table.header.begin());
+    std::map<std::string, std::vector<Units>> runs;
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        const Units point{table.number(row, units, "number of units"), table.number(row, seconds, "time in seconds"),
+                          table.rows[row][seconds] + " s"};
+        if (point.units <= 0 || point.value <= 0) throw Error(table.place(row), "units and seconds must be more than 0", remedy);
+        runs[run < table.header.size() ? table.rows[row][run] : "measured"].push_back(point);
+    }
+    SvgChart chart{.title = scaling == Scaling::strong ? "strong scaling" : "weak scaling", .x_label = table.header[units], .y_label = ""};
+    for (auto& [name, points] : runs) add_scaling(chart, name, std::move(points), scaling, false);
+    refuse_empty(chart, table.where, "no run has two rows", remedy);
+    return finished(std::move(chart), scaling);
+}
+
+}  // namespace hone::tools
