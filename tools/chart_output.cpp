@@ -117,6 +117,7 @@ std::string chart_text(const SvgChart& chart, int columns) {
                 grid[row][column] = faint ? '.' : letter_of(i);
             }
     std::string text = cut(chart.title, columns) + "\n" + cut(chart.y_label, columns) + "\n";
+    for (std::string& line : grid) line.erase(line.find_last_not_of(' ') + 1);
     for (int row = 0; row < rows; ++row)
         text += fmt::format("{:>{}} |{}\n", row == 0 ? top : row == rows - 1 ? bottom : "", margin, grid[static_cast<std::size_t>(row)]);
     const std::string left = name_at(chart, x.low());

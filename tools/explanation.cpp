@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <random>
+#include <unordered_set>
 
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
@@ -62,6 +64,34 @@ Json document_of(const CostModel& model, const SearchSpace& space) {
 
 }  // namespace
 
+namespace {
+
+// The most promising of members that were not measured, of which a thousand are drawn.
+std::optional<SearchExplanation::FurtherMinute> further_minute(const SearchExplanation& search, std::int64_t members) {
+    constexpr std::size_t most_drawn = 1000;
+    constexpr int most_tries = 20000;
+    const TuningStory& story = search.story;
+    const SearchSpace& space = search.measured.space;
+    if (!search.tells() || story.elapsed <= 0) return std::nullopt;
+    const double open = static_cast<double>((members > 0 ? members : space.product()) - story.evaluations);
+    if (open <= 0) return SearchExplanation::FurtherMinute{0, {0, 0}, true};
+    std::unordered_set<std::int64_t> seen;
+    for (const MeasuredCost& cost : search.measured.costs) seen.insert(cost.index);
+    std::vector<std::int64_t> drawn;
+    std::mt19937_64 engine(1);  // the same journal is told the same
+    const auto product = static_cast<std::uint64_t>(space.product());
+    for (int i = 0; i < most_tries && drawn.size() < most_drawn; ++i)
+        if (const auto index = static_cast<std::int64_t>(engine() % product); seen.insert(index).second && !space.check(space.at(index)))
+            drawn.push_back(index);
+    if (drawn.empty()) return std::nullopt;
+    const double rate = 60 * story.evaluations / story.elapsed;
+    const double asks = std::min(rate, open);
+    const double weight = std::max(1.0, open / static_cast<double>(drawn.size()));
+    return SearchExplanation::FurtherMinute{asks, search.model->outlook(drawn, weight, asks, 0.01), rate >= open};
+}
+
+}  // namespace
+
 bool SearchExplanation::tells() const {
     return model && explained >= trusted;
 }
@@ -85,6 +115,7 @@ SearchExplanation explain_search(const JournalText& journal, const std::string& 
     const bool there = std::any_of(measured.begin(), measured.end(), [&](const auto& one) { return one.config == recorded_winner; });
     search.winner = there ? recorded_winner : measured.front().config;
     search.neighbours = neighbours_of(search.winning(), search.measured, search.tells() ? &*search.model : nullptr);
+    search.minute = further_minute(search, journal.run.members);
     if (!search.measured.whole)
         search.missing.emplace_back("which configurations are impossible: the journal's space is not one of this hone's families");
     return search;
@@ -122,6 +153,11 @@ Json json_of(const SearchExplanation& search, const RunDescription& run, const s
         document["explained"] = search.explained;
         document["effects"] = search.tells() ? document_of(*search.model, search.measured.space) : Json::array();
     }
+    if (search.minute)
+        document["further_minute"] = {{"candidates", search.minute->candidates},
+                                      {"chance_of_one_percent", search.minute->outlook.chance},
+                                      {"gain", search.minute->outlook.gain},
+                                      {"all_that_is_left", search.minute->all}};
     Json neighbours = Json::array();
     for (const Neighbour& neighbour : search.neighbours) neighbours.push_back(document_of(neighbour, search.measured.space));
     document["neighbours"] = std::move(neighbours);

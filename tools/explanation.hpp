@@ -20,6 +20,13 @@ struct SearchExplanation {
     double explained = 0;            ///< CostModel::explained
     std::string winner;              ///< the recorded winner where the journal has it, else the journal's best
     std::vector<Neighbour> neighbours;
+    /// What a further minute of the search may bring, by the model; absent where it tells nothing, or where the journal has no times.
+    struct FurtherMinute {
+        double candidates = 0;  ///< at the rate of this search
+        Outlook outlook;        ///< on a gain of 1 %
+        bool all = false;       ///< no more than these are left
+    };
+    std::optional<FurtherMinute> minute;
     std::vector<std::string> missing;  ///< what cannot be told, and why
 
     bool tells() const;  ///< the model's word is worth something

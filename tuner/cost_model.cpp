@@ -9,6 +9,7 @@
 
 #include "tuner/strategies/member_geometry.hpp"
 #include "tuner/strategies/member_kernel.hpp"
+#include "tuner/strategies/remaining_gain.hpp"
 
 namespace hone {
 namespace {
@@ -255,6 +256,30 @@ CostModel::Prediction CostModel::predict(std::int64_t index) const {
     const std::vector<double> known = state_->factor->forward(common);
     const double deviation = std::sqrt(state_->variance * std::max(0.0, 1 - dot(known, known)));
     return {std::exp(logarithm), std::exp(logarithm - deviations * deviation), std::exp(logarithm + deviations * deviation)};
+}
+
+Outlook CostModel::outlook(const std::vector<std::int64_t>& members, double weight, double asks, double part) const {
+    const double best = *std::min_element(state_->value.begin(), state_->value.end());
+    struct Promise {
+        OpenMember member;
+        double improvement;
+    };
+    std::vector<Promise> promises;
+    promises.reserve(members.size());
+    for (const std::int64_t index : members) {
+        const Prediction prediction = predict(index);
+        const double deviation = std::log(prediction.high / prediction.low) / 2 / deviations;
+        promises.push_back({{{std::log(prediction.cost), std::max(deviation, 1e-9)}, weight}, prediction.improvement(std::exp(best))});
+    }
+    std::sort(promises.begin(), promises.end(), [](const Promise& a, const Promise& b) { return a.improvement > b.improvement; });
+    std::vector<OpenMember> asked;
+    for (const Promise& promise : promises) {
+        if (asks <= 0) break;
+        asked.push_back(promise.member);
+        asked.back().weight = std::min(weight, asks);
+        asks -= weight;
+    }
+    return remaining_gain(asked, best, part);
 }
 
 std::vector<CostModel::Effect> CostModel::effects() const {

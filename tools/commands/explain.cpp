@@ -14,6 +14,7 @@
 #include "tools/format.hpp"
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
+#include "tools/profiler.hpp"
 #include "tools/record_kernel.hpp"
 #include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
@@ -35,6 +36,7 @@ struct Settings {
     std::string database;
     std::string device_file;
     bool compile = false;
+    bool profile = false;
     bool verbose = false;
     bool json = false;
 };
@@ -46,6 +48,7 @@ struct Subject {
     std::optional<Record> record;
     std::optional<JournalText> journal;
     std::string journal_file;
+    std::vector<HardwareCounter> counters;  // as a profiler read them, when it was asked for
     std::vector<EntryResources> resources;  // of the compiled kernel, when it was asked for
     std::vector<std::string> missing;       // what cannot be told, and why
 };
@@ -193,6 +196,20 @@ void compile_kernel(Subject& subject) {
     } catch (const MissingError& error) {
         subject.missing.push_back(fmt::format("registers, shared memory and spills: {}", error.what()));
     }
+}
+
+// What stands in the way is said.
+void profile_kernel(Subject& subject, const Settings& settings) {
+    try {
+        subject.counters = read_counters(*subject.record, settings.database);
+    } catch (const Error& error) {
+        subject.missing.push_back(fmt::format("the hardware's counters: {}", error.what()));
+    }
+}
+
+void print_counters(const Subject& subject, Console& console) {
+    console.styled(Style::strong, "what the hardware counted");
+    console.print("\n{}\n", fitted(counters_table(subject.counters, subject.record->counts), console.out_width()));
 }
 
 void print_resources(const std::vector<EntryResources>& resources, Console& console) {
@@ -348,6 +365,14 @@ void print_convergence(const SearchExplanation& search, Console& console) {
         "{}", fitted(fmt::format("  within 10 % of the best after {} candidates, 5 % after {}, 1 % after {}; the last third of the run brought {}\n",
                                  story.evaluations_to(0.1), story.evaluations_to(0.05), story.evaluations_to(0.01), percent(story.late_gain())),
                      width));
+    if (search.minute && search.minute->candidates == 0)
+        console.print("  nothing is left to try: the whole space was\n");
+    else if (search.minute)
+        console.print(
+            "{}", fitted(fmt::format("  a further minute is worth {:.0f} candidates{}: predicted to bring {}, with a chance of {} of more than 1 %\n",
+                                     search.minute->candidates, search.minute->all ? ", all that are left" : "", percent(search.minute->outlook.gain),
+                                     percent(search.minute->outlook.chance)),
+                         width));
     if (const Neighbour* next = most_promising(search))
         console.print("{}",
                       fitted(fmt::format("  of what was not measured next to the winner, {}={} promises most: {} less time, predicted\n",
@@ -364,6 +389,7 @@ void print_text(const Subject& subject, const std::optional<SearchExplanation>& 
     console.print("\n{}\n", subject.device.name.empty() ? "" : fitted(device_line(subject.device), width) + "\n");
     if (subject.record) print_record(*subject.record, console);
     if (!subject.resources.empty()) print_resources(subject.resources, console);
+    if (!subject.counters.empty()) print_counters(subject, console);
     if (search) print_candidates(*search, subject, console);
     if (search && search->model) print_effects(*search, console, settings.verbose);
     if (search && !search->neighbours.empty()) print_neighbours(*search, console, settings.verbose);
@@ -390,12 +416,19 @@ Exit explain(const Settings& settings, Console& console) {
                 compile_report_command(*subject.record, known_families()));
         }
     }
+    if (settings.profile) {
+        if (subject.record)
+            profile_kernel(subject, settings);
+        else
+            subject.missing.emplace_back("the hardware's counters: a journal alone names no result; give the problem's words");
+    }
     if (!settings.json) {
         print_text(subject, search, settings, console);
     } else {
         Json document{
             {"problem", subject.problem}, {"device", subject.device.name}, {"record", subject.record ? tools::json_of(*subject.record) : Json()}};
         if (subject.record) document["launches"] = launches(*subject.record);
+        if (!subject.counters.empty()) document["counters"] = tools::json_of(subject.counters);
         if (!subject.resources.empty()) document["resources"] = tools::json_of(subject.resources);
         document["search"] = search ? json_of(*search, subject.journal->run, subject.journal_file) : Json();
         document["missing"] = subject.missing;
@@ -413,6 +446,7 @@ Action declare(Options& options) {
     declare_database(options, settings->database);
     options.text("device-file", settings->device_file, "FILE", "look for the record in this one file");
     options.flag("compile", settings->compile, "compile the kernel for its device: registers, shared and local memory, spills");
+    options.flag("profile", settings->profile, "read the hardware's counters while the kernel runs here, where Nsight Compute (ncu) is installed");
     options.flag("verbose", settings->verbose, "all effects, and why neighbours are impossible", 'v');
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) { return explain(*settings, console); };
