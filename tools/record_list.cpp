@@ -55,7 +55,8 @@ const std::array<RecordColumn, 17>& columns() {
          {"energy", "J", "joules of a time step", 9,
           [](const Record& record) { return record.energy ? significant(record.energy->joules.median) : ""; }},
          {"power", "W", "mean power in watts", 10, [](const Record& record) { return record.energy ? significant(record.energy->watts) : ""; }},
-         {"remarks", "remarks", "what to know before trusting it", 3, remark, [](const Record&) { return Style::fair; }, true},
+         {"remarks", "remarks", "what to know before trusting it", 3, [](const Record& record) { return remark(record); },
+          [](const Record&) { return Style::fair; }, true},
          {"safe", "safe", "time of a step of the safe configuration", 0,
           [](const Record& record) { return measured(record.safe_seconds, duration(record.safe_seconds)); }},
          {"date", "date", "day of the measurement, UTC", 0, [](const Record& record) { return record.date.substr(0, 10); }, nullptr, true},
@@ -238,9 +239,7 @@ class Group {
 
     void print_details(Console& console, const Record& record) const {
         if (!how_.verbose) return;
-        std::vector<std::string> lines{record.config.key(), energy_line(record), doubt(record)};
-        lines.push_back(fmt::format("{} candidates{}, {}, hone {}", record.evaluations, record.strategy.empty() ? "" : " by " + record.strategy,
-                                    record.date, record.versions.hone));
+        std::vector<std::string> lines{record.config.key(), energy_line(record), doubt(record), found_line(record), conditions_line(record)};
         for (const std::string& line : lines)
             if (!line.empty()) console.print("      {}\n", how_.width > 0 ? folded(cell(line), line_width() - 6) : cell(line));
     }
@@ -321,12 +320,15 @@ double uncertainty(const Statistics& statistics) {
     return statistics.median > 0 ? std::max(0.0, (statistics.high - statistics.low) / 2 / statistics.median) : 0;
 }
 
-std::string remark(const Record& record) {
+std::string remark(const Record& record, std::chrono::system_clock::time_point today) {
+    constexpr auto year = std::chrono::hours(24 * 365);
     std::string text;
     const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
     if (!record.verified()) add("not verified");
     if (!doubt(record).empty()) add(record.disturbed.empty() ? "disturbed?" : "disturbed");
+    if (!record.conditions.busy.empty()) add("busy");
     if (uncertainty(record.step) > unsure) add("unsure");
+    if (record.date < utc_date(today - year) || is_older_version(record.versions.hone, HONE_VERSION)) add("old");
     if (record.hybrid) {
         add("shared with " + device_key(record.hybrid->partner));
     } else if (!record.purpose.empty()) {

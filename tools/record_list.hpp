@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,9 +39,10 @@ struct RecordListing {
 /// above its figures, wrapped.
 void list_records(const std::vector<Record>& records, const RecordListing& how, Console& console);
 
-/// What a reader should know before trusting a record, in a word or two: "disturbed", "unsure" (the interval of its median is wider than 2 % on
-/// either side), "energy" or another purpose, "shared" by two devices. Empty: nothing.
-std::string remark(const Record& record);
+/// What a reader should know before trusting a record, in a word or two: "disturbed", "busy" (other work on the machine meanwhile), "unsure" (the
+/// interval of its median is wider than 2 % on either side), "old" (a year before `today`, or by an older version of hone than this), "for energy" or
+/// another purpose, "shared" by two devices. Empty: nothing.
+std::string remark(const Record& record, std::chrono::system_clock::time_point today = std::chrono::system_clock::now());
 
 /// Half the width of the 95 % confidence interval of a median, relative to it; 0 where there is none.
 double uncertainty(const Statistics& statistics);

@@ -41,6 +41,22 @@ std::string doubt(const Record& record) {
     return why.empty() ? "" : fmt::format("disturbed? {}: measure again on an idle machine", why);
 }
 
+std::string found_line(const Record& record) {
+    return fmt::format("{} candidates{}{}, {}, hone {}", record.evaluations, record.strategy.empty() ? "" : " by " + record.strategy,
+                       record.seed ? fmt::format(", seed {}", *record.seed) : "", record.date, record.versions.hone);
+}
+
+std::string conditions_line(const Record& record) {
+    const Conditions& conditions = record.conditions;
+    std::vector<std::string> parts;
+    if (conditions.sm_megahertz) parts.push_back(fmt::format("{:.0f} MHz", *conditions.sm_megahertz));
+    if (conditions.memory_megahertz) parts.push_back(fmt::format("memory {:.0f} MHz", *conditions.memory_megahertz));
+    if (conditions.temperature_celsius) parts.push_back(fmt::format("{:.0f} °C", *conditions.temperature_celsius));
+    for (const std::string& reason : conditions.throttle_reasons) parts.push_back("held back: " + reason);
+    if (!conditions.busy.empty()) parts.push_back("the machine was busy: " + conditions.busy);
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string device_line(const DeviceFingerprint& device) {
     std::string text =
         fmt::format("{} ({}, {} {})", device.name, device.architecture, device.units, device.target == Target::cpu ? "threads" : "multiprocessors");

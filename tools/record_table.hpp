@@ -14,6 +14,10 @@ namespace hone::tools {
 std::string record_table(const std::vector<Record>& records, const std::vector<std::string>& remarks = {});
 
 /// "NVIDIA H200 (sm_90, 132 units), driver 580.1, NVRTC 13.0".
+/// How a record was found, in a line: candidates, strategy, seed, date, version.
+std::string found_line(const Record& record);
+/// Clocks, temperature, throttling and other work of a measurement, in a line; empty where nobody told.
+std::string conditions_line(const Record& record);
 std::string device_line(const DeviceFingerprint& device);
 /// "processors 0-15, threads bound by OMP_PROC_BIND: close"
 std::string team_line(const Team& team);

@@ -56,7 +56,7 @@ constexpr std::array fields{"set",     "device",  "family",  "problem",   "purpo
                             "high",    "minimum", "samples", "unit",      "updates",  "operations",  "bytes",  "ceiling_fraction",
                             "ceiling", "safe",    "error",   "tolerance", "strategy", "evaluations", "date",   "hone",
                             "source",  "found",   "remark",  "doubt",     "limit",    "joules",      "watts",  "meter",
-                            "team",    "share",   "partner"};
+                            "team",    "share",   "partner",   "seed",      "conditions"};
 
 Json row_of(const Record& record, int set, std::size_t device, const Families& families) {
     // JSON has no infinity: what was never verified has no error.
@@ -95,7 +95,9 @@ Json row_of(const Record& record, int set, std::size_t device, const Families& f
              record.energy ? record.energy->source : "",
              record.team ? team_line(*record.team) : "",
              record.hybrid ? record.hybrid->share : 1,
-             record.hybrid ? record.hybrid->partner.name : ""};
+             record.hybrid ? record.hybrid->partner.name : "",
+             record.seed ? std::to_string(*record.seed) : "",
+             conditions_line(record)};
     return row;
 }
 

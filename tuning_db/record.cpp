@@ -72,6 +72,10 @@ std::string utc_date(std::chrono::system_clock::time_point moment) {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(moment)));
 }
 
+bool is_older_version(const std::string& a, const std::string& b) {
+    return version_numbers(a) < version_numbers(b);
+}
+
 double gain(const Record& record) {
     return record.safe_seconds > 0 && record.step.median > 0 ? record.safe_seconds / record.step.median : 0;
 }

@@ -136,6 +136,9 @@ struct Record {
 /// A moment as records have it: "2026-11-21T14:05:00Z". Texts of later moments come later in the alphabet.
 std::string utc_date(std::chrono::system_clock::time_point moment = std::chrono::system_clock::now());
 
+/// Whether version `a` ("0.1.0") is older than `b`.
+bool is_older_version(const std::string& a, const std::string& b);
+
 /// Time of the safe configuration over time of the winner; 0 when it was not measured.
 double gain(const Record& record);
 

@@ -15,7 +15,7 @@ Record sample_record(const Families& families, const Problem& problem, const std
     record.tolerance = 1e-6;
     record.strategy = "random";
     record.evaluations = 10;
-    record.date = "2026-11-21T14:05:00Z";
+    record.date = utc_date();
     record.versions = {"0.1.0", std::string(64, 'a')};
     return record;
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/families/built_in_families.hpp"
+#include "runtime/sha256.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/ask.hpp"
 #include "tools/command.hpp"
@@ -92,6 +93,80 @@ TEST_F(DbCommand, CountsWhatThereIs) {
     EXPECT_THAT(text.out, HasSubstr("3 in "));
     EXPECT_THAT(text.out, HasSubstr("2026-10-01 to 2026-11-21"));
     EXPECT_EQ(hone_db({"stats", folder("empty", {})}).code, Exit::nothing);
+}
+
+TEST_F(DbCommand, CountsKernelsOfTodayAndWhatRecordsDoNotSay) {
+    Record same = record_of(dg, 1e-3);
+    const Family& family = built_in_families().of(same.problem);
+    same.versions.source_hash = sha256(family.kernel(same.problem, same.config, cuda_limits(90)).text);
+    same.seed = 3;
+    Record impossible = record_of(gs, 1e-3);
+    impossible.config = Config({{"gone", std::int64_t{3}}});
+    const auto device = nlohmann::json::parse(
+        hone_db({"stats", folder("kernels", {same, impossible, record_of("gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96", 1e-3)}),
+                 "--json"})
+            .out)["devices"][0];
+    EXPECT_EQ(device["kernels"], (nlohmann::json{{"same", 1}, {"other", 1}, {"impossible", 1}}));
+    EXPECT_EQ(device["lacking"]["seed"], 2);
+    EXPECT_EQ(device["lacking"]["clocks"], 3);
+    EXPECT_FALSE(device["lacking"].contains("driver"));
+}
+
+TEST_F(DbCommand, PrunesByRulesAndKeepsWhatWas) {
+    Record unverified = record_of(gs, 1e-3);
+    unverified.verification_error = 1;
+    Record old = record_of(dg, 1e-3);
+    old.date = "2020-01-01T00:00:00Z";
+    Record disturbed = record_of("gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96", 1e-3);
+    disturbed.disturbed = "the machine was busy";
+    disturbed.date = old.date = "2020-01-01T00:00:00Z";
+    const std::string here = folder("prune", {unverified, old, disturbed});
+    const std::string before = read_file(here + "/nvidia_h200.json", 1 << 20);
+    const auto pruned = [&](std::vector<std::string> options) {
+        std::vector<std::string> words{"prune", here, "--json"};
+        words.insert(words.end(), options.begin(), options.end());
+        return nlohmann::json::parse(hone_db(words).out)["pruned"].size();
+    };
+    EXPECT_EQ(pruned({}), 1U);
+    EXPECT_EQ(pruned({"--disturbed"}), 2U);
+    EXPECT_EQ(pruned({"--older-than", "365"}), 3U);
+    EXPECT_EQ(pruned({"--other-kernel"}), 3U) << "none has the hash of a kernel";
+    EXPECT_EQ(pruned({"--device", "nvidia_a100", "--disturbed"}), 0U);
+    EXPECT_EQ(pruned({"--beside", folder("beside", {old})}), 2U);
+    EXPECT_EQ(read_file(here + "/nvidia_h200.json", 1 << 20), before) << "without --yes nothing changes";
+    const Answer done = hone_db({"prune", here, "--disturbed", "--yes"});
+    EXPECT_EQ(done.code, Exit::ok) << done.error;
+    EXPECT_THAT(done.out, HasSubstr("not verified within its tolerance"));
+    EXPECT_EQ(Database::load(here, built_in_families()).records().size(), 1U);
+    EXPECT_EQ(read_file(here + "/nvidia_h200.json.previous", 1 << 20), before);
+    EXPECT_EQ(hone_db({"prune", here}).code, Exit::nothing);
+    EXPECT_EQ(hone_db({"prune", here, "--beside", here}).code, Exit::wrong_input);
+    EXPECT_THAT(hone_db({"stats", here, "--yes"}).error, HasSubstr("that is of 'hone db prune'"));
+}
+
+TEST_F(DbCommand, PrunesEarlierJournalsAlone) {
+    const std::string here = folder("journals", {record_of(dg, 1e-3)});
+    std::filesystem::create_directories(here + "/journals");
+    for (const char* const name : {"a.jsonl", "a.jsonl.previous", "a.jsonl.previous-2"}) replace_file(here + "/journals/" + name, "{}");
+    EXPECT_EQ(hone_db({"prune", here, "--journals", "--yes"}).code, Exit::ok);
+    EXPECT_TRUE(std::filesystem::exists(here + "/journals/a.jsonl"));
+    EXPECT_FALSE(std::filesystem::exists(here + "/journals/a.jsonl.previous"));
+    EXPECT_FALSE(std::filesystem::exists(here + "/journals/a.jsonl.previous-2"));
+    EXPECT_EQ(Database::load(here, built_in_families()).records().size(), 1U);
+}
+
+TEST_F(DbCommand, DiffSaysWhatAMergeWouldDo) {
+    const Record faster = record_of(dg, 0.5e-3);
+    const std::string mine = folder("mine", {record_of(dg, 1e-3), record_of(gs, 1e-3)});
+    const std::string other = folder("other", {faster, record_of("gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96", 1e-3)});
+    const auto document = nlohmann::json::parse(hone_db({"diff", mine, other, "--json"}).out);
+    EXPECT_EQ(document["counts"], (nlohmann::json{{"added", 1}, {"replaced", 1}, {"kept", 0}, {"identical", 0}}));
+    EXPECT_EQ(document["only_in_folder"], 1);
+    const auto merged = nlohmann::json::parse(hone_db({"merge", mine, other, "--json"}).out);
+    EXPECT_EQ(merged["added"], document["counts"]["added"]);
+    EXPECT_EQ(merged["replaced"], document["counts"]["replaced"]);
+    EXPECT_EQ(nlohmann::json::parse(hone_db({"diff", mine, other, "--json"}).out)["counts"]["identical"], 2);
+    EXPECT_EQ(hone_db({"diff", mine}).code, Exit::wrong_input);
 }
 
 TEST_F(DbCommand, ValidatesEveryFileAndNamesThePlaceOfAnError) {

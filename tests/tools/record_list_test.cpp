@@ -36,7 +36,7 @@ Record record_of(const std::string& problem, double seconds, double fraction) {
     record.ceiling = "memory";
     record.strategy = "surrogate";
     record.evaluations = 17;
-    record.date = "2026-11-21T14:05:00Z";
+    record.date = utc_date();
     record.versions = {"0.1.0", std::string(64, 'a')};
     return record;
 }

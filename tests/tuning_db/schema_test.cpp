@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "tests/support/json_schema.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tuning_db/test_families.hpp"
@@ -27,46 +24,12 @@ struct Question {
     int version = schema_version;
 };
 
-// Reads schema, file, schema, file, ... and prints v (valid) or i (invalid) for each pair.
-constexpr const char* program = R"(
-import json, sys
-from jsonschema import Draft202012Validator
-for schema, document in zip(sys.argv[1::2], sys.argv[2::2]):
-    schema, document = (json.load(open(path)) for path in (schema, document))
-    Draft202012Validator.check_schema(schema)
-    print(end="v" if Draft202012Validator(schema).is_valid(document) else "i")
-)";
-
-// One letter per question; empty where there is no python3 with jsonschema. Started without a shell.
 std::string verdicts(const std::vector<Question>& questions) {
-    std::vector<std::string> arguments{"python3", "-c", program};
-    for (const auto& [file, version] : questions) {
-        arguments.push_back(test::source_path(fmt::format("tuning_db/schema/database-{}.schema.json", version)));
-        arguments.push_back(file.string());
-    }
-    std::vector<char*> argv;
-    for (auto& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    std::array<int, 2> output{};
-    if (pipe(output.data()) != 0) return "";
-    const pid_t child = fork();
-    if (child == 0) {
-        dup2(output[1], STDOUT_FILENO);
-        execvp(argv[0], argv.data());
-        _exit(127);
-    }
-    close(output[1]);
-    std::string letters(questions.size() + 1, '\0');
-    ssize_t length = 0;
-    for (ssize_t more = 1; more > 0; length += std::max<ssize_t>(more, 0))
-        more = read(output[0], letters.data() + length, letters.size() - static_cast<std::size_t>(length));
-    close(output[0]);
-    waitpid(child, nullptr, 0);
-    letters.resize(static_cast<std::size_t>(length));
-    return letters;
+    std::vector<test::SchemaQuestion> asked;
+    for (const auto& [file, version] : questions)
+        asked.push_back({test::source_path(fmt::format("tuning_db/schema/database-{}.schema.json", version)), file});
+    return test::schema_verdicts(asked);
 }
-
-constexpr const char* missing = "python3 with jsonschema 4 is not installed (Debian, Ubuntu: python3-jsonschema)";
 
 TEST(DatabaseSchema, DescribesWhatIsWritten) {
     const test::TemporaryFolder folder;
@@ -90,7 +53,7 @@ TEST(DatabaseSchema, DescribesWhatIsWritten) {
     for (const auto& file : database_files(folder.path())) questions.push_back({file});
     ASSERT_EQ(questions.size(), 5U) << "four devices and the empty one";
     const std::string answer = verdicts(questions);
-    if (answer.empty()) GTEST_SKIP() << missing;
+    if (answer.empty()) GTEST_SKIP() << test::no_schema_validator;
     EXPECT_EQ(answer, "vvvvv");
 }
 
@@ -110,7 +73,7 @@ TEST(DatabaseSchema, DescribesTheSamplesOfEveryVersionAndTheShippedRecords) {
         expected += 'v';
     }
     const std::string answer = verdicts(questions);
-    if (answer.empty()) GTEST_SKIP() << missing;
+    if (answer.empty()) GTEST_SKIP() << test::no_schema_validator;
     EXPECT_EQ(answer, expected);
 }
 
@@ -129,7 +92,7 @@ TEST(DatabaseSchema, RefusesWhatIsWrong) {
         replace_file(questions.back().file, text);
     }
     const std::string answer = verdicts(questions);
-    if (answer.empty()) GTEST_SKIP() << missing;
+    if (answer.empty()) GTEST_SKIP() << test::no_schema_validator;
     EXPECT_EQ(answer, "iiiii");
 }
 

@@ -170,8 +170,8 @@ void print_record(const Record& record, Console& console) {
     lines.emplace_back("verified", record.verified()
                                        ? fmt::format("largest difference {:.2g}, {:.2g} allowed", record.verification_error, record.tolerance)
                                        : "no: it is never handed out");
-    lines.emplace_back("found", fmt::format("{} candidates{}, {}, hone {}", record.evaluations,
-                                            record.strategy.empty() ? "" : " by " + record.strategy, record.date, record.versions.hone));
+    lines.emplace_back("found", found_line(record));
+    if (const std::string conditions = conditions_line(record); !conditions.empty()) lines.emplace_back("under", conditions);
     if (const std::string words = remark(record); !words.empty()) lines.emplace_back("remarks", words);
     if (const std::string why = doubt(record); !why.empty()) lines.emplace_back("", why);
     console.print("{}\n", fitted(definition_list(lines), console.out_width()));

@@ -47,10 +47,10 @@ function trust(r) {
     return h("section", {}, h("h2", {}, "Can it be trusted"), facts([
         ["verified", r.error !== null && r.error <= r.tolerance ? `largest difference ${small(r.error)}, ${small(r.tolerance)} allowed`
             : "no: it is never handed out"],
-        ["found", `${plural(r.evaluations, "candidate")}${r.strategy ? ` by ${r.strategy}` : ""}${r.found ? `, ${r.found}` : ""}`], ["date", r.date],
+        ["found", `${plural(r.evaluations, "candidate")}${r.strategy ? ` by ${r.strategy}` : ""}${r.seed ? `, seed ${r.seed}` : ""}${r.found ? `, ${r.found}` : ""}`], ["date", r.date],
         ["hone", `${r.hone}, kernel ${r.source}`],
         ["device", `${device.name}, ${device.architecture}, ${device.units} ${device.target === "cpu" ? "threads" : "multiprocessors"}`],
-        ["driver", device.driver], ["compiler", device.compiler], ["threads", r.team]]));
+        ["driver", device.driver], ["compiler", device.compiler], ["threads", r.team], ["measured under", r.conditions]]));
 }
 
 function resultSections(r) {

@@ -26,6 +26,15 @@ function convergenceChart(searches, over, hidden) {
                   y: {label: "best so far, times the best", log: high > 5, text: times}});
 }
 
+// What the model says of going on.
+function furtherMinute(search) {
+    const minute = search.further_minute;
+    if (!minute) return "";
+    if (minute.candidates === 0) return "Nothing is left to try: the whole space was.";
+    return `A further minute is worth ${plural(Math.round(minute.candidates), "candidate")}: predicted to bring ${percent(minute.gain)}, with a chance of ` +
+        `${percent(minute.chance_of_one_percent)} of more than 1 %.`;
+}
+
 function failureBars(failures) {
     return bars(failures.map((failure) => ({name: `${failure.status}`, value: failure.count, note: failure.reason, kind: "poor"})));
 }
@@ -101,7 +110,7 @@ function searchSections(summary, query) {
     if (explanation.neighbours.length > 0) add("What changing one value of the winner costs", neighbours(explanation));
     const over = nearestTo(query.get("over"), ["evaluation", "elapsed"], "evaluation");
     add("How the search converged", select("over", "over", [["evaluation", "candidates"], ["elapsed", "time"]], over),
-        convergenceChart([summary], over, new Set()));
+        convergenceChart([summary], over, new Set()), h("p", {}, furtherMinute(explanation)));
     const tried = candidateList(candidates, explanation);
     if (tried.tunables.length > 1) {
         add("Any two tunables", pairs(tried, query));

@@ -1,0 +1,127 @@
+#include "tools/scaling_charts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
+#include "tests/support/places.hpp"
+#include "tests/support/sample_record.hpp"
+#include "tests/tools/ask.hpp"
+#include "tests/tools/hone_process.hpp"
+#include "tools/chart_output.hpp"
+#include "tools/format.hpp"
+#include "tuning_db/file_store.hpp"
+
+namespace hone::tools::scaling_charts_test {
+namespace {
+
+using testing::HasSubstr;
+
+Record on_threads(int threads, double seconds) {
+    const Problem problem = built_in_families().parse_problem("dg_volume equation=maxwell_3d order=3 precision=f32 elements=1000");
+    Record record =
+        test::sample_record(built_in_families(), problem, "", {Target::cpu, "EPYC", "x86-64-avx512", threads, "", "c++ 12"}, cpu_limits());
+    record.step.median = seconds;
+    record.counts = {1e6, "elements", 1e9, 1e9};
+    return record;
+}
+
+TEST(ScalingCharts, StrongAndWeakScalingOfResults) {
+    const std::vector<Record> records{on_threads(4, 1e-3), on_threads(1, 3e-3), on_threads(2, 1.5e-3)};
+    const SvgChart strong = scaling_chart(records, Scaling::strong);
+    ASSERT_EQ(strong.series.size(), 2U);
+    ASSERT_EQ(strong.series[0].points.size(), 3U);
+    EXPECT_DOUBLE_EQ(strong.series[0].points[2].x, 4);
+    EXPECT_DOUBLE_EQ(strong.series[0].points[2].y, 3);
+    EXPECT_DOUBLE_EQ(strong.series[1].points[1].y, 4) << "the ideal";
+    const SvgChart weak = scaling_chart(records, Scaling::weak);
+    EXPECT_DOUBLE_EQ(weak.series[0].points[2].y, 0.75);
+    EXPECT_THROW(scaling_chart({on_threads(4, 1e-3)}, Scaling::strong), Error);
+}
+
+TEST(ScalingCharts, StrongAndWeakScalingOfATable) {
+    const CsvTable table = read_csv("run,ranks,seconds\na,1,4\na,4,2\nb,2,1\nb,1,1\n", "t.csv", "");
+    const SvgChart strong = scaling_chart(table, Scaling::strong);
+    ASSERT_EQ(strong.series.size(), 3U);
+    EXPECT_DOUBLE_EQ(strong.series[0].points[1].y, 2);
+    EXPECT_DOUBLE_EQ(scaling_chart(table, Scaling::weak).series[1].points[1].y, 1);
+    EXPECT_EQ(strong.x_label, "ranks");
+    for (const char* const text :
+         {"", "ranks\n1\n", "ranks,seconds\n1,x\n2,1\n", "ranks,seconds\n0,1\n2,1\n", "ranks,seconds\n1,1\n", "ranks,seconds\n1\n"})
+        EXPECT_THROW(scaling_chart(read_csv(text, "t.csv", ""), Scaling::strong), Error) << text;
+}
+
+TEST(ScalingCharts, GainsOverTheProcessorNeedBothWays) {
+    Record cpu = on_threads(2, 8e-3);
+    cpu.energy = Energy{{0.8, 0.8, 0.8, 0.8, 5}, 100, 0, "rapl", 10, 0, 0};
+    Record gpu = cpu;
+    gpu.device = {Target::cuda, "NVIDIA H200", "sm_90", 132, "13.0", "NVRTC 13.0"};
+    gpu.step.median = 1e-3;
+    gpu.energy->watts = 400;
+    const SvgChart chart = greenup_chart({cpu, gpu});
+    ASSERT_EQ(chart.series.size(), 2U);
+    EXPECT_DOUBLE_EQ(chart.series[0].points[0].y, 8);
+    EXPECT_DOUBLE_EQ(chart.series[1].points[0].y, 2) << "an eighth of the time at four times the power";
+    EXPECT_THROW(greenup_chart({gpu}), Error);
+}
+
+TEST(ScalingCharts, SharesOverPeriodsFromBothForms) {
+    const SvgChart one = share_chart(Json::parse(R"({"periods": [{"share": 1}, {"share": 0.25}]})"));
+    EXPECT_DOUBLE_EQ(one.series[0].points[1].y, 0.25);
+    EXPECT_DOUBLE_EQ(one.series[0].points[1].x, 2);
+    const SvgChart table = share_chart(read_csv("run,part,share,units\na,periods,1,9\na,periods,0,0\na,sweep,0.5,4\n", "t.csv", ""));
+    EXPECT_EQ(table.series[0].points.size(), 2U);
+    for (const char* const text : {"{}", "[]", R"({"periods": 3})", R"({"periods": [{"share": "x"}]})"})
+        EXPECT_THROW(share_chart(Json::parse(text)), Error);
+}
+
+TEST(ScalingCharts, EnergyOfResultsIsOfAnUpdate) {
+    Record record = on_threads(2, 1e-3);
+    record.energy = Energy{{0.1, 0.1, 0.1, 0.1, 5}, 100, 0, "rapl", 10, 0, 0};
+    const SvgChart chart = energy_chart(std::vector<Record>{record});
+    EXPECT_DOUBLE_EQ(chart.series[0].points[0].x, 1);
+    EXPECT_DOUBLE_EQ(chart.series[0].points[0].y, 100);
+    EXPECT_THROW(energy_chart(std::vector<Record>{on_threads(1, 1)}), Error);
+    EXPECT_THROW(energy_chart(std::vector<JournalText>{}), Error);
+}
+
+TEST(ChartOutput, TextShowsPointsWithinItsColumns) {
+    const SvgChart chart{
+        .title = "t", .x_label = "x", .y_label = "y", .series = {{.name = "one", .points = {{1, 1}, {2, 2}}}, {.name = "two", .points = {{3, 4}}}}};
+    for (const int columns : {1, 40, 100}) {
+        const std::string text = chart_text(chart, columns);
+        EXPECT_EQ(std::count(text.begin(), text.end(), '|'), 20);
+        EXPECT_EQ(text.find(" \n"), std::string::npos);
+    }
+    EXPECT_THAT(chart_text(chart, 40), testing::AllOf(HasSubstr("a  one"), HasSubstr("b  two"), HasSubstr("4 |")));
+    EXPECT_THROW(chart_text(SvgChart{}, 40), Error);
+}
+
+TEST(ChartOutput, EveryFigureOfTheSeedsHasItsCommand) {
+    const test::OwnFolders own;
+    const std::string here = test::source_path("");
+    const std::string picture = (own.folder.path() / "a.txt").string();
+    const std::string space = here + "tests/spaces/gauss_seidel_27_variable_f64.space.gz";
+    for (std::vector<std::string> words :
+         std::vector<std::vector<std::string>>{{"plot", "rate", "dg_volume", "equation=maxwell_3d", "--over", "order"},
+                                               {"plot", "tunable", "--over", "z_block", "--journal", space},
+                                               {"plot", "tunable", "--over", "block_x", "--journal", space},
+                                               {"plot", "rate", "acoustics_staggered", "--over", "order"},
+                                               {"plot", "greenup"},
+                                               {"plot", "share", "--table", here + "benchmarks/results/h200/hybrid.csv"},
+                                               {"roofline"}}) {
+        words.insert(words.end(), {"--output", picture});
+        if (words[0] == "roofline" || words[1] == "rate") words.insert(words.end(), {"--as", "nvidia_h200"});
+        const test::Answer answer = test::ask(words);
+        EXPECT_EQ(answer.code, Exit::ok) << words[1] << answer.error;
+        EXPECT_THAT(read_file(picture, 1 << 20), HasSubstr(" |"));
+        std::filesystem::remove(picture);
+    }
+    EXPECT_THAT(test::ask({"plot", "greenup", "--output", "a.gif"}).error, HasSubstr("neither .svg nor .png nor .txt"));
+}
+
+}  // namespace
+}  // namespace hone::tools::scaling_charts_test
