@@ -117,7 +117,6 @@ std::string chart_text(const SvgChart& chart, int columns) {
                 grid[row][column] = faint ? '.' : letter_of(i);
             }
     std::string text = cut(chart.title, columns) + "\n" + cut(chart.y_label, columns) + "\n";
-    for (std::string& line : grid) line.erase(line.find_last_not_of(' ') + 1);
     for (int row = 0; row < rows; ++row)
         text += fmt::format("{:>{}} |{}\n", row == 0 ? top : row == rows - 1 ? bottom : "", margin, grid[static_cast<std::size_t>(row)]);
     const std::string left = name_at(chart, x.low());
@@ -126,7 +125,16 @@ std::string chart_text(const SvgChart& chart, int columns) {
     text += cut(chart.x_label, columns) + "\n";
     for (std::size_t i = 0; i < chart.series.size(); ++i)
         text += cut(fmt::format("  {}  {}", chart.series[i].faint ? '.' : letter_of(i), chart.series[i].name), columns) + "\n";
-    return text;
+    // No line ends with spaces.
+    std::string trimmed;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        std::string line = text.substr(begin, end - begin);
+        line.erase(line.find_last_not_of(' ') + 1);
+        trimmed += line + "\n";
+        begin = end + 1;
+    }
+    return trimmed;
 }
 
 void write_chart(const SvgChart& chart, const std::filesystem::path& file) {

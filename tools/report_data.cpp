@@ -52,11 +52,11 @@ Json description(const DeviceFingerprint& device) {
             {"units", device.units},     {"driver", device.driver}, {"compiler", device.compiler}};
 }
 
-constexpr std::array fields{"set",     "device",  "family",  "problem",   "purpose",  "config",      "median", "low",
-                            "high",    "minimum", "samples", "unit",      "updates",  "operations",  "bytes",  "ceiling_fraction",
-                            "ceiling", "safe",    "error",   "tolerance", "strategy", "evaluations", "date",   "hone",
-                            "source",  "found",   "remark",  "doubt",     "limit",    "joules",      "watts",  "meter",
-                            "team",    "share",   "partner",   "seed",      "conditions"};
+constexpr std::array fields{"set",     "device",  "family",  "problem",   "purpose",   "config",      "median", "low",
+                            "high",    "minimum", "samples", "unit",      "updates",   "operations",  "bytes",  "ceiling_fraction",
+                            "ceiling", "safe",    "error",   "tolerance", "strategy",  "evaluations", "date",   "hone",
+                            "source",  "found",   "remark",  "doubt",     "limit",     "joules",      "watts",  "meter",
+                            "team",    "share",   "partner", "seed",      "conditions"};
 
 Json row_of(const Record& record, int set, std::size_t device, const Families& families) {
     // JSON has no infinity: what was never verified has no error.
