@@ -240,8 +240,8 @@ Command plot_command() {
              {"plot rate dg_volume order=3 --over elements --db DIR --output rate.svg", "speed over a parameter"},
              {"plot tunable --over block_y --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl", "what one tunable does"},
              {"plot convergence --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl --json", "for another program"},
-             {"plot share --table benchmarks/results/h200/hybrid.csv --output share.svg", "how two devices came to share a step"},
-             {"plot scaling dg_volume --db DIR --text", "what more threads bring, from results tuned with different OMP_NUM_THREADS"}},
+             {"plot greenup --text", "what GPU and processor gain over the processor alone"},
+             {"plot energy --text", "joules over seconds of the results"}},
             plot::declare};
 }
 
