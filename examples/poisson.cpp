@@ -17,7 +17,6 @@
 #include <numeric>
 #include <random>
 #include <span>
-#include <sstream>
 
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
@@ -31,7 +30,6 @@
 #include "runtime/ceilings.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/ranks/run_ranks.hpp"
-#include "runtime/ranks/thread_ranks.hpp"
 #include "runtime/session/session.hpp"
 
 namespace {
@@ -52,7 +50,7 @@ struct Options {
 };
 
 void declare(CLI::App& app, Options& options) {
-    add_device(app, options.device, options.records, "; several by commas: for the ranks of a host, or for as many in one process");
+    add_device(app, options.device, options.records, device_list);
     app.add_option("--size", options.size, "cells along each axis; 0: 512 on a GPU, 128 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 2048));
@@ -264,7 +262,7 @@ void print_beginning(const Options& options, const PoissonSolver& solver, const 
 }
 
 int run(Options options, Communicator& ranks) {
-    hone::Session session(hone::device_of_rank(options.device, ranks), {.database = options.records});
+    hone::Session session(hone::device_of_rank(options.device, ranks), session_settings(options.records, ranks));
     const bool cuda = session.device().fingerprint.target == hone::Target::cuda;
     if (options.size == 0) options.size = cuda ? 512 : 128;
     hone::expect_same_on_all_ranks(ranks, "number of cells along an axis", fmt::format("{}", options.size));
@@ -296,24 +294,10 @@ int run(Options options, Communicator& ranks) {
     return good ? 0 : 1;
 }
 
-// Several devices in one process are ranks on threads.
-int run_on_devices(const Options& options, Communicator& ranks) {
-    const auto devices = static_cast<int>(1 + std::count(options.device.begin(), options.device.end(), ','));
-    if (ranks.size() > 1 || devices == 1) return run(options, ranks);
-    int code = 0;
-    hone::run_thread_ranks(devices, [&](Communicator& threads) {
-        const int own = run(options, threads);
-        if (threads.rank() == 0) code = own;
-    });
-    return code;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
     return hone::run_ranks("poisson", [&](Communicator& ranks) {
-        const std::vector<std::string> words(argv + 1, argv + argc);
-        hone::expect_same_on_all_ranks(ranks, "command line", fmt::format("{}", fmt::join(words, " ")));
         Options options;
         CLI::App app{"Solves a Poisson equation on a box with tuned kernels."};
         declare(app, options);
@@ -323,12 +307,7 @@ int main(int argc, char** argv) {
             "  poisson --boundary periodic --coefficients scalar  walls that are no walls, and the operator as four numbers\n"
             "  poisson --size 64 --method none --output pictures  without a preconditioner; look at pictures/history.svg\n"
             "  mpirun -n 4 poisson --size 256                     four ranks, each with a part of the planes");
-        try {
-            app.parse(argc, argv);
-        } catch (const CLI::ParseError& error) {
-            std::ostringstream silent;
-            return ranks.rank() == 0 ? app.exit(error) : app.exit(error, silent, silent);
-        }
-        return run_on_devices(options, ranks);
+        if (const auto code = parse(app, argc, argv, ranks)) return *code;
+        return hone::run_on_devices(options.device, ranks, [&](Communicator& all) { return run(options, all); });
     });
 }
