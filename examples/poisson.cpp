@@ -18,18 +18,18 @@
 #include <random>
 #include <span>
 
+#include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/check.hpp"
 #include "examples/output/image.hpp"
 #include "examples/output/progress.hpp"
-#include "examples/output/vtk.hpp"
+#include "examples/output/rank_image.hpp"
 #include "examples/poisson/solver.hpp"
 #include "generator/error.hpp"
 #include "generator/families/poisson7/family.hpp"
 #include "runtime/ceilings.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
-#include "runtime/ranks/run_ranks.hpp"
 #include "runtime/session/session.hpp"
 
 namespace {
@@ -72,7 +72,7 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--check-every", options.settings.check_every, "iterations from one look at the residual to the next")->capture_default_str();
     app.add_option(
         "--output", options.folder,
-        "folder for the residuals (history.csv, history.svg) and the solution (solution.vti, of several ranks a file each and solution.vtm, "
+        "folder for the residuals (history.csv, history.svg) and the solution (solution.vti, of several ranks a file each and solution.pvti, "
         "and its middle plane as solution.png)");
 }
 
@@ -183,14 +183,9 @@ void write_solution(const std::filesystem::path& folder, const Case& of, const s
                   {.magnify = std::max(1, 512 / n)});
     }
     const std::vector<float> words(x.begin(), x.end());
-    VtkImage image({n, n, of.system.nz}, {0, 0, static_cast<double>(of.planes.first) * width}, {width, width, width});
+    VtkImage image({n, n, of.system.nz}, {0, 0, 0}, {width, width, width}, {0, 0, static_cast<int>(of.planes.first)});
     image.cell_field("u", 1, std::span<const float>(words));
-    const auto name = [&](int rank) { return ranks.size() == 1 ? "solution.vti" : fmt::format("solution_{}.vti", rank); };
-    image.write(folder / name(ranks.rank()));
-    if (ranks.size() == 1 || ranks.rank() > 0) return;
-    std::vector<std::string> names(static_cast<std::size_t>(ranks.size()));
-    for (int rank = 0; rank < ranks.size(); ++rank) names[static_cast<std::size_t>(rank)] = name(rank);
-    write_vtk_parts(folder / "solution.vtm", names);
+    write_rank_image(ranks, folder, "solution", image, {n, n, n});
 }
 
 // With a bar on the residual's logarithmic way to the tolerance.
@@ -297,17 +292,14 @@ int run(Options options, Communicator& ranks) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return hone::run_ranks("poisson", [&](Communicator& ranks) {
-        Options options;
-        CLI::App app{"Solves a Poisson equation on a box with tuned kernels."};
-        declare(app, options);
-        app.footer(
-            "Examples:\n"
-            "  poisson                                            -Laplace u = f with zeros beyond the box, with its error\n"
-            "  poisson --boundary periodic --coefficients scalar  walls that are no walls, and the operator as four numbers\n"
-            "  poisson --size 64 --method none --output pictures  without a preconditioner; look at pictures/history.svg\n"
-            "  mpirun -n 4 poisson --size 256                     four ranks, each with a part of the planes");
-        if (const auto code = parse(app, argc, argv, ranks)) return *code;
-        return hone::run_on_devices(options.device, ranks, [&](Communicator& all) { return run(options, all); });
-    });
+    Options options;
+    CLI::App app{"Solves a Poisson equation on a box with tuned kernels."};
+    declare(app, options);
+    app.footer(
+        "Examples:\n"
+        "  poisson                                            -Laplace u = f with zeros beyond the box, with its error\n"
+        "  poisson --boundary periodic --coefficients scalar  walls that are no walls, and the operator as four numbers\n"
+        "  poisson --size 64 --method none --output pictures  without a preconditioner; look at pictures/history.svg\n"
+        "  mpirun -n 4 poisson --size 256                     four ranks, each with a part of the planes");
+    return run_on_ranks("poisson", app, argc, argv, options.device, [&](Communicator& ranks) { return run(options, ranks); });
 }

@@ -1,12 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
-#include <sstream>
 #include <string>
-
-#include "runtime/ranks/communicator.hpp"
-#include "runtime/session/session.hpp"
 
 namespace hone::examples {
 
@@ -34,28 +29,5 @@ inline void add_precision(CLI::App& app, std::string& precision, const std::stri
 
 /// What add_device says of programs that run on ranks.
 inline constexpr const char* device_list = "; several by commas: for the ranks of a host, or for as many in one process";
-
-/// Parses the command line, which all ranks must have been given alike; the first one prints what there is to print. Returns the exit code of a
-/// program that is to end, after --help or for an option that is wrong.
-inline std::optional<int> parse(CLI::App& app, int argc, char** argv, Communicator& ranks) {
-    std::string words;
-    for (int n = 1; n < argc; ++n) words += (n > 1 ? " " : "") + std::string(argv[n]);
-    expect_same_on_all_ranks(ranks, "command line", words);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        std::ostringstream silent;
-        return ranks.rank() == 0 ? app.exit(error) : app.exit(error, silent, silent);
-    }
-    return std::nullopt;
-}
-
-/// Of a rank's session: what there is to warn of the first rank tells.
-template <typename Folder>
-SessionSettings session_settings(const Folder& records, const Communicator& ranks) {
-    SessionSettings settings{.database = records};
-    if (ranks.rank() > 0) settings.warn = [](const std::string&) {};
-    return settings;
-}
 
 }  // namespace hone::examples

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <sstream>
 #include <vector>
 
 #include "runtime/backend.hpp"
-#include "runtime/ranks/thread_ranks.hpp"
 
 namespace hone {
 
@@ -22,17 +20,6 @@ std::string device_of_rank(const std::string& names, const Communicator& ranks) 
     std::string missing;
     const std::vector<Device> gpus = backends().front().devices(missing);
     return gpus.empty() ? name : fmt::format("cuda:{}", gpus[rank % gpus.size()].index);
-}
-
-int run_on_devices(const std::string& names, Communicator& ranks, const std::function<int(Communicator&)>& work) {
-    const auto devices = static_cast<int>(1 + std::count(names.begin(), names.end(), ','));
-    if (ranks.size() > 1 || devices == 1) return work(ranks);
-    int code = 0;
-    run_thread_ranks(devices, [&](Communicator& threads) {
-        const int own = work(threads);
-        if (threads.rank() == 0) code = own;
-    });
-    return code;
 }
 
 }  // namespace hone
