@@ -216,17 +216,12 @@ double largest_error(const Case& of, const std::vector<double>& x, Communicator&
     return all_reduce(ranks, Reduction::largest, error);
 }
 
-// A check that rank 0 prints.
-bool report_once(bool good, const std::string& text, const Communicator& ranks) {
-    return ranks.rank() == 0 ? report(good, text) : good;
-}
-
 bool check_residual(PoissonSolver& solver, const Case& of, const std::vector<double>& x, const Options& options, Communicator& ranks) {
     const double unit = options.precision == "f32" ? 0x1p-24 : 0x1p-53;
     const double residual = solver.true_residual(of.right_hand_side, x);
     // What is computed in rounded numbers cannot follow the recurrence below unit roundoff times the condition number, about size^2.
     const double allowed = 2 * options.settings.tolerance + 10 * unit * options.size * options.size;
-    return report_once(residual <= allowed, fmt::format("|b - M x| / |b| = {:.2e}, allowed {:.2e}", residual, allowed), ranks);
+    return report(residual <= allowed, fmt::format("|b - M x| / |b| = {:.2e}, allowed {:.2e}", residual, allowed), ranks);
 }
 
 // Errors against the known solution here and with cells of twice the width: a quarter, where rounding does not hide it.
@@ -239,7 +234,7 @@ bool check_order(hone::Session& session, const Case& of, const std::vector<doubl
     settings.progress = {};
     solver.solve(half.right_hand_side, coarse_x, settings);
     const double order = std::log2(largest_error(half, coarse_x, ranks) / fine);
-    return report_once(std::abs(order - 2) < 0.3, fmt::format("largest error {:.2e}, of order {:.2f} in the cells' width", fine, order), ranks);
+    return report(std::abs(order - 2) < 0.3, fmt::format("largest error {:.2e}, of order {:.2f} in the cells' width", fine, order), ranks);
 }
 
 // On the grid of cells of twice the width, each rank needs its chunk of planes, too.
