@@ -24,7 +24,6 @@
 #include "examples/tuning/tune_first.hpp"
 #include "generator/error.hpp"
 #include "generator/text.hpp"
-#include "runtime/ceilings.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/session/session.hpp"
 #include "tuning_db/places.hpp"
@@ -230,8 +229,7 @@ int run_survey(Options options, const Model& model, hone::Session& session, Comm
     if (speaks) describe(model, options, survey, session.device().fingerprint.name);
     const Work work = describe_kernels(session, model, options, ranks);
     const RunReport report = run_survey(ranks, session.backend(), session.library(), model, options.waves, survey, options.wanted);
-    ranks.barrier();  // ranks of a host copy at the same time
-    const double copy = all_reduce(ranks, hone::Reduction::sum, hone::measure_ceilings(session.backend()).copy_bytes_per_second);
+    const double copy = copy_rate(session.backend(), ranks, report.seconds);
     bool good = true;
     if (speaks) {
         if (ranks.size() > 1) fmt::print("{} ranks, by {}; the first one sends {} bytes at a time\n", ranks.size(), ranks.transport(), report.sent);

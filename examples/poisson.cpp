@@ -28,7 +28,6 @@
 #include "examples/poisson/solver.hpp"
 #include "generator/error.hpp"
 #include "generator/families/poisson7/family.hpp"
-#include "runtime/ceilings.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/session/session.hpp"
 
@@ -272,8 +271,7 @@ int run(Options options, Communicator& ranks) {
         write_solution(options.folder, of, x, Profile(options.boundary, options.size).width, ranks);
     }
     const double bytes = all_reduce(ranks, Reduction::sum, solve.bytes);
-    ranks.barrier();  // ranks of a host copy at the same time
-    const double copy = all_reduce(ranks, Reduction::sum, hone::measure_ceilings(session.backend()).copy_bytes_per_second);
+    const double copy = copy_rate(session.backend(), ranks, solve.seconds);
     if (speaks) {
         fmt::print("{} after {} iterations\n", to_string(solve.ending), solve.iterations);
         print_speed(solve, of, bytes, copy);

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <vector>
 
+#include "runtime/ceilings.hpp"
 #include "runtime/ranks/run_ranks.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 
@@ -36,6 +37,14 @@ SessionSettings session_settings(const std::filesystem::path& records, const Com
     SessionSettings settings{.database = records};
     if (ranks.rank() > 0) settings.warn = [](const std::string&) {};
     return settings;
+}
+
+double copy_rate(Backend& backend, Communicator& ranks, double run_seconds) {
+    constexpr double measuring_seconds = 1;  // of a processor
+    const double needed = backend.device().fingerprint.target == Target::cpu ? measuring_seconds : 0;
+    // It also makes them begin together.
+    if (all_reduce(ranks, Reduction::largest, run_seconds - needed) < 0) return 0;
+    return all_reduce(ranks, Reduction::sum, measure_ceilings(backend).copy_bytes_per_second);
 }
 
 }  // namespace hone::examples

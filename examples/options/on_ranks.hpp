@@ -22,4 +22,8 @@ int run_on_ranks(const std::string& program, CLI::App& app, int argc, char** arg
 /// Of a rank's session, with these tuned results: what there is to warn of the first rank tells.
 SessionSettings session_settings(const std::filesystem::path& records, const Communicator& ranks);
 
+/// Bytes per second that a copy moves on all ranks at the same time, to compare a run of so many seconds with. 0 for a short run on processors, where
+/// measuring would take longer than the run. All ranks call it.
+double copy_rate(Backend& backend, Communicator& ranks, double run_seconds);
+
 }  // namespace hone::examples
