@@ -3,32 +3,36 @@
 //     acoustics [--model FILE | --homogeneous 2000] [--dimension 2|3] [--output FOLDER] ...
 //     acoustics --generate FILE [--seed 1] ...          writes a Marmousi-like model and ends
 //     acoustics --reflection ...                        measures what the absorbing layer sends back
+//     mpirun -n 4 acoustics ...                         ranks in processes, each with a part of the layers (docs/many-devices.md)
+//     acoustics --device cuda:0,cuda:1 ...              ranks in threads of this process
 //
 // Without a model it makes one. Exit code 0: the checks printed at the end hold.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
-#include <exception>
+#include <span>
 
 #include "examples/acoustics/reflection.hpp"
 #include "examples/acoustics/run.hpp"
 #include "examples/acoustics/synthetic_model.hpp"
 #include "examples/acoustics/time_levels.hpp"
+#include "examples/acoustics/wave_checkpoint.hpp"
+#include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/check.hpp"
 #include "examples/tuning/tune_first.hpp"
 #include "generator/error.hpp"
-#include "generator/families/built_in_families.hpp"
 #include "generator/text.hpp"
-#include "runtime/ceilings.hpp"
+#include "runtime/ranks/device_of_rank.hpp"
+#include "runtime/session/session.hpp"
 #include "tuning_db/places.hpp"
 
 namespace {
 
 using namespace hone::examples;
 using namespace hone::examples::seismic;
+using hone::Communicator;
 
 struct Options {
     std::string device = "best", records;
@@ -68,6 +72,10 @@ void declare_waves(CLI::App& app, Options& options) {
     app.add_option("--levels", options.levels, "time steps of one pass over memory, in 2D; auto: the fastest by the records in --db")
         ->capture_default_str()
         ->check(CLI::IsMember({"auto", "1", "2", "3", "4"}));
+    app.add_option("--exchange-every", options.waves.exchange_every,
+                   "time steps from one exchange between ranks to the next: messages are fewer and longer, and what lies between is computed twice")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 64));
     app.add_option("--courant", options.waves.courant, "time step, as a part of the stability limit")
         ->capture_default_str()
         ->check(CLI::Range(0.01, 1.0));
@@ -82,11 +90,16 @@ void declare_waves(CLI::App& app, Options& options) {
 }
 
 void declare_rest(CLI::App& app, Options& options) {
-    add_device(app, options.device, options.records);
+    add_device(app, options.device, options.records, device_list);
     add_tune(app, options.tune);
     app.add_option("--output", options.wanted.folder, "folder for model.png, recording.segy, .csv and .png, and pressure_*.png");
     app.add_option("--snapshots", options.wanted.snapshots, "pictures of the pressure")->capture_default_str()->check(CLI::Range(0, 1000));
     app.add_flag("--vti", options.wanted.volumes, "snapshots for ParaView, too");
+    app.add_option("--checkpoint", options.wanted.checkpoint, "file from which --restart can go on, on any number of ranks");
+    app.add_option("--checkpoint-every", options.wanted.checkpoint_every, "time steps from one to the next; 0: at the end only")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--restart", options.wanted.restart, "go on from this checkpoint, with the same options, to the same bits; --time may be longer");
     app.add_option("--interval", options.wanted.interval, "from one sample of the recording to the next, microseconds")
         ->capture_default_str()
         ->check(CLI::Range(1, 32767));
@@ -165,6 +178,16 @@ void describe(const Model& model, const Options& options, const Survey& survey, 
                survey.ricker.frequency, survey.receivers.size(), hone::text::duration(time_step(model, options.waves)));
 }
 
+// Where nobody says how many steps a pass has: the fastest by the first rank's records, as far as ranks have layers for it.
+int chosen_levels(const hone::Database& database, const hone::Backend& backend, const Model& model, const WaveSettings& settings,
+                  const Survey& survey, Communicator& ranks) {
+    int levels = settings.exchange_every > 1 ? 1 : fastest_levels(database, backend, model, settings, survey);
+    ranks.broadcast(std::as_writable_bytes(std::span(&levels, 1)), 0);
+    WaveSettings with = settings;
+    for (with.levels = levels; with.levels > 1 && WaveSolver::most_ranks(model, with) < ranks.size();) --with.levels;
+    return with.levels;
+}
+
 void print_speed(const RunReport& report, double cells, double bytes, double copy) {
     const double per_step = report.seconds / report.steps;
     fmt::print("{} steps in {}: {:.1f} M cells/s, {:.1f} GB/s", report.steps, hone::text::duration(report.seconds), cells / per_step * 1e-6,
@@ -173,51 +196,88 @@ void print_speed(const RunReport& report, double cells, double bytes, double cop
     fmt::print("\n");
 }
 
-int run(Options options) {
+// Of one time step.
+struct Work {
+    double cells = 0, bytes = 0;
+};
+
+// What does a time step of the whole grid; rank 0 says which kernels these are.
+Work describe_kernels(hone::Session& session, const Model& model, const Options& options, const Communicator& ranks) {
+    Work work;
+    const int levels = options.waves.levels;
+    for (const hone::Problem& problem : WaveSolver::problems(model, options.waves)) {
+        const bool all_steps = problem.integer("levels") == levels;
+        if (ranks.rank() == 0) {
+            const hone::Match match = session.database().best(problem, session.device().fingerprint, session.device().limits);
+            fmt::print("{}{}: {}, {}\n", problem.word("kernel"),
+                       levels == 1 ? ""
+                       : all_steps ? fmt::format(", {} in a pass", levels)
+                                   : ", the others",
+                       to_string(match.grade), match.config.key());
+        }
+        const hone::Counts counts = session.families().of(problem).counts(problem);
+        if (all_steps) work.cells = counts.updates / levels, work.bytes += counts.bytes / levels;
+    }
+    return work;
+}
+
+int run_survey(Options options, const Model& model, hone::Session& session, Communicator& ranks) {
+    const bool speaks = ranks.rank() == 0;
+    const Survey survey = survey_of(options, model, options.frequency > 0 ? options.frequency : suitable_frequency(model, options.waves));
+    if (options.levels == "auto") options.waves.levels = chosen_levels(session.database(), session.backend(), model, options.waves, survey, ranks);
+    if (options.wanted.seconds == 0) options.wanted.seconds = suitable_seconds(model, survey.ricker);
+    if (speaks) describe(model, options, survey, session.device().fingerprint.name);
+    const Work work = describe_kernels(session, model, options, ranks);
+    const RunReport report = run_survey(ranks, session.backend(), session.library(), model, options.waves, survey, options.wanted);
+    const double copy = copy_rate(session.backend(), ranks, report.seconds);
+    bool good = true;
+    if (speaks) {
+        if (ranks.size() > 1) fmt::print("{} ranks, by {}; the first one sends {} bytes at a time\n", ranks.size(), ranks.transport(), report.sent);
+        print_speed(report, work.cells, work.bytes, copy);
+        if (!report.files.empty()) fmt::print("{} files in {}\n", report.files.size(), options.wanted.folder.string());
+        good = hone::examples::report(report.checks);
+    }
+    return all_reduce(ranks, hone::Reduction::smallest, good ? 1 : 0) > 0 ? 0 : 1;
+}
+
+// What ranks would otherwise do one for the other, or all for themselves.
+void expect_one_rank(const std::string& what, const Communicator& ranks) {
+    if (ranks.size() > 1) throw hone::Error(what, fmt::format("there are {} ranks", ranks.size()), "start one process, with one device");
+}
+
+int run(Options options, Communicator& ranks) {
     const Model model = options.model_file.empty() ? made_model(options) : read_model(options.model_file, options.spacing);
     if (!options.generate_file.empty()) {
+        expect_one_rank("--generate", ranks);
         write_model(options.generate_file, model);
         fmt::print("{}: {} cells, speeds {:.0f} to {:.0f} m/s\n", options.generate_file, model.count(), model.slowest(), model.fastest());
         return 0;
     }
-    hone::DiskCache cache(hone::DiskCache::default_folder());
-    const auto backend = hone::make_backend(options.device, cache);
-    const hone::Families& families = hone::built_in_families();
     for (auto& axis : options.waves.walls) axis = {wall_of(options.sides), wall_of(options.sides)};
     options.waves.walls[static_cast<std::size_t>(model.depth_axis())][0] = wall_of(options.top);
     if (options.levels != "auto") options.waves.levels = std::stoi(options.levels);
     if (options.reflection) options.waves.levels = 1;
-    if (options.tune > 0) tune_first(*backend, problems_to_tune(model, options), hone::own_records(options.records), options.tune, tell_tuned);
-    const hone::Database database = hone::known_records(families, options.records);
-    hone::KernelLibrary library(*backend, database, families);
-    if (options.reflection) return report_reflection(*backend, library, options) ? 0 : 1;
-
-    const Survey survey = survey_of(options, model, options.frequency > 0 ? options.frequency : suitable_frequency(model, options.waves));
-    if (options.levels == "auto") options.waves.levels = fastest_levels(database, *backend, model, options.waves, survey);
-    if (options.wanted.seconds == 0) options.wanted.seconds = suitable_seconds(model, survey.ricker);
-    describe(model, options, survey, backend->device().fingerprint.name);
-    double cells = 0, bytes = 0;  // of a time step
-    const int levels = options.waves.levels;
-    for (const hone::Problem& problem : WaveSolver::problems(model, options.waves)) {
-        const auto kernel = library.kernel(problem);
-        const bool all_steps = problem.integer("levels") == levels;
-        fmt::print("{}{}: {}, {}\n", problem.word("kernel"),
-                   levels == 1 ? ""
-                   : all_steps ? fmt::format(", {} in a pass", levels)
-                               : ", the others",
-                   to_string(kernel->match().grade), kernel->match().config.key());
-        const hone::Counts counts = families.of(problem).counts(problem);
-        if (all_steps) cells = counts.updates / levels, bytes += counts.bytes / levels;
+    const std::string device = hone::device_of_rank(options.device, ranks);
+    if (options.tune > 0) {
+        expect_one_rank("--tune", ranks);
+        hone::DiskCache cache(hone::DiskCache::default_folder());
+        tune_first(*hone::make_backend(device, cache), problems_to_tune(model, options), hone::own_records(options.records), options.tune,
+                   tell_tuned);
     }
-    const RunReport report = run_survey(*backend, library, model, options.waves, survey, options.wanted);
-    print_speed(report, cells, bytes, hone::measure_ceilings(*backend).copy_bytes_per_second);
-    if (!report.files.empty()) fmt::print("{} files in {}\n", report.files.size(), options.wanted.folder.string());
-    return hone::examples::report(report.checks) ? 0 : 1;
+    hone::Session session(device, session_settings(options.records, ranks));
+    if (options.reflection) {
+        expect_one_rank("--reflection", ranks);
+        return report_reflection(session.backend(), session.library(), options) ? 0 : 1;
+    }
+    // Files may differ between hosts.
+    const WaveIdentity identity = identity_of(model, options.waves, {});
+    expect_same_on_all_ranks(ranks, "model", identity[0].second + ", SHA-256 " + identity[1].second);
+    return run_survey(options, model, session, ranks);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     Options options;
     CLI::App app{"Acoustic waves in layered ground: a Ricker source, receivers, absorbing boundaries, with tuned kernels."};
     app.footer(
@@ -227,13 +287,10 @@ int main(int argc, char** argv) try {
         "  acoustics --model hills.segy --top rigid --output hills  waves in it\n"
         "  acoustics --dimension 3 --vti --output volume            for ParaView: volume/pressure.pvd\n"
         "  acoustics --homogeneous 2000 --order 16                  compared with the exact solution\n"
-        "  acoustics --reflection --layer 20                        how well the boundary absorbs");
+        "  acoustics --reflection --layer 20                        how well the boundary absorbs\n"
+        "  mpirun -n 4 acoustics --dimension 3                      four ranks, each with a part of the planes");
     declare_model(app, options);
     declare_waves(app, options);
     declare_rest(app, options);
-    CLI11_PARSE(app, argc, argv);
-    return run(std::move(options));
-} catch (const std::exception& error) {
-    fmt::print(stderr, "acoustics: {}\n", error.what());
-    return 2;
+    return run_on_ranks("acoustics", app, argc, argv, options.device, [&](Communicator& ranks) { return run(options, ranks); });
 }

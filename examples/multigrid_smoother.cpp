@@ -4,23 +4,27 @@
 //     multigrid_smoother [--size 63] [--stencil all|constant|semi_constant|variable|symmetric] [--operator trilinear|seven_point] ...
 //
 // Exit code 0: the checks printed at the end hold.
+//
+//     mpirun -n 4 multigrid_smoother              ranks in processes, each with a part of the planes (docs/many-devices.md)
+//     multigrid_smoother --device cuda:0,cuda:1   ranks in threads of this process
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "examples/multigrid_smoother/smoother.hpp"
+#include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/check.hpp"
 #include "examples/output/image.hpp"
 #include "examples/output/progress.hpp"
-#include "examples/output/vtk.hpp"
-#include "generator/error.hpp"
+#include "examples/output/rank_image.hpp"
+#include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/session/session.hpp"
 
 namespace {
@@ -34,7 +38,7 @@ struct Options {
 };
 
 void declare(CLI::App& app, Options& options) {
-    add_device(app, options.device, options.records);
+    add_device(app, options.device, options.records, device_list);
     app.add_option("--size", options.size, "interior points along each axis, 2^k - 1; 0: 255 on a GPU, 63 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 1023));
@@ -56,6 +60,7 @@ void declare(CLI::App& app, Options& options) {
 
 struct Run {
     const Options& options;
+    hone::Communicator& ranks;
     hone::Backend& backend;
     hone::KernelLibrary& library;
     std::vector<Chart::Curve> curves = {};
@@ -64,15 +69,17 @@ struct Run {
     hone::Precision precision() const { return options.precision == "f32" ? hone::Precision::f32 : hone::Precision::f64; }
     double unit() const { return options.precision == "f32" ? 0x1p-24 : 0x1p-53; }
 
-    void check(bool holds, const std::string& what) { good = report(holds, what) && good; }
+    bool speaks() const { return ranks.rank() == 0; }
+    void check(bool holds, const std::string& what) { good = report(holds, what, ranks) && good; }
 };
 
 // Sweeps from u = 0, beside the exact recurrence of the errors.
 void sweep(Run& run, SmoothedGrid& grid, const std::string& stencil) {
     ColourErrors theory(grid.problem());
     Chart::Curve computed_curve{"sweeps, computed (" + stencil + ")", {}}, theory_curve{"sweeps, theory", {}};
-    Progress progress("sweeps", run.options.sweeps);
-    fmt::print("{:>8}  {:>14}  {:>14}  {:>20}\n", "sweeps", "largest error", "theory", "largest difference");
+    std::optional<Progress> progress;
+    if (run.speaks()) progress.emplace("sweeps", run.options.sweeps);
+    if (run.speaks()) fmt::print("{:>8}  {:>14}  {:>14}  {:>20}\n", "sweeps", "largest error", "theory", "largest difference");
     double difference = 0, seconds = 0;
     grid.sweep();  // unmeasured: the first one of a kernel is not like the others
     grid.clear_u();
@@ -80,19 +87,21 @@ void sweep(Run& run, SmoothedGrid& grid, const std::string& stencil) {
     for (int number = 1; number <= run.options.sweeps; ++number) {
         seconds += run.backend.seconds({}, [&] { grid.sweep(); });
         theory.sweep();
-        progress.at(number);
+        if (progress) progress->at(number);
         if ((number & (number - 1)) != 0 && number != run.options.sweeps) continue;
         const auto errors = grid.colour_errors();
         const double computed = *std::max_element(errors.begin(), errors.end());
-        difference = std::max(difference, grid.distance(&theory));
-        progress.clear();
-        fmt::print("{:8}  {:14.8f}  {:14.8f}  {:20.2e}\n", number, computed, theory.largest(), grid.distance(&theory));
+        const double distance = grid.distance(&theory);
+        difference = std::max(difference, distance);
+        if (progress) progress->clear();
+        if (run.speaks()) fmt::print("{:8}  {:14.8f}  {:14.8f}  {:20.2e}\n", number, computed, theory.largest(), distance);
         computed_curve.points.emplace_back(number, computed);
         theory_curve.points.emplace_back(number, theory.largest());
     }
-    progress.clear();
+    progress.reset();
     const double updates = std::pow(grid.problem().n, 3) * run.options.sweeps;
-    fmt::print("{:.3g} M updates/s\n", updates / seconds * 1e-6);
+    seconds = all_reduce(run.ranks, hone::Reduction::largest, seconds);
+    if (run.speaks()) fmt::print("{:.3g} M updates/s\n", updates / seconds * 1e-6);
     // Thirty roundings of numbers below 2 per update, each colour inherits those of the ones before it, and no sweep makes an error larger.
     const double allowed = 8 * 60 * run.unit() * run.options.sweeps;
     run.check(difference <= allowed, fmt::format("{} sweeps follow the theory within {:.1e}, allowed {:.1e}", stencil, difference, allowed));
@@ -109,18 +118,21 @@ void cycle(Run& run, Multigrid& multigrid, const std::string& stencil) {
     grid.clear_u();
     const double first = multigrid.residual();
     Chart::Curve curve{"V-cycles, residual (" + stencil + ")", {}};
-    Progress progress("V-cycles", run.options.cycles);
-    fmt::print("{:>8}  {:>14}  {:>8}  {:>24}\n", "V-cycles", "residual", "factor", "sweeps for as much");
+    std::optional<Progress> progress;
+    if (run.speaks()) progress.emplace("V-cycles", run.options.cycles);
+    if (run.speaks()) fmt::print("{:>8}  {:>14}  {:>8}  {:>24}\n", "V-cycles", "residual", "factor", "sweeps for as much");
     double residual = 1;
     int number = 0;
     while (residual > tolerance && number < run.options.cycles) {
         multigrid.cycle();
         const double before = residual;
         residual = multigrid.residual() / first;
-        progress.at(++number);
-        progress.clear();
+        ++number;
+        if (progress) progress->at(number), progress->clear();
         // Sweeps alone leave cos^2(pi h) of the smoothest error (7-point operator).
-        fmt::print("{:8}  {:14.2e}  {:8.3f}  {:24.0f}\n", number, residual, residual / before, std::log(residual) / (2 * std::log(problem.cosine)));
+        if (run.speaks())
+            fmt::print("{:8}  {:14.2e}  {:8.3f}  {:24.0f}\n", number, residual, residual / before,
+                       std::log(residual) / (2 * std::log(problem.cosine)));
         curve.points.emplace_back(number, residual);
     }
     const double factor = std::pow(residual, 1.0 / number);
@@ -133,45 +145,52 @@ void cycle(Run& run, Multigrid& multigrid, const std::string& stencil) {
     run.curves.push_back(curve);
 }
 
-// The error of the plain sweeps in the middle plane, and everywhere: what multigrid leaves to coarse grids is smooth but for the colours.
+// The error of the plain sweeps in the middle plane, and everywhere: what multigrid leaves to coarse grids is smooth but for the colours. Of each
+// rank its planes, with the one above, which both parts of an image have that meet there.
 void write_files(const Run& run, const SmoothedGrid& grid) {
     const std::filesystem::path folder = run.options.output;
     std::filesystem::create_directories(folder);
-    const int n = grid.problem().n;
-    std::vector<double> error = grid.values(grid.u());
+    const int n = grid.problem().n, first = static_cast<int>(grid.slab().own.first), last = static_cast<int>(grid.slab().own.last);
+    std::vector<double> error = grid.values(grid.u(), true);
+    const int planes = static_cast<int>(error.size()) / (n * n);
     std::size_t point = 0;
-    for (int z = 1; z <= n; ++z)
+    for (int z = 1; z <= planes; ++z)
         for (int y = 1; y <= n; ++y)
-            for (int x = 1; x <= n; ++x, ++point) error[point] = grid.problem().mode(x, y, z) - error[point] / grid.problem().amplitude;
-    const auto middle = [&](int x, int y) {
-        return error[(static_cast<std::size_t>(n / 2 * n) + static_cast<std::size_t>(y)) * static_cast<std::size_t>(n) + static_cast<std::size_t>(x)];
-    };
-    write_png(folder / "error.png", n, n, middle, {.map = ColourMap::sequential, .magnify = std::max(1, 512 / n)});
-    VtkImage image({n - 1, n - 1, n - 1}, {grid.problem().h, grid.problem().h, grid.problem().h},
-                   {grid.problem().h, grid.problem().h, grid.problem().h});
+            for (int x = 1; x <= n; ++x, ++point) error[point] = grid.problem().mode(x, y, first + z) - error[point] / grid.problem().amplitude;
+    if (first <= n / 2 && n / 2 < last) {
+        const auto middle = [&](int x, int y) { return error[static_cast<std::size_t>(((n / 2 - first) * n + y) * n + x)]; };
+        write_png(folder / "error.png", n, n, middle, {.map = ColourMap::sequential, .magnify = std::max(1, 512 / n)});
+    }
+    const double h = grid.problem().h;
+    VtkImage image({n - 1, n - 1, planes - 1}, {h, h, h}, {h, h, h}, {0, 0, first});
     image.point_field("error", 1, std::span<const double>(error));
-    image.write(folder / "error.vti");
+    write_rank_image(run.ranks, folder, "error", image, {n - 1, n - 1, n - 1});
 }
 
-int solve(Options options) {
-    hone::Session session(options.device, {.database = options.records});
+int solve(Options options, hone::Communicator& ranks) {
+    hone::Session session(hone::device_of_rank(options.device, ranks), session_settings(options.records, ranks));
     hone::Backend& backend = session.backend();
     if (options.size == 0) options.size = backend.device().fingerprint.target == hone::Target::cuda ? 255 : 63;
+    expect_same_on_all_ranks(ranks, "number of points along an axis", fmt::format("{}", options.size));
     hone::KernelLibrary& library = session.library();
-    Run run{options, backend, library};
-    fmt::print("-Laplace u = 3 pi^2 sin sin sin on {0} x {0} x {0} points, {1} operator, {2}, on {3}\n", options.size, options.operator_name,
-               options.precision, backend.device().fingerprint.name);
+    Run run{options, ranks, backend, library};
+    if (run.speaks()) {
+        fmt::print("-Laplace u = 3 pi^2 sin sin sin on {0} x {0} x {0} points, {1} operator, {2}, on {3}\n", options.size, options.operator_name,
+                   options.precision, backend.device().fingerprint.name);
+        if (ranks.size() > 1) fmt::print("{} ranks, by {}\n", ranks.size(), ranks.transport());
+    }
     std::vector<std::string> stencils{options.stencil};
     if (options.stencil == "all") stencils = {"constant", "semi_constant", "variable", "symmetric"};
     for (const auto& stencil : stencils) {
-        Multigrid multigrid(backend, library, options.operator_name, options.size, stencil, run.precision(), options.settings);
+        Multigrid multigrid(ranks, backend, library, options.operator_name, options.size, stencil, run.precision(), options.settings);
         SmoothedGrid& grid = multigrid.finest();
-        fmt::print("\n{} stencil\n  {}\n", stencil, grid.kernel().match().config.key());
+        if (run.speaks()) fmt::print("\n{} stencil\n  {}\n", stencil, grid.kernel().match().config.key());
         grid.set_source();
         sweep(run, grid, stencil);
         if (!options.output.empty()) write_files(run, grid);
         cycle(run, multigrid, stencil);
     }
+    if (!run.speaks()) return run.good ? 0 : 1;
     const double discretisation = std::abs(ModelProblem(options.operator_name, options.size).amplitude - 1);
     fmt::print("\nThe discrete solution is {:.1e} from the continuous one.\n", discretisation);
     if (!options.output.empty())
@@ -182,7 +201,7 @@ int solve(Options options) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     Options options;
     CLI::App app{"Gauss-Seidel sweeps with tuned kernels: alone, beside their exact theory, and as the smoother of multigrid."};
     declare(app, options);
@@ -190,10 +209,7 @@ int main(int argc, char** argv) try {
         "Examples:\n"
         "  multigrid_smoother                                    sweeps and V-cycles with every kind of stencil\n"
         "  multigrid_smoother --stencil constant --size 127      one kind, on a finer grid\n"
-        "  multigrid_smoother --operator seven_point --output pictures   differences; look at pictures/convergence.svg");
-    CLI11_PARSE(app, argc, argv);
-    return solve(std::move(options));
-} catch (const std::exception& error) {
-    fmt::print(stderr, "multigrid_smoother: {}\n", error.what());
-    return 2;
+        "  multigrid_smoother --operator seven_point --output pictures   differences; look at pictures/convergence.svg\n"
+        "  mpirun -n 4 multigrid_smoother --size 127             four ranks, each with a part of the planes");
+    return run_on_ranks("multigrid_smoother", app, argc, argv, options.device, [&](hone::Communicator& ranks) { return solve(options, ranks); });
 }

@@ -17,21 +17,18 @@
 #include <numeric>
 #include <random>
 #include <span>
-#include <sstream>
 
+#include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/check.hpp"
 #include "examples/output/image.hpp"
 #include "examples/output/progress.hpp"
-#include "examples/output/vtk.hpp"
+#include "examples/output/rank_image.hpp"
 #include "examples/poisson/solver.hpp"
 #include "generator/error.hpp"
 #include "generator/families/poisson7/family.hpp"
-#include "runtime/ceilings.hpp"
 #include "runtime/ranks/device_of_rank.hpp"
-#include "runtime/ranks/run_ranks.hpp"
-#include "runtime/ranks/thread_ranks.hpp"
 #include "runtime/session/session.hpp"
 
 namespace {
@@ -52,7 +49,7 @@ struct Options {
 };
 
 void declare(CLI::App& app, Options& options) {
-    add_device(app, options.device, options.records, "; several by commas: for the ranks of a host, or for as many in one process");
+    add_device(app, options.device, options.records, device_list);
     app.add_option("--size", options.size, "cells along each axis; 0: 512 on a GPU, 128 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 2048));
@@ -74,7 +71,7 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--check-every", options.settings.check_every, "iterations from one look at the residual to the next")->capture_default_str();
     app.add_option(
         "--output", options.folder,
-        "folder for the residuals (history.csv, history.svg) and the solution (solution.vti, of several ranks a file each and solution.vtm, "
+        "folder for the residuals (history.csv, history.svg) and the solution (solution.vti, of several ranks a file each and solution.pvti, "
         "and its middle plane as solution.png)");
 }
 
@@ -185,14 +182,9 @@ void write_solution(const std::filesystem::path& folder, const Case& of, const s
                   {.magnify = std::max(1, 512 / n)});
     }
     const std::vector<float> words(x.begin(), x.end());
-    VtkImage image({n, n, of.system.nz}, {0, 0, static_cast<double>(of.planes.first) * width}, {width, width, width});
+    VtkImage image({n, n, of.system.nz}, {0, 0, 0}, {width, width, width}, {0, 0, static_cast<int>(of.planes.first)});
     image.cell_field("u", 1, std::span<const float>(words));
-    const auto name = [&](int rank) { return ranks.size() == 1 ? "solution.vti" : fmt::format("solution_{}.vti", rank); };
-    image.write(folder / name(ranks.rank()));
-    if (ranks.size() == 1 || ranks.rank() > 0) return;
-    std::vector<std::string> names(static_cast<std::size_t>(ranks.size()));
-    for (int rank = 0; rank < ranks.size(); ++rank) names[static_cast<std::size_t>(rank)] = name(rank);
-    write_vtk_parts(folder / "solution.vtm", names);
+    write_rank_image(ranks, folder, "solution", image, {n, n, n});
 }
 
 // With a bar on the residual's logarithmic way to the tolerance.
@@ -223,17 +215,12 @@ double largest_error(const Case& of, const std::vector<double>& x, Communicator&
     return all_reduce(ranks, Reduction::largest, error);
 }
 
-// A check that rank 0 prints.
-bool report_once(bool good, const std::string& text, const Communicator& ranks) {
-    return ranks.rank() == 0 ? report(good, text) : good;
-}
-
 bool check_residual(PoissonSolver& solver, const Case& of, const std::vector<double>& x, const Options& options, Communicator& ranks) {
     const double unit = options.precision == "f32" ? 0x1p-24 : 0x1p-53;
     const double residual = solver.true_residual(of.right_hand_side, x);
     // What is computed in rounded numbers cannot follow the recurrence below unit roundoff times the condition number, about size^2.
     const double allowed = 2 * options.settings.tolerance + 10 * unit * options.size * options.size;
-    return report_once(residual <= allowed, fmt::format("|b - M x| / |b| = {:.2e}, allowed {:.2e}", residual, allowed), ranks);
+    return report(residual <= allowed, fmt::format("|b - M x| / |b| = {:.2e}, allowed {:.2e}", residual, allowed), ranks);
 }
 
 // Errors against the known solution here and with cells of twice the width: a quarter, where rounding does not hide it.
@@ -246,7 +233,7 @@ bool check_order(hone::Session& session, const Case& of, const std::vector<doubl
     settings.progress = {};
     solver.solve(half.right_hand_side, coarse_x, settings);
     const double order = std::log2(largest_error(half, coarse_x, ranks) / fine);
-    return report_once(std::abs(order - 2) < 0.3, fmt::format("largest error {:.2e}, of order {:.2f} in the cells' width", fine, order), ranks);
+    return report(std::abs(order - 2) < 0.3, fmt::format("largest error {:.2e}, of order {:.2f} in the cells' width", fine, order), ranks);
 }
 
 // On the grid of cells of twice the width, each rank needs its chunk of planes, too.
@@ -264,7 +251,7 @@ void print_beginning(const Options& options, const PoissonSolver& solver, const 
 }
 
 int run(Options options, Communicator& ranks) {
-    hone::Session session(hone::device_of_rank(options.device, ranks), {.database = options.records});
+    hone::Session session(hone::device_of_rank(options.device, ranks), session_settings(options.records, ranks));
     const bool cuda = session.device().fingerprint.target == hone::Target::cuda;
     if (options.size == 0) options.size = cuda ? 512 : 128;
     hone::expect_same_on_all_ranks(ranks, "number of cells along an axis", fmt::format("{}", options.size));
@@ -284,8 +271,7 @@ int run(Options options, Communicator& ranks) {
         write_solution(options.folder, of, x, Profile(options.boundary, options.size).width, ranks);
     }
     const double bytes = all_reduce(ranks, Reduction::sum, solve.bytes);
-    ranks.barrier();  // ranks of a host copy at the same time
-    const double copy = all_reduce(ranks, Reduction::sum, hone::measure_ceilings(session.backend()).copy_bytes_per_second);
+    const double copy = copy_rate(session.backend(), ranks, solve.seconds);
     if (speaks) {
         fmt::print("{} after {} iterations\n", to_string(solve.ending), solve.iterations);
         print_speed(solve, of, bytes, copy);
@@ -296,39 +282,17 @@ int run(Options options, Communicator& ranks) {
     return good ? 0 : 1;
 }
 
-// Several devices in one process are ranks on threads.
-int run_on_devices(const Options& options, Communicator& ranks) {
-    const auto devices = static_cast<int>(1 + std::count(options.device.begin(), options.device.end(), ','));
-    if (ranks.size() > 1 || devices == 1) return run(options, ranks);
-    int code = 0;
-    hone::run_thread_ranks(devices, [&](Communicator& threads) {
-        const int own = run(options, threads);
-        if (threads.rank() == 0) code = own;
-    });
-    return code;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-    return hone::run_ranks("poisson", [&](Communicator& ranks) {
-        const std::vector<std::string> words(argv + 1, argv + argc);
-        hone::expect_same_on_all_ranks(ranks, "command line", fmt::format("{}", fmt::join(words, " ")));
-        Options options;
-        CLI::App app{"Solves a Poisson equation on a box with tuned kernels."};
-        declare(app, options);
-        app.footer(
-            "Examples:\n"
-            "  poisson                                            -Laplace u = f with zeros beyond the box, with its error\n"
-            "  poisson --boundary periodic --coefficients scalar  walls that are no walls, and the operator as four numbers\n"
-            "  poisson --size 64 --method none --output pictures  without a preconditioner; look at pictures/history.svg\n"
-            "  mpirun -n 4 poisson --size 256                     four ranks, each with a part of the planes");
-        try {
-            app.parse(argc, argv);
-        } catch (const CLI::ParseError& error) {
-            std::ostringstream silent;
-            return ranks.rank() == 0 ? app.exit(error) : app.exit(error, silent, silent);
-        }
-        return run_on_devices(options, ranks);
-    });
+    Options options;
+    CLI::App app{"Solves a Poisson equation on a box with tuned kernels."};
+    declare(app, options);
+    app.footer(
+        "Examples:\n"
+        "  poisson                                            -Laplace u = f with zeros beyond the box, with its error\n"
+        "  poisson --boundary periodic --coefficients scalar  walls that are no walls, and the operator as four numbers\n"
+        "  poisson --size 64 --method none --output pictures  without a preconditioner; look at pictures/history.svg\n"
+        "  mpirun -n 4 poisson --size 256                     four ranks, each with a part of the planes");
+    return run_on_ranks("poisson", app, argc, argv, options.device, [&](Communicator& ranks) { return run(options, ranks); });
 }

@@ -4,30 +4,35 @@
 //     taylor_green [--dimension 2|3] [--cells 32] [--viscosity 0.01] [--time 4] [--output FOLDER] ...
 //
 // Exit code 0: the checks printed at the end hold.
+//
+//     mpirun -n 4 taylor_green --cells 64   ranks in processes, each with a part of the planes (docs/many-devices.md)
+//     taylor_green --device cuda:0,cuda:1   ranks in threads of this process
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
+#include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/check.hpp"
 #include "examples/output/image.hpp"
 #include "examples/output/progress.hpp"
-#include "examples/output/vtk.hpp"
+#include "examples/output/rank_image.hpp"
 #include "examples/taylor_green/checks.hpp"
 #include "examples/taylor_green/vortex.hpp"
 #include "generator/error.hpp"
+#include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/session/session.hpp"
 
 namespace {
 
 using namespace hone::examples;
+using hone::Communicator;
 
 struct Options {
     std::string device = "best", records;
@@ -38,7 +43,7 @@ struct Options {
 };
 
 void declare(CLI::App& app, Options& options) {
-    add_device(app, options.device, options.records);
+    add_device(app, options.device, options.records, device_list);
     app.add_option("--dimension", options.flow.dimension, "2: decays as known exactly; 3: vortices stretch and break up")
         ->capture_default_str()
         ->check(CLI::Range(2, 3));
@@ -63,48 +68,50 @@ struct History {
     std::vector<FlowSums> sums;
 };
 
-// Pictures, and files of the velocity with their times.
+// Pictures, and files of the velocity with their times. Each rank writes its planes; the first one, which has the lowest, the pictures.
 class Frames {
   public:
-    explicit Frames(const Options& options) : options_(options) {
+    Frames(const Options& options, Communicator& ranks) : options_(options), ranks_(ranks) {
         if (!options.folder.empty()) std::filesystem::create_directories(options.folder);
     }
 
-    void take(double time, const Velocity& velocity) {
+    void take(double time, const Velocity& velocity, int all_planes) {
         if (options_.folder.empty()) return;
         const std::string number = fmt::format("{:03}", series_.size());
         const int magnify = std::max(1, 512 / velocity.nx);
-        write_png(options_.folder / ("vorticity_" + number + ".png"), velocity.nx, velocity.ny,
-                  [&](int x, int y) { return vorticity_z(velocity, x, velocity.ny - 1 - y, 0); }, {.low = -2, .high = 2, .magnify = magnify});
+        if (ranks_.rank() == 0)
+            write_png(options_.folder / ("vorticity_" + number + ".png"), velocity.nx, velocity.ny,
+                      [&](int x, int y) { return vorticity_z(velocity, x, velocity.ny - 1 - y, 0); }, {.low = -2, .high = 2, .magnify = magnify});
         const std::vector<float> words = at_centres(velocity);
-        VtkImage image({velocity.nx, velocity.ny, velocity.nz}, {0, 0, 0}, {velocity.h, velocity.h, velocity.h});
+        VtkImage image({velocity.nx, velocity.ny, velocity.nz}, {0, 0, 0}, {velocity.h, velocity.h, velocity.h}, {0, 0, velocity.first});
         image.cell_field("velocity", 3, std::span<const float>(words));
-        series_.emplace_back(time, "flow_" + number + ".vti");
-        image.write(options_.folder / series_.back().second);
-        write_vtk_series(options_.folder / "flow.pvd", series_);
+        series_.emplace_back(time, write_rank_image(ranks_, options_.folder, "flow_" + number, image, {velocity.nx, velocity.ny, all_planes}));
+        if (ranks_.rank() == 0) write_vtk_series(options_.folder / "flow.pvd", series_);
     }
 
   private:
     const Options& options_;
+    Communicator& ranks_;
     std::vector<std::pair<double, std::string>> series_;
 };
 
-History simulate(Flow& flow, const Options& options, const TimeSteps& steps) {
+History simulate(Flow& flow, const Options& options, const TimeSteps& steps, Communicator& ranks) {
     constexpr int rows = 100;  // of the history, at least where there are as many steps
     const int every = std::max(1, steps.count / rows);
     History history;
-    Frames frames(options);
+    Frames frames(options, ranks);
     int frame = 0;
-    Progress progress("time steps", steps.count);
+    std::optional<Progress> progress;
+    if (ranks.rank() == 0) progress.emplace("time steps", steps.count);
     for (int step = 0; step <= steps.count; ++step) {
         const bool shown = step * (options.frames - 1) >= frame * steps.count;
         if (step % every == 0 || shown || step == steps.count) {
             const Velocity velocity = flow.velocity();
             history.times.push_back(step * steps.dt);
-            history.sums.push_back(sums_of(velocity, options.flow.viscosity));
-            if (shown) frames.take(step * steps.dt, velocity), ++frame;
+            history.sums.push_back(sums_of(velocity, options.flow.viscosity, ranks));
+            if (shown) frames.take(step * steps.dt, velocity, flow.mesh().all_planes), ++frame;
         }
-        progress.at(step, [&] { return fmt::format("energy {:.5f}", history.sums.back().energy); });
+        if (progress) progress->at(step, [&] { return fmt::format("energy {:.5f}", history.sums.back().energy); });
         if (step < steps.count) flow.step(steps.dt);
     }
     return history;
@@ -166,27 +173,17 @@ bool check_method(hone::Backend& backend, hone::KernelLibrary& library) {
     return report(drift.momentum < 1e-12, fmt::format("momentum: mean velocity {:.1e} after 3D runs", drift.momentum)) && good;
 }
 
-int run(Options options) {
-    hone::Session session(options.device, {.database = options.records});
-    hone::Backend& backend = session.backend();
-    const bool cuda = backend.device().fingerprint.target == hone::Target::cuda;
-    if (options.flow.cells == 0) options.flow.cells = (cuda ? 128 : 32) * (options.flow.dimension == 2 ? 2 : 1);
-    const bool single = options.flow.precision == "f32";
-    if (single) options.flow.divergence = 1e-6;
-    hone::KernelLibrary& library = session.library();
-    Flow flow(backend, library, options.flow);
-    const TimeSteps steps = time_steps(flow.mesh(), options.time, 2, options.flow.viscosity, 2 * options.courant);
+void print_beginning(const Options& options, const Flow& flow, const TimeSteps& steps, const hone::Session& session, const Communicator& ranks) {
     fmt::print("Taylor-Green vortex on {} x {} x {} cells, {}, viscosity {:g}, {} time steps of {:.4f}, on {}\n{}\n", flow.mesh().nx, flow.mesh().ny,
-               flow.mesh().nz, options.flow.precision, options.flow.viscosity, steps.count, steps.dt, backend.device().fingerprint.name,
+               flow.mesh().all_planes, options.flow.precision, options.flow.viscosity, steps.count, steps.dt, session.device().fingerprint.name,
                flow.kernels());
-    flow.set(taylor_green(flow.mesh(), 0, options.flow.viscosity));
-    const History history = simulate(flow, options, steps);
-    print_history(history);
-    fmt::print("{:.1f} iterations of the pressure solver per stage\n",
-               static_cast<double>(flow.iterations()) / steps.count / hone::examples::FlowKernels::stages);
-    if (!options.folder.empty()) write_history(options.folder, history);
+    if (ranks.size() > 1) fmt::print("{} ranks, by {}\n", ranks.size(), ranks.transport());
+}
 
+// The method is checked by runs of their own, on one rank: others have nothing to add.
+bool check_all(const Flow& flow, const History& history, const Options& options, hone::Session& session, const Communicator& ranks) {
     // The solver's tolerance, and what rounding makes of velocities of order one.
+    const bool single = options.flow.precision == "f32";
     bool good = check_run(flow, history, options, 2 * options.flow.divergence + 16 * (single ? 0x1p-24 : 0x1p-53));
     if (options.flow.dimension == 2) {
         const double error = largest_difference(flow.velocity(), taylor_green(flow.mesh(), options.time, options.flow.viscosity));
@@ -194,12 +191,35 @@ int run(Options options) {
         const double h = flow.mesh().h, allowed = 2 * options.flow.viscosity * options.time * h * h / 12 * 1.1 + (single ? 1e-5 : 1e-8);
         good = report(error <= allowed, fmt::format("exact solution: largest error {:.2e}, allowed {:.2e}", error, allowed)) && good;
     }
-    return check_method(backend, library) && good ? 0 : 1;
+    if (ranks.size() > 1) return good;
+    return check_method(session.backend(), session.library()) && good;
+}
+
+int run(Options options, Communicator& ranks) {
+    hone::Session session(hone::device_of_rank(options.device, ranks), session_settings(options.records, ranks));
+    const bool cuda = session.device().fingerprint.target == hone::Target::cuda, speaks = ranks.rank() == 0;
+    if (options.flow.cells == 0) options.flow.cells = (cuda ? 128 : 32) * (options.flow.dimension == 2 ? 2 : 1);
+    expect_same_on_all_ranks(ranks, "number of cells along an axis", fmt::format("{}", options.flow.cells));
+    if (options.flow.precision == "f32") options.flow.divergence = 1e-6;
+    Flow flow(ranks, session.backend(), session.library(), options.flow);
+    const TimeSteps steps = time_steps(flow.mesh(), options.time, 2, options.flow.viscosity, 2 * options.courant);
+    if (speaks) print_beginning(options, flow, steps, session, ranks);
+    flow.set(taylor_green(flow.mesh(), 0, options.flow.viscosity));
+    const History history = simulate(flow, options, steps, ranks);
+    bool good = true;
+    if (speaks) {
+        print_history(history);
+        fmt::print("{:.1f} iterations of the pressure solver per stage\n",
+                   static_cast<double>(flow.iterations()) / steps.count / hone::examples::FlowKernels::stages);
+        if (!options.folder.empty()) write_history(options.folder, history);
+        good = check_all(flow, history, options, session, ranks);
+    }
+    return all_reduce(ranks, hone::Reduction::smallest, good ? 1 : 0) > 0 ? 0 : 1;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     Options options;
     CLI::App app{
         "Incompressible flow in a periodic box: the Taylor-Green vortex.\n\n"
@@ -211,10 +231,7 @@ int main(int argc, char** argv) try {
         "Examples:\n"
         "  taylor_green                                        the vortex in 3D, with its checks\n"
         "  taylor_green --dimension 2 --cells 128              compared with the exact solution\n"
-        "  taylor_green --viscosity 0.01 --output pictures     then open pictures/flow.pvd in ParaView");
-    CLI11_PARSE(app, argc, argv);
-    return run(std::move(options));
-} catch (const std::exception& error) {
-    fmt::print(stderr, "taylor_green: {}\n", error.what());
-    return 2;
+        "  taylor_green --viscosity 0.01 --output pictures     then open pictures/flow.pvd in ParaView\n"
+        "  mpirun -n 4 taylor_green --cells 64                 four ranks, each with a part of the planes");
+    return run_on_ranks("taylor_green", app, argc, argv, options.device, [&](Communicator& ranks) { return run(options, ranks); });
 }

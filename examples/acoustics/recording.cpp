@@ -7,7 +7,7 @@
 
 #include "examples/acoustics/files.hpp"
 #include "examples/output/image.hpp"
-#include "examples/output/vtk.hpp"
+#include "examples/output/rank_image.hpp"
 
 namespace hone::examples::seismic {
 namespace {
@@ -117,12 +117,18 @@ void write_snapshot_png(const std::filesystem::path& file, const Model& model, c
         file, section.width(), section.height(), [&](int x, int depth) { return pressure[section.at(x, depth)]; }, style);
 }
 
-void write_snapshot_vti(const std::filesystem::path& file, const Model& model, const std::vector<float>& pressure) {
+std::string write_snapshot_vti(Communicator& ranks, const std::filesystem::path& folder, const std::string& stem, const Model& model,
+                               const std::vector<float>& pressure, const CellRange& layers) {
     const double h = model.spacing;
-    VtkImage image(model.cells, {0, 0, 0}, {h, h, h});
+    const auto depth = static_cast<std::size_t>(model.depth_axis());
+    VtkImage::Extents cells = model.cells, first{};
+    cells[depth] = static_cast<int>(layers.cells());
+    first[depth] = static_cast<int>(layers.first);
+    VtkImage image(cells, {0, 0, 0}, {h, h, h}, first);
+    const std::size_t begin = depth == 1 ? model.at(0, first[1], 0) : model.at(0, 0, first[2]);
     image.cell_field("pressure", 1, std::span(pressure));
-    image.cell_field("speed", 1, std::span(model.speed));
-    image.write(file);
+    image.cell_field("speed", 1, std::span(model.speed).subspan(begin, pressure.size()));
+    return write_rank_image(ranks, folder, stem, image, model.cells);
 }
 
 void write_model_png(const std::filesystem::path& file, const Model& model, int y) {

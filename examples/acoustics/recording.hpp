@@ -27,8 +27,9 @@ void write_recording_png(const std::filesystem::path& file, const Recording& rec
 
 /// A vertical section through the source: pressure over the ground's speed.
 void write_snapshot_png(const std::filesystem::path& file, const Model& model, const std::vector<float>& pressure, int y);
-/// Pressure and speed of all cells, for ParaView.
-void write_snapshot_vti(const std::filesystem::path& file, const Model& model, const std::vector<float>& pressure);
+/// Pressure and speed of all cells, for ParaView: of each rank its layers. Returns the name of the file to open. All ranks call it.
+std::string write_snapshot_vti(Communicator& ranks, const std::filesystem::path& folder, const std::string& stem, const Model& model,
+                               const std::vector<float>& pressure, const CellRange& layers);
 /// The speed alone.
 void write_model_png(const std::filesystem::path& file, const Model& model, int y);
 

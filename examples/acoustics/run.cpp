@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "examples/acoustics/recording.hpp"
+#include "examples/acoustics/wave_checkpoint.hpp"
 #include "examples/output/progress.hpp"
 #include "examples/output/vtk.hpp"
 #include "generator/error.hpp"
@@ -22,44 +24,53 @@ double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The time loop: stretches of steps, between which pictures are drawn and energies are measured.
+// The time loop: stretches of steps, between which pictures are drawn, energies are measured and checkpoints are written.
 class Run {
   public:
-    Run(Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings, const Survey& survey, const RunSettings& wanted)
-        : backend_(backend),
+    Run(Communicator& ranks, Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings, const Survey& survey,
+        const RunSettings& wanted)
+        : ranks_(ranks),
+          backend_(backend),
           model_(model),
           settings_(settings),
           survey_(survey),
           wanted_(wanted),
           steps_(static_cast<int>(std::ceil(wanted.seconds / time_step(model, settings)))),
-          solver_(backend, library, model, settings, survey, steps_) {
-        report_.steps = steps_;
-    }
+          solver_(ranks, backend, library, model, settings, survey, steps_) {}
 
     RunReport all() {
+        if (!wanted_.restart.empty()) go_on();
+        const int begun = solver_.steps_done();
         if (!wanted_.folder.empty()) {
             std::filesystem::create_directories(wanted_.folder);
-            write_model_png(file("model.png"), model_, survey_.source[1]);
+            if (speaks()) write_model_png(file("model.png"), model_, survey_.source[1]);
         }
-        Progress progress("time steps", steps_);
+        std::optional<Progress> progress;
+        if (speaks()) progress.emplace("time steps", steps_);
         const int silent = static_cast<int>(2 * survey_.ricker.delay() / solver_.step_seconds()) + 1;
         const auto due = [&](int part, int parts, int from) { return from + static_cast<int>(std::int64_t{steps_ - from} * part / parts); };
-        int picture = 1, energy = 0;
+        int picture = 1, energy = 0, saved = begun;
+        const auto next_picture = [&] { return picture <= wanted_.snapshots ? due(picture, wanted_.snapshots, 0) : steps_; };
+        const auto next_energy = [&] { return energy < energy_samples && silent < steps_ ? due(energy, energy_samples, silent) : steps_; };
+        while (begun > 0 && next_picture() <= begun && picture <= wanted_.snapshots) ++picture;
+        while (begun > 0 && next_energy() < begun && energy < energy_samples) ++energy;
         while (solver_.steps_done() < steps_) {
-            const int next_picture = picture <= wanted_.snapshots ? due(picture, wanted_.snapshots, 0) : steps_;
-            const int next_energy = energy < energy_samples && silent < steps_ ? due(energy, energy_samples, silent) : steps_;
-            const int breath = solver_.steps_done() + std::max(1, steps_ / 200);
-            advance(std::min({next_picture, next_energy, breath, steps_}) - solver_.steps_done());
-            if (solver_.steps_done() >= next_energy && solver_.steps_done() < steps_) measure_energy(), ++energy;
-            if (solver_.steps_done() >= next_picture) draw(picture++);
-            progress.at(solver_.steps_done(), [&] { return fmt::format("{:.2f} s of waves", solver_.time()); });
+            const int breath = solver_.steps_done() + std::max(1, steps_ / 200), energy_due = next_energy(), picture_due = next_picture();
+            advance(std::min({picture_due, energy_due, breath, steps_}) - solver_.steps_done());
+            if (solver_.steps_done() >= energy_due && solver_.steps_done() < steps_) measure_energy(), ++energy;
+            if (solver_.steps_done() >= picture_due) draw(picture++);
+            if (wanted_.checkpoint_every > 0 && solver_.steps_done() - saved >= wanted_.checkpoint_every) save(), saved = solver_.steps_done();
+            if (progress) progress->at(solver_.steps_done(), [&] { return fmt::format("{:.2f} s of waves", solver_.time()); });
         }
-        progress.clear();
-        finish();
+        progress.reset();
+        if (!wanted_.checkpoint.empty() && saved < solver_.steps_done()) save();
+        finish(begun);
         return report_;
     }
 
   private:
+    bool speaks() const { return ranks_.rank() == 0; }
+
     std::filesystem::path file(const std::string& name) {
         report_.files.push_back((wanted_.folder / name).string());
         return wanted_.folder / name;
@@ -77,17 +88,37 @@ class Run {
     void draw(int number) {
         if (wanted_.folder.empty()) return;
         const std::vector<float> pressure = solver_.pressure();
-        write_snapshot_png(file(fmt::format("pressure_{:03}.png", number)), model_, pressure, survey_.source[1]);
+        const std::string stem = fmt::format("pressure_{:03}", number);
+        if (speaks()) write_snapshot_png(file(stem + ".png"), model_, pressure, survey_.source[1]);
         if (!wanted_.volumes) return;
-        const std::string name = fmt::format("pressure_{:03}.vti", number);
-        write_snapshot_vti(file(name), model_, pressure);
+        const std::string name = write_snapshot_vti(ranks_, wanted_.folder, stem, model_, solver_.own_pressure(), solver_.model_layers());
+        report_.files.push_back((wanted_.folder / name).string());
         series_.emplace_back(solver_.time(), name);
     }
 
-    void finish() {
-        if (timed_ > 0) report_.seconds *= static_cast<double>(steps_) / timed_;  // steps in which energy was measured are left out
+    void save() {
+        WaveState state = solver_.state();
+        if (speaks()) write_wave_checkpoint(wanted_.checkpoint, {identity_of(model_, settings_, survey_), energies_, series_, std::move(state)});
+        ranks_.barrier();  // no rank goes on, and perhaps ends the run, before it is written
+    }
+    void go_on() {
+        WaveCheckpoint checkpoint = read_wave_checkpoint(wanted_.restart, identity_of(model_, settings_, survey_), survey_.receivers.size());
+        if (checkpoint.state.done > steps_)
+            throw Error(wanted_.restart.string(), fmt::format("{} time steps are done, this run has {}", checkpoint.state.done, steps_),
+                        "give it a longer --time");
+        solver_.set_state(checkpoint.state);
+        energies_ = std::move(checkpoint.energies);
+        series_ = std::move(checkpoint.series);
+    }
+
+    void finish(int begun) {
+        report_.steps = steps_ - begun;
+        report_.sent = solver_.bytes_sent();
+        if (timed_ > 0) report_.seconds *= static_cast<double>(report_.steps) / timed_;  // steps in which energy was measured are left out
         const auto recording = solver_.recording();
-        report_.checks.push_back(check_finite(recording, solver_.pressure()));
+        const std::vector<float> pressure = solver_.pressure();
+        if (!speaks()) return;
+        report_.checks.push_back(check_finite(recording, pressure));
         report_.checks.push_back(check_energy(energies_, settings_.precision));
         const double dt = solver_.step_seconds();
         report_.checks.push_back(check_arrivals(recording, dt, model_, survey_));
@@ -102,6 +133,7 @@ class Run {
         if (!series_.empty()) write_vtk_series(file("pressure.pvd"), series_);
     }
 
+    Communicator& ranks_;
     Backend& backend_;
     const Model& model_;
     const WaveSettings& settings_;
@@ -116,8 +148,8 @@ class Run {
 
 }  // namespace
 
-RunReport run_survey(Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings, const Survey& survey,
-                     const RunSettings& wanted) {
+RunReport run_survey(Communicator& ranks, Backend& backend, KernelLibrary& library, const Model& model, const WaveSettings& settings,
+                     const Survey& survey, const RunSettings& wanted) {
     constexpr double most_steps = 10'000'000, most_samples = 32767;
     const double steps = wanted.seconds / time_step(model, settings), samples = wanted.seconds * 1e6 / wanted.interval;
     if (!(steps >= 1 && steps <= most_steps))
@@ -125,7 +157,8 @@ RunReport run_survey(Backend& backend, KernelLibrary& library, const Model& mode
     if (!wanted.folder.empty() && samples > most_samples)
         throw Error("--interval", fmt::format("{:.0f} samples per trace", samples),
                     fmt::format("SEG-Y has at most {}: use a longer one", most_samples));
-    return Run(backend, library, model, settings, survey, wanted).all();
+    if (wanted.checkpoint_every > 0 && wanted.checkpoint.empty()) throw Error("--checkpoint-every", "no file is named", "name one by --checkpoint");
+    return Run(ranks, backend, library, model, settings, survey, wanted).all();
 }
 
 double suitable_frequency(const Model& model, const WaveSettings& settings) {

@@ -46,7 +46,7 @@ int most_levels(const Model& model, const WaveSettings& settings) {
 }
 
 int fastest_levels(const Database& database, const Backend& backend, const Model& model, const WaveSettings& settings, const Survey& survey) {
-    const WaveGrid grid(model, settings);
+    const WaveGrid grid(model, settings, WaveGrid::all_layers(model, settings));
     const auto cost_of = [&](int levels) {
         WaveSettings with = settings;
         with.levels = levels;

@@ -26,6 +26,11 @@ bool absorbing(const Model& model, const WaveSettings& settings) {
     return false;
 }
 
+// With the absorbing layers.
+int cells_along(const Model& model, const WaveSettings& settings, int axis) {
+    return model.cells[index(axis)] + layer(settings, axis, 0) + layer(settings, axis, 1);
+}
+
 void check(const Model& model, const WaveSettings& settings) {
     for (int axis = 0; axis < model.dimension; ++axis) {
         const int least = 2 * settings.order;  // so that what is mirrored lies between the walls
@@ -42,14 +47,14 @@ void check(const Model& model, const WaveSettings& settings) {
     if (settings.layer < 0) throw Error("absorbing layer", fmt::format("{} cells", settings.layer), "give it 0 or more");
 }
 
-std::string problem_text(const Model& model, const WaveSettings& settings, const std::string& kernel) {
+std::string problem_text(const Model& model, const WaveSettings& settings, const std::string& kernel, const CellRange& layers) {
     check(model, settings);
     std::string text =
         fmt::format("acoustics_staggered kernel={} dimension={} order={} precision={}", kernel, model.dimension, settings.order, settings.precision);
     if (absorbing(model, settings)) text += " absorbing=sponge";
     if (kernel == "step" && settings.levels > 1) text += fmt::format(" levels={}", settings.levels);
     for (int axis = 0; axis < model.dimension; ++axis)
-        text += fmt::format(" n{}={}", "xyz"[axis], model.cells[index(axis)] + layer(settings, axis, 0) + layer(settings, axis, 1));
+        text += fmt::format(" n{}={}", "xyz"[axis], axis == model.depth_axis() ? layers.cells() : cells_along(model, settings, axis));
     return text;
 }
 
@@ -73,51 +78,73 @@ double time_step(const Model& model, const WaveSettings& settings) {
     return settings.courant * model.spacing / (model.fastest() * std::sqrt(model.dimension) * sum);
 }
 
-Problem WaveGrid::problem(const Model& model, const WaveSettings& settings, const std::string& kernel) {
-    return built_in_families().parse_problem(problem_text(model, settings, kernel));
+CellRange WaveGrid::all_layers(const Model& model, const WaveSettings& settings) {
+    return {0, cells_along(model, settings, model.depth_axis())};
 }
 
-WaveGrid::WaveGrid(const Model& model, const WaveSettings& settings)
+Problem WaveGrid::problem(const Model& model, const WaveSettings& settings, const std::string& kernel, const CellRange& layers) {
+    return built_in_families().parse_problem(problem_text(model, settings, kernel, layers));
+}
+
+Problem WaveGrid::problem(const Model& model, const WaveSettings& settings, const std::string& kernel) {
+    return problem(model, settings, kernel, all_layers(model, settings));
+}
+
+WaveGrid::WaveGrid(const Model& model, const WaveSettings& settings, const CellRange& layers)
     : model_(model),
       settings_(settings),
-      grid_(problem(model, settings, settings.levels > 1 ? "step" : "pressure")),
+      layers_(layers),
+      grid_(problem(model, settings, settings.levels > 1 ? "step" : "pressure", layers)),
       dt_(time_step(model, settings)),
       impedance_(static_cast<double>(model.speed.front()) * model.density.front()) {
 }
 
-Problem WaveGrid::single_step(const Model& model, const WaveSettings& settings) {
+Problem WaveGrid::single_step(const Model& model, const WaveSettings& settings, const CellRange& layers) {
     WaveSettings single = settings;
     single.levels = 1;
-    const std::int64_t pitch = acoustics::Grid(problem(model, settings, "step")).pitch;
-    return built_in_families().parse_problem(problem_text(model, single, "step") + fmt::format(" pitch={}", pitch));
+    const std::int64_t pitch = acoustics::Grid(problem(model, settings, "step", layers)).pitch;
+    return built_in_families().parse_problem(problem_text(model, single, "step", layers) + fmt::format(" pitch={}", pitch));
+}
+
+int WaveGrid::all_cells(int axis) const {
+    return cells_along(model_, settings_, axis);
+}
+
+bool WaveGrid::has_wall(int axis, int end) const {
+    if (!reflects(axis, end)) return false;
+    return end == 0 ? offset(axis) == 0 : offset(axis) + cells(axis) == all_cells(axis);
 }
 
 std::int64_t WaveGrid::single_start() const {
-    const acoustics::Grid single(single_step(model_, settings_));
+    const acoustics::Grid single(single_step(model_, settings_, layers_));
     return grid_.position(0, 0, 0) - single.position(0, 0, 0);
 }
 
 std::int64_t WaveGrid::single_start_x() const {
-    return grid_.left() - acoustics::Grid(single_step(model_, settings_)).left();
+    return grid_.left() - acoustics::Grid(single_step(model_, settings_, layers_)).left();
 }
 
 std::vector<Rows> WaveGrid::rows_beside(int levels, const Survey& survey) const {
-    const auto row_of = [&](const Cell& cell) { return cell[1] + layer(settings_, 1, 0); };
     std::vector<int> receivers;
-    for (const Cell& cell : survey.receivers) receivers.push_back(row_of(cell));
-    return seismic::rows_beside(levels, grid_.reach(), cells(1), row_of(survey.source), receivers);
+    for (const Cell& cell : survey.receivers) receivers.push_back(layer_of(cell));
+    return seismic::rows_beside(levels, grid_.reach(), all_cells(1), layer_of(survey.source), receivers);
 }
 
 bool WaveGrid::absorbs() const {
     return absorbing(model_, settings_);
 }
 
-std::int64_t WaveGrid::place(const Cell& cell) const {
+int WaveGrid::layer_of(const Cell& cell) const {
     for (int axis = 0; axis < 3; ++axis)
         if (cell[index(axis)] < 0 || cell[index(axis)] >= model_.cells[index(axis)])
             throw Error("source or receiver", fmt::format("cell {}, {}, {}", cell[0], cell[1], cell[2]),
                         fmt::format("the model has {} x {} x {}", model_.cells[0], model_.cells[1], model_.cells[2]));
-    return grid_.position(cell[0] + layer(settings_, 0, 0), cell[1] + layer(settings_, 1, 0), cell[2] + layer(settings_, 2, 0));
+    return cell[index(model_.depth_axis())] + layer(settings_, model_.depth_axis(), 0);
+}
+
+std::int64_t WaveGrid::place(const Cell& cell) const {
+    const auto at = [&](int axis) { return cell[index(axis)] + layer(settings_, axis, 0) - offset(axis); };
+    return grid_.position(at(0), at(1), at(2));
 }
 
 // Layers have the values of the model's nearest cell.
@@ -128,7 +155,8 @@ std::size_t WaveGrid::model_cell(const Cell& cell) const {
     return model_.at(inside[0], inside[1], inside[2]);
 }
 
-// All cells of the grid, and `beyond` more at both ends of an axis; where the first of several time steps computes more, these too.
+// All cells of these layers, and `beyond` more at both ends of an axis; where the first of several time steps computes more, these too. Cells count
+// in the whole grid.
 template <typename Visit>
 void WaveGrid::for_cells(int axis, int beyond, const Visit& visit) const {
     const auto extension = static_cast<int>(grid_.extension());
@@ -136,14 +164,15 @@ void WaveGrid::for_cells(int axis, int beyond, const Visit& visit) const {
     if (axis >= 0) more[index(axis)] += beyond;
     for (int z = -more[2]; z < cells(2) + more[2]; ++z)
         for (int y = -more[1]; y < cells(1) + more[1]; ++y)
-            for (int x = -more[0]; x < cells(0) + more[0]; ++x) visit(Cell{x, y, z}, static_cast<std::size_t>(grid_.position(x, y, z)));
+            for (int x = -more[0]; x < cells(0) + more[0]; ++x)
+                visit(Cell{x, y + offset(1), z + offset(2)}, static_cast<std::size_t>(grid_.position(x, y, z)));
 }
 
 // The cell whose medium one beyond the walls has, of which faces along `face_axis` are asked; whether it has any: absorbing layers end with none.
 bool WaveGrid::mirrored(Cell& cell, int face_axis) const {
     for (int axis = 0; axis < model_.dimension; ++axis) {
         int& place = cell[index(axis)];
-        const int n = cells(axis), on_face = axis == face_axis ? 1 : 0;
+        const int n = all_cells(axis), on_face = axis == face_axis ? 1 : 0;
         const bool below = place < 0, above = place >= n + on_face;
         if ((below || above) && !reflects(axis, below ? 0 : 1)) return false;
         if (below) place = -1 - place + on_face;
@@ -165,7 +194,7 @@ std::vector<float> WaveGrid::kappa() const {
 
 std::vector<float> WaveGrid::buoyancy(int axis) const {
     std::vector<float> words(static_cast<std::size_t>(grid_.words()));
-    const int n = cells(axis);
+    const int n = all_cells(axis);
     for_cells(axis, grid_.half, [&](Cell cell, std::size_t word) {
         // On the far wall the velocity is 0 whatever stands here.
         if (cell[index(axis)] == n || !mirrored(cell, axis)) return;
@@ -186,7 +215,7 @@ std::vector<float> WaveGrid::damping(int axis, std::int64_t ghosts) const {
     const auto factor = [&](double position) {
         double depth = 0;  // in the layer, as a part of its width
         if (layer(settings_, axis, 0) > 0) depth = std::max(depth, (settings_.layer - position) / settings_.layer);
-        if (layer(settings_, axis, 1) > 0) depth = std::max(depth, (position - cells(axis) + settings_.layer) / settings_.layer);
+        if (layer(settings_, axis, 1) > 0) depth = std::max(depth, (position - all_cells(axis) + settings_.layer) / settings_.layer);
         depth = std::min(depth, 1.0);
         return static_cast<float>(std::exp(-most * depth * depth * depth * dt_));
     };
@@ -194,7 +223,7 @@ std::vector<float> WaveGrid::damping(int axis, std::int64_t ghosts) const {
     const std::int64_t length = axis == 0 ? grid_.pitch : cells(axis) + 2 * ghosts;
     std::vector<float> words;
     for (const double shift : {0.0, 0.5})
-        for (std::int64_t i = 0; i < length; ++i) words.push_back(factor(static_cast<double>(i - before) + shift));
+        for (std::int64_t i = 0; i < length; ++i) words.push_back(factor(static_cast<double>(i - before + offset(axis)) + shift));
     return words;
 }
 

@@ -10,6 +10,7 @@
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/workload.hpp"
+#include "runtime/ranks/thread_ranks.hpp"
 
 namespace hone::examples {
 namespace {
@@ -39,11 +40,21 @@ HostArray rounded(const std::vector<double>& words, Precision precision) {
 }  // namespace
 
 SmoothedGrid::SmoothedGrid(Backend& backend, KernelLibrary& library, const ModelProblem& problem, const std::string& stencil, Precision precision)
-    : backend_(backend), problem_(problem), precision_(precision) {
+    : SmoothedGrid(nullptr, cut_planes(problem.n, 1, problem.n), 0, backend, library, problem, stencil, precision) {
+}
+
+SmoothedGrid::SmoothedGrid(Communicator* ranks, const PlaneCuts& cuts, int level, Backend& backend, KernelLibrary& library,
+                           const ModelProblem& problem, const std::string& stencil, Precision precision)
+    : alone_(ranks == nullptr ? self_communicator() : nullptr),
+      ranks_(ranks == nullptr ? *alone_ : *ranks),
+      backend_(backend),
+      problem_(problem),
+      precision_(precision),
+      slab_(cuts.slab(level, ranks_.rank())) {
     const auto kernel = library.kernel(built_in_families().parse_problem(
-        fmt::format("gauss_seidel_27 stencil={} precision={} nx={} ny={} nz={}", stencil, to_string(precision), problem.n, problem.n, problem.n)));
+        fmt::format("gauss_seidel_27 stencil={} precision={} nx={} ny={} nz={}", stencil, to_string(precision), problem.n, problem.n, planes())));
     const std::vector<ArraySpec>& arrays = kernel->source().arrays;
-    const std::int64_t rows = std::int64_t{problem.n + 2} * (problem.n + 2);
+    const std::int64_t rows = (planes() + 2) * (problem.n + 2);
     pitch_ = static_cast<int>(arrays[0].words / rows);
     for (DeviceArray* field : {&u_, &f_, &residual_}) {
         *field = DeviceArray(backend, arrays[0].words * bytes_per_word(precision));
@@ -55,6 +66,69 @@ SmoothedGrid::SmoothedGrid(Backend& backend, KernelLibrary& library, const Model
     operator_ = DeviceArray(backend, 27 * bytes_per_word(precision));
     upload(operator_.data(), {coefficients.begin(), coefficients.end()});
     sweep_ = std::make_unique<BoundKernel>(kernel, std::array<void*, 3>{u(), f(), stencil_.data()});
+    for (int rank = 0; rank < ranks_.size(); ++rank) planes_of_ranks_.push_back(static_cast<int>(cuts.slab(level, rank).layers()));
+    if (slab_.is_cut()) prepare_exchange(cuts, level);
+}
+
+// Whole planes are sent, with what lies around their points.
+void SmoothedGrid::prepare_exchange(const PlaneCuts& cuts, int level) {
+    const std::int64_t plane = std::int64_t{problem_.n + 2} * pitch_;
+    const auto exchange = [&](GridPartition of, std::int64_t stride, std::int64_t origin) {
+        of.cells[0] = plane;
+        return std::make_unique<HaloExchange>(ranks_, backend_, of,
+                                              HaloLayout{.strides = {1, 0, stride}, .origin = origin, .word_bytes = bytes_per_word(precision_)});
+    };
+    // The first odd plane is the second one, and the second plane of the points is the third of the array.
+    odd_planes_ = exchange(cuts.odd_planes(level), 2 * plane, 2 * plane);
+    planes_beside_ = exchange(cuts.planes(level), plane, plane);
+}
+
+TransferKernels::Range SmoothedGrid::interpolated_planes() const {
+    const auto last = static_cast<int>(planes());
+    return {slab_.below > 0 ? 0 : 1, slab_.above > 0 ? last + 2 : last + 1};
+}
+
+// Even planes come before odd ones, and need of these the old values. So the odd planes that travel can be swept when the even ones beside them are,
+// and the other odd planes beside those wait for the interior's sweep. The next rank's first plane, which is even, is swept here as well.
+void SmoothedGrid::sweep() {
+    if (odd_planes_ == nullptr) return sweep_->launch();
+    constexpr std::int64_t beside_first_odd = 3, beside_last_odd = 2;
+    const std::int64_t own = slab_.layers(), first = slab_.below > 0 ? beside_first_odd : 0, last = slab_.above > 0 ? own - beside_last_odd : own;
+    const bool has_interior = first < last;
+    if (has_interior) {
+        if (slab_.below > 0) sweep_->launch(0, first);
+        if (slab_.above > 0) sweep_->launch(last, planes());
+    } else {
+        sweep_->launch();
+    }
+    odd_planes_->begin(std::array<void*, 1>{u()});
+    if (has_interior) sweep_->launch(first, last);
+    odd_planes_->end();
+}
+
+void SmoothedGrid::complete_source(const PlaneCuts& cuts, int level) {
+    if (planes_beside_ != nullptr) {
+        planes_beside_->begin(std::array<void*, 1>{f()});
+        planes_beside_->end();
+    } else if (cuts.shared == level && level > 0) {
+        // The planes whose fine ones a rank has.
+        const auto n = static_cast<std::size_t>(problem_.n);
+        std::vector<int> counts;
+        std::size_t begin = 0;
+        for (int rank = 0; rank < ranks_.size(); ++rank) {
+            const CellRange fine = cuts.slab(level - 1, rank).own;
+            if (rank == ranks_.rank()) begin = static_cast<std::size_t>(fine.first / 2) * n * n;
+            counts.push_back(static_cast<int>((fine.last / 2 - fine.first / 2) * problem_.n * problem_.n));
+        }
+        const std::vector<double> restricted = values(f());
+        std::vector<double> all(restricted.size());
+        ranks_.all_gather(std::span(restricted).subspan(begin, static_cast<std::size_t>(counts[static_cast<std::size_t>(ranks_.rank())])), counts,
+                          all);
+        std::vector<double> words(static_cast<std::size_t>(f_.bytes() / bytes_per_word(precision_)));
+        auto next = all.begin();
+        for_points(planes(), [&](int, int, int, std::size_t at) { words[at] = *next++; });
+        upload(f(), words);
+    }
 }
 
 void SmoothedGrid::upload(void* to, const std::vector<double>& words) const {
@@ -63,11 +137,11 @@ void SmoothedGrid::upload(void* to, const std::vector<double>& words) const {
     backend_.synchronise();
 }
 
-void SmoothedGrid::for_points(const std::function<void(int x, int y, int z, std::size_t at)>& visit) const {
-    const int n = problem_.n;
-    for (int z = 1; z <= n; ++z)
+void SmoothedGrid::for_points(std::int64_t planes, const std::function<void(int x, int y, int z, std::size_t at)>& visit) const {
+    const int n = problem_.n, before = static_cast<int>(slab_.own.first);
+    for (int z = 1; z <= planes; ++z)
         for (int y = 1; y <= n; ++y)
-            for (int x = 1; x <= n; ++x) visit(x, y, z, static_cast<std::size_t>((std::int64_t{z} * (n + 2) + y) * pitch_ + x));
+            for (int x = 1; x <= n; ++x) visit(x, y, before + z, static_cast<std::size_t>((std::int64_t{z} * (n + 2) + y) * pitch_ + x));
 }
 
 // One operator, in the layouts of generator/families/gauss_seidel_27/family.hpp.
@@ -77,8 +151,9 @@ void SmoothedGrid::upload_stencil(const std::string& kind) {
     const auto n = static_cast<std::size_t>(problem_.n);
     if (kind == "semi_constant") {
         constexpr std::size_t words_of_row = 32;
-        std::vector<double> rows(n * n * words_of_row);
-        for (std::size_t row = 0; row < n * n; ++row) std::copy(s.begin(), s.end(), rows.begin() + static_cast<std::ptrdiff_t>(row * words_of_row));
+        const std::size_t all = n * static_cast<std::size_t>(planes());
+        std::vector<double> rows(all * words_of_row);
+        for (std::size_t row = 0; row < all; ++row) std::copy(s.begin(), s.end(), rows.begin() + static_cast<std::ptrdiff_t>(row * words_of_row));
         return upload(stencil_.data(), rows);
     }
     // One block of words for each coefficient: all 27, or the centre's and those after it.
@@ -91,18 +166,18 @@ void SmoothedGrid::upload_stencil(const std::string& kind) {
 
 void SmoothedGrid::set_source() {
     std::vector<double> words(static_cast<std::size_t>(f_.bytes() / bytes_per_word(precision_)));
-    for_points([&](int x, int y, int z, std::size_t at) { words[at] = problem_.source * problem_.mode(x, y, z); });
+    for_points(planes(), [&](int x, int y, int z, std::size_t at) { words[at] = problem_.source * problem_.mode(x, y, z); });
     upload(f(), words);
 }
 
-std::vector<double> SmoothedGrid::values(const void* field) const {
+std::vector<double> SmoothedGrid::values(const void* field, bool with_next) const {
     HostArray host(precision_, u_.bytes() / bytes_per_word(precision_));
     backend_.copy(host.data(), field, host.bytes());
     backend_.synchronise();
-    const auto n = static_cast<std::size_t>(problem_.n);
+    const std::int64_t visited = with_next ? planes() : slab_.layers();
     std::vector<double> result;
-    result.reserve(n * n * n);
-    for_points([&](int, int, int, std::size_t at) {
+    result.reserve(static_cast<std::size_t>(problem_.n * problem_.n * visited));
+    for_points(visited, [&](int, int, int, std::size_t at) {
         result.push_back(precision_ == Precision::f32 ? static_cast<double>(host.values<float>()[at]) : host.values<double>()[at]);
     });
     return result;
@@ -112,44 +187,63 @@ double SmoothedGrid::distance(const ColourErrors* errors) const {
     const std::vector<double> computed = values(u());
     double largest = 0;
     std::size_t point = 0;
-    for_points([&](int x, int y, int z, std::size_t) {
+    for_points(slab_.layers(), [&](int x, int y, int z, std::size_t) {
         const double left = errors == nullptr ? 0 : errors->of(colour_of(x, y, z));
         largest = std::max(largest, std::abs(computed[point++] / problem_.amplitude - (1 - left) * problem_.mode(x, y, z)));
     });
-    return largest;
+    return all_reduce(ranks_, Reduction::largest, largest);
 }
 
+// By planes, so that the sums do not know how many ranks there are.
 std::array<double, 8> SmoothedGrid::colour_errors() const {
+    constexpr int sums = 16;  // of eight colours
     const std::vector<double> computed = values(u());
-    std::array<double, 8> product{}, square{};
+    std::vector<double> own(static_cast<std::size_t>(sums * slab_.layers()));
     std::size_t point = 0;
-    for_points([&](int x, int y, int z, std::size_t) {
+    for_points(slab_.layers(), [&](int x, int y, int z, std::size_t) {
         const double mode = problem_.mode(x, y, z);
-        product[colour_of(x, y, z)] += computed[point++] / problem_.amplitude * mode;
-        square[colour_of(x, y, z)] += mode * mode;
+        double* const of_colour = own.data() + static_cast<std::size_t>(sums * (z - 1 - slab_.own.first) + 2 * colour_of(x, y, z));
+        of_colour[0] += computed[point++] / problem_.amplitude * mode;
+        of_colour[1] += mode * mode;
     });
+    std::vector<int> counts = planes_of_ranks_;
+    for (int& count : counts) count *= sums;
+    std::vector<double> all(static_cast<std::size_t>(sums * problem_.n));
+    ranks_.all_gather(own, counts, all);
+    std::array<double, sums> total{};
+    for (std::size_t n = 0; n < all.size(); ++n) total[n % sums] += all[n];
     std::array<double, 8> errors{};
     for (std::size_t colour = 0; colour < errors.size(); ++colour)
-        if (square[colour] > 0) errors[colour] = 1 - product[colour] / square[colour];
+        if (total[2 * colour + 1] > 0) errors[colour] = 1 - total[2 * colour] / total[2 * colour + 1];
     return errors;
 }
 
 double SmoothedGrid::largest_residual() const {
     double largest = 0;
     for (const double value : values(residual())) largest = std::max(largest, std::abs(value));
-    return largest;
+    return all_reduce(ranks_, Reduction::largest, largest);
 }
 
 Multigrid::Multigrid(Backend& backend, KernelLibrary& library, const std::string& operator_name, int n, const std::string& stencil,
                      Precision precision, const Settings& settings)
-    : transfer_(backend, precision), settings_(settings), mean_(ModelProblem(operator_name, n).volume == 1) {
+    : Multigrid(nullptr, backend, library, operator_name, n, stencil, precision, settings) {
+}
+
+Multigrid::Multigrid(Communicator* ranks, Backend& backend, KernelLibrary& library, const std::string& operator_name, int n,
+                     const std::string& stencil, Precision precision, const Settings& settings)
+    : alone_(ranks == nullptr ? self_communicator() : nullptr),
+      ranks_(ranks == nullptr ? *alone_ : *ranks),
+      transfer_(backend, precision),
+      settings_(settings),
+      cuts_(cut_planes(n, ranks_.size(), settings.least_shared)),
+      mean_(ModelProblem(operator_name, n).volume == 1) {
     constexpr int most_on_coarsest = 16;
     int coarsest = n;
     while (coarsest % 2 == 1 && coarsest > 1) coarsest /= 2;
     if (coarsest > most_on_coarsest)
         throw Error(fmt::format("{} points a direction", n), fmt::format("halving them ends at {}", coarsest), "use 2^k - 1 points, 63 or 127 say");
-    for (;; n /= 2) {
-        grids_.push_back(std::make_unique<SmoothedGrid>(backend, library, ModelProblem(operator_name, n), stencil, precision));
+    for (int level = 0;; ++level, n /= 2) {
+        grids_.push_back(std::make_unique<SmoothedGrid>(ranks_, cuts_, level, backend, library, ModelProblem(operator_name, n), stencil, precision));
         if (n % 2 == 0 || n == 1) return;
     }
 }
@@ -174,10 +268,14 @@ void Multigrid::cycle(std::size_t level) {
     SmoothedGrid& coarse = *grids_[level + 1];
     for (int i = 0; i < settings_.sweeps_before; ++i) grid.sweep();
     make_residual(grid);
-    transfer_.restrict_to(coarse.f(), grid.residual(), coarse.shape(), grid.shape(), mean_);
+    // The coarse planes between the own fine ones.
+    const CellRange fine = grid.slab().own;
+    const auto first = static_cast<int>(fine.first / 2) - coarse.shape().first, last = static_cast<int>(fine.last / 2) - coarse.shape().first;
+    transfer_.restrict_to(coarse.f(), grid.residual(), coarse.shape(), grid.shape(), mean_, {first + 1, last + 1});
+    coarse.complete_source(cuts_, static_cast<int>(level) + 1);
     coarse.clear_u();
     cycle(level + 1);
-    transfer_.add_interpolated(grid.u(), coarse.u(), grid.shape(), coarse.shape());
+    transfer_.add_interpolated(grid.u(), coarse.u(), grid.shape(), coarse.shape(), grid.interpolated_planes());
     for (int i = 0; i < settings_.sweeps_after; ++i) grid.sweep();
 }
 

@@ -8,10 +8,12 @@
 namespace hone::examples {
 namespace {
 
-// Item i is an interior point of the array that is written, x fastest. All entries have the same arguments.
+// Item i is an interior point of the array that is written, x fastest, from plane `begin` on. All entries have the same arguments. `shift` leads from
+// planes of one grid's arrays to those of the other.
 constexpr const char* kernels = R"cpp(
-#define ARGUMENTS real *to, const real *u, const real *f, const real *s, int first, int last, int n, int pitch, int other_n, int other_pitch, int mean
-#define POINT const int x = 1 + i % n, y = 1 + i / n % n, z = 1 + i / n / n
+#define ARRAYS real *to, const real *u, const real *f, const real *s
+#define ARGUMENTS ARRAYS, int first, int last, int n, int pitch, int other_n, int other_pitch, int mean, int begin, int shift
+#define POINT const int x = 1 + i % n, y = 1 + i / n % n, z = begin + i / n / n
 
     KERNEL residual(ARGUMENTS) {
         const long long plane = (n + 2) * (long long)pitch;
@@ -30,7 +32,7 @@ constexpr const char* kernels = R"cpp(
         const long long plane = (other_n + 2) * (long long)other_pitch;
         FOR_ITEMS(i) {
             POINT;
-            const long long at = 2 * z * plane + 2 * y * (long long)other_pitch + 2 * x;
+            const long long at = (2 * z + shift) * plane + 2 * y * (long long)other_pitch + 2 * x;
             real sum = 0;
             for (int dz = -1; dz <= 1; ++dz)
                 for (int dy = -1; dy <= 1; ++dy)
@@ -45,7 +47,7 @@ constexpr const char* kernels = R"cpp(
         FOR_ITEMS(i) {
             POINT;
             real sum = 0;
-            for (int a = z / 2; a <= (z + 1) / 2; ++a)
+            for (int a = z / 2 + shift; a <= (z + 1) / 2 + shift; ++a)
                 for (int b = y / 2; b <= (y + 1) / 2; ++b)
                     for (int c = x / 2; c <= (x + 1) / 2; ++c) sum += u[a * plane + b * (long long)other_pitch + c];
             to[z * ((n + 2) * (long long)pitch) + y * (long long)pitch + x] += sum / (1 << (x % 2 + y % 2 + z % 2));
@@ -62,7 +64,7 @@ KernelSource TransferKernels::source(Target target, Precision precision) {
     source.text = item_kernels("Between the grids of multigrid.", target, precision, kernels);
     source.entries = {"residual", "restrict_to", "interpolate"};
     for (const char* name : {"to", "u", "f", "s"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
-    for (const auto& entry : source.entries) source.step.push_back({.entry = entry, .constants = std::vector<int>(5)});
+    for (const auto& entry : source.entries) source.step.push_back({.entry = entry, .constants = std::vector<int>(7)});
     return source;
 }
 
@@ -75,10 +77,11 @@ TransferKernels::TransferKernels(Backend& backend, Precision precision) {
     interpolate_ = module_->entry("interpolate");
 }
 
-void TransferKernels::launch(int entry, const std::array<void*, 4>& arrays, const Grid& of_items, const std::array<int, 5>& constants) const {
+void TransferKernels::launch(int entry, const std::array<void*, 4>& arrays, const Range& planes, const std::array<int, 7>& constants) const {
     std::array<void*, 4> pointers = arrays;
-    std::array<int, 5> values = constants;
-    int first = 0, last = of_items.n * of_items.n * of_items.n;
+    std::array<int, 7> values = constants;
+    const int n = constants[0];
+    int first = 0, last = n * n * (planes.last - planes.first);
     std::vector<void*> arguments;
     arguments.reserve(pointers.size() + values.size() + 2);
     for (void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
@@ -88,17 +91,19 @@ void TransferKernels::launch(int entry, const std::array<void*, 4>& arrays, cons
 }
 
 void TransferKernels::residual(void* residual, const void* u, const void* f, const void* coefficients, const Grid& grid) const {
-    launch(residual_, {residual, const_cast<void*>(u), const_cast<void*>(f), const_cast<void*>(coefficients)}, grid, {grid.n, grid.pitch, 0, 0, 0});
+    launch(residual_, {residual, const_cast<void*>(u), const_cast<void*>(f), const_cast<void*>(coefficients)}, {1, grid.inner() + 1},
+           {grid.n, grid.pitch, 0, 0, 0, 1, 0});
 }
 
-void TransferKernels::restrict_to(void* coarse, const void* fine, const Grid& coarse_grid, const Grid& fine_grid, bool mean) const {
-    launch(restrict_, {coarse, const_cast<void*>(fine), nullptr, nullptr}, coarse_grid,
-           {coarse_grid.n, coarse_grid.pitch, fine_grid.n, fine_grid.pitch, mean ? 1 : 0});
+void TransferKernels::restrict_to(void* coarse, const void* fine, const Grid& coarse_grid, const Grid& fine_grid, bool mean,
+                                  const Range& planes) const {
+    launch(restrict_, {coarse, const_cast<void*>(fine), nullptr, nullptr}, planes,
+           {coarse_grid.n, coarse_grid.pitch, fine_grid.n, fine_grid.pitch, mean ? 1 : 0, planes.first, 2 * coarse_grid.first - fine_grid.first});
 }
 
-void TransferKernels::add_interpolated(void* fine, const void* coarse, const Grid& fine_grid, const Grid& coarse_grid) const {
-    launch(interpolate_, {fine, const_cast<void*>(coarse), nullptr, nullptr}, fine_grid,
-           {fine_grid.n, fine_grid.pitch, coarse_grid.n, coarse_grid.pitch, 0});
+void TransferKernels::add_interpolated(void* fine, const void* coarse, const Grid& fine_grid, const Grid& coarse_grid, const Range& planes) const {
+    launch(interpolate_, {fine, const_cast<void*>(coarse), nullptr, nullptr}, planes,
+           {fine_grid.n, fine_grid.pitch, coarse_grid.n, coarse_grid.pitch, 0, planes.first, fine_grid.first / 2 - coarse_grid.first});
 }
 
 }  // namespace hone::examples

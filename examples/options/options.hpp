@@ -27,4 +27,7 @@ inline void add_precision(CLI::App& app, std::string& precision, const std::stri
     app.add_option("--precision", precision, what)->capture_default_str()->check(CLI::IsMember({"f32", "f64"}));
 }
 
+/// What add_device says of programs that run on ranks.
+inline constexpr const char* device_list = "; several by commas: for the ranks of a host, or for as many in one process";
+
 }  // namespace hone::examples

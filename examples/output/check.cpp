@@ -9,6 +9,10 @@ bool report(bool good, const std::string& text) {
     return good;
 }
 
+bool report(bool good, const std::string& text, const Communicator& ranks) {
+    return ranks.rank() == 0 ? report(good, text) : good;
+}
+
 bool report(const std::vector<Check>& checks) {
     bool all = true;
     for (const Check& check : checks) all = report(check.good, check.text) && all;

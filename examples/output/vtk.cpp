@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <fstream>
+#include <sstream>
 
 #include "generator/error.hpp"
 
@@ -30,6 +31,22 @@ std::string escaped(const std::string& text) {
 void finish(std::ofstream& stream, const std::filesystem::path& file) {
     stream.close();
     if (!stream) throw Error(file.string(), "it cannot be written", "choose a folder that can be written to, with room for it");
+}
+
+std::string extent_of(const VtkImage::Extents& first, const VtkImage::Extents& cells) {
+    return fmt::format("{} {} {} {} {} {}", first[0], first[0] + cells[0], first[1], first[1] + cells[1], first[2], first[2] + cells[2]);
+}
+
+std::string place_of(const std::array<double, 3>& origin, const std::array<double, 3>& spacing) {
+    return fmt::format("Origin=\"{} {} {}\" Spacing=\"{} {} {}\"", origin[0], origin[1], origin[2], spacing[0], spacing[1], spacing[2]);
+}
+
+// Elements of arrays, line by line, without where they are in a file.
+std::string declared(const std::string& elements) {
+    std::string result;
+    std::istringstream stream(elements);
+    for (std::string line; std::getline(stream, line);) result += "<P" + line.substr(1, line.find(" format=") - 1) + "/>\n";
+    return result;
 }
 
 }  // namespace
@@ -83,10 +100,9 @@ void VtkImage::check(const std::string& name, int components, std::size_t words,
 
 void VtkImage::write(const std::filesystem::path& file) const {
     std::ofstream stream(file, std::ios::binary);
-    const std::string extent = fmt::format("0 {} 0 {} 0 {}", cells_[0], cells_[1], cells_[2]);
+    const std::string extent = extent_of(first_, cells_);
     stream << vtk_file_head("ImageData")
-           << fmt::format("<ImageData WholeExtent=\"{}\" Origin=\"{} {} {}\" Spacing=\"{} {} {}\">\n<Piece Extent=\"{}\">\n", extent, origin_[0],
-                          origin_[1], origin_[2], spacing_[0], spacing_[1], spacing_[2], extent)
+           << fmt::format("<ImageData WholeExtent=\"{}\" {}>\n<Piece Extent=\"{}\">\n", extent, place_of(origin_, spacing_), extent)
            << "<PointData>\n"
            << point_data_ << "</PointData>\n<CellData>\n"
            << cell_data_ << "</CellData>\n</Piece>\n</ImageData>\n";
@@ -95,13 +111,16 @@ void VtkImage::write(const std::filesystem::path& file) const {
     finish(stream, file);
 }
 
-void write_vtk_parts(const std::filesystem::path& file, std::span<const std::string> parts) {
+void VtkImage::write_index(const std::filesystem::path& file, const Extents& all_cells, std::span<const Part> parts) const {
     std::ofstream stream(file, std::ios::binary);
-    stream
-        << "<?xml version=\"1.0\"?>\n<VTKFile type=\"vtkMultiBlockDataSet\" version=\"1.0\" byte_order=\"LittleEndian\">\n<vtkMultiBlockDataSet>\n";
-    for (std::size_t part = 0; part < parts.size(); ++part)
-        stream << fmt::format("<DataSet index=\"{}\" file=\"{}\"/>\n", part, escaped(parts[part]));
-    stream << "</vtkMultiBlockDataSet>\n</VTKFile>\n";
+    stream << vtk_file_head("PImageData")
+           << fmt::format("<PImageData WholeExtent=\"{}\" GhostLevel=\"0\" {}>\n", extent_of({0, 0, 0}, all_cells), place_of(origin_, spacing_))
+           << "<PPointData>\n"
+           << declared(point_data_) << "</PPointData>\n<PCellData>\n"
+           << declared(cell_data_) << "</PCellData>\n";
+    for (const Part& part : parts)
+        stream << fmt::format("<Piece Extent=\"{}\" Source=\"{}\"/>\n", extent_of(part.first, part.cells), escaped(part.file));
+    stream << "</PImageData>\n</VTKFile>\n";
     finish(stream, file);
 }
 

@@ -46,11 +46,18 @@ std::string vtk_file_head(const std::string& type);
 ///     VtkImage image({nx, ny, nz}, {0, 0, 0}, {h, h, h});
 ///     image.cell_field("pressure", 1, std::span<const float>(p));
 ///     image.write("p_0100.vti");
+///
+/// Of an image that is cut into parts, each part says where its first cell is in the whole, whose origin and spacing it has.
 class VtkImage {
   public:
+    using Extents = std::array<int, 3>;
+
     /// `cells` along x, y and z; spacing and origin in any unit.
-    VtkImage(std::array<int, 3> cells, std::array<double, 3> origin, std::array<double, 3> spacing)
-        : cells_(cells), origin_(origin), spacing_(spacing) {}
+    VtkImage(Extents cells, std::array<double, 3> origin, std::array<double, 3> spacing, Extents first = {0, 0, 0})
+        : cells_(cells), first_(first), origin_(origin), spacing_(spacing) {}
+
+    const Extents& cells() const { return cells_; }
+    const Extents& first() const { return first_; }
 
     /// One tuple per cell. Keeps a view. Throws Error when the number of words is not that of the grid.
     template <typename Word>
@@ -58,7 +65,7 @@ class VtkImage {
         check(name, components, words.size(), 0);
         cell_data_ += arrays_.add(name, components, words);
     }
-    /// One tuple per corner of cells, (nx + 1) (ny + 1) (nz + 1) of them.
+    /// One tuple per corner of cells, (nx + 1) (ny + 1) (nz + 1) of them. Parts that touch have the points between them both.
     template <typename Word>
     void point_field(const std::string& name, int components, std::span<const Word> words) {
         check(name, components, words.size(), 1);
@@ -68,17 +75,21 @@ class VtkImage {
     /// Throws Error when the file cannot be written.
     void write(const std::filesystem::path& file) const;
 
+    /// A .pvti file: which files have the parts of an image with the fields of this one. Names are relative to its folder.
+    struct Part {
+        Extents first, cells;
+        std::string file;
+    };
+    void write_index(const std::filesystem::path& file, const Extents& all_cells, std::span<const Part> parts) const;
+
   private:
     void check(const std::string& name, int components, std::size_t words, int extra) const;
 
-    std::array<int, 3> cells_;
+    Extents cells_, first_;
     std::array<double, 3> origin_, spacing_;
     VtkArrays arrays_;
     std::string cell_data_, point_data_;
 };
-
-/// A .vtm file: the files, by names relative to its folder, that are parts of one picture, such as those of several ranks.
-void write_vtk_parts(const std::filesystem::path& file, std::span<const std::string> parts);
 
 /// A .pvd file: which file belongs to which time, so that ParaView shows a series. Names are relative to the .pvd file's folder.
 void write_vtk_series(const std::filesystem::path& file, std::span<const std::pair<double, std::string>> times_and_files);

@@ -8,18 +8,13 @@ namespace hone::examples {
 
 using namespace poisson;
 
-Slab slab_of(const GridPartition& partition, int rank) {
-    constexpr int z = 2;
-    return {partition.block(rank)[z].cells(), partition.neighbour(rank, z, 0) ? 1 : 0, partition.neighbour(rank, z, 1) ? 1 : 0};
-}
-
 SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& kernel, std::span<void* const> arrays, const Slab& slab, void* travels)
     : travels_(travels), precision_(kernel->problem().precision()) {
     const Problem& problem = kernel->problem();
     const int word = bytes_per_word(precision_);
     const std::int64_t sums = problem.word("kernel").starts_with("residual") ? 3 : 1;
     const std::int64_t chunk_words = blocks_of_chunk(problem.integer("nx"), problem.integer("ny")) * sums;
-    const std::int64_t chunks = (slab.planes + chunk_planes - 1) / chunk_planes;
+    const std::int64_t chunks = (slab.layers() + chunk_planes - 1) / chunk_planes;
     sums_ = DeviceArray(backend, chunks * chunk_words * word);
     unused_sums_ = DeviceArray(backend, chunk_words * word);
     // Sums go to the place of the range's first chunk; those of the neighbours' planes are the neighbours' business.
@@ -40,7 +35,7 @@ SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& ke
     if (slab.above > 0) {
         edges_.push_back(part(last, slab.stored()));
         // The last chunk, which may be a part of one.
-        const std::int64_t edge = std::max(first, slab.begin() + (slab.planes - 1) / chunk_planes * chunk_planes);
+        const std::int64_t edge = std::max(first, slab.begin() + (slab.layers() - 1) / chunk_planes * chunk_planes);
         if (edge < last) edges_.push_back(part(edge, last));
         last = edge;
     }

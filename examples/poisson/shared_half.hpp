@@ -7,22 +7,10 @@
 
 #include "runtime/library.hpp"
 #include "runtime/ranks/communicator.hpp"
-#include "runtime/ranks/grid_partition.hpp"
 #include "runtime/ranks/halo_exchange.hpp"
+#include "runtime/ranks/slab.hpp"
 
 namespace hone::examples {
-
-/// A rank's planes in its arrays: of the grid [first, first + planes), with a neighbour's plane below and above where there is one.
-struct Slab {
-    std::int64_t planes = 0;
-    int below = 0, above = 0;  ///< planes of neighbours, 0 or 1
-
-    std::int64_t stored() const { return below + planes + above; }
-    std::int64_t begin() const { return below; }  ///< the first own plane, by its number in the arrays
-    std::int64_t end() const { return below + planes; }
-};
-
-Slab slab_of(const GridPartition& partition, int rank);
 
 /// One of the two fused kernels of an iteration on a rank's part of the grid.
 ///

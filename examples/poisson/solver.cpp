@@ -256,7 +256,7 @@ struct PoissonSolver::State {
 
     // A field's own planes.
     std::vector<double> download(const std::string& name) const {
-        HostArray array(precision, plane_words() * slab.planes);
+        HostArray array(precision, plane_words() * slab.layers());
         backend.copy(array.data(), own(name), array.bytes());
         backend.synchronise();
         return widened(array);

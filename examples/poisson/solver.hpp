@@ -90,7 +90,7 @@ class PoissonSolver {
 
     /// The same for an application whose data are on the device: fields [nz][ny][pitch] there (of the rank's planes), of which the first nx words of
     /// a row are cells. `solve` takes the right-hand side and the first x from them, writes over the former, and leaves the solution in the latter; a
-    /// singular system's keeps about the mean of the first x.
+    /// singular system's keeps about the mean of the first x. On several ranks the neighbours' planes of the solution lie beside the own ones then.
     void* right_hand_side() const;
     void* solution() const;
     std::int64_t pitch() const;

@@ -22,16 +22,17 @@ struct Arrays {
     const real* numbers;
 };
 
-// Parts of the positions of a cell and of its neighbours: along each axis the one before, itself, the one behind. The box is periodic.
+// Parts of the positions of a cell and of its neighbours: along each axis the one before, itself, the one behind. The box is periodic; where
+// it is cut along z, what lies beyond these planes lies there in the arrays.
 struct Places {
     wide x[3], y[3], z[3];
 };
 
-FUNCTION Places places_of_row(int j, int k, int ny, int nz, wide pitch) {
+FUNCTION Places places_of_row(int j, int k, int ny, int nz, wide pitch, int cut) {
     const wide plane = ny * pitch;
     return {{0, 0, 0},
             {(j > 0 ? j - 1 : ny - 1) * pitch, j * pitch, (j + 1 < ny ? j + 1 : 0) * pitch},
-            {(k > 0 ? k - 1 : nz - 1) * plane, k * plane, (k + 1 < nz ? k + 1 : 0) * plane}};
+            {(k > 0 || cut ? k - 1 : nz - 1) * plane, k * plane, (k + 1 < nz || cut ? k + 1 : 0) * plane}};
 }
 
 // The word that is m cells on along axis a and n cells on along axis b.
@@ -91,22 +92,22 @@ FUNCTION void project_of(const Arrays& f, const Places& at) {
 // What a launch computes: one thread per cell, or rows that OpenMP's threads share. {0} is the kernel's name.
 constexpr const char* cuda_entry = R"(
 extern "C" __global__ void {0}(real* u, real* v, real* w, real* change_u, real* change_v, real* change_w, real* cells, const real* numbers,
-                               int nx, int ny, int nz, int pitch, int first, int last) {{
+                               int nx, int ny, int nz, int pitch, int cut, int first, int last) {{
     const int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y, k = first + blockIdx.z;
     if (i >= nx || k >= last) return;
-    Places at = places_of_row(j, k, ny, nz, pitch);
+    Places at = places_of_row(j, k, ny, nz, pitch, cut);
     at.x[0] = i > 0 ? i - 1 : nx - 1, at.x[1] = i, at.x[2] = i + 1 < nx ? i + 1 : 0;
     {0}_of({{{{u, v, w}}, {{change_u, change_v, change_w}}, cells, numbers}}, at);
 }}
 )";
 constexpr const char* cpu_entry = R"(
 extern "C" void {0}(real* u, real* v, real* w, real* change_u, real* change_v, real* change_w, real* cells, const real* numbers,
-                    int nx, int ny, int nz, int pitch, int first, int last) {{
+                    int nx, int ny, int nz, int pitch, int cut, int first, int last) {{
     const Arrays f{{{{u, v, w}}, {{change_u, change_v, change_w}}, cells, numbers}};
     #pragma omp parallel for collapse(2)
     for (int k = first; k < last; ++k)
         for (int j = 0; j < ny; ++j) {{
-            const Places row = places_of_row(j, k, ny, nz, pitch);
+            const Places row = places_of_row(j, k, ny, nz, pitch, cut);
             const auto update = [&](int before, int i, int behind) {{
                 Places at = row;
                 at.x[0] = before, at.x[1] = i, at.x[2] = behind;
@@ -139,9 +140,9 @@ KernelSource FlowKernels::source(const Mesh& mesh, Target target) {
                               target == Target::cuda ? "__device__ __forceinline__" : "static inline") +
                   cells_text;
     for (const char* name : {"u", "v", "w", "change_u", "change_v", "change_w", "cells"})
-        source.arrays.push_back({name, Access::inout, mesh.words(), "[nz][ny][pitch]", ""});
+        source.arrays.push_back({name, Access::inout, mesh.stored_words(), "[nz][ny][pitch]", ""});
     source.arrays.push_back({"numbers", Access::in, numbers_of_stage, "[6]", ""});
-    source.scalars = {{"nx", mesh.nx}, {"ny", mesh.ny}, {"nz", mesh.nz}, {"pitch", static_cast<int>(mesh.pitch)}};
+    source.scalars = {{"nx", mesh.nx}, {"ny", mesh.ny}, {"nz", mesh.nz}, {"pitch", static_cast<int>(mesh.pitch)}, {"cut", mesh.is_cut() ? 1 : 0}};
     constexpr std::int64_t threads = 128;
     for (const char* name : kernel_names) {
         source.text += target == Target::cuda ? fmt::format(cuda_entry, name) : fmt::format(cpu_entry, name);
@@ -176,18 +177,25 @@ void FlowKernels::set_numbers(const std::array<Stage, stages>& of_stages, double
     backend_.synchronise();
 }
 
-void FlowKernels::launch(std::size_t number, const Fields& fields, int stage) const {
+void FlowKernels::launch(std::size_t number, const Fields& fields, int stage, const CellRange& planes) const {
     std::array<void*, 8> arrays{};
     std::copy(fields.velocity.begin(), fields.velocity.end(), arrays.begin());
     std::copy(fields.change.begin(), fields.change.end(), arrays.begin() + 3);
     arrays[6] = fields.cells;
     arrays[7] = static_cast<char*>(numbers_.data()) + stage * numbers_of_stage * bytes_per_word(mesh_.precision);
-    std::array<int, 6> numbers{mesh_.nx, mesh_.ny, mesh_.nz, static_cast<int>(mesh_.pitch), 0, mesh_.nz};
+    std::array<int, 7> numbers{mesh_.nx,
+                               mesh_.ny,
+                               mesh_.nz,
+                               static_cast<int>(mesh_.pitch),
+                               mesh_.is_cut() ? 1 : 0,
+                               static_cast<int>(planes.first),
+                               static_cast<int>(planes.last)};
     std::vector<void*> arguments;
     arguments.reserve(arrays.size() + numbers.size());
     for (auto& array : arrays) arguments.push_back(&array);
     for (auto& value : numbers) arguments.push_back(&value);
-    const Launch& plan = source_.step[number];
+    Launch plan = source_.step[number];
+    plan.grid[2] = planes.cells();
     module_->launch(entries_[number], plan.grid, plan.block, 0, {}, arguments.data());
 }
 

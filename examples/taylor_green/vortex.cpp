@@ -6,10 +6,12 @@
 namespace hone::examples {
 
 Velocity taylor_green(const FlowKernels::Mesh& mesh, double time, double viscosity, const std::array<double, 2>& drift) {
-    Velocity result{mesh.nx, mesh.ny, mesh.nz, mesh.h, {}};
+    Velocity result{mesh.nx, mesh.ny, mesh.nz, mesh.h, {}, mesh.first, mesh.is_cut()};
     const double decay = std::exp(-2 * viscosity * time);
-    for (int k = 0; k < mesh.nz; ++k) {
-        const double in_z = mesh.nz == 1 ? 1 : std::cos((k + 0.5) * mesh.h);
+    const int beside = mesh.is_cut() ? 1 : 0;
+    for (int plane = -beside; plane < mesh.nz + beside; ++plane) {
+        const int k = mesh.is_cut() ? (mesh.first + plane + mesh.all_planes) % mesh.all_planes : plane;
+        const double in_z = mesh.is_flat() ? 1 : std::cos((k + 0.5) * mesh.h);
         for (int j = 0; j < mesh.ny; ++j)
             for (int i = 0; i < mesh.nx; ++i) {
                 const double x = i * mesh.h - drift[0] * time, y = j * mesh.h - drift[1] * time, half = mesh.h / 2;
@@ -31,7 +33,7 @@ double largest_difference(const Velocity& a, const Velocity& b) {
 TimeSteps time_steps(const FlowKernels::Mesh& mesh, double time, double largest_speed, double viscosity, double courant) {
     // Third-order Runge-Kutta is stable up to 1.7 along the imaginary axis, where convection's eigenvalues lie, up to sum of |velocity| / h, and up
     // to 2.5 along the real one, where diffusion's do, up to 4 viscosity / h^2 per axis.
-    const double axes = mesh.nz == 1 ? 2 : 3;
+    const double axes = mesh.is_flat() ? 2 : 3;
     const double diffusive = viscosity > 0 ? mesh.h * mesh.h / (2 * axes * viscosity) : time;
     const double longest = courant * std::min(mesh.h / largest_speed, diffusive);
     TimeSteps steps;

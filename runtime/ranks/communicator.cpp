@@ -58,6 +58,29 @@ double all_reduce(Communicator& communicator, Reduction reduction, double own) {
     return own;
 }
 
+std::vector<std::byte> gather_on_first(Communicator& communicator, std::span<const std::byte> own) {
+    std::vector<double> lengths(static_cast<std::size_t>(communicator.size()));
+    const auto own_length = static_cast<double>(own.size());  // exact below 2^53
+    communicator.all_gather({&own_length, 1}, equal_counts(communicator, 1), lengths);
+    std::vector<std::byte> all;
+    std::vector<Receive> receives;
+    if (communicator.rank() == 0) {
+        all.resize(static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), 0.0)));
+        std::copy(own.begin(), own.end(), all.begin());
+        std::size_t begin = own.size();
+        for (int rank = 1; rank < communicator.size(); ++rank) {
+            const auto length = static_cast<std::size_t>(lengths[static_cast<std::size_t>(rank)]);
+            receives.push_back({rank, 0, std::span(all).subspan(begin, length)});
+            begin += length;
+        }
+    }
+    std::vector<Send> sends;
+    if (communicator.rank() > 0) sends.push_back({0, 0, own});
+    communicator.begin_exchange(sends, receives);
+    communicator.end_exchange();
+    return all;
+}
+
 void expect_same_on_all_ranks(Communicator& communicator, const std::string& what, const std::string& text) {
     std::uint64_t length = text.size();
     communicator.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -63,6 +64,17 @@ enum class Reduction { sum, smallest, largest };
 /// Of one word of each rank, added in the order of ranks: the same bits on all ranks and in all runs with as many ranks. (Sums whose bits do not even
 /// know how many ranks there are: gather sums of blocks of the whole problem, as examples/poisson does.)
 double all_reduce(Communicator& communicator, Reduction reduction, double own);
+
+/// Everybody's bytes one after the other, in the order of ranks, on rank 0; nothing on the others.
+std::vector<std::byte> gather_on_first(Communicator& communicator, std::span<const std::byte> own);
+/// The same of words.
+template <typename Word>
+std::vector<Word> gather_on_first(Communicator& communicator, std::span<const Word> own) {
+    const std::vector<std::byte> bytes = gather_on_first(communicator, std::as_bytes(own));
+    std::vector<Word> words(bytes.size() / sizeof(Word));
+    std::copy(bytes.begin(), bytes.end(), std::as_writable_bytes(std::span(words)).begin());
+    return words;
+}
 
 /// Throws Error on the ranks whose text differs from rank 0's: "rank 3: its command line is "--size 32", rank 0's is "--size 64"".
 void expect_same_on_all_ranks(Communicator& communicator, const std::string& what, const std::string& text);

@@ -26,11 +26,20 @@ struct Box {
         }
         return true;
     }
+    // The part of it that has so many layers along an axis, at its end or its beginning.
+    Box part(std::size_t axis, std::int64_t layers, bool at_end) const {
+        Box result = *this;
+        if (at_end) result.origin += (cells[axis] - layers) * strides[axis];
+        result.cells[axis] = layers;
+        return result;
+    }
 };
 
 // A side of the block that has a neighbour: what goes there of the own cells, and where what comes from there belongs.
 struct Face {
     int neighbour = 0, tag_out = 0, tag_in = 0;
+    std::size_t axis = 0;
+    int side = 0;
     Box own, halo;
 };
 
@@ -60,6 +69,7 @@ struct HaloExchange::State {
     struct Transfer {
         std::byte* field = nullptr;
         const Face* face = nullptr;
+        Box own, halo;
         std::span<std::byte> out, in;
     };
     std::vector<Transfer> transfers;
@@ -95,6 +105,8 @@ struct HaloExchange::State {
                         "start fewer ranks, or cut another axis");
         Face face;
         face.neighbour = neighbour;
+        face.axis = along;
+        face.side = side;
         // Of two ranks that are neighbours on both sides, one message goes down and one up.
         face.tag_out = 2 * axis + side;
         face.tag_in = 2 * axis + 1 - side;
@@ -129,23 +141,28 @@ struct HaloExchange::State {
 
     bool packed(const Face& face) const { return !on_host || !face.own.whole(); }
 
-    void begin(std::span<void* const> fields) {
-        std::int64_t wanted = 0;
-        for (const Face& face : faces) wanted += packed(face) ? 2 * face.own.words() * layout.word_bytes * std::ssize(fields) : 0;
-        std::byte* free = buffer(wanted);
+    void begin(std::span<const HaloField> fields) {
         transfers.clear();
-        for (void* const pointer : fields)
+        std::int64_t wanted = 0;
+        for (const HaloField& field : fields) {
+            if (field.layers < 1 || field.layers > layout.layers)
+                throw Error("halo exchange", fmt::format("{} layers of a field", field.layers), fmt::format("use 1 to {}", layout.layers));
             for (const Face& face : faces) {
-                auto* const field = static_cast<std::byte*>(pointer);
-                const std::size_t length = size(face.own.words());
-                Transfer transfer{field, &face, {at(field, face.own.origin), length}, {at(field, face.halo.origin), length}};
-                if (packed(face)) {
-                    transfer.out = {free, length}, transfer.in = {free + length, length};
-                    free += 2 * length;
-                    gather(transfer);
-                }
-                transfers.push_back(transfer);
+                const Box own = face.own.part(face.axis, field.layers, face.side == 1),
+                          halo = face.halo.part(face.axis, field.layers, face.side == 0);
+                transfers.push_back({static_cast<std::byte*>(field.data), &face, own, halo, {}, {}});
+                wanted += packed(face) ? 2 * own.words() * layout.word_bytes : 0;
             }
+        }
+        std::byte* free = buffer(wanted);
+        for (Transfer& transfer : transfers) {
+            const std::size_t length = size(transfer.own.words());
+            transfer.out = {at(transfer.field, transfer.own.origin), length}, transfer.in = {at(transfer.field, transfer.halo.origin), length};
+            if (!packed(*transfer.face)) continue;
+            transfer.out = {free, length}, transfer.in = {free + length, length};
+            free += 2 * length;
+            gather(transfer);
+        }
         if (!on_host) backend.synchronise();
         std::vector<Send> sends;
         std::vector<Receive> receives;
@@ -165,7 +182,7 @@ struct HaloExchange::State {
     }
 
     void gather(const Transfer& transfer) {
-        const Box& box = transfer.face->own;
+        const Box& box = transfer.own;
         if (!on_host) return backend.copy(transfer.out.data(), at(transfer.field, box.origin), static_cast<std::int64_t>(transfer.out.size()));
         for_runs(box, [&](std::int64_t from, std::int64_t to, std::int64_t words) {
             std::memcpy(at(transfer.out.data(), to), at(transfer.field, from), size(words));
@@ -173,7 +190,7 @@ struct HaloExchange::State {
     }
 
     void scatter(const Transfer& transfer) {
-        const Box& box = transfer.face->halo;
+        const Box& box = transfer.halo;
         if (!on_host) return backend.copy(at(transfer.field, box.origin), transfer.in.data(), static_cast<std::int64_t>(transfer.in.size()));
         for_runs(box, [&](std::int64_t to, std::int64_t from, std::int64_t words) {
             std::memcpy(at(transfer.field, to), at(transfer.in.data(), from), size(words));
@@ -187,6 +204,11 @@ HaloExchange::HaloExchange(Communicator& communicator, Backend& backend, const G
 HaloExchange::~HaloExchange() = default;
 
 void HaloExchange::begin(std::span<void* const> fields) {
+    std::vector<HaloField> whole;
+    for (void* const field : fields) whole.push_back({field, state_->layout.layers});
+    state_->begin(whole);
+}
+void HaloExchange::begin(std::span<const HaloField> fields) {
     state_->begin(fields);
 }
 void HaloExchange::end() {

@@ -19,6 +19,12 @@ struct HaloLayout {
     int layers = 1;  ///< of cells beyond a face, for stencils that reach as far
 };
 
+/// A field of an exchange of which fewer layers travel than the layout has.
+struct HaloField {
+    void* data = nullptr;
+    int layers = 1;  ///< those next to the faces
+};
+
 /// Brings the neighbours' cells into the layers around a rank's block of a structured grid, in two halves, so that work which needs none of them runs
 /// in between. Faces only: what lies beyond edges and corners is left alone, as star-shaped stencils do not read it; and so is what lies beyond the
 /// grid's own ends.
@@ -42,6 +48,8 @@ class HaloExchange {
     /// All fields at once. What was queued on the default stream is waited for where the fields are a GPU's. Own cells within `layers` of a face must
     /// not change until `end`, nor may halos be written or read.
     void begin(std::span<void* const> fields);
+    /// The same with so many layers of each. Throws Error for more than the layout's.
+    void begin(std::span<const HaloField> fields);
     void end();
 
     /// Bytes that this rank sends of each field.

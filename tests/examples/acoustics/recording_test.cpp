@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "examples/acoustics/files.hpp"
+#include "runtime/ranks/thread_ranks.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::examples::seismic::recording_test {
@@ -52,7 +53,7 @@ TEST(Recording, IsWrittenForOthers) {
         if (file.filename() == "a.png") write_recording_png(file, recording);
         if (file.filename() == "b.png") write_snapshot_png(file, model, pressure, 3);
         if (file.filename() == "c.png") write_model_png(file, model, 3);
-        if (file.filename() == "d.vti") write_snapshot_vti(file, model, pressure);
+        if (file.filename() == "d.vti") write_snapshot_vti(*self_communicator(), folder.path(), "d", model, pressure, {0, model.cells[2]});
         EXPECT_GT(std::filesystem::file_size(file), 60U) << write;
     }
 }

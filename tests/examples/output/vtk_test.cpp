@@ -86,16 +86,24 @@ TEST(Vtk, SaysWhatIsWrong) {
     EXPECT_THROW(image.write("/nowhere/at/all.vti"), Error);
 }
 
-TEST(Vtk, PartsAreNamedInTheirOrder) {
+TEST(Vtk, PartsSayWhereTheyAre) {
     const test::TemporaryFolder folder;
-    const std::vector<std::string> parts{"a_0.vti", "a&1.vti"};
-    write_vtk_parts(folder.path() / "all.vtm", parts);
-    const std::string text = contents(folder.path() / "all.vtm");
-    const std::size_t first = text.find("<DataSet index=\"0\" file=\"a_0.vti\"/>"), second = text.find("<DataSet index=\"1\" file=\"a&amp;1.vti\"/>");
-    EXPECT_LT(first, second);
-    EXPECT_NE(second, std::string::npos);
-    const std::filesystem::path nowhere = folder.path() / "none" / "all.vtm";
-    EXPECT_THROW(write_vtk_parts(nowhere, parts), Error);
+    const std::vector<float> p(4 * 3 * 2);
+    VtkImage image({4, 3, 2}, {0, 0, 1}, {1, 1, 0.5}, {0, 0, 5});
+    image.cell_field("p&q", 1, std::span(p));
+    image.write(folder.path() / "a&1.vti");
+    const std::string part = contents(folder.path() / "a&1.vti");
+    EXPECT_NE(part.find("WholeExtent=\"0 4 0 3 5 7\" Origin=\"0 0 1\" Spacing=\"1 1 0.5\""), std::string::npos) << part;
+    EXPECT_NE(part.find("<Piece Extent=\"0 4 0 3 5 7\">"), std::string::npos);
+    const std::vector<VtkImage::Part> parts{{{0, 0, 0}, {4, 3, 5}, "a_0.vti"}, {{0, 0, 5}, {4, 3, 2}, "a&1.vti"}};
+    image.write_index(folder.path() / "all.pvti", {4, 3, 7}, parts);
+    EXPECT_EQ(contents(folder.path() / "all.pvti"),
+              "<?xml version=\"1.0\"?>\n<VTKFile type=\"PImageData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
+              "<PImageData WholeExtent=\"0 4 0 3 0 7\" GhostLevel=\"0\" Origin=\"0 0 1\" Spacing=\"1 1 0.5\">\n"
+              "<PPointData>\n</PPointData>\n<PCellData>\n<PDataArray type=\"Float32\" Name=\"p&amp;q\" NumberOfComponents=\"1\"/>\n</PCellData>\n"
+              "<Piece Extent=\"0 4 0 3 0 5\" Source=\"a_0.vti\"/>\n<Piece Extent=\"0 4 0 3 5 7\" Source=\"a&amp;1.vti\"/>\n"
+              "</PImageData>\n</VTKFile>\n");
+    EXPECT_THROW(image.write_index(folder.path() / "none" / "all.pvti", {4, 3, 7}, parts), Error);
 }
 
 TEST(Vtk, ASeriesNamesItsFiles) {

@@ -124,7 +124,7 @@ TEST_F(TaylorGreen, CudaKernelsDoWhatTheProcessorsDo) {
             own = arrays;
             std::vector<void*> pointers;
             for (auto& array : own) pointers.push_back(array.data());
-            std::array<int, 6> numbers{mesh.nx, mesh.ny, mesh.nz, static_cast<int>(mesh.pitch), 0, mesh.nz};
+            std::array<int, 7> numbers{mesh.nx, mesh.ny, mesh.nz, static_cast<int>(mesh.pitch), 0, 0, mesh.nz};
             std::vector<void*> arguments;
             for (auto& pointer : pointers) arguments.push_back(&pointer);
             for (auto& number : numbers) arguments.push_back(&number);

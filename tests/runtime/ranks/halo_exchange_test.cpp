@@ -44,6 +44,38 @@ Case random_case(std::mt19937& random, int dimensions) {
     return result;
 }
 
+// Of a field whose halo is complete: after it is spoilt one layer comes back, and the others stay as they are.
+void check_fewer_layers(const Case& c, Communicator& communicator, HaloExchange& halo, const HaloLayout& layout, std::vector<std::int64_t>& field) {
+    const std::vector<std::int64_t> whole = field;
+    const auto block = c.partition.block(communicator.rank());
+    for (auto& word : field) word = -9;
+    const auto for_box = [&](int layers, const auto& call) {
+        Cells n{};
+        for (n[2] = -layers; n[2] < block[2].cells() + layers; ++n[2])
+            for (n[1] = -layers; n[1] < block[1].cells() + layers; ++n[1])
+                for (n[0] = -layers; n[0] < block[0].cells() + layers; ++n[0])
+                    call(n, static_cast<std::size_t>(layout.origin + n[0] * layout.strides[0] + n[1] * layout.strides[1] + n[2] * layout.strides[2]));
+    };
+    for_box(0, [&](const Cells&, std::size_t at) { field[at] = whole[at]; });
+    halo.begin(std::array{HaloField{field.data(), 1}});
+    halo.end();
+    std::int64_t wrong = 0;
+    for_box(c.layers, [&](const Cells& n, std::size_t at) {
+        int outside = 0, side_of = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            const auto along = static_cast<std::size_t>(axis);
+            if (n[along] >= 0 && n[along] < block[along].cells()) continue;
+            ++outside;
+            const int side = n[along] < 0 ? 0 : 1;
+            const bool next = n[along] == -1 || n[along] == block[along].cells();
+            side_of = next && c.partition.neighbour(communicator.rank(), axis, side) ? 1 : 0;
+        }
+        const bool comes = outside == 0 || (outside == 1 && side_of == 1);
+        wrong += field[at] == (comes ? whole[at] : -9) ? 0 : 1;
+    });
+    EXPECT_EQ(wrong, 0) << "words of rank " << communicator.rank();
+}
+
 // One rank's part: own cells have their numbers, all others are poisoned; after the exchange exactly the layers beyond cut faces have their numbers,
 // too.
 void check_rank(const Case& c, Communicator& communicator, Backend& backend) {
@@ -102,6 +134,7 @@ void check_rank(const Case& c, Communicator& communicator, Backend& backend) {
     EXPECT_EQ(wrong, 0) << "of " << wrong + right << " words of rank " << communicator.rank();
     EXPECT_EQ(all_reduce(communicator, Reduction::sum, static_cast<double>(halo.bytes_per_field())),
               all_reduce(communicator, Reduction::sum, static_cast<double>(received)));
+    check_fewer_layers(c, communicator, halo, layout, arrays[0]);
 }
 
 class ConcurrentHaloExchange : public ::testing::Test {
@@ -141,6 +174,12 @@ TEST_F(ConcurrentHaloExchange, RefusesWhatDoesNotFit) {
                            HaloExchange(ranks, *backend_, {{8, 8, 9}, {1, 1, 3}}, {{1, 8, 64}, 0, 8, 4});
                        }),
                 ::testing::HasSubstr("has 3 cells along z, neighbours read 4"));
+    EXPECT_THAT(reason(3,
+                       [&](Communicator& ranks) {
+                           HaloExchange halo(ranks, *backend_, {{8, 8, 9}, {1, 1, 3}}, {{1, 8, 64}, 0, 8, 2});
+                           halo.begin(std::array{HaloField{nullptr, 3}});
+                       }),
+                ::testing::HasSubstr("3 layers of a field; use 1 to 2"));
 }
 
 }  // namespace

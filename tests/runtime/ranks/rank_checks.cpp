@@ -83,6 +83,11 @@ void check_collectives(Communicator& communicator, unsigned seed) {
         std::vector<std::byte> heard = rank == root ? said : std::vector<std::byte>(said.size());
         communicator.broadcast(heard, root);
         expect(heard == said, "broadcast bytes differ");
+        const std::vector<double> first = gather_on_first(communicator, std::span<const double>(own));
+        expect(rank > 0 ? first.empty()
+                        : first.size() == expected.size() &&
+                              (first.empty() || std::memcmp(first.data(), expected.data(), expected.size() * sizeof(double)) == 0),
+               "words gathered on the first rank differ");
         communicator.barrier();
     }
     // 1 is lost beside 1e16 or not by the order: ranks in theirs.
