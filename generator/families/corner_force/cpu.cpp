@@ -95,8 +95,8 @@ std::vector<Assignment> safe_assignments(const Problem& problem, const Limits& l
     const Shape shape(problem);
     std::vector<Assignment> safe{{"form", shape.result == "products" ? "whole"
                                           : shape.result == "points" ? "force"
-                                                                     : forms(shape).front()},
-                                 {"decomposition", decompositions(shape).front()},
+                                                                     : forms(shape, Target::cpu).front()},
+                                 {"decomposition", decompositions(shape, Target::cpu).front()},
                                  {"lanes", std::int64_t{std::clamp(limits.vector_bytes, 16, 64) / shape.bytes()}},
                                  {"points_per_pass", std::int64_t{1}}};
     while (buffer_bytes(Plan(problem, Config(safe), Target::cpu)) > most_buffer_bytes) safe[2].value = std::get<std::int64_t>(safe[2].value) / 2;
@@ -114,8 +114,8 @@ SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
          "separate: points, forces and work each; force: the first two in one; whole: all in one; on_the_fly: F from columns of A that are never "
          "stored; "
          "paper: all eleven kernels' own",
-         words(forms(shape))},
-        {"decomposition", "eigenvalues of 3 x 3 matrices: closed: by a root and deflation; jacobi: by rotations", words(decompositions(shape))},
+         words(forms(shape, Target::cpu))},
+        {"decomposition", "eigenvalues of 3 x 3 matrices: closed: by a root and deflation; jacobi: by rotations", words(decompositions(shape, Target::cpu))},
         {"lanes", "neighbouring zones in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
         {"points_per_pass", "points of a column whose derivatives are summed up together", numbers({1, 2})}};
     for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));

@@ -322,7 +322,7 @@ Block point_functions(int dimension, Target target) {
         render("corner_force/point.cpp", {{"inline", inline_word(target)}, {"unroll", unroll(target)}, {"adjugate", adjugate(dimension, target)}}));
 }
 
-Block line_functions(const Shape& shape, Target target) {
+Block axis_tables(const Shape& shape, Target target) {
     const TensorElement& element = shape.element();
     Block all_tables;
     add_table(all_tables, target, "basis_table", element.basis);
@@ -330,8 +330,12 @@ Block line_functions(const Shape& shape, Target target) {
     add_table(all_tables, target, "bernstein_table", element.bernstein);
     add_weights(all_tables, target, "weight_table", element.weights, false);
     add_weights(all_tables, target, "inverse_weight_table", element.weights, true);
+    return all_tables;
+}
+
+Block line_functions(const Shape& shape, Target target) {
     Block block;
-    return block.lines_of(render("corner_force/lines.cpp", {{"tables", all_tables},
+    return block.lines_of(render("corner_force/lines.cpp", {{"tables", axis_tables(shape, target)},
                                                             {"inline", inline_word(target)},
                                                             {"unroll", unroll(target)},
                                                             {"unroll_points", unroll_points(shape, target)},
