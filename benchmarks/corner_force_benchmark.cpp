@@ -1,5 +1,5 @@
-// Corner forces per order: the paper's kernels one by one, F from columns of A that are never stored, partial assembly in three, two and one launch, and
-// layer by layer, measured in turns on the same zones, as zones per second and % of the ceiling (the larger of bytes at the copy's bandwidth and
+// Corner forces per order: the paper's kernels one by one, F from columns of A that are never stored, partial assembly in three, two and one launch,
+// and layer by layer, measured in turns on the same zones, as zones per second and % of the ceiling (the larger of bytes at the copy's bandwidth and
 // sum-factorised operations at the multiply-adds' rate).
 //
 //     for form in layered separate force whole on_the_fly paper; do

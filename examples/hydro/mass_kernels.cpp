@@ -15,8 +15,8 @@ namespace {
 // Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the same, these in pairs.
 constexpr int chunk_rows = item_threads;
 
-// Sums of what `item(row, values)` gives for each component of a row: by a block of threads for each chunk, then over all chunks by the block that ends
-// last, whose first thread calls `finish(sums)`. So a reduction is one launch, and its sums have one order.
+// Sums of what `item(row, values)` gives for each component of a row: by a block of threads for each chunk, then over all chunks by the block that
+// ends last, whose first thread calls `finish(sums)`. So a reduction is one launch, and its sums have one order.
 constexpr const char* cuda_sums = R"cpp(
 #define DEVICE __device__ __forceinline__
     DEVICE double multiply_add(double a, double b, double c) {
@@ -228,8 +228,8 @@ KernelSource MassKernels::source(Target target, int components, int rows) {
     for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     const Dim3 chunks{(rows + chunk_rows - 1) / chunk_rows, 1, 1};
-    for (const auto& [entry, grid] : std::initializer_list<std::pair<const char*, Dim3>>{
-             {"start", chunks}, {"update", chunks}, {"direction", item_blocks(rows)}}) {
+    for (const auto& [entry, grid] :
+         std::initializer_list<std::pair<const char*, Dim3>>{{"start", chunks}, {"update", chunks}, {"direction", item_blocks(rows)}}) {
         source.entries.emplace_back(entry);
         source.step.push_back({.entry = entry, .grid = grid, .block = {chunk_rows, 1, 1}, .constants = {}});
     }

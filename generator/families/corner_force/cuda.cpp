@@ -85,16 +85,12 @@ Block constants(const Plan& plan) {
     return block;
 }
 
-Block zone_entry(const Plan& plan, const Pass& pass) {
+Block buffers_of(const Plan& plan, const Pass& pass) {
     const Buffers buffers(plan, pass);
     Block pointers;
     pointers.line("value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * {};", zone_stride(plan, buffers.words()));
     if (pass.kind == Kind::gradients) pointers.text("const int field = blockIdx.y;");
-    pointers.append(buffer_pointers(buffers));
-    Block block;
-    return block.lines_of(render(
-        "corner_force/entry.cu",
-        {{"comment", Block().text(pass_comment(pass))}, {"entry", signature(plan, pass)}, {"buffers", pointers}, {"parts", zone_parts(plan, pass)}}));
+    return pointers.append(buffer_pointers(buffers));
 }
 
 // The threads of a team wait for each other: alone where teams do not cross warps.
@@ -104,49 +100,9 @@ Block barrier(const Plan& plan) {
     return Block().line("__device__ __forceinline__ void barrier() {{ {}(); }}", within_warps ? "__syncwarp" : "__syncthreads");
 }
 
-// Row `row` of the column of A at point q.
-Block form(const Plan& plan) {
-    Block block;
-    std::string sum;
-    block.text("const real* const of_zone = stress + zone * stress_words + row / nodes * (dimension * points) + q;");
-    for (int g = 0; g < plan.shape.dimension; ++g)
-        sum += fmt::format("{0}of_zone[{1} * points] * point_slopes[({1} * points + q) * nodes + row % nodes]", g == 0 ? "" : " + ", g);
-    return block.line("const real a = {};", sum);
-}
-
-Block corner_entry(const Plan& plan, Holes holes) {
-    const bool paper = plan.columns_in_memory();
-    Block a;
-    a.text("const real a = column_of_a[(zone * points + q) * vector_words + row];");
-    Block force;
-    if (!paper) force.text("if (group == 0) force[zone * vector_words + row] = total[s];");
-    holes.emplace_back(
-        "comment",
-        Block().text(paper ? "// Kernel 7: F = A B^T. A thread accumulates some rows and columns of F."
-                           : "// Kernels 4 to 8: F = A B^T and F.1, a thread some rows and columns of F; A exists in its registers alone."));
-    holes.emplace_back("form", paper ? a : form(plan));
-    holes.emplace_back("force", force);
-    Block block;
-    return block.lines_of(render("corner_force/corner.cu", holes));
-}
-
 Block entry_of(const Plan& plan, const Pass& pass) {
-    if (pass.kind == Kind::zone || pass.kind == Kind::gradients) return zone_entry(plan, pass);
-    Holes holes{{"entry", signature(plan, pass)}};
-    Block block;
-    switch (pass.kind) {
-        case Kind::corner:
-            return corner_entry(plan, std::move(holes));
-        case Kind::columns:
-            holes.emplace_back("form", form(plan));
-            return block.lines_of(render("corner_force/columns.cu", holes));
-        case Kind::sums:
-            return block.lines_of(render("corner_force/sums.cu", holes));
-        case Kind::products:
-            return block.lines_of(render("corner_force/products.cu", holes));
-        default:
-            return block.lines_of(render("corner_force/dense_gradients.cu", holes));
-    }
+    const bool zones = pass.kind == Kind::zone || pass.kind == Kind::gradients;
+    return zones ? zone_entry(plan, pass, buffers_of(plan, pass), {}) : dense_entry(plan, pass, {});
 }
 
 int shared_bytes(const Plan& plan, const Pass& pass) {
@@ -257,9 +213,12 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
          words(all_forms)},
         {"gradients", "fused: a zone sums up derivatives where it needs them; stored: a launch before does, one field at a time",
          words({"fused", "stored"})},
-        {"decomposition", "eigenvalues of 3 x 3 matrices: closed: by a root and deflation; jacobi: by rotations; projector: by a root and projectors (layered)", words(decompositions(shape, Target::cuda))},
+        {"decomposition",
+         "eigenvalues of 3 x 3 matrices: closed: by a root and deflation; jacobi: by rotations; projector: by a root and projectors (layered)",
+         words(decompositions(shape, Target::cuda))},
         {"zones_per_block", "zones of a block, each with a thread or several per column of points", numbers({1, 2, 4, 8, 16, 32})},
-        {"splits", "threads that share a column of points, and the sums that its derivatives take; layered: layers of points at a time", numbers({1, 2, 3, 4, 6, 8})},
+        {"splits", "threads that share a column of points, and the sums that its derivatives take; layered: layers of points at a time",
+         numbers({1, 2, 3, 4, 6, 8})},
         {"points_per_pass", "points of a column whose derivatives are summed up together", numbers({1, 2, 4})},
         {"rows_per_thread", "rows of F that a thread accumulates", dense ? numbers({1, 2, 3, 4}) : numbers({1})},
         {"columns_per_thread", "columns of F that a thread accumulates", dense ? divisors(shape.energies(), 16) : numbers({1})},

@@ -89,9 +89,11 @@ Block point_functions(int dimension, Target target);
 Block line_functions(const Shape& shape, Target target);
 /// Basis functions and weights of an axis, as tables.
 Block axis_tables(const Shape& shape, Target target);
-/// Where a zone's half-way results lie in `buffer`, and the parts of a pass over whole zones.
+/// Where a zone's half-way results lie in `buffer`.
 Block buffer_pointers(const Buffers& buffers);
-Block zone_parts(const Plan& plan, const Pass& pass);
+/// The entry of a pass over whole zones, whose half-way results lie in `buffers`, and of one of the paper's dense products. `holes` are the target's.
+Block zone_entry(const Plan& plan, const Pass& pass, Block buffers, Holes holes);
+Block dense_entry(const Plan& plan, const Pass& pass, Holes holes);
 /// `name(const real* restrict x, ..., int first, int last[, ...]) {`.
 Block signature(const Plan& plan, const Pass& pass);
 /// Arrays, tables, what is executed.

@@ -315,13 +315,15 @@ Family decomposing(const std::string& decomposition) {
         source.entries = {"decompose"};
         source.arrays = specs(problem);
         source.step.push_back({"decompose", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
-        source.text = render("corner_force/kernel.cpp", {{"banner", {}},
-                                                         {"constants", constants},
-                                                         {"eigen", corner::eigen_functions(d, decomposition, Target::cpu)},
-                                                         {"point", corner::point_functions(d, Target::cpu)},
-                                                         {"lines", {}},
-                                                         {"team", {}},
-                                                         {"entries", entry}});
+        source.text = render("corner_force/kernel.cpp",
+                             {{"banner", {}},
+                              {"constants", constants},
+                              {"eigen", corner::eigen_functions(d, decomposition, Target::cpu)},
+                              {"point", corner::point_functions(d, Target::cpu)},
+                              {"lines", {}},
+                              {"team", {}},
+                              {"entries", entry}},
+                             {{"dense", false}, {"solid", d == 3}});
         return source;
     };
     return family;

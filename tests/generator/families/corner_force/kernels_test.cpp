@@ -127,8 +127,8 @@ TEST_P(SlowCornerForceKernels, LayersEqualTheReferenceInTheEmulator) {
             const Problem problem = parse(fmt::format("result={} dimension={} order={} zones={}", result, dimension, GetParam(), any(1, 2)));
             const std::string decomposition = dimension == 3 && problem.word("result") != "energy" ? "projector" : "closed";
             expect_verified(*backend_, emulated_, problem,
-                            member(emulated_.space(problem, {}), "form=layered,gradients=fused,zones_per_block=1,splits=1,points_per_pass=1,decomposition=" +
-                                                                     decomposition));
+                            member(emulated_.space(problem, {}),
+                                   "form=layered,gradients=fused,zones_per_block=1,splits=1,points_per_pass=1,decomposition=" + decomposition));
         }
 }
 
