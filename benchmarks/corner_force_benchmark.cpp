@@ -1,8 +1,8 @@
 // Corner forces per order: the paper's kernels one by one, F from columns of A that are never stored, partial assembly in three, two and one launch,
-// measured in turns on the same zones, as zones per second and % of the ceiling (the larger of bytes at the copy's bandwidth and sum-factorised
-// operations at the multiply-adds' rate).
+// and layer by layer, measured in turns on the same zones, as zones per second and % of the ceiling (the larger of bytes at the copy's bandwidth and
+// sum-factorised operations at the multiply-adds' rate).
 //
-//     for form in separate force whole on_the_fly paper; do
+//     for form in layered separate force whole on_the_fly paper; do
 //         hone tune $(build/release/bin/corner_force_benchmark --problems) --only form=$form --device cuda --budget 20s --db results/$form
 //     done
 //     HONE_DEVICE=cuda HONE_DB=results build/release/bin/corner_force_benchmark
@@ -27,7 +27,7 @@
 namespace hone::benchmarks {
 namespace {
 
-constexpr std::array<const char*, 5> all_forms{"separate", "force", "whole", "on_the_fly", "paper"};
+constexpr std::array<const char*, 6> all_forms{"layered", "separate", "force", "whole", "on_the_fly", "paper"};
 
 struct Size {
     int dimension;
@@ -84,6 +84,7 @@ std::optional<Match> match_of(const Problem& problem, const std::string& form) {
         const bool cuda = device.limits.target == Target::cuda;
         std::string values = "form=" + form;
         if (cuda && form == "paper") values += ",gradients=stored";
+        if (form == "layered") values += problem.integer("dimension") == 3 ? ",gradients=fused,decomposition=projector" : ",gradients=fused";
         // One column of F per thread, which is safe, would load A for every product.
         for (const Tunable& tunable : space.tunables())
             if (tunable.name == "columns_per_thread" && (form == "paper" || form == "on_the_fly"))

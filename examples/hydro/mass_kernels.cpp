@@ -15,14 +15,12 @@ namespace {
 // Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the same, these in pairs.
 constexpr int chunk_rows = item_threads;
 
-// Sums of what `item(row, values)` gives for each component of a row, by a block of threads for each chunk; and by one block over all chunks.
+// Sums of what `item(row, values)` gives for each component of a row: by a block of threads for each chunk, then over all chunks by the block that
+// ends last, whose first thread calls `finish(sums)`. So a reduction is one launch, and its sums have one order.
 constexpr const char* cuda_sums = R"cpp(
 #define DEVICE __device__ __forceinline__
     DEVICE double multiply_add(double a, double b, double c) {
         return fma(a, b, c);
-    }
-    DEVICE bool is_first_thread() {
-        return threadIdx.x == 0;
     }
 
     // In pairs of neighbours; every thread gets them.
@@ -39,22 +37,31 @@ constexpr const char* cuda_sums = R"cpp(
         __syncthreads();
     }
 
-    template <typename Item>
-    DEVICE void sum_chunks(double* sums, int rows, Item item) {
-        const int row = blockIdx.x * chunk_rows + threadIdx.x;
+    __device__ unsigned int blocks_done;
+
+    template <typename Item, typename Finish>
+    DEVICE void sum_rows(double* sums, int rows, Item item, Finish finish) {
+        __shared__ int is_last;
+        const int row = blockIdx.x * chunk_rows + threadIdx.x, chunks = gridDim.x;
         double values[components] = {};
         if (row < rows) item(row, values);
         sum_of_block(values);
-        if (threadIdx.x == 0)
-            for (int c = 0; c < components; ++c) sums[(long long)c * gridDim.x + blockIdx.x] = values[c];
-    }
-
-    DEVICE void sum_of_chunks(const double* sums, int chunks, double (&values)[components]) {
+        if (threadIdx.x == 0) {
+            for (int c = 0; c < components; ++c) sums[(long long)c * chunks + blockIdx.x] = values[c];
+            __threadfence();
+            is_last = atomicAdd(&blocks_done, 1u) == (unsigned int)chunks - 1;
+        }
+        __syncthreads();
+        if (!is_last) return;
+        __threadfence();
         for (int c = 0; c < components; ++c) values[c] = 0;
 #pragma unroll 4
         for (int chunk = threadIdx.x; chunk < chunks; chunk += chunk_rows)
             for (int c = 0; c < components; ++c) values[c] += sums[(long long)c * chunks + chunk];
         sum_of_block(values);
+        if (threadIdx.x != 0) return;
+        blocks_done = 0;
+        finish(values);
     }
 )cpp";
 
@@ -67,9 +74,6 @@ constexpr const char* cpu_sums = R"cpp(
         return a * b + c;
 #endif
     }
-    DEVICE bool is_first_thread() {
-        return true;
-    }
 
     // In pairs of neighbours.
     DEVICE double sum_in_pairs(double* values) {
@@ -78,8 +82,8 @@ constexpr const char* cpu_sums = R"cpp(
         return values[0];
     }
 
-    template <typename Item>
-    DEVICE void sum_chunks(double* sums, int rows, Item item) {
+    template <typename Item, typename Finish>
+    DEVICE void sum_rows(double* sums, int rows, Item item, Finish finish) {
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
 #pragma omp parallel for if (rows > 4096)
         for (int chunk = 0; chunk < chunks; ++chunk) {
@@ -92,14 +96,13 @@ constexpr const char* cpu_sums = R"cpp(
             }
             for (int c = 0; c < components; ++c) sums[(long long)c * chunks + chunk] = sum_in_pairs(lanes[c]);
         }
-    }
-
-    DEVICE void sum_of_chunks(const double* sums, int chunks, double (&values)[components]) {
+        double values[components];
         for (int c = 0; c < components; ++c) {
             double lanes[chunk_rows] = {};
             for (int chunk = 0; chunk < chunks; ++chunk) lanes[chunk % chunk_rows] += sums[(long long)c * chunks + chunk];
             values[c] = sum_in_pairs(lanes);
         }
+        finish(values);
     }
 )cpp";
 
@@ -124,7 +127,7 @@ constexpr const char* mass_body = R"cpp(
 
     KERNEL start(ARGUMENTS) {
         const int rows = last - first;
-        sum_chunks(sums, rows, [=](int row, double* squares) {
+        const auto residuals = [=](int row, double* squares) {
             const double inverse = q[row];
             const int fixed = held[row];
             double residual[components];
@@ -135,23 +138,18 @@ constexpr const char* mass_body = R"cpp(
                 x[at] = 0, r[at] = residual[c], p[at] = inverse * residual[c];
                 squares[c] = weighted_square(inverse, residual[c]);
             }
+        };
+        sum_rows(sums, rows, residuals, [=](const double* sum) {
+            for (int c = 0; c < components; ++c) {
+                double* const of = scalars + c * words;
+                const double square = sum[c] / rows;
+                of[alpha] = of[beta] = of[iterations] = 0;
+                of[delta] = of[first_delta] = square;
+                of[threshold] = of[tolerance] * square;
+                of[breakdown] = square >= 0 ? 0 : 1;
+                of[active] = square > of[threshold] ? 1 : 0;
+            }
         });
-    }
-
-    KERNEL begin(ARGUMENTS) {
-        const int rows = last - first, chunks = (rows + chunk_rows - 1) / chunk_rows;
-        double sum[components];
-        sum_of_chunks(sums, chunks, sum);
-        if (!is_first_thread()) return;
-        for (int c = 0; c < components; ++c) {
-            double* const of = scalars + c * words;
-            const double square = sum[c] / rows;
-            of[alpha] = of[beta] = of[iterations] = 0;
-            of[delta] = of[first_delta] = square;
-            of[threshold] = of[tolerance] * square;
-            of[breakdown] = square >= 0 ? 0 : 1;
-            of[active] = square > of[threshold] ? 1 : 0;
-        }
     }
 
     KERNEL update(ARGUMENTS) {
@@ -161,7 +159,7 @@ constexpr const char* mass_body = R"cpp(
             const double* const of = scalars + c * words;
             step[c] = of[active] != 0 && dot[c] > 0 ? of[delta] / dot[c] : 0.0;
         }
-        sum_chunks(sums, rows, [=](int row, double* squares) {
+        const auto residuals = [=](int row, double* squares) {
             const double inverse = q[row];
             const int fixed = held[row];
             double residual[components], product[components];
@@ -171,24 +169,19 @@ constexpr const char* mass_body = R"cpp(
                 r[(long long)c * rows + row] = found;
                 squares[c] = weighted_square(inverse, found);
             }
+        };
+        sum_rows(sums, rows, residuals, [=](const double* sum) {
+            for (int c = 0; c < components; ++c) {
+                double* const of = scalars + c * words;
+                const double square = sum[c] / rows;
+                const bool steps = of[active] != 0 && dot[c] > 0;
+                if (of[active] != 0 && !(steps && square >= 0)) of[breakdown] = 1;
+                of[alpha] = steps ? of[delta] / dot[c] : 0;
+                of[beta] = steps ? square / of[delta] : 0;
+                if (steps) of[delta] = square, of[iterations] += 1;
+                of[active] = steps && square > of[threshold] ? 1 : 0;
+            }
         });
-    }
-
-    KERNEL finish(ARGUMENTS) {
-        const int rows = last - first, chunks = (rows + chunk_rows - 1) / chunk_rows;
-        double sum[components];
-        sum_of_chunks(sums, chunks, sum);
-        if (!is_first_thread()) return;
-        for (int c = 0; c < components; ++c) {
-            double* const of = scalars + c * words;
-            const double square = sum[c] / rows;
-            const bool steps = of[active] != 0 && dot[c] > 0;
-            if (of[active] != 0 && !(steps && square >= 0)) of[breakdown] = 1;
-            of[alpha] = steps ? of[delta] / dot[c] : 0;
-            of[beta] = steps ? square / of[delta] : 0;
-            if (steps) of[delta] = square, of[iterations] += 1;
-            of[active] = steps && square > of[threshold] ? 1 : 0;
-        }
     }
 
     KERNEL direction(ARGUMENTS) {
@@ -211,7 +204,7 @@ constexpr const char* mass_body = R"cpp(
     }
 )cpp";
 
-enum Step : std::size_t { start_step, begin_step, update_step, finish_step, direction_step };
+enum Step : std::size_t { start_step, update_step, direction_step };
 
 CompiledCode compiled(const Backend& backend, const KernelSource& source) {
     CompileOutcome outcome = backend.compiler().compile(source);
@@ -235,9 +228,8 @@ KernelSource MassKernels::source(Target target, int components, int rows) {
     for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     const Dim3 chunks{(rows + chunk_rows - 1) / chunk_rows, 1, 1};
-    const Dim3 one{1, 1, 1};
-    for (const auto& [entry, grid] : std::initializer_list<std::pair<const char*, Dim3>>{
-             {"start", chunks}, {"begin", one}, {"update", chunks}, {"finish", one}, {"direction", item_blocks(rows)}}) {
+    for (const auto& [entry, grid] :
+         std::initializer_list<std::pair<const char*, Dim3>>{{"start", chunks}, {"update", chunks}, {"direction", item_blocks(rows)}}) {
         source.entries.emplace_back(entry);
         source.step.push_back({.entry = entry, .grid = grid, .block = {chunk_rows, 1, 1}, .constants = {}});
     }
@@ -266,12 +258,10 @@ void MassKernels::launch(std::size_t step, const Arrays& arrays) const {
 
 void MassKernels::start(const Arrays& arrays) const {
     launch(start_step, arrays);
-    launch(begin_step, arrays);
 }
 
 void MassKernels::update(const Arrays& arrays) const {
     launch(update_step, arrays);
-    launch(finish_step, arrays);
 }
 
 void MassKernels::direction(const Arrays& arrays) const {

@@ -14,8 +14,8 @@ namespace hone::examples::hydro {
 /// Vectors are [components][rows] in double precision; Q is the inverse diagonal [rows]. A 32-bit integer for each row has bit c set where component
 /// c is held at 0:
 ///
-///     start      x = 0, r = b (0 where held), p = Q r;               then begin: delta = r . Q r, threshold = tolerance^2 delta
-///     update     r -= alpha w (0 where held), alpha = delta / gamma; then finish: new delta, beta
+///     start      x = 0, r = b (0 where held), p = Q r;               at its end delta = r . Q r, threshold = tolerance^2 delta
+///     update     r -= alpha w (0 where held), alpha = delta / gamma; at its end the new delta, beta
 ///     direction  x += alpha p, p = Q r + beta p
 ///
 /// where gamma = p . w. A component that reached its threshold takes no further steps: its alpha is 0. Sums are per row (divided by `rows`).

@@ -313,6 +313,14 @@ constexpr int warpSize = cuda_on_host::warp_size;
 inline void __syncthreads() {
     cuda_on_host::wait(cuda_on_host::State::at_block_barrier);
 }
+// Threads take turns, and blocks run one after another.
+inline void __threadfence() {
+}
+inline unsigned int atomicAdd(unsigned int* address, unsigned int more) {
+    const unsigned int before = *address;
+    *address = before + more;
+    return before;
+}
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
     cuda_on_host::wait(cuda_on_host::State::at_warp_barrier, mask);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "generator/families/corner_force/layered.hpp"
 #include "generator/families/corner_force/plan.hpp"
 
 // CUDA kernels. Whole zones: a team of threads, one or some for each column of points along the last axis, works on a zone, whose half-way results
@@ -48,6 +49,11 @@ BlockResources resources(const Plan& plan) {
     const int bytes = plan.shape.bytes();
     const int d = plan.shape.dimension;
     needs.threads = std::int64_t{zones} * plan.team();
+    if (is_layered(plan.config)) {
+        needs.shared_bytes = LayeredLayout(plan).shared_words(zones) * bytes;
+        needs.registers = layered_registers(plan);
+        return needs;
+    }
     bool points = false;
     for (const Pass& pass : plan.passes) {
         if (pass.kind != Kind::zone && pass.kind != Kind::gradients) continue;
@@ -79,16 +85,12 @@ Block constants(const Plan& plan) {
     return block;
 }
 
-Block zone_entry(const Plan& plan, const Pass& pass) {
+Block buffers_of(const Plan& plan, const Pass& pass) {
     const Buffers buffers(plan, pass);
     Block pointers;
     pointers.line("value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * {};", zone_stride(plan, buffers.words()));
     if (pass.kind == Kind::gradients) pointers.text("const int field = blockIdx.y;");
-    pointers.append(buffer_pointers(buffers));
-    Block block;
-    return block.lines_of(render(
-        "corner_force/entry.cu",
-        {{"comment", Block().text(pass_comment(pass))}, {"entry", signature(plan, pass)}, {"buffers", pointers}, {"parts", zone_parts(plan, pass)}}));
+    return pointers.append(buffer_pointers(buffers));
 }
 
 // The threads of a team wait for each other: alone where teams do not cross warps.
@@ -98,49 +100,15 @@ Block barrier(const Plan& plan) {
     return Block().line("__device__ __forceinline__ void barrier() {{ {}(); }}", within_warps ? "__syncwarp" : "__syncthreads");
 }
 
-// Row `row` of the column of A at point q.
-Block form(const Plan& plan) {
-    Block block;
-    std::string sum;
-    block.text("const real* const of_zone = stress + zone * stress_words + row / nodes * (dimension * points) + q;");
-    for (int g = 0; g < plan.shape.dimension; ++g)
-        sum += fmt::format("{0}of_zone[{1} * points] * point_slopes[({1} * points + q) * nodes + row % nodes]", g == 0 ? "" : " + ", g);
-    return block.line("const real a = {};", sum);
-}
-
-Block corner_entry(const Plan& plan, Holes holes) {
-    const bool paper = plan.columns_in_memory();
-    Block a;
-    a.text("const real a = column_of_a[(zone * points + q) * vector_words + row];");
-    Block force;
-    if (!paper) force.text("if (group == 0) force[zone * vector_words + row] = total[s];");
-    holes.emplace_back(
-        "comment",
-        Block().text(paper ? "// Kernel 7: F = A B^T. A thread accumulates some rows and columns of F."
-                           : "// Kernels 4 to 8: F = A B^T and F.1, a thread some rows and columns of F; A exists in its registers alone."));
-    holes.emplace_back("form", paper ? a : form(plan));
-    holes.emplace_back("force", force);
-    Block block;
-    return block.lines_of(render("corner_force/corner.cu", holes));
-}
-
 Block entry_of(const Plan& plan, const Pass& pass) {
-    if (pass.kind == Kind::zone || pass.kind == Kind::gradients) return zone_entry(plan, pass);
-    Holes holes{{"entry", signature(plan, pass)}};
-    Block block;
-    switch (pass.kind) {
-        case Kind::corner:
-            return corner_entry(plan, std::move(holes));
-        case Kind::columns:
-            holes.emplace_back("form", form(plan));
-            return block.lines_of(render("corner_force/columns.cu", holes));
-        case Kind::sums:
-            return block.lines_of(render("corner_force/sums.cu", holes));
-        case Kind::products:
-            return block.lines_of(render("corner_force/products.cu", holes));
-        default:
-            return block.lines_of(render("corner_force/dense_gradients.cu", holes));
-    }
+    const bool zones = pass.kind == Kind::zone || pass.kind == Kind::gradients;
+    return zones ? zone_entry(plan, pass, buffers_of(plan, pass), {}) : dense_entry(plan, pass, {});
+}
+
+int shared_bytes(const Plan& plan, const Pass& pass) {
+    const int zones = plan.number("zones_per_block");
+    if (is_layered(plan.config)) return static_cast<int>(LayeredLayout(plan).shared_words(zones)) * plan.shape.bytes();
+    return zones * zone_stride(plan, Buffers(plan, pass).words()) * plan.shape.bytes();
 }
 
 Launch launch_of(const Plan& plan, const Pass& pass) {
@@ -155,7 +123,7 @@ Launch launch_of(const Plan& plan, const Pass& pass) {
         case Kind::gradients:
             launch.range_per_block = plan.number("zones_per_block");
             launch.block = {launch.range_per_block * plan.team(), 1, 1};
-            launch.shared_bytes = launch.range_per_block * zone_stride(plan, Buffers(plan, pass).words()) * shape.bytes();
+            launch.shared_bytes = shared_bytes(plan, pass);
             if (pass.kind == Kind::gradients) launch.grid[1] = pass.of_w || !shape.physics() ? shape.dimension : 2 * shape.dimension;
             break;
         case Kind::dense_gradients:
@@ -196,6 +164,13 @@ bool is_dense(const Config& config) {
 Violation form_violation(const Shape& shape, const Config& config) {
     const std::string& form_word = config.word("form");
     const bool stored = config.word("gradients") == "stored";
+    if (form_word == "layered") {
+        if (Violation violation = layered_violation(shape, config)) return violation;
+    } else {
+        if (config.word("decomposition") == "projector") return "decomposition=projector is of form=layered";
+        if (config.integer("splits") == 3 || config.integer("splits") > 4) return "1, 2 or 4 splits, but for form=layered";
+        if (config.integer("min_blocks") > 6) return "at most 6 blocks, but for form=layered";
+    }
     if (form_word == "paper" && !stored) return "form=paper is gradients=stored";
     if (form_word == "whole" && stored) return "form=whole stores nothing: gradients=fused";
     if (shape.points_along % (config.integer("points_per_pass") * config.integer("splits")) != 0)
@@ -211,9 +186,9 @@ std::vector<Assignment> safe_assignments(const Problem& problem, const Limits& l
     constexpr int few_threads = 64;
     std::int64_t zones = 1;
     while (zones * shape.columns() < few_threads && zones < 32) zones *= 2;
-    std::vector<Assignment> safe{{"form", forms(shape).front()},
+    std::vector<Assignment> safe{{"form", forms(shape, Target::cuda).front()},
                                  {"gradients", "fused"},
-                                 {"decomposition", decompositions(shape).front()},
+                                 {"decomposition", decompositions(shape, Target::cuda).front()},
                                  {"zones_per_block", zones},
                                  {"splits", std::int64_t{shape.dimension == 3 && shape.order >= 3 && shape.order <= 5 ? 2 : 1}},
                                  {"points_per_pass", std::int64_t{1}},
@@ -228,23 +203,26 @@ std::vector<Assignment> safe_assignments(const Problem& problem, const Limits& l
 
 SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
-    const std::vector<std::string> all_forms = forms(shape);
+    const std::vector<std::string> all_forms = forms(shape, Target::cuda);
     const bool dense = std::find(all_forms.begin(), all_forms.end(), "on_the_fly") != all_forms.end();
     std::vector<Tunable> tunables{
         {"form",
          "separate: points, forces and work each; force: the first two in one; whole: all in one; on_the_fly: F from columns of A that are never "
          "stored; "
-         "paper: kernels 3 to 8 and 10 one by one",
+         "paper: kernels 3 to 8 and 10 one by one; layered: all in one, layer by layer of points, at any order",
          words(all_forms)},
         {"gradients", "fused: a zone sums up derivatives where it needs them; stored: a launch before does, one field at a time",
          words({"fused", "stored"})},
-        {"decomposition", "eigenvalues of 3 x 3 matrices: closed: by a root and deflation; jacobi: by rotations", words(decompositions(shape))},
+        {"decomposition",
+         "eigenvalues of 3 x 3 matrices: closed: by a root and deflation; jacobi: by rotations; projector: by a root and projectors (layered)",
+         words(decompositions(shape, Target::cuda))},
         {"zones_per_block", "zones of a block, each with a thread or several per column of points", numbers({1, 2, 4, 8, 16, 32})},
-        {"splits", "threads that share a column of points, and the sums that its derivatives take", numbers({1, 2, 4})},
+        {"splits", "threads that share a column of points, and the sums that its derivatives take; layered: layers of points at a time",
+         numbers({1, 2, 3, 4, 6, 8})},
         {"points_per_pass", "points of a column whose derivatives are summed up together", numbers({1, 2, 4})},
         {"rows_per_thread", "rows of F that a thread accumulates", dense ? numbers({1, 2, 3, 4}) : numbers({1})},
         {"columns_per_thread", "columns of F that a thread accumulates", dense ? divisors(shape.energies(), 16) : numbers({1})},
-        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6})}};
+        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8, 12, 16})}};
     const auto with_resources = [problem](auto rule) {
         return [problem, rule](const Config& config) -> Violation {
             return rule(resources(Plan(problem, config, Target::cuda)), config.integer("min_blocks"));
@@ -263,6 +241,11 @@ SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
 KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits&) {
     const Plan plan(problem, config, Target::cuda);
     KernelSource source = make_source(plan);
+    if (is_layered(config)) {
+        source.step.push_back(launch_of(plan, plan.passes.front()));
+        source.text = layered_text(plan, banner(plan, source.executed_operations), constants(plan), barrier(plan));
+        return source;
+    }
     Block entries;
     for (const Pass& pass : plan.passes) {
         entries.append(entry_of(plan, pass)).text("");

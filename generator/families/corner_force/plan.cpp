@@ -24,6 +24,10 @@ std::vector<Pass> passes_of(const Shape& shape, const std::string& form, bool st
     } else if (shape.physics() && stored) {
         passes.push_back(gradients);
     }
+    if (form == "layered") {
+        passes.push_back({.entry = "corner_force_layered", .points = shape.physics(), .momentum = shape.physics(), .work = shape.works()});
+        return passes;
+    }
     if (form == "whole") {
         passes.push_back({.entry = "corner_force_whole", .points = true, .momentum = true, .work = true});
         return passes;
@@ -70,7 +74,8 @@ bool Plan::makes_corner() const {
 }
 
 bool Plan::stress_in_memory() const {
-    return shape.keeps_stress() || !shape.physics() || config.word("form") != "whole";
+    const std::string& form = config.word("form");
+    return shape.keeps_stress() || !shape.physics() || (form != "whole" && form != "layered");
 }
 
 int slab_energies(const Shape& shape) {
@@ -102,16 +107,16 @@ Buffers::Buffers(const Plan& plan, const Pass& pass) {
     if (pass.points && (pass.momentum || pass.work)) kept = shape.stress_words();
 }
 
-std::vector<std::string> forms(const Shape& shape) {
-    if (shape.result == "energy") return {"separate"};
-    if (shape.result == "points") return {"separate", "force"};
+std::vector<std::string> forms(const Shape& shape, Target target) {
+    std::vector<std::string> result;
+    if (shape.result == "energy") result = {"separate"};
+    if (shape.result == "points") result = {"separate", "force"};
+    if (shape.result == "products") result = {"separate", "force", "whole"};
+    if (shape.result == "corner") result = {"factorised"};
+    if (target == Target::cuda && !shape.keeps_corner()) result.emplace_back("layered");
+    if (shape.result == "energy" || shape.result == "points") return result;
     // Where A is many times as large as all that a zone needs, forming it is out of the question: 71 MB for a zone of Q8-Q7.
     const bool small = shape.dimension == 2 || shape.order <= 4;
-    std::vector<std::string> result;
-    if (shape.result == "products")
-        result = {"separate", "force", "whole"};
-    else
-        result = {"factorised"};
     if (small) {
         result.emplace_back("on_the_fly");
         result.emplace_back("paper");
@@ -119,9 +124,12 @@ std::vector<std::string> forms(const Shape& shape) {
     return result;
 }
 
-std::vector<std::string> decompositions(const Shape& shape) {
-    if (shape.dimension == 3 && shape.physics()) return {"closed", "jacobi"};
-    return {"closed"};
+std::vector<std::string> decompositions(const Shape& shape, Target target) {
+    std::vector<std::string> result{"closed"};
+    if (shape.dimension == 2 || !shape.physics()) return result;
+    result.emplace_back("jacobi");
+    if (target == Target::cuda && !shape.keeps_corner()) result.emplace_back("projector");
+    return result;
 }
 
 }  // namespace hone::corner

@@ -70,9 +70,9 @@ struct Buffers {
     int lines = 0, planes = 0, energy_lines = 0, energy_plane = 0, powers = 0, rates = 0, kept = 0, across = 0, along = 0;
 };
 
-/// Forms that a result has on any device, the safe one first.
-std::vector<std::string> forms(const Shape& shape);
-std::vector<std::string> decompositions(const Shape& shape);
+/// Forms that a result has on a target, the safe one first.
+std::vector<std::string> forms(const Shape& shape, Target target);
+std::vector<std::string> decompositions(const Shape& shape, Target target);
 
 SearchSpace cuda_space(const Problem& problem, const Limits& limits);
 SearchSpace cpu_space(const Problem& problem, const Limits& limits);
@@ -87,9 +87,13 @@ Block shape_constants(const Plan& plan);
 Block eigen_functions(int dimension, std::string_view decomposition, Target target);
 Block point_functions(int dimension, Target target);
 Block line_functions(const Shape& shape, Target target);
-/// Where a zone's half-way results lie in `buffer`, and the parts of a pass over whole zones.
+/// Basis functions and weights of an axis, as tables.
+Block axis_tables(const Shape& shape, Target target);
+/// Where a zone's half-way results lie in `buffer`.
 Block buffer_pointers(const Buffers& buffers);
-Block zone_parts(const Plan& plan, const Pass& pass);
+/// The entry of a pass over whole zones, whose half-way results lie in `buffers`, and of one of the paper's dense products. `holes` are the target's.
+Block zone_entry(const Plan& plan, const Pass& pass, Block buffers, Holes holes);
+Block dense_entry(const Plan& plan, const Pass& pass, Holes holes);
 /// `name(const real* restrict x, ..., int first, int last[, ...]) {`.
 Block signature(const Plan& plan, const Pass& pass);
 /// Arrays, tables, what is executed.

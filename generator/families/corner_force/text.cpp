@@ -59,133 +59,6 @@ void add_weights(Block& block, Target target, const char* name, const std::vecto
     block.line("{} real {}[{}] = {{{}}};", target == Target::cuda ? "__constant__" : "static constexpr", name, weights.size(), text);
 }
 
-Block adjugate(int dimension, Target target) {
-    Block block = inline_word(target);
-    block.open(fmt::format("value adjugate_of(const value (&m)[{0}][{0}], value (&adjugate)[{0}][{0}])", dimension));
-    for (int axis = 0; axis < dimension; ++axis)
-        for (int component = 0; component < dimension; ++component) {
-            if (dimension == 2) {
-                block.line("adjugate[{}][{}] = {}m[{}][{}];", axis, component, axis == component ? "" : "-", 1 - component, 1 - axis);
-                continue;
-            }
-            const int r = (component + 1) % 3;
-            const int s = (component + 2) % 3;
-            const int c = (axis + 1) % 3;
-            const int d = (axis + 2) % 3;
-            block.line("adjugate[{}][{}] = m[{}][{}] * m[{}][{}] - m[{}][{}] * m[{}][{}];", axis, component, r, c, s, d, r, d, s, c);
-        }
-    block.line("return m[0][0] * adjugate[0][0] + m[0][1] * adjugate[1][0]{};", dimension == 2 ? "" : " + m[0][2] * adjugate[2][0]");
-    return block.close();
-}
-
-// Lines of gather_planes: half-way results of the first axis lie in `lines`: values, then slopes.
-Block gather_planes(int dimension) {
-    Block block;
-    if (dimension == 2) {
-        block.text("to_points<Table::basis, Table::slope, 1, fields * nodes_along>(lane, from, [&](int i, value held, value slope) {");
-        block.text("    planes[plane(i, 1)] = held;");
-        block.text("    planes[plane(i, 0)] = slope;");
-        block.text("});");
-        return block.text("barrier();");
-    }
-    block.text("constexpr int half = fields * nodes_along * nodes_along * points_along;");
-    block.text("to_points<Table::basis, Table::slope, 1, fields * nodes_along * nodes_along>(lane, from, [&](int i, value held, value slope) {");
-    block.text("    lines[i] = held;");
-    block.text("    lines[half + i] = slope;");
-    block.text("});");
-    block.text("barrier();");
-    block.text("to_points<Table::basis, Table::slope, points_along, fields * nodes_along>(");
-    block.text("    lane, [&](int i) { return lines[i]; },");
-    block.text("    [&](int i, value held, value slope) {");
-    block.text("        planes[plane(i, 2)] = held;");
-    block.text("        planes[plane(i, 1)] = slope;");
-    block.text("    });");
-    block.text("to_points<Table::basis, Table::basis, points_along, fields * nodes_along>(");
-    block.text("    lane, [&](int i) { return lines[half + i]; }, [&](int i, value held, value) { planes[plane(i, 0)] = held; });");
-    return block.text("barrier();");
-}
-
-Block gather_energy(int dimension) {
-    Block block;
-    if (dimension == 2) {
-        block.text("to_points<Table::bernstein, Table::bernstein, 1, energies_along>(");
-        block.text("    lane, from, [&](int i, value held, value) { energy_plane[i] = held; });");
-    } else {
-        block.text("to_points<Table::bernstein, Table::bernstein, 1, energies_along * energies_along>(");
-        block.text("    lane, from, [&](int i, value held, value) { lines[i] = held; });");
-        block.text("barrier();");
-        block.text("to_points<Table::bernstein, Table::bernstein, points_along, energies_along>(");
-        block.text("    lane, [&](int i) { return lines[i]; }, [&](int i, value held, value) { energy_plane[i] = held; });");
-    }
-    return block.text("barrier();");
-}
-
-// The gradients of `fields` fields at the points of a pass: fetched where an earlier launch left them, else from the planes in shared memory.
-Block derivatives(const Plan& plan, const char* fields) {
-    Block block;
-    if (!plan.stored()) return block.line("derivatives<{}, points_per_pass>(planes, column, q, fields);", fields);
-    block.append(unroll(plan.target));
-    block.line("for (int i = 0; i < points_per_pass * {} * dimension; ++i) {{", fields);
-    block.line("    constexpr int per_point = {} * dimension;", fields);
-    block.text("    fields[i / per_point][i % per_point / dimension][i % dimension] =");
-    block.text("        fetch<gradient_words>(gradients, at, i % per_point * points + (q + i / per_point) * columns + column);");
-    return block.text("}");
-}
-
-Block points_part(const Plan& plan, const Pass& pass) {
-    const Shape& shape = plan.shape;
-    Block gather;
-    if (!plan.stored()) {
-        gather.text("gather_planes<dimension>(lane, [&](int i) { return fetch<vector_words>(x, at, i); }, lines, planes);");
-        gather.text("gather_planes<dimension>(lane, [&](int i) { return fetch<vector_words>(v, at, i); }, lines,");
-        gather.text("                         planes + dimension * dimension * nodes_along * columns);");
-    }
-    gather.line("gather_energy(lane, [&](int i) {{ return fetch<energies>(e, at, i); }}, {}, energy_plane);",
-                shape.dimension == 2 ? "nullptr" : "energy_lines");
-    Block across;
-    if (shape.dimension == 2) {
-        across.text("const real weight_across = weight_table[column], inverse_across = inverse_weight_table[column];");
-    } else {
-        across.text("const real weight_across = weight_table[column % points_along] * weight_table[column / points_along];");
-        across.text("const real inverse_across = inverse_weight_table[column % points_along] * inverse_weight_table[column / points_along];");
-    }
-    Block keep;
-    if (plan.stress_in_memory()) keep.text("put<stress_words>(stress, at, i * points + point, made[i / dimension][i % dimension]);");
-    if (pass.momentum || pass.work) keep.text("kept[i * points + point] = made[i / dimension][i % dimension];");
-    Block block;
-    return block.lines_of(render("corner_force/points.cpp", {{"gather", gather},
-                                                             {"across", across},
-                                                             {"once", once(plan.target)},
-                                                             {"forget", forget(plan.target)},
-                                                             {"unroll", unroll(plan.target)},
-                                                             {"derivatives", derivatives(plan, "2 * dimension")},
-                                                             {"keep", keep}}));
-}
-
-Block work_part(const Plan& plan) {
-    const Shape& shape = plan.shape;
-    Block gather;
-    if (!plan.stored()) gather.text("gather_planes<dimension>(lane, [&](int i) { return fetch<vector_words>(w, at, i); }, lines, planes);");
-    Block rest;
-    if (shape.dimension == 2) {
-        rest.text("from_points<Table::bernstein, 1, energies_along>(");
-        rest.text("    lane, [&](int i) { return energy_plane[i]; }, [&](int i, value sum) { put<energies>(work, at, i, sum); });");
-    } else {
-        rest.text("from_points<Table::bernstein, points_along, energies_along>(");
-        rest.text("    lane, [&](int i) { return energy_plane[i]; }, [&](int i, value sum) { energy_lines[i] = sum; });");
-        rest.text("barrier();");
-        rest.text("from_points<Table::bernstein, 1, energies_along * energies_along>(");
-        rest.text("    lane, [&](int i) { return energy_lines[i]; }, [&](int i, value sum) { put<energies>(work, at, i, sum); });");
-    }
-    Block block;
-    return block.lines_of(render("corner_force/work.cpp", {{"gather", gather},
-                                                           {"once", once(plan.target)},
-                                                           {"forget", forget(plan.target)},
-                                                           {"unroll", unroll(plan.target)},
-                                                           {"derivatives", derivatives(plan, "dimension")},
-                                                           {"rest", rest}}));
-}
-
 TableSpec scratch(const char* name, std::int64_t words) {
     return {name, words, {}, true};
 }
@@ -319,10 +192,10 @@ Block eigen_functions(int dimension, std::string_view decomposition, Target targ
 Block point_functions(int dimension, Target target) {
     Block block;
     return block.lines_of(
-        render("corner_force/point.cpp", {{"inline", inline_word(target)}, {"unroll", unroll(target)}, {"adjugate", adjugate(dimension, target)}}));
+        render("corner_force/point.cpp", {{"inline", inline_word(target)}, {"unroll", unroll(target)}}, {{"solid", dimension == 3}}));
 }
 
-Block line_functions(const Shape& shape, Target target) {
+Block axis_tables(const Shape& shape, Target target) {
     const TensorElement& element = shape.element();
     Block all_tables;
     add_table(all_tables, target, "basis_table", element.basis);
@@ -330,13 +203,17 @@ Block line_functions(const Shape& shape, Target target) {
     add_table(all_tables, target, "bernstein_table", element.bernstein);
     add_weights(all_tables, target, "weight_table", element.weights, false);
     add_weights(all_tables, target, "inverse_weight_table", element.weights, true);
+    return all_tables;
+}
+
+Block line_functions(const Shape& shape, Target target) {
     Block block;
-    return block.lines_of(render("corner_force/lines.cpp", {{"tables", all_tables},
-                                                            {"inline", inline_word(target)},
-                                                            {"unroll", unroll(target)},
-                                                            {"unroll_points", unroll_points(shape, target)},
-                                                            {"gather_planes", gather_planes(shape.dimension)},
-                                                            {"gather_energy", gather_energy(shape.dimension)}}));
+    return block.lines_of(render("corner_force/lines.cpp",
+                                 {{"tables", axis_tables(shape, target)},
+                                  {"inline", inline_word(target)},
+                                  {"unroll", unroll(target)},
+                                  {"unroll_points", unroll_points(shape, target)}},
+                                 {{"solid", shape.dimension == 3}}));
 }
 
 Block buffer_pointers(const Buffers& buffers) {
@@ -359,30 +236,43 @@ Block buffer_pointers(const Buffers& buffers) {
     return block;
 }
 
-Block zone_parts(const Plan& plan, const Pass& pass) {
+Block zone_entry(const Plan& plan, const Pass& pass, Block buffers, Holes holes) {
     const Shape& shape = plan.shape;
+    Block slab;
+    slab.line("constexpr int slab_energies = {}, line_words = 2 * points_along + 1;  // an odd distance: different banks", slab_energies(shape));
+    holes.insert(holes.end(), {{"comment", Block().text(pass_comment(pass))},
+                               {"entry", signature(plan, pass)},
+                               {"buffers", std::move(buffers)},
+                               {"once", once(plan.target)},
+                               {"forget", forget(plan.target)},
+                               {"unroll", unroll(plan.target)},
+                               {"unroll_points", unroll_points(shape, plan.target)},
+                               {"slab", slab}});
     Block block;
-    if (pass.kind == Kind::gradients) {
-        const bool w = pass.of_w || !shape.physics();
-        block.line("const real* const source = {};", w ? "w" : "field < dimension ? x : v");
-        block.line("const int component = {};", w ? "field" : "field % dimension");
-        return block.lines_of(render("corner_force/gradients.cpp", {{"unroll", unroll(plan.target)}}));
-    }
-    if (pass.points) block.append(points_part(plan, pass));
-    if (pass.momentum || pass.work || pass.assembly)
-        block.line("const auto stress_at = [&](int i) {{ return {}; }};", pass.points ? "kept[i]" : "fetch<stress_words>(stress, at, i)");
-    if (pass.points && pass.momentum) block.text("barrier();");
-    if (pass.momentum) block.lines_of(render(shape.dimension == 2 ? "corner_force/momentum_2d.cpp" : "corner_force/momentum_3d.cpp", {}));
-    if (pass.momentum && pass.work) block.text("barrier();");
-    if (pass.work) block.append(work_part(plan));
-    if (pass.assembly) {
-        if (shape.dimension == 3)
-            block.line("constexpr int slab_energies = {}, line_words = 2 * points_along + 1;  // an odd distance: different banks",
-                       slab_energies(shape));
-        block.lines_of(render(shape.dimension == 2 ? "corner_force/assembly_2d.cpp" : "corner_force/assembly_3d.cpp",
-                              {{"once", once(plan.target)}, {"unroll", unroll(plan.target)}, {"unroll_points", unroll_points(shape, plan.target)}}));
-    }
-    return block;
+    return block.lines_of(render(plan.target == Target::cuda ? "corner_force/zone.cu" : "corner_force/zone.cpp", holes,
+                                 {{"solid", shape.dimension == 3},
+                                  {"gradients_alone", pass.kind == Kind::gradients},
+                                  {"of_w", pass.of_w || !shape.physics()},
+                                  {"points", pass.points},
+                                  {"momentum", pass.momentum},
+                                  {"work", pass.work},
+                                  {"assembly", pass.assembly},
+                                  {"from_stress", pass.momentum || pass.work || pass.assembly},
+                                  {"stored", plan.stored()},
+                                  {"stress_in_memory", plan.stress_in_memory()},
+                                  {"stress_at_hand", pass.points && (pass.momentum || pass.work)}}));
+}
+
+Block dense_entry(const Plan& plan, const Pass& pass, Holes holes) {
+    holes.emplace_back("entry", signature(plan, pass));
+    Block block;
+    return block.lines_of(render(plan.target == Target::cuda ? "corner_force/dense.cu" : "corner_force/dense.cpp", holes, [&] {
+        Flags flags{{"paper", plan.columns_in_memory()},     {"dense_gradients", pass.kind == Kind::dense_gradients},
+                    {"columns", pass.kind == Kind::columns}, {"corner", pass.kind == Kind::corner},
+                    {"sums", pass.kind == Kind::sums},       {"products", pass.kind == Kind::products}};
+        if (plan.target == Target::cuda) flags.emplace_back("solid", plan.shape.dimension == 3);
+        return flags;
+    }()));
 }
 
 Block signature(const Plan& plan, const Pass& pass) {

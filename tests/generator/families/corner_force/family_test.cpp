@@ -11,13 +11,16 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "generator/families.hpp"
 #include "generator/families/corner_force/plan.hpp"
 #include "generator/families/corner_force/reference.hpp"
+#include "generator/render.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/library.hpp"
+#include "tests/support/emulator.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::corner_force_test::family_test {
@@ -224,6 +227,56 @@ TEST_F(Decompositions, OfThePlainLoopsFindWhatMatricesWereMadeFrom) {
         }
 }
 
+// Those of decomposition=projector, which is CUDA's alone: in the emulator.
+constexpr std::string_view projectors = R"(//@ constants
+using value = real;
+__device__ __forceinline__ value larger(value a, value b) { return a > b ? a : b; }
+__device__ __forceinline__ value smaller(value a, value b) { return a < b ? a : b; }
+__device__ __forceinline__ value magnitude(value a) { return a < 0 ? -a : a; }
+__device__ __forceinline__ value root(value a) { return sqrt(a); }
+__device__ __forceinline__ value inverse_root(value a) { return rsqrt(a); }
+__device__ __forceinline__ value scale_of(value a) {
+    union {
+        real number;
+        word bits;
+    } both{a};
+    both.bits = exponent_sum - (both.bits & exponent_bits);
+    return both.number;
+}
+//@ use corner_force/eigen_3d_projector.cu
+extern "C" __global__ void decompose(const real* __restrict__ symmetric, const real* __restrict__ any, real* __restrict__ answers, int first, int last) {
+    const long long zone = first + blockIdx.x;
+    if (zone >= last) return;
+    const real* const a = symmetric + 9 * zone;
+    const real* const b = any + 9 * zone;
+    const value matrix[6] = {a[0], a[4], a[8], a[1], a[2], a[5]};
+    value adjugate[3][3], direction[3];
+    for (int g = 0; g < 3; ++g)
+        for (int c = 0; c < 3; ++c) {
+            const int r = (c + 1) % 3, s = (c + 2) % 3, i = (g + 1) % 3, j = (g + 2) % 3;
+            adjugate[g][c] = b[3 * r + i] * b[3 * s + j] - b[3 * r + j] * b[3 * s + i];
+        }
+    const value determinant = b[0] * adjugate[0][0] + b[1] * adjugate[1][0] + b[2] * adjugate[2][0];
+    answers[5 * zone] = smallest_eigenpair(matrix, direction);
+    for (int i = 0; i < 3; ++i) answers[5 * zone + 1 + i] = direction[i];
+    answers[5 * zone + 4] = inverse_singular_value(adjugate, real(1) / determinant);
+}
+)";
+
+KernelSource projecting(const Problem& problem, std::vector<ArraySpec> arrays, const Block& constants) {
+    const bool f32 = problem.precision() == Precision::f32;
+    Block all = constants;
+    all.line("constexpr real smallest = {}, epsilon = {};", f32 ? "1e-30f" : "1e-290", f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
+    KernelSource source;
+    source.target = Target::cuda;
+    source.precision = problem.precision();
+    source.entries = {"decompose"};
+    source.arrays = std::move(arrays);
+    source.step.push_back({"decompose", {static_cast<int>(problem.integer("zones")), 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
+    source.text = render_text(projectors, "projectors", {{"constants", all}}, {{"f32", f32}});
+    return test::emulated(source);
+}
+
 // The emitted functions, compiled alone: matrix -> eigenvalue, direction, 1 / singular value.
 Family decomposing(const std::string& decomposition) {
     Family family = corner_force();
@@ -238,6 +291,7 @@ Family decomposing(const std::string& decomposition) {
         const int d = plan.shape.dimension;
         const bool f32 = problem.precision() == Precision::f32;
         Block constants = corner::shape_constants(plan);
+        if (decomposition == "projector") return projecting(problem, specs(problem), constants);
         constants.line("constexpr real smallest = {}, largest = {};", f32 ? "1e-30f" : "1e-290", f32 ? "__FLT_MAX__" : "__DBL_MAX__");
         constants.line("constexpr int lanes = {}, team = 1, sweeps = {};", plan.number("lanes"), f32 ? 4 : 5);
         Block entry;
@@ -261,13 +315,15 @@ Family decomposing(const std::string& decomposition) {
         source.entries = {"decompose"};
         source.arrays = specs(problem);
         source.step.push_back({"decompose", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
-        source.text = render("corner_force/kernel.cpp", {{"banner", {}},
-                                                         {"constants", constants},
-                                                         {"eigen", corner::eigen_functions(d, decomposition, Target::cpu)},
-                                                         {"point", corner::point_functions(d, Target::cpu)},
-                                                         {"lines", {}},
-                                                         {"team", {}},
-                                                         {"entries", entry}});
+        source.text = render("corner_force/kernel.cpp",
+                             {{"banner", {}},
+                              {"constants", constants},
+                              {"eigen", corner::eigen_functions(d, decomposition, Target::cpu)},
+                              {"point", corner::point_functions(d, Target::cpu)},
+                              {"lines", {}},
+                              {"team", {}},
+                              {"entries", entry}},
+                             {{"dense", false}, {"solid", d == 3}});
         return source;
     };
     return family;
@@ -347,6 +403,8 @@ TEST_F(Decompositions, OfKernelsAreThoseOfThePlainLoops) {
     expect_decomposed<double>(*this, "closed", 2, 1);
     expect_decomposed<double>(*this, "closed", 3, 1);
     expect_decomposed<float>(*this, "jacobi", 3, 1);
+    expect_decomposed<double>(*this, "projector", 3, 1);
+    expect_decomposed<float>(*this, "projector", 3, 1);
 }
 
 struct SlowDecompositions : Decompositions {};
@@ -354,6 +412,7 @@ TEST_F(SlowDecompositions, OfTinyAndHugeMatricesAreThoseOfThePlainLoops) {
     for (const double scale : {1e-90, 1e90})
         for (const int d : {2, 3}) expect_decomposed<double>(*this, "closed", d, scale);
     for (const double scale : {1e-90, 1.0, 1e90}) expect_decomposed<double>(*this, "jacobi", 3, scale);
+    for (const double scale : {1e-90, 1e90}) expect_decomposed<double>(*this, "projector", 3, scale);
     for (const double scale : {1e-10, 1.0, 1e10})
         for (const int d : {2, 3}) expect_decomposed<float>(*this, "closed", d, scale);
 }
