@@ -32,8 +32,8 @@ std::int64_t physical_memory() {
 constexpr std::size_t large_page = std::size_t{2} << 20, small_page = std::size_t{4} << 10;
 constexpr std::size_t alignment = 256;
 
-// Where a large array begins: one place of a small page after the other, each on the next page, for caches that look at more of an address. Seventeen:
-// whoever allocates others between a kernel's arrays, two or four for each, comes through all places, too.
+// Where a large array begins: one place of a small page after the other, each on the next page, for caches that look at more of an address.
+// Seventeen: whoever allocates others between a kernel's arrays, two or four for each, comes through all places, too.
 std::size_t next_place() {
     constexpr unsigned places = small_page / alignment + 1;
     static std::atomic<unsigned> turn{0};

@@ -71,7 +71,8 @@ struct Database::Candidate {
 
     bool operator<(const Candidate& other) const {
         const auto rank = [](const Candidate& c) {
-            return std::tie(c.grade, c.other_architecture, c.distance, c.other_model, c.units, c.disturbed, c.place, c.lost, c.seconds_per_update, c.record->problem.key());
+            return std::tie(c.grade, c.other_architecture, c.distance, c.other_model, c.units, c.disturbed, c.place, c.lost, c.seconds_per_update,
+                            c.record->problem.key());
         };
         return rank(*this) < rank(other);
     }
@@ -192,7 +193,8 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
         queue.pop_back();
     }
     std::vector<Neighbour> near = neighbours(problem, device);
-    std::erase_if(near, [&](const Neighbour& n) { return !may_answer(*n.record, device) || instruction_set(n.record->device) != instruction_set(device); });
+    std::erase_if(near,
+                  [&](const Neighbour& n) { return !may_answer(*n.record, device) || instruction_set(n.record->device) != instruction_set(device); });
     if (auto prediction = predict(*families_, problem, limits, near))
         return {Grade::predicted, std::move(prediction->config), std::nullopt, {}, {}, std::move(prediction->sources)};
     return {Grade::none, space.safe(), std::nullopt, {}, {}, {}};

@@ -23,7 +23,8 @@ struct DeviceFingerprint {
 std::string_view instruction_set(const DeviceFingerprint& device);
 
 /// Name of the database file of a device model, e.g. "nvidia_h200" or "amd_epyc_amd_25_17_1024k_2": lower case, digits, underscores. CPUs add their
-/// microarchitecture, because virtual machines give many models one name, and their number of threads, because the best configuration depends on both.
+/// microarchitecture, because virtual machines give many models one name, and their number of threads, because the best configuration depends on
+/// both.
 std::string device_key(const DeviceFingerprint& device);
 
 }  // namespace hone

@@ -13,7 +13,7 @@ namespace {
 using Reason = std::optional<std::string>;
 
 constexpr std::int64_t whole = 65536;  // cells along an axis: more than there are
-constexpr std::int64_t sector = 32;  // bytes that memory moves at a time
+constexpr std::int64_t sector = 32;    // bytes that memory moves at a time
 
 Reason rejected_when(bool condition, const char* reason) {
     return condition ? Reason(reason) : Reason();
@@ -277,8 +277,7 @@ SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
 // Words that a thread of the CPU's step keeps: 2 M layers of faces, those along y around its rows, and two rows; of several time steps 2 M rows of
 // all fields for each.
 std::int64_t buffered_words(const Grid& grid, const Config& config) {
-    if (grid.dimension == 2 && grid.levels > 1)
-        return 6 * grid.half * grid.levels * (config.integer("x_block") + 2 * grid.levels * grid.reach());
+    if (grid.dimension == 2 && grid.levels > 1) return 6 * grid.half * grid.levels * (config.integer("x_block") + 2 * grid.levels * grid.reach());
     const std::int64_t rows = config.integer("y_block"), side_rows = grid.dimension == 3 ? rows + 2 * grid.half - 1 : 0;
     return (2 * grid.half * rows + side_rows + 2) * config.integer("x_block");
 }
@@ -289,7 +288,8 @@ Constraint whole_planes(const Grid& grid) {
                 if (!team_in_planes(grid, config)) return {};
                 if (config.integer("x_block") != whole || config.integer("march") != 0)
                     return fmt::format("threads that march together take whole rows through all planes: x_block={} and march=0", whole);
-                return rejected_when(config.integer("y_block") < 2 * grid.half, "a thread's neighbours look 2 M rows across: y_block is not below them");
+                return rejected_when(config.integer("y_block") < 2 * grid.half,
+                                     "a thread's neighbours look 2 M rows across: y_block is not below them");
             }};
 }
 
@@ -319,14 +319,20 @@ SearchSpace cpu_space(const Grid& grid, const Limits& limits) {
          numbers({0, 1024, 2048, 4096}), Value(0)}};
     if (step) tunables.push_back({"stores", "streaming: what is written goes past the caches", words({"plain", "streaming"})});
     if (step && planes)
-        tunables.push_back({"team",
-                            "tiles: a thread computes again what its tiles need of their neighbours' velocities; planes: all threads go through the planes "
-                            "together, each with its rows, and read them from each other",
-                            together ? words({"planes"}) : words({"tiles", "planes"}), Value(together ? "planes" : "tiles")});
+        tunables.push_back(
+            {"team",
+             "tiles: a thread computes again what its tiles need of their neighbours' velocities; planes: all threads go through the planes "
+             "together, each with its rows, and read them from each other",
+             together ? words({"planes"}) : words({"tiles", "planes"}), Value(together ? "planes" : "tiles")});
     // Long rows: where they break off, so does the memory's stream. In 3D shorter ones, of which the caches hold a block's planes.
     const std::int64_t vector_bytes = limits.vector_bytes >= 64 ? 64 : limits.vector_bytes >= 32 ? 32 : 16;
-    std::vector<Assignment> safe{
-        {"x_block", together ? whole : planes ? 512 : 2048}, {"y_block", planes ? 16 : 1}, {"march", 0}, {"vector_bytes", vector_bytes}, {"bytes_ahead", 1024}};
+    std::vector<Assignment> safe{{"x_block", together ? whole
+                                             : planes ? 512
+                                                      : 2048},
+                                 {"y_block", planes ? 16 : 1},
+                                 {"march", 0},
+                                 {"vector_bytes", vector_bytes},
+                                 {"bytes_ahead", 1024}};
     if (step) safe.push_back({"stores", "plain"});
     if (step && planes) safe.push_back({"team", together ? "planes" : "tiles"});
     std::vector<Constraint> constraints = cpu_constraints(grid, limits);

@@ -7,7 +7,8 @@ namespace {
 
 TEST(CpuDevice, ReadsAnX86Processor) {
     const CpuInfo info = parse_cpuinfo(
-        "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC 9B14\nflags\t\t: fpu sse2 avx avx2 avx512f avx512vl\nbugs\t\t:\n\n"
+        "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC 9B14\nflags\t\t: fpu sse2 avx avx2 "
+        "avx512f avx512vl\nbugs\t\t:\n\n"
         "processor\t: 1\nmodel name\t: another\nflags\t\t: fpu\n");
     EXPECT_EQ(info.name, "AMD EPYC 9B14");
     EXPECT_EQ(info.instruction_set, "x86-64-avx512");
