@@ -285,10 +285,9 @@ TEST(SlowAcousticsStaggered, EveryConstraintRejectsSomethingAndSaysWhy) {
     for (const auto& limits : {processor, cuda_limits(90)}) {
         std::set<std::string> rules;
         std::set<std::string> used;
-        for (const auto& p :
-             {problem("step", 2, 16, "precision=f64 nx=37 ny=3 pitch=71"), problem("step", 3, 4, "precision=f32 nx=9 ny=9 nz=9"),
-              problem("pressure", 2, 4, "precision=f32 nx=9 ny=9"), problem("velocity", 3, 16, "precision=f32 nx=9 ny=99 nz=9"),
-              problem("step", 2, 8, "levels=4 precision=f64 nx=39 ny=5 pitch=105"), problem("step", 3, 8, "precision=f32 nx=9 ny=9 nz=9")}) {
+        for (const auto& p : {problem("step", 2, 16, "precision=f64 nx=37 ny=3 pitch=71"), problem("step", 3, 4, "precision=f32 nx=9 ny=9 nz=9"),
+                              problem("pressure", 2, 4, "precision=f32 nx=9 ny=9"), problem("velocity", 3, 16, "precision=f32 nx=9 ny=99 nz=9"),
+                              problem("step", 2, 8, "levels=4 precision=f64 nx=39 ny=5 pitch=105")}) {
             const SearchSpace space = family.space(p, limits);
             for (const auto& constraint : space.constraints()) rules.insert(constraint.name);
             std::int64_t members = 0;

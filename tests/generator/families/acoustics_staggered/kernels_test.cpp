@@ -98,10 +98,11 @@ class AcousticsStaggeredKernels : public test::KernelTest {
         const Family& family = families().find("acoustics_staggered");
         const int processors = omp_get_max_threads();
         omp_set_num_threads(threads);
+        // One kernel for all sizes.
+        const char* const stores = draw(2) == 0 ? "plain" : "streaming";
+        const auto config = fmt::format("team=planes,x_block=65536,y_block=16,march=0,stores={},bytes_ahead={}", stores, 1024 * draw(2));
         for (const char* size : {"nx=1 ny=1 nz=11", "nx=37 ny=70 nz=5", "nx=66 ny=5 nz=6 pitch=387"}) {
             const Problem problem = parse(kind + " " + size);
-            const char* const stores = draw(2) == 0 ? "plain" : "streaming";
-            const auto config = fmt::format("team=planes,x_block=65536,y_block=16,march=0,stores={},bytes_ahead={}", stores, 1024 * draw(2));
             expect_verified(family, problem, family.space(problem, backend_->device().limits).parse(config));
         }
         omp_set_num_threads(processors);
