@@ -5,12 +5,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
 #include "generator/cgroup.hpp"
 #include "generator/error.hpp"
+
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
 
 namespace hone {
 
@@ -18,6 +27,17 @@ namespace {
 
 std::int64_t physical_memory() {
     return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+}
+
+constexpr std::size_t large_page = std::size_t{2} << 20, small_page = std::size_t{4} << 10;
+constexpr std::size_t alignment = 256;
+
+// Where a large array begins: one place of a small page after the other, each on the next page, for caches that look at more of an address.
+// Seventeen: whoever allocates others between a kernel's arrays, two or four for each, comes through all places, too.
+std::size_t next_place() {
+    constexpr unsigned places = small_page / alignment + 1;
+    static std::atomic<unsigned> turn{0};
+    return (turn++ % places + 1) * (small_page + alignment);
 }
 
 // Of /proc/meminfo: lines such as "MemAvailable:   31457280 kB".
@@ -47,24 +67,36 @@ std::int64_t free_memory(const std::filesystem::path& root) {
 }
 
 void* allocate_host_memory(std::int64_t bytes, const std::string& what) {
-    constexpr std::size_t large_page = std::size_t{2} << 20;
-    constexpr std::size_t least_alignment = 256;
     if (bytes < 0) throw Error(what, fmt::format("{} bytes", bytes), "ask for a size of at least 0");
     const auto gib = [](std::int64_t size) { return static_cast<double>(size) / (1 << 30); };
     const std::int64_t most = usable_memory();
-    void* memory = nullptr;
+    char* memory = nullptr;
+    std::size_t before = alignment;
     if (bytes <= most) {
         const std::size_t wanted = std::max<std::size_t>(static_cast<std::size_t>(bytes), 1);
-        const std::size_t unit = wanted >= 2 * large_page ? large_page : least_alignment;
-        const std::size_t rounded = (wanted + unit - 1) / unit * unit;
-        memory = std::aligned_alloc(unit, rounded);
+        const bool large = wanted >= 2 * large_page;
+        if (large) before = next_place();
+        const std::size_t unit = large ? large_page : alignment, rounded = (before + wanted + unit - 1) / unit * unit;
+        memory = static_cast<char*>(std::aligned_alloc(unit, rounded));
         // Stencils walk over many rows at once, each on another page: large pages spare the address look-ups.
-        if (memory != nullptr && unit == large_page) madvise(memory, rounded, MADV_HUGEPAGE);
+        if (memory != nullptr && large) madvise(memory, rounded, MADV_HUGEPAGE);
     }
     if (memory == nullptr)
         throw Error(what, fmt::format("no room for {} bytes ({:.3g} GiB; this process may have {:.3g} GiB)", bytes, gib(bytes), gib(most)),
                     "use a smaller problem");
-    return memory;
+    char* const start = memory + before;
+    std::memcpy(start - sizeof memory, &memory, sizeof memory);
+    ASAN_POISON_MEMORY_REGION(memory, before);
+    return start;
+}
+
+void release_host_memory(void* pointer) noexcept {
+    if (pointer == nullptr) return;
+    char* memory = nullptr;
+    ASAN_UNPOISON_MEMORY_REGION(static_cast<char*>(pointer) - alignment, alignment);
+    std::memcpy(&memory, static_cast<char*>(pointer) - sizeof memory, sizeof memory);
+    ASAN_UNPOISON_MEMORY_REGION(memory, static_cast<char*>(pointer) - memory);
+    std::free(memory);
 }
 
 }  // namespace hone

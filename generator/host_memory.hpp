@@ -13,10 +13,15 @@ std::int64_t usable_memory();
 /// another in tests.
 std::int64_t free_memory(const std::filesystem::path& root = "/");
 
-/// Uninitialised host memory, aligned to at least 256 bytes, to large pages from a few of them on; release with std::free.
+/// Uninitialised host memory, aligned to 256 bytes; release with release_host_memory. Large arrays lie on large pages, and each begins at another
+/// place of its page: kernels that walk through a dozen arrays at once would find the same cell of all of them in the same set of every cache, and
+/// processors take a load for one of what was just stored at the same place of another page.
 ///
 /// Throws Error, naming `what` and the size asked for, when there is none, and at once for more than the process may have: the system would promise
 /// it and end the process when it is used.
 void* allocate_host_memory(std::int64_t bytes, const std::string& what);
+
+/// Gives back what allocate_host_memory gave; nothing for null.
+void release_host_memory(void* pointer) noexcept;
 
 }  // namespace hone

@@ -86,7 +86,7 @@ void HostArray::poison() {
 }
 
 void HostArray::Free::operator()(void* pointer) const {
-    std::free(pointer);
+    release_host_memory(pointer);
 }
 
 double largest_difference(const HostArray& a, const HostArray& b) {

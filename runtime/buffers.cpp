@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -48,7 +47,7 @@ void HostBuffer::Free::operator()(void* pointer) const {
     if (memory == HostMemory::pinned)
         backend->free_pinned(pointer);
     else
-        std::free(pointer);
+        release_host_memory(pointer);
 }
 
 HostBuffer::HostBuffer(Backend& backend, const RowLayout& layout, HostMemory memory)

@@ -23,8 +23,8 @@ using Clock = std::chrono::steady_clock;
 // Of each guard. A few rows: a kernel that goes wrong by one of them is found.
 constexpr std::int64_t guard_bytes = std::int64_t{16} << 10;
 
-// Where the words of an array begin in its memory, behind the guard: large arrays on a large page, as an application's do (allocate_host_memory), and
-// small ones as their own allocation would place them in a page.
+// Where the words of an array begin in its memory, behind the guard: large arrays a large page further, at the place in it that an application's
+// would have (allocate_host_memory), and small ones as their own allocation would place them in a page.
 std::int64_t lead_bytes(std::int64_t bytes) {
     constexpr std::int64_t large_page = std::int64_t{2} << 20;
     return bytes >= 2 * large_page ? large_page : guard_bytes;

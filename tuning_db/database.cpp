@@ -58,6 +58,7 @@ std::string to_string(Grade grade) {
 // A record that may answer, with what decides the order of trying; smaller goes first.
 struct Database::Candidate {
     Grade grade = Grade::none;
+    bool other_architecture = false;  // the same instruction set in another microarchitecture
     double distance = 0;
     bool disturbed = false;
     std::size_t place = 0;  // position of its folder
@@ -70,7 +71,8 @@ struct Database::Candidate {
 
     bool operator<(const Candidate& other) const {
         const auto rank = [](const Candidate& c) {
-            return std::tie(c.grade, c.distance, c.other_model, c.units, c.disturbed, c.place, c.lost, c.seconds_per_update, c.record->problem.key());
+            return std::tie(c.grade, c.other_architecture, c.distance, c.other_model, c.units, c.disturbed, c.place, c.lost, c.seconds_per_update,
+                            c.record->problem.key());
         };
         return rank(*this) < rank(other);
     }
@@ -142,7 +144,7 @@ std::vector<Database::Candidate> Database::candidates(const Problem& problem, co
     for (const std::size_t index : of_class->second) {
         const Record& record = known_.records[index];
         const bool same_device = known_.devices[index] == key;
-        if (!may_answer(record, device) || !(same_device || record.device.architecture == device.architecture)) continue;
+        if (!may_answer(record, device) || !(same_device || instruction_set(record.device) == instruction_set(device))) continue;
         Candidate candidate;
         candidate.distance = rounded_distance(extent_distance(problem, record.problem));
         if (same_device)
@@ -151,6 +153,7 @@ std::vector<Database::Candidate> Database::candidates(const Problem& problem, co
             candidate.grade = Grade::same_architecture;
         candidate.disturbed = !record.disturbed.empty();
         candidate.place = known_.places[index];
+        candidate.other_architecture = record.device.architecture != device.architecture;
         candidate.other_model = record.device.name != device.name;
         candidate.units = same_device ? 0 : units_distance(record.device, device);
         candidate.lost = 1 - record.ceiling_fraction;
@@ -190,7 +193,8 @@ Match Database::best(const Problem& problem, const DeviceFingerprint& device, co
         queue.pop_back();
     }
     std::vector<Neighbour> near = neighbours(problem, device);
-    std::erase_if(near, [&](const Neighbour& n) { return !may_answer(*n.record, device) || n.record->device.architecture != device.architecture; });
+    std::erase_if(near,
+                  [&](const Neighbour& n) { return !may_answer(*n.record, device) || instruction_set(n.record->device) != instruction_set(device); });
     if (auto prediction = predict(*families_, problem, limits, near))
         return {Grade::predicted, std::move(prediction->config), std::nullopt, {}, {}, std::move(prediction->sources)};
     return {Grade::none, space.safe(), std::nullopt, {}, {}, {}};

@@ -33,11 +33,17 @@ std::string without_marks(std::string name) {
 
 }  // namespace
 
+std::string_view instruction_set(const DeviceFingerprint& device) {
+    return std::string_view(device.architecture).substr(0, device.architecture.find(' '));
+}
+
 std::string device_key(const DeviceFingerprint& device) {
     constexpr std::size_t longest = 100;  // file names may have 255 bytes; leave room for what is added
     std::string key;
     bool lossless = true;
-    for (const char c : without_marks(device.name)) {
+    std::string name = without_marks(device.name);
+    if (device.target == Target::cpu) name += device.architecture.substr(instruction_set(device).size());
+    for (const char c : name) {
         if (is_digit(c) || is_letter(c)) {
             key += lower(c);
             continue;
@@ -51,7 +57,7 @@ std::string device_key(const DeviceFingerprint& device) {
     }
     while (!key.empty() && key.back() == '_') key.pop_back();
     if (key.empty()) key = to_string(device.target);
-    if (!lossless || key.size() < 2) key += fmt::format("_{:08x}", short_hash(device.name));
+    if (!lossless || key.size() < 2) key += fmt::format("_{:08x}", short_hash(name));
     if (device.target == Target::cpu) key += fmt::format("_{}", device.units);
     return key;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "generator/value.hpp"
 
@@ -10,7 +11,7 @@ namespace hone {
 struct DeviceFingerprint {
     Target target = Target::cpu;
     std::string name;          ///< as the driver or the processor says it: "NVIDIA H200", "AMD EPYC 9B14"
-    std::string architecture;  ///< "sm_90"; CPU: widest instruction set, e.g. "x86-64-avx512"
+    std::string architecture;  ///< "sm_90"; CPU: widest instruction set and, where known, microarchitecture: "x86-64-avx512 intel-6-207-2048k"
     int units = 0;             ///< multiprocessors, or hardware threads that may be used
     std::string driver;        ///< CUDA driver version; empty on the CPU
     std::string compiler;      ///< "NVRTC 13.0" or the host compiler's first line
@@ -18,8 +19,12 @@ struct DeviceFingerprint {
     bool operator==(const DeviceFingerprint&) const = default;
 };
 
-/// Name of the database file of a device model, e.g. "nvidia_h200" or "amd_epyc_9b14_2": lower case, digits, underscores. CPUs add their
-/// number of threads, because the best configuration depends on it.
+/// What `architecture` begins with: what a device's code must be compiled for.
+std::string_view instruction_set(const DeviceFingerprint& device);
+
+/// Name of the database file of a device model, e.g. "nvidia_h200" or "amd_epyc_amd_25_17_1024k_2": lower case, digits, underscores. CPUs add their
+/// microarchitecture, because virtual machines give many models one name, and their number of threads, because the best configuration depends on
+/// both.
 std::string device_key(const DeviceFingerprint& device);
 
 }  // namespace hone

@@ -14,6 +14,7 @@ namespace {
 constexpr double farthest = 2;
 constexpr double weight_of_extents = 0.25;
 constexpr double same_architecture = 0.25;
+constexpr double same_instruction_set = 0.5;
 constexpr double another_architecture = 1;
 
 constexpr std::size_t most_voices = 8;  // neighbours that have a say in a prediction
@@ -62,7 +63,8 @@ const Value& nearest_value(const Tunable& tunable, const Value& wanted, const Va
 
 double device_distance(const DeviceFingerprint& a, const DeviceFingerprint& b) {
     if (device_key(a) == device_key(b)) return 0;
-    return a.architecture == b.architecture ? same_architecture : another_architecture;
+    if (a.architecture == b.architecture) return same_architecture;
+    return instruction_set(a) == instruction_set(b) ? same_instruction_set : another_architecture;
 }
 
 struct Alternative {

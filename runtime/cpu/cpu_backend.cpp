@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -92,9 +91,9 @@ class CpuBackend : public Backend {
     }
 
     void* allocate(std::int64_t bytes) override { return allocate_host_memory(bytes, "memory on the cpu"); }
-    void free(void* pointer) noexcept override { std::free(pointer); }
+    void free(void* pointer) noexcept override { release_host_memory(pointer); }
     void* allocate_pinned(std::int64_t bytes) override { return allocate(bytes); }
-    void free_pinned(void* pointer) noexcept override { std::free(pointer); }
+    void free_pinned(void* pointer) noexcept override { release_host_memory(pointer); }
 
     void copy(void* to, const void* from, std::int64_t bytes, Stream) override {
         in_shares(bytes, [&](std::int64_t at, std::int64_t count) {

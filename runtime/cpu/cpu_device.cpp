@@ -42,6 +42,14 @@ bool has_flag(const std::string& flags, const std::string& flag) {
     return (" " + flags + " ").find(" " + flag + " ") != std::string::npos;
 }
 
+// Of x86: what names such as "AMD EPYC" and "Intel(R) Xeon(R) Processor", which virtual machines have, do not tell.
+std::string x86_microarchitecture(std::string_view text) {
+    const std::string vendor = field(text, "vendor_id"), family = field(text, "cpu family"), model = field(text, "model");
+    if (vendor.empty() || family.empty() || model.empty()) return {};
+    const std::string name = vendor == "AuthenticAMD" ? "amd" : vendor == "GenuineIntel" ? "intel" : vendor;
+    return fmt::format("{}-{}-{}", name, family, model);
+}
+
 }  // namespace
 
 CpuInfo parse_cpuinfo(std::string_view text) {
@@ -53,6 +61,7 @@ CpuInfo parse_cpuinfo(std::string_view text) {
         const bool avx2 = has_flag(info.flags, "avx2");
         info.instruction_set = avx512 ? "x86-64-avx512" : avx2 ? "x86-64-avx2" : "x86-64-sse2";
         info.vector_bytes = avx512 ? 64 : avx2 ? 32 : 16;
+        info.microarchitecture = x86_microarchitecture(text);
     } else if (info.flags = field(text, "Features"); !info.flags.empty()) {
         info.instruction_set = has_flag(info.flags, "sve") ? "aarch64-sve" : "aarch64-neon";
         if (info.name.empty()) info.name = fmt::format("Arm {} part {}", field(text, "CPU implementer"), field(text, "CPU part"));
@@ -97,6 +106,9 @@ Device cpu_device(const std::string& compiler) {
     device.limits.vector_bytes = info.vector_bytes;
     if (const std::int64_t bytes = cache_bytes(read_text("/sys/devices/system/cpu/cpu0/cache/index2/size")); bytes > 0)
         device.limits.cache_bytes = static_cast<int>(bytes);
+    // The second cache belongs to it. Not the third: a virtual machine is shown any part of one.
+    if (!info.microarchitecture.empty())
+        device.fingerprint.architecture += fmt::format(" {}-{}k", info.microarchitecture, device.limits.cache_bytes >> 10);
     device.memory_bytes = usable_memory();
     return device;
 }

@@ -9,10 +9,11 @@ namespace hone {
 
 /// What /proc/cpuinfo says of the processor.
 struct CpuInfo {
-    std::string name;             ///< "AMD EPYC 9B14"; Arm: implementer and part, e.g. "Arm 0x41 part 0xd4f"
-    std::string flags;            ///< instruction-set flags, in the kernel's order
-    std::string instruction_set;  ///< widest vector instructions: "x86-64-avx512", "x86-64-avx2", "x86-64-sse2", "aarch64-sve", "aarch64-neon"
-    int vector_bytes = 16;        ///< of a register of that set; 16 where the length is the machine's choice (SVE)
+    std::string name;               ///< "AMD EPYC 9B14"; Arm: implementer and part, e.g. "Arm 0x41 part 0xd4f"
+    std::string flags;              ///< instruction-set flags, in the kernel's order
+    std::string instruction_set;    ///< widest vector instructions: "x86-64-avx512", "x86-64-avx2", "x86-64-sse2", "aarch64-sve", "aarch64-neon"
+    std::string microarchitecture;  ///< vendor, family and model: "amd-25-17", "intel-6-207"; empty where the system does not tell
+    int vector_bytes = 16;          ///< of a register of that set; 16 where the length is the machine's choice (SVE)
 };
 
 /// Reads the text of /proc/cpuinfo: its first processor.

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <cstdint>
 #include <fstream>
+#include <set>
+#include <vector>
 
 #include "generator/error.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -40,7 +42,23 @@ TEST(HostMemory, MoreThanTheProcessMayHaveIsRefusedAtOnce) {
     EXPECT_THROW(allocate_host_memory(usable_memory() + 1, "much"), Error);
     void* const little = allocate_host_memory(1000, "little");
     EXPECT_NE(little, nullptr);
-    std::free(little);
+    release_host_memory(little);
+}
+
+TEST(HostMemory, LargeArraysBeginAtDifferentPlacesOfTheirPages) {
+    constexpr std::int64_t bytes = 5 << 20;
+    constexpr std::uintptr_t page = 4096, alignment = 256;
+    std::vector<void*> arrays;
+    std::set<std::uintptr_t> places;
+    for (int i = 0; i < 12; ++i) {
+        auto* const array = static_cast<char*>(arrays.emplace_back(allocate_host_memory(bytes, "array")));
+        array[0] = array[bytes - 1] = 1;
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(array) % alignment, 0U);
+        places.insert(reinterpret_cast<std::uintptr_t>(array) % page);
+    }
+    EXPECT_GE(places.size(), 11U);
+    for (void* array : arrays) release_host_memory(array);
+    release_host_memory(nullptr);
 }
 
 }  // namespace

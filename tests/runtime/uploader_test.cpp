@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -24,14 +23,14 @@ class LateDevice : public Backend {
     const Compiler& compiler() const override { throw std::logic_error("compiles nothing"); }
     std::unique_ptr<Module> load(const CompiledCode&) override { throw std::logic_error("loads nothing"); }
     void* allocate(std::int64_t bytes) override { return allocate_host_memory(bytes, "late device"); }
-    void free(void* pointer) noexcept override { std::free(pointer); }
+    void free(void* pointer) noexcept override { release_host_memory(pointer); }
     void* allocate_pinned(std::int64_t bytes) override {
         ++pinned;
         return allocate(bytes);
     }
     void free_pinned(void* pointer) noexcept override {
         --pinned;
-        std::free(pointer);
+        release_host_memory(pointer);
     }
     void copy(void* to, const void* from, std::int64_t bytes, Stream) override {
         ++copies;

@@ -415,6 +415,26 @@ TEST(ConcurrentDatabase, ThreadsLookUpInOneAndMergeIntoOneFolder) {
     EXPECT_EQ(Database::load(folder.path(), two_families()).records().size(), std::size_t{threads * merges});
 }
 
+TEST(Database, ResultsOfTheSameMicroarchitectureAnswerBeforeThoseOfTheSameName) {
+    const auto processor = [](const char* name, const char* architecture) {
+        return DeviceFingerprint{Target::cpu, name, architecture, 16, "", "g++ 12.2"};
+    };
+    const DeviceFingerprint here = processor("Intel(R) Xeon(R) Processor", "x86-64-avx512 intel-6-207-2048k");
+    const Problem problem = test::two_families().parse_problem("volume order=5 elements=1000");
+    Database database(test::two_families());
+    const auto add = [&](const char* config, const DeviceFingerprint& device) {
+        database.add(test::make_record("volume order=5 elements=1000", config, 1e-3, device));
+        return database.best(problem, here, cpu_limits());
+    };
+    EXPECT_EQ(add("unroll=3", processor("Apple", "aarch64-neon")).grade, Grade::none);
+    EXPECT_EQ(add("unroll=1", processor("Intel(R) Xeon(R) Processor", "x86-64-avx512 intel-6-143-2048k")).grade, Grade::same_architecture)
+        << "another processor of the same name";
+    EXPECT_EQ(add("unroll=2", processor("Intel(R) Xeon(R) Platinum 8581C", "x86-64-avx512 intel-6-207-2048k")).config.key(), "unroll=2");
+    const Match exact = add("unroll=3", here);
+    EXPECT_EQ(exact.grade, Grade::exact);
+    EXPECT_EQ(exact.config.key(), "unroll=3");
+}
+
 Record shared(const std::string& problem, double share, double seconds, const std::string& config = "unroll=2") {
     const DeviceFingerprint host{Target::cpu, "AMD EPYC 9B14", "x86-64-avx512", 16, "", "g++ 12.2"};
     Record record = test::make_record(problem, config, seconds);

@@ -23,6 +23,18 @@ TEST(DeviceKey, IsReadable) {
     EXPECT_EQ(cpu("Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz", 64), "intel_xeon_gold_6130_cpu_2_10ghz_64");
 }
 
+TEST(DeviceKey, TellsMicroarchitecturesOfOneNameApart) {
+    DeviceFingerprint device{Target::cpu, "Intel(R) Xeon(R) Processor", "x86-64-avx512 intel-6-207-2048k", 16, "", "g++"};
+    EXPECT_EQ(device_key(device), "intel_xeon_processor_intel_6_207_2048k_16");
+    EXPECT_EQ(instruction_set(device), "x86-64-avx512");
+    const std::string key = device_key(device);
+    device.architecture = "x86-64-avx512 intel-6-143-2048k";
+    EXPECT_NE(device_key(device), key);
+    device.architecture = "x86-64-avx512";
+    EXPECT_EQ(device_key(device), "intel_xeon_processor_16") << "a record from before";
+    EXPECT_EQ(instruction_set(device), "x86-64-avx512");
+}
+
 TEST(DeviceKey, DependsOnTheModelOnly) {
     const DeviceFingerprint device{Target::cuda, "NVIDIA H200", "sm_90", 132, "13.0", "NVRTC 13.0"};
     DeviceFingerprint updated = device;

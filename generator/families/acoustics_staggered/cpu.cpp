@@ -22,7 +22,7 @@ Block constants(const Grid& grid, const Config& config) {
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / grid.word());
     block.line("constexpr int strip_words = {} / sizeof(real), words_ahead = {} / sizeof(real);", strip_bytes, config.integer("bytes_ahead"));
     block.line("constexpr bool streaming_stores = {};", grid.kind == Kind::step && config.word("stores") == "streaming");
-    if (grid.levels > 1) block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
+    if (grid.levels > 1 || team_in_planes(grid, config)) block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
     return block;
 }
 
@@ -93,6 +93,7 @@ Block row_words(const Grid& grid, const Config& config) {
 
 KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
+    const bool step = grid.kind == Kind::step, planes = team_in_planes(grid, config);
     KernelSource source = common_source(problem, Target::cpu);
     source.text = render("acoustics_staggered/kernel.cpp",
                          {{"banner", banner(problem, config, Target::cpu)},
@@ -110,8 +111,9 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"row_words", row_words(grid, config)}},
                          {{"pressure", grid.kind == Kind::pressure},
                           {"velocity", grid.kind == Kind::velocity},
-                          {"step", grid.kind == Kind::step && grid.levels == 1},
-                          {"levels", grid.levels > 1},
+                          {"step", step && grid.levels == 1 && !planes},
+                          {"levels", grid.levels > 1 && !planes},
+                          {"planes", planes},
                           {"absorbing", grid.absorbing},
                           {"scalar_media", !grid.array_media}});
     Launch launch;

@@ -133,8 +133,8 @@ Grid::Grid(const Problem& problem)
       pitch(problem.integer("pitch")) {
     const std::string where = fmt::format("problem \"{}\"", problem.key());
     if (dimension == 2 && nz != 1) throw Error(where, fmt::format("nz is {}", nz), "leave it out in 2D");
-    if (levels > 1 && (kind != Kind::step || dimension != 2))
-        throw Error(where, fmt::format("levels is {}", levels), "several time steps in one pass there are of kernel=step in 2D: leave it out");
+    if (levels > 1 && kind != Kind::step)
+        throw Error(where, fmt::format("levels is {}", levels), "several time steps in one pass there are of kernel=step: leave it out");
     if (levels * half > most_rows)
         throw Error(where, fmt::format("levels is {}", levels), fmt::format("with order={} use {} at most", 2 * half, most_rows / half));
     const std::int64_t line = words_per_line(precision), least = nx + 2 * left();
@@ -283,7 +283,7 @@ Family acoustics_staggered() {
         {"order", "of accuracy in space; it is 2 in time", {"4", "8", "16"}, 0, 0, false, ""},
         {"media", "one bulk modulus and density, or arrays of them", {"scalar", "array"}, 0, 0, false, "array"},
         {"absorbing", "sponge: factors along every axis damp what they multiply", {"none", "sponge"}, 0, 0, false, "none"},
-        {"levels", "time steps of one pass (kernel=step in 2D)", {}, 1, 4, false, "1"},
+        {"levels", "time steps of one pass (kernel=step; in 3D on processors)", {}, 1, 4, false, "1"},
         {"precision", "of fields and media", {"f32", "f64"}, 0, 0, false, ""},
         extent("nx", "cells along x", ""),
         extent("ny", "cells along y", ""),

@@ -25,8 +25,9 @@ namespace hone {
 /// reflects. They are arrays of two rows, the faces' factors and the centres': damping_x [2][pitch], damping_y [2][ny + 2 ghost], damping_z [2][nz +
 /// 2 ghost], with cell 0 where it lies in a row, or at `ghost`.
 ///
-/// levels=k (kernel=step in 2D) is k time steps in one pass, for little more traffic than one. What lies around the cells before the pass then counts
-/// for all of them, corners too: p up to k (2 M - 1) cells, everything else as far as the cells need it. Fields and media that are mirrored stay so.
+/// levels=k (kernel=step; in 3D on processors) is k time steps in one pass, for little more traffic than one. What lies around the cells before the
+/// pass then counts for all of them, corners too: p up to k (2 M - 1) cells, everything else as far as the cells need it. Fields and media that are
+/// mirrored stay so.
 ///
 /// Arrays are [ny + 2 ghost][pitch] or [nz + 2 ghost][ny + 2 ghost][pitch] with ghost = order * levels, x fastest; cell 0 lies `ghost` rows (and
 /// planes) and 128 bytes into them (with several levels as many times that as hold k (2 M - 1) words), and a row ends as far or farther behind its

@@ -99,6 +99,9 @@ BlockCells block_cells(const Grid& grid, const Config& config);
 /// sectors of memory.
 std::int64_t groups_beside(const Grid& grid, const Config& config, std::int64_t reach);
 
+/// All threads of a processor march through the planes of a step together.
+bool team_in_planes(const Grid& grid, const Config& config);
+
 /// Layers that a block of a CUDA kernel takes one after the other: what the configuration says, or an equal share if that is 0.
 std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limits& limits);
 

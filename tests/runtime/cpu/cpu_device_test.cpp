@@ -7,17 +7,21 @@ namespace {
 
 TEST(CpuDevice, ReadsAnX86Processor) {
     const CpuInfo info = parse_cpuinfo(
-        "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 9B14\nflags\t\t: fpu sse2 avx avx2 avx512f avx512vl\nbugs\t\t:\n\n"
+        "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC 9B14\nflags\t\t: fpu sse2 avx avx2 "
+        "avx512f avx512vl\nbugs\t\t:\n\n"
         "processor\t: 1\nmodel name\t: another\nflags\t\t: fpu\n");
     EXPECT_EQ(info.name, "AMD EPYC 9B14");
     EXPECT_EQ(info.instruction_set, "x86-64-avx512");
     EXPECT_EQ(info.vector_bytes, 64);
+    EXPECT_EQ(info.microarchitecture, "amd-25-17");
     EXPECT_EQ(info.flags, "fpu sse2 avx avx2 avx512f avx512vl");
 }
 
 TEST(CpuDevice, TellsInstructionSetsApart) {
     EXPECT_EQ(parse_cpuinfo("flags : fpu sse2 avx avx2\n").instruction_set, "x86-64-avx2");
     EXPECT_EQ(parse_cpuinfo("flags : fpu sse2 avx avx2\n").vector_bytes, 32);
+    EXPECT_EQ(parse_cpuinfo("flags : fpu sse2 avx avx2\nvendor_id : GenuineIntel\nmodel : 207\n").microarchitecture, "") << "no family";
+    EXPECT_EQ(parse_cpuinfo("vendor_id : GenuineIntel\ncpu family : 6\nmodel : 207\nflags : fpu sse2\n").microarchitecture, "intel-6-207");
     EXPECT_EQ(parse_cpuinfo("flags : fpu sse2 avx\n").instruction_set, "x86-64-sse2");
     // Knights Landing has avx512f without the forms for shorter vectors, which compilers' AVX-512 code takes for granted.
     EXPECT_EQ(parse_cpuinfo("flags : fpu sse2 avx avx2 avx512f\n").vector_bytes, 32);

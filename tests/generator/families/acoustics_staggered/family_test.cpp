@@ -236,7 +236,8 @@ TEST(AcousticsStaggered, ArraysHaveGhostsOfTheOrderAndRowsOnALine) {
     EXPECT_EQ(words(2, 8, "levels=4 precision=f32 nx=32 ny=5"), 69 * 96);
     EXPECT_EQ(words(2, 16, "levels=2 precision=f64 nx=1 ny=1"), 65 * 80);
     EXPECT_THROW(words(2, 16, "levels=3 precision=f32 nx=32 ny=5"), Error);
-    EXPECT_THROW(words(3, 4, "levels=2 precision=f32 nx=32 ny=5 nz=5"), Error);
+    EXPECT_EQ(words(3, 4, "levels=2 precision=f32 nx=32 ny=5 nz=5"), 21 * 21 * 96);
+    EXPECT_THROW(family.space(problem("step", 3, 4, "levels=2 precision=f32 nx=32 ny=5 nz=5"), cuda_limits(90)), Error) << "processors only";
     EXPECT_THROW(family.arrays(problem("velocity", 2, 4, "levels=2 precision=f32 nx=32 ny=5")), Error);
     EXPECT_THROW(words(2, 4, "precision=f32 nx=32 ny=5 pitch=95"), Error);
     EXPECT_THROW(words(2, 4, "precision=f32 nx=32 ny=5 nz=2"), Error);

@@ -93,6 +93,21 @@ class AcousticsStaggeredKernels : public test::KernelTest {
         }
     }
 
+    // Threads that march through the planes together, some without rows of their own, and the last planes with fewer rows than the first.
+    void expect_team_verified(const std::string& kind, int threads) {
+        const Family& family = families().find("acoustics_staggered");
+        const int processors = omp_get_max_threads();
+        omp_set_num_threads(threads);
+        // One kernel for all sizes.
+        const char* const stores = draw(2) == 0 ? "plain" : "streaming";
+        const auto config = fmt::format("team=planes,x_block=65536,y_block=16,march=0,stores={},bytes_ahead={}", stores, 1024 * draw(2));
+        for (const char* size : {"nx=1 ny=1 nz=11", "nx=37 ny=70 nz=5", "nx=66 ny=5 nz=6 pitch=387"}) {
+            const Problem problem = parse(kind + " " + size);
+            expect_verified(family, problem, family.space(problem, backend_->device().limits).parse(config));
+        }
+        omp_set_num_threads(processors);
+    }
+
     void expect_random_emulated(const char* kernel, int dimension, int levels = 1) {
         const Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
         const Problem problem = parse(draw_kind(kernel, dimension, levels) + " " + draw_size(dimension));
@@ -102,7 +117,7 @@ class AcousticsStaggeredKernels : public test::KernelTest {
     struct Wave {
         int dimension, levels;
     };
-    static constexpr std::array waves{Wave{2, 1}, Wave{3, 1}, Wave{2, 2}};
+    static constexpr std::array waves{Wave{2, 1}, Wave{3, 1}, Wave{2, 2}, Wave{3, 2}};
     void expect_standing_wave(const Wave& standing);
 };
 
@@ -112,6 +127,10 @@ TEST_F(AcousticsStaggeredKernels, ASafeCpuKernelEqualsTheReferenceAtEverySize) {
 
 TEST_F(AcousticsStaggeredKernels, ASafeCpuKernelOfSeveralTimeStepsEqualsTheReferenceAtEverySize) {
     expect_safe_verified("step", 2, draw_levels());
+}
+
+TEST_F(AcousticsStaggeredKernels, ATeamThatMarchesThroughPlanesEqualsTheReferenceAtEverySize) {
+    expect_team_verified(draw_kind("step", 3, draw(2) == 0 ? 1 : draw_levels()), 1 + static_cast<int>(draw(5)));
 }
 
 TEST_F(AcousticsStaggeredKernels, ARandomCudaConfigurationEqualsTheReferenceInTheEmulator) {
@@ -192,6 +211,18 @@ TEST_F(SlowAcousticsStaggeredKernels, SafeCpuKernelsEqualTheReferenceAtEverySize
     for (const char* kernel : kernels)
         for (const int dimension : {2, 3}) expect_safe_verified(kernel, dimension);
     for (const int levels : {2, 3, 4}) expect_safe_verified("step", 2, levels);
+}
+
+TEST_F(SlowAcousticsStaggeredKernels, TeamsThatMarchThroughPlanesEqualTheReference) {
+    for (const int order : {4, 8, 16})
+        for (int levels = 1; levels <= 4 && levels * order <= 32; ++levels) {
+            const char* const media = draw(2) == 0 ? "scalar" : "array";
+            const char* const absorbing = draw(2) == 0 ? "none" : "sponge";
+            const char* const precision = draw(2) == 0 ? "f32" : "f64";
+            expect_team_verified(fmt::format("kernel=step dimension=3 order={} media={} absorbing={} levels={} precision={}", order, media, absorbing,
+                                             levels, precision),
+                                 1 + static_cast<int>(draw(7)));
+        }
 }
 
 TEST_F(SlowAcousticsStaggeredKernels, CpuKernelsKeepTheDiscreteStandingWave) {

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""A step of acoustic waves on a staggered grid by hone and by Devito, in turns in one process on the processor: medians of five.
+
+    pip install . devito && python3 benchmarks/rivals/devito_acoustics.py --dimension 3 --cells 256 --order 4 8 16 --tune 30
+
+Both have single precision, arrays for the media and no absorbing layer. Devito's operator is that of its own staggered examples: velocities, then
+pressures, each from one of two time buffers to the other, by OpenMP with the blocks that its aggressive autotuner finds; one array holds the reciprocal
+density, which it averages at the faces. hone's kernel is looked up, or with --tune SECONDS tuned first. Rates are in points and time steps; both run
+for as many steps, on all threads that OMP_NUM_THREADS allows, or that there are.
+"""
+
+import argparse
+import builtins
+import os
+import statistics
+import time
+
+os.environ.setdefault("DEVITO_LANGUAGE", "openmp")
+os.environ.setdefault("DEVITO_LOGGING", "ERROR")
+
+
+def devito_step(dimension: int, order: int, cells: int):
+    """A function that takes a number of steps and gives Devito's own time for them, in seconds; and the blocks that it found."""
+    import devito
+    import numpy
+
+    grid = devito.Grid(shape=(cells,) * dimension, extent=(cells - 1.0,) * dimension, dtype=numpy.float32)
+    p = devito.TimeFunction(name="p", grid=grid, space_order=order, time_order=1, staggered=devito.NODE)
+    velocity = devito.VectorTimeFunction(name="v", grid=grid, space_order=order, time_order=1)
+    kappa = devito.Function(name="kappa", grid=grid, space_order=order)
+    b = devito.Function(name="b", grid=grid, space_order=order)
+    random = numpy.random.default_rng(1)
+    p.data[:] = random.uniform(-1, 1, p.data.shape)
+    kappa.data[:] = random.uniform(0.1, 0.2, kappa.data.shape)
+    b.data[:] = random.uniform(0.1, 0.2, b.data.shape)
+    dt = grid.stepping_dim.spacing
+    operator = devito.Operator([devito.Eq(velocity.forward, velocity - dt * b * devito.grad(p)),
+                                devito.Eq(p.forward, p - dt * kappa * devito.div(velocity.forward))])
+    operator.apply(time_M=5, dt=0.1, autotune="aggressive")
+    blocks = dict(operator._state["autotuning"][-1]["tuned"])
+
+    def steps(count: int) -> float:
+        summary = operator.apply(time_M=count - 1, dt=0.1, autotune=False, **blocks)
+        return builtins.sum(section.time for section in summary.values())
+
+    return steps, blocks
+
+
+def hone_step(session, problem: str):
+    """The same by hone, whose passes may be of several steps; and its configuration."""
+    import numpy
+
+    kernel = session.kernel(problem)
+    random = numpy.random.default_rng(1)
+    arrays = []
+    for argument in kernel.arguments:
+        low, high = (0.1, 0.2) if argument.name[0] in "kb" else (-1, 1)
+        arrays.append(random.uniform(low, high, argument.extents).astype(argument.dtype))
+    bound = kernel.bind(*arrays)
+    bound.run(1)
+
+    def passes(count: int) -> float:
+        begin = time.perf_counter()
+        bound.run(count)
+        return time.perf_counter() - begin
+
+    return passes, f"{kernel.configuration} ({kernel.grade})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dimension", type=int, choices=(2, 3), default=3)
+    parser.add_argument("--order", type=int, nargs="+", choices=(4, 8, 16), default=[4, 8, 16])
+    parser.add_argument("--cells", type=int, default=256, help="along every axis")
+    parser.add_argument("--levels", type=int, nargs="+", default=[1], help="time steps in one pass of hone's")
+    parser.add_argument("--steps", type=int, default=48, help="that are timed at a time")
+    parser.add_argument("--tune", type=float, default=0, metavar="SECONDS", help="for each of hone's kernels")
+    parser.add_argument("--database", default=None, metavar="DIR", help="of tuned results")
+    options = parser.parse_args()
+    import hone
+
+    points = options.cells**options.dimension
+    with hone.Session("cpu", options.database) as session:
+        for order in options.order:
+            contenders = {}
+            for levels in options.levels:
+                sides = " ".join(f"n{axis}={options.cells}" for axis in "xyz"[: options.dimension])
+                problem = f"acoustics_staggered kernel=step dimension={options.dimension} order={order} levels={levels} precision=f32 {sides}"
+                if options.tune:
+                    session.tune(problem, seconds=options.tune)
+                passes, configuration = hone_step(session, problem)
+                contenders[f"hone, levels={levels}"] = (lambda steps, passes=passes, levels=levels: passes(steps // levels), levels, configuration)
+            steps, blocks = devito_step(options.dimension, order, options.cells)
+            contenders["Devito"] = (steps, 1, str(blocks))
+            times = {name: [] for name in contenders}
+            for _ in range(5):
+                for name, (run, levels, _) in contenders.items():
+                    times[name].append(run(options.steps) / (options.steps // levels * levels))
+            devito_time = statistics.median(times["Devito"])
+            for name, (_, _, how) in contenders.items():
+                median = statistics.median(times[name])
+                print(f"{options.dimension}D {options.cells} order {order:2}: {name:14} {points / median / 1e9:6.2f} G points/s, "
+                      f"{devito_time / median:5.2f} times Devito; {how}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
