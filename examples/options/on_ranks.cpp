@@ -38,7 +38,7 @@ bool alike(Communicator& ranks, const std::string& device) {
 
 }  // namespace
 
-int run_on_ranks(const std::string& program, CLI::App& app, int argc, char** argv, const std::string& device,
+int run_on_ranks(const std::string& program, CLI::App& app, int argc, char** argv, const std::function<std::string()>& devices,
                  const std::function<int(Communicator&)>& run) {
     return hone::run_ranks(program, [&](Communicator& ranks) {
         const std::vector<std::string> words(argv + 1, argv + argc);
@@ -49,10 +49,11 @@ int run_on_ranks(const std::string& program, CLI::App& app, int argc, char** arg
             std::ostringstream silent;
             return ranks.rank() == 0 ? app.exit(error) : app.exit(error, silent, silent);
         }
-        const auto devices = static_cast<int>(1 + std::count(device.begin(), device.end(), ','));
-        if (ranks.size() > 1 || devices == 1) return run(ranks);
+        const std::string names = devices();
+        const auto count = static_cast<int>(1 + std::count(names.begin(), names.end(), ','));
+        if (ranks.size() > 1 || count == 1) return run(ranks);
         int code = 0;
-        run_thread_ranks(devices, [&](Communicator& threads) {
+        run_thread_ranks(count, [&](Communicator& threads) {
             const int own = run(threads);
             if (threads.rank() == 0) code = own;
         });
