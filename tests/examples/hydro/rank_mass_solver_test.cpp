@@ -36,31 +36,31 @@ class RankMassSolverTest : public ::testing::Test {
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families()};
 };
 
-// Right-hand sides that vanish, a few steps only, and tolerances that some components meet before others: as MassSolver, bit by bit.
+// A right-hand side that vanishes, a few steps only, and tolerances that some components meet before others: as MassSolver, bit by bit.
 TEST_F(RankMassSolverTest, SolvesAsMassSolverDoes) {
     SCOPED_TRACE(seed_);
     const HydroProblem problem = hydro_problem("sedov", 2);
     const QuadMesh mesh = quad_box({2, {16, 8, 1}});
     const Discretisation of(problem, 2, mesh);
     State b{std::vector<double>(2 * of.nodes()), random_words(2 * of.nodes()), std::vector<double>(of.zones() * of.energies_of_zone())};
-    for (const bool vanishes : {false, true})
-        for (const MassSettings settings : {MassSettings{.tolerance = 1e-10}, MassSettings{.tolerance = 0, .most_iterations = 3}}) {
-            if (vanishes) std::fill(b.velocities.begin(), b.velocities.begin() + static_cast<std::ptrdiff_t>(of.nodes()), 0.0);
-            State x = b;
-            MassSolver alone(*backend_, library_, of.velocity_mass);
-            const MassSolve expected = alone.solve(b.velocities, x.velocities, settings);
-            run_thread_ranks(2, [&](Communicator& ranks) {
-                const ZonePart part(ranks, problem, 2, mesh);
-                RankMassSolver solver(part, *backend_, library_, MassForm::rows);
-                const State own = part.part_of(b);
-                State found = own;
-                const MassSolve solve = solver.solve(own.velocities.data(), found.velocities.data(), settings);
-                EXPECT_EQ(solve.ending, expected.ending);
-                EXPECT_EQ(solve.iterations, expected.iterations);
-                EXPECT_EQ(solve.residuals, expected.residuals);
-                EXPECT_EQ(found.velocities, part.part_of(x).velocities);
-            });
-        }
+    // One component is done before it begins.
+    std::fill(b.velocities.begin(), b.velocities.begin() + static_cast<std::ptrdiff_t>(of.nodes()), 0.0);
+    for (const MassSettings settings : {MassSettings{.tolerance = 1e-6}, MassSettings{.tolerance = 0, .most_iterations = 3}}) {
+        State x = b;
+        MassSolver alone(*backend_, library_, of.velocity_mass);
+        const MassSolve expected = alone.solve(b.velocities, x.velocities, settings);
+        run_thread_ranks(2, [&](Communicator& ranks) {
+            const ZonePart part(ranks, problem, 2, mesh);
+            RankMassSolver solver(part, *backend_, library_, MassForm::rows);
+            const State own = part.part_of(b);
+            State found = own;
+            const MassSolve solve = solver.solve(own.velocities.data(), found.velocities.data(), settings);
+            EXPECT_EQ(solve.ending, expected.ending);
+            EXPECT_EQ(solve.iterations, expected.iterations);
+            EXPECT_EQ(solve.residuals, expected.residuals);
+            EXPECT_EQ(found.velocities, part.part_of(x).velocities);
+        });
+    }
 }
 
 // The text for GPUs, on the processor in several blocks, against that for processors.

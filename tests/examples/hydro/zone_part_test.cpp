@@ -87,7 +87,15 @@ class ZoneRanks : public ::testing::Test {
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families()};
 };
 
-TEST_F(ZoneRanks, NoDigitKnowsTheRanks) {
+using SlowZoneRanks = ZoneRanks;
+
+TEST_F(ZoneRanks, AStepIsThatOfOneRank) {
+    SCOPED_TRACE(seed_);
+    const Case c = box("sedov", 2, 2, {8, 8, 1});
+    EXPECT_TRUE(on_ranks(2, c, {.stop_after = 1}) == alone(c, {.stop_after = 1}));
+}
+
+TEST_F(SlowZoneRanks, NoDigitKnowsTheRanks) {
     SCOPED_TRACE(seed_);
     Case rows = box("sedov", 2, 2, {16, 16, 1});
     Case elements = rows;
@@ -106,7 +114,7 @@ TEST_F(ZoneRanks, NoDigitKnowsTheRanks) {
     EXPECT_TRUE(on_ranks(5, rows, {.stop_after = 3}) == alone(rows, {.stop_after = 3}));
 }
 
-TEST_F(ZoneRanks, GoesOnOnAnotherNumberOfRanks) {
+TEST_F(SlowZoneRanks, GoesOnOnAnotherNumberOfRanks) {
     SCOPED_TRACE(seed_);
     const Case c = box("sedov", 2, 2, {12, 12, 1});
     const std::string whole = alone(c, {.stop_after = 4});

@@ -92,20 +92,20 @@ class WaveRanks : public ::testing::Test {
 
 TEST_F(WaveRanks, NoDigitKnowsTheRanks) {
     SCOPED_TRACE(seed_);
-    for (const Case& c : {random_case("maxwell_3d", 2, Precision::f64), random_case("acoustics_3d", 1, Precision::f32),
-                          random_case("maxwell_2d_tm", 3, Precision::f64)})
-        for (const StageForm form : {StageForm::kernels, StageForm::fused}) {
-            // What a mesh and a solver of the whole say, without ranks.
-            const Discretisation of(c.equation, c.order, c.mesh, c.materials);
-            WaveSolver solver(*backend_, library_, of, c.precision, form);
-            WaveRunSettings settings{.time = 0.1, .energy_samples = 3, .checkpoint = folder_.path() / "alone"};
-            run_waves(solver, of, c.precision, form, of.interpolated(c.fields(), 0), settings);
-            const std::string alone = contents(settings.checkpoint);
-            for (const int ranks : {1, 2, 3, 5}) {
-                const Cutter cutter = ranks % 2 == 0 ? Cutter::bisection : Cutter::best;
-                EXPECT_TRUE(run(c, ranks, form, cutter, {}) == alone) << c.equation << ", " << to_string(form) << ", ranks " << ranks;
-            }
+    for (const auto& [c, form] : {std::pair(random_case("maxwell_3d", 1, Precision::f64), StageForm::kernels),
+                                  {random_case("acoustics_3d", 1, Precision::f32), StageForm::fused},
+                                  {random_case("maxwell_2d_tm", 3, Precision::f64), StageForm::fused}}) {
+        // What a mesh and a solver of the whole say, without ranks.
+        const Discretisation of(c.equation, c.order, c.mesh, c.materials);
+        WaveSolver solver(*backend_, library_, of, c.precision, form);
+        WaveRunSettings settings{.time = 0.1, .energy_samples = 3, .checkpoint = folder_.path() / "alone"};
+        run_waves(solver, of, c.precision, form, of.interpolated(c.fields(), 0), settings);
+        const std::string alone = contents(settings.checkpoint);
+        for (const int ranks : {1, 2, 3, 5}) {
+            const Cutter cutter = ranks % 2 == 0 ? Cutter::bisection : Cutter::best;
+            EXPECT_TRUE(run(c, ranks, form, cutter, {}) == alone) << c.equation << ", " << to_string(form) << ", ranks " << ranks;
         }
+    }
 }
 
 TEST_F(WaveRanks, GoesOnOnAnotherNumberOfRanks) {
