@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -25,6 +26,7 @@
 #include "examples/mesh/mfem.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
+#include "examples/options/sharing.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/progress.hpp"
 #include "examples/tuning/tune_first.hpp"
@@ -316,6 +318,16 @@ double measured_speed(const Options& options, Machine& machine, const Case& abou
     return static_cast<double>(of.zones()) / seconds;
 }
 
+void print_parts(const ZonePart& part) {
+    std::vector<double> all(static_cast<std::size_t>(2 * part.ranks().size()));
+    const std::array<double, 2> own{static_cast<double>(part.own_nodes()), static_cast<double>(part.here().zones())};
+    part.ranks().all_gather(own, hone::equal_counts(part.ranks(), 2), all);
+    if (part.ranks().rank() > 0) return;
+    fmt::print("{} ranks, by {}; nodes of each (and zones around them):", part.ranks().size(), part.ranks().transport());
+    for (std::size_t at = 0; at < all.size(); at += 2) fmt::print(" {} ({})", all[at], all[at + 1]);
+    fmt::print("\n");
+}
+
 // A rank's part of the mesh, on a device of its own. What is known of places is checked by runs on one rank; total energy here, too.
 int run_part(Options& options, const Case& about, Communicator& ranks) {
     if (options.corner_force == "reference")
@@ -342,14 +354,11 @@ int run_part(Options& options, const Case& about, Communicator& ranks) {
     options.run.configurations = on.configurations();
     suit_threads(part.here());
     const bool speaks = ranks.rank() == 0;
-    std::vector<double> nodes(static_cast<std::size_t>(ranks.size()));
-    const auto own = static_cast<double>(part.own_nodes());
-    ranks.all_gather({&own, 1}, hone::equal_counts(ranks, 1), nodes);
     if (speaks) {
         print_case(options, about.problem, part.whole_zones(), part.whole_nodes());
-        fmt::print("{} ranks, by {}; nodes of each: {}\n", ranks.size(), ranks.transport(), fmt::join(nodes, " "));
         print_kernels(machine.name(), on);
     }
+    print_parts(part);
     const RunResult result = watched(options, speaks, [&](const RunSettings& how) { return run_hydro(on, part, how); });
     if (!speaks) return 0;
     print_iterations(on);
@@ -381,6 +390,7 @@ int main(int argc, char** argv) {
         "  hydro --order 4 --zones 8,8 --tune 60 --db tuned\n"
         "  hydro --dimension 3 --zones 32,32,32 --device cuda:0,cpu --db tuned   on both, in the ratio that ends them together\n"
         "  mpirun -n 4 hydro --zones 64,64                              four ranks, each with a part of the mesh");
-    const auto devices = [&] { return options.split == "mesh" ? options.device : ""; };
+    std::string devices;
+    app.callback([&] { devices = options.split == "mesh" ? options.device : ""; });
     return run_on_ranks("hydro", app, argc, argv, devices, [&](Communicator& ranks) { return run_rank(options, ranks); });
 }

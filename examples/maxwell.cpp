@@ -25,6 +25,7 @@
 #include "examples/mesh/renumber.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
+#include "examples/options/sharing.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/check.hpp"
 #include "examples/output/progress.hpp"
@@ -417,6 +418,5 @@ int main(int argc, char** argv) {
         "  maxwell --mesh examples/mesh/cylinder.msh --initial cylinder --time 2 --frames waves\n"
         "  maxwell --order 1..7 --rates rates.csv                         speed over order\n"
         "  mpirun -n 4 maxwell --cells 16                                 four ranks, each with a part of the mesh");
-    return run_on_ranks(
-        "maxwell", app, argc, argv, [&] { return options.device; }, [&](Communicator& ranks) { return run_rank(options, ranks); });
+    return run_on_ranks("maxwell", app, argc, argv, options.device, [&](Communicator& ranks) { return run_rank(options, ranks); });
 }

@@ -12,9 +12,8 @@
 namespace hone::examples::hydro {
 namespace {
 
-// Rows' products are summed up first, in pairs of neighbours; then chunks by number modulo the same, these in pairs.
-constexpr int chunk_rows = MassKernels::chunk_rows;
-static_assert(chunk_rows == item_threads);
+// Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the same, these in pairs.
+constexpr int chunk_rows = item_threads;
 
 // Sums of what `item(row, values)` gives for each component of a row, by a block of threads for each chunk; and by one block over all chunks.
 constexpr const char* cuda_sums = R"cpp(
@@ -226,16 +225,13 @@ std::int64_t MassKernels::sum_words(int components, int rows) {
     return std::int64_t{components} * ((rows + chunk_rows - 1) / chunk_rows);
 }
 
-std::string MassKernels::sums_text(Target target, int components) {
-    return fmt::format("constexpr int components = {}, chunk_rows = {};\n", components, chunk_rows) + (target == Target::cuda ? cuda_sums : cpu_sums);
-}
-
 KernelSource MassKernels::source(Target target, int components, int rows) {
     KernelSource source;
     source.target = target;
     source.precision = Precision::f64;
-    source.text =
-        item_kernels("Conjugate gradients beside the product with the matrix.", target, source.precision, sums_text(target, components) + mass_body);
+    const std::string constants = fmt::format("constexpr int components = {}, chunk_rows = {};\n", components, chunk_rows);
+    source.text = item_kernels("Conjugate gradients beside the product with the matrix.", target, source.precision,
+                               constants + (target == Target::cuda ? cuda_sums : cpu_sums) + mass_body);
     for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     const Dim3 chunks{(rows + chunk_rows - 1) / chunk_rows, 1, 1};

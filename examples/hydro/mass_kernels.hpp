@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "runtime/backend.hpp"
@@ -45,10 +44,6 @@ class MassKernels {
     /// The kernels' text with the launches of one iteration, in the order of the steps above.
     static KernelSource source(Target target, int components, int rows);
     static std::int64_t sum_words(int components, int rows);
-    /// The sums' part of that text, with its constants and what rounds and guards them: sum_chunks(sums, rows, item), a block for each chunk of
-    /// chunk_rows rows.
-    static std::string sums_text(Target target, int components);
-    static constexpr int chunk_rows = 256;  ///< whose products are summed up first
 
     /// Throws Error with the compiler's reason when they do not compile.
     MassKernels(Backend& backend, int components, int rows);

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <utility>
 
-#include "examples/hydro/mass_kernels.hpp"
 #include "examples/hydro/zone_kernels.hpp"
 #include "examples/item_kernels/item_kernels.hpp"
 #include "generator/error.hpp"
@@ -18,6 +17,67 @@
 
 namespace hone::examples::hydro {
 namespace {
+
+// sum_chunks<rows of a chunk>(sums, rows, item): sums of what `item(row, values)` gives for each component of a row, by chunks, in pairs of
+// neighbours; [component][chunk]. What ends the sums are the chunks of all ranks.
+constexpr const char* cuda_sums = R"cpp(
+#define DEVICE __device__ __forceinline__
+    DEVICE double multiply_add(double a, double b, double c) {
+        return fma(a, b, c);
+    }
+
+    template <int chunk_rows, typename Item>
+    DEVICE void sum_chunks(double* sums, int rows, Item item) {
+        __shared__ double of_warp[components][block_rows / 32];
+        const int row = blockIdx.x * block_rows + threadIdx.x, chunks = (rows + chunk_rows - 1) / chunk_rows;
+        double values[components] = {};
+        if (row < rows) item(row, values);
+        for (int joined = 1; joined < 32; joined *= 2)
+            for (int c = 0; c < components; ++c) values[c] += __shfl_xor_sync(0xffffffffu, values[c], joined);
+        if (threadIdx.x % 32 == 0)
+            for (int c = 0; c < components; ++c) of_warp[c][threadIdx.x / 32] = values[c];
+        __syncthreads();
+        constexpr int warps = chunk_rows / 32, of_block = block_rows / chunk_rows;
+        if (threadIdx.x >= of_block || blockIdx.x * of_block + threadIdx.x >= chunks) return;
+        for (int c = 0; c < components; ++c) {
+            double* const pairs = of_warp[c] + threadIdx.x * warps;
+            for (int count = warps / 2; count > 0; count /= 2)
+                for (int i = 0; i < count; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];
+            sums[(long long)c * chunks + blockIdx.x * of_block + threadIdx.x] = pairs[0];
+        }
+    }
+)cpp";
+
+constexpr const char* cpu_sums = R"cpp(
+#define DEVICE inline
+    DEVICE double multiply_add(double a, double b, double c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+        return __builtin_fma(a, b, c);
+#else
+        return a * b + c;
+#endif
+    }
+
+    template <int chunk_rows, typename Item>
+    DEVICE void sum_chunks(double* sums, int rows, Item item) {
+        const int chunks = (rows + chunk_rows - 1) / chunk_rows;
+#pragma omp parallel for if (rows > 4096)
+        for (int chunk = 0; chunk < chunks; ++chunk) {
+            double pairs[components][chunk_rows] = {};
+            const int begin = chunk * chunk_rows, count = rows - begin < chunk_rows ? rows - begin : chunk_rows;
+            for (int i = 0; i < count; ++i) {
+                double values[components];
+                item(begin + i, values);
+                for (int c = 0; c < components; ++c) pairs[c][i] = values[c];
+            }
+            for (int c = 0; c < components; ++c) {
+                for (int half = chunk_rows / 2; half > 0; half /= 2)
+                    for (int i = 0; i < half; ++i) pairs[c][i] = pairs[c][2 * i] + pairs[c][2 * i + 1];
+                sums[(long long)c * chunks + chunk] = pairs[c][0];
+            }
+        }
+    }
+)cpp";
 
 // Items are rows from `first` to `last`: own ones, or all that are here. Vectors are [components][stride].
 constexpr const char* body = R"cpp(
@@ -40,7 +100,7 @@ constexpr const char* body = R"cpp(
     }
 
     KERNEL start(ARGUMENTS) {
-        sum_chunks(sums, last, [=](int row, double* squares) {
+        sum_chunks<block_rows>(sums, last, [=](int row, double* squares) {
             const double inverse = q[row];
             for (int c = 0; c < components; ++c) {
                 const long long at = (long long)c * stride + row;
@@ -53,21 +113,13 @@ constexpr const char* body = R"cpp(
 
     // p . w, in chunks as the products with the matrix sum them up.
     KERNEL dots(ARGUMENTS) {
-        FOR_ITEMS(chunk)
-        for (int c = 0; c < components; ++c) {
-            double pairs[dot_rows] = {};
-            for (int i = 0; i < dot_rows && chunk * dot_rows + i < own_rows; ++i) {
-                const long long at = (long long)c * stride + chunk * dot_rows + i;
-                pairs[i] = multiply_add(w[at], p[at], 0.0);
-            }
-            for (int count = dot_rows / 2; count > 0; count /= 2)
-                for (int i = 0; i < count; ++i) pairs[i] = pairs[2 * i] + pairs[2 * i + 1];
-            sums[(long long)c * dot_chunks + chunk] = pairs[0];
-        }
+        sum_chunks<dot_rows>(sums, last, [=](int row, double* products) {
+            for (int c = 0; c < components; ++c) products[c] = multiply_add(w[(long long)c * stride + row], p[(long long)c * stride + row], 0.0);
+        });
     }
 
     KERNEL update(ARGUMENTS) {
-        sum_chunks(sums, last, [=](int row, double* squares) {
+        sum_chunks<block_rows>(sums, last, [=](int row, double* squares) {
             const double inverse = q[row];
             for (int c = 0; c < components; ++c) {
                 const long long at = (long long)c * stride + row;
@@ -96,8 +148,9 @@ constexpr const char* body = R"cpp(
     }
 )cpp";
 
-constexpr int dot_rows = spmv::chunk_rows;  // that csr_spmv and fe_mass sum up first,
-constexpr std::size_t dot_lanes = 1024;     // and how many lanes they deal these sums to
+constexpr int dot_rows = spmv::chunk_rows;   // that csr_spmv and fe_mass sum up first,
+constexpr int residual_rows = item_threads;  // that MassKernels sum up first, and as many lanes
+constexpr std::size_t dot_lanes = 1024;      // and how many lanes they deal these sums to
 
 enum Step : std::size_t { clear_step, start_step, dots_step, update_step, turn_step, advance_step };
 
@@ -114,7 +167,7 @@ std::int64_t chunks_of(std::int64_t rows, std::int64_t chunk) {
     return (rows + chunk - 1) / chunk;
 }
 
-// One component's scalars, as MassKernels has them.
+// One component's scalars, and what becomes of them, as in MassKernels.
 struct Scalars {
     double alpha = 0, beta = 0, delta = 0, first_delta = 0, threshold = 0;
     bool active = false, breakdown = false;
@@ -160,7 +213,7 @@ struct RankMassSolver::State {
           rows(system().matrix.rows()),
           own(static_cast<int>(of.own_nodes())),
           product(chosen(library, product_problem(system(), form, false), configuration)),
-          source(kernels(on.device().limits.target, components, own)),
+          source(kernels(on.device().limits.target, components)),
           module(on.load(compiled())),
           matrix(product_arrays(on, system(), form)),
           q(uploaded(on, inverse_diagonal(system()))),
@@ -206,9 +259,7 @@ struct RankMassSolver::State {
         std::vector<void*> arguments;
         for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
         arguments.insert(arguments.end(), {&stride, &first, &last});
-        const bool in_chunks = step == start_step || step == update_step;
-        const Dim3 grid = in_chunks ? Dim3{chunks_of(own, MassKernels::chunk_rows), 1, 1} : item_blocks(items);
-        module->launch(module->entry(source.step[step].entry), grid, {item_threads, 1, 1}, 0, {}, arguments.data());
+        module->launch(module->entry(source.step[step].entry), item_blocks(items), {item_threads, 1, 1}, 0, {}, arguments.data());
     }
 
     // Sums over all nodes of all ranks, over the number of nodes, of chunks of so many rows.
@@ -260,19 +311,19 @@ MassSolve RankMassSolver::solve(const void* b, void* x, const MassSettings& sett
     s.launch(clear_step, b, x, turned, s.rows);
     s.launch(start_step, b, x, turned, s.own);
     s.exchange(turned);
-    const std::vector<double> first = s.all_sums(MassKernels::chunk_rows, MassKernels::chunk_rows);
+    const std::vector<double> first = s.all_sums(residual_rows, residual_rows);
     s.directions.end();
     for (std::size_t c = 0; c < first.size(); ++c) scalars[c].begin(first[c], settings.tolerance);
     const auto any_active = [&] { return std::any_of(scalars.begin(), scalars.end(), [](const Scalars& of) { return of.active; }); };
     MassSolve result;
     while (any_active() && result.executed < settings.most_iterations) {
         s.multiply[turned].launch();
-        s.launch(dots_step, b, x, turned, static_cast<int>(chunks_of(s.own, dot_rows)));
+        s.launch(dots_step, b, x, turned, s.own);
         const std::vector<double> dots = s.all_sums(dot_rows, dot_lanes);
         for (std::size_t c = 0; c < dots.size(); ++c) scalars[c].alpha = scalars[c].active && dots[c] > 0 ? scalars[c].delta / dots[c] : 0;
         s.write_scalars(scalars);
         s.launch(update_step, b, x, turned, s.own);
-        const std::vector<double> squares = s.all_sums(MassKernels::chunk_rows, MassKernels::chunk_rows);
+        const std::vector<double> squares = s.all_sums(residual_rows, residual_rows);
         for (std::size_t c = 0; c < dots.size(); ++c) scalars[c].finish(squares[c], dots[c]);
         s.write_scalars(scalars);
         turned = 1 - turned;
@@ -304,14 +355,14 @@ Grade RankMassSolver::grade() const {
     return state_->product->match().grade;
 }
 
-KernelSource RankMassSolver::kernels(Target target, int components, int own) {
+KernelSource RankMassSolver::kernels(Target target, int components) {
     KernelSource source;
     source.target = target;
     source.precision = Precision::f64;
     const std::string constants =
-        fmt::format("constexpr int dot_rows = {}, dot_chunks = {}, own_rows = {};\n", dot_rows, chunks_of(own, dot_rows), own);
+        fmt::format("constexpr int components = {}, block_rows = {}, dot_rows = {};\n", components, residual_rows, dot_rows);
     source.text = item_kernels("Conjugate gradients on several ranks beside the product with the matrix.", target, source.precision,
-                               MassKernels::sums_text(target, components) + constants + body);
+                               constants + (target == Target::cuda ? cuda_sums : cpu_sums) + body);
     for (const char* name : {"b", "q", "held", "w", "from", "scalars"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     source.scalars = {{"stride", 0}};

@@ -27,7 +27,7 @@ class RankMassSolver {
     Grade grade() const;
 
     /// The kernels beside the product: their text, with a launch of each.
-    static KernelSource kernels(Target target, int components, int own_rows);
+    static KernelSource kernels(Target target, int components);
 
   private:
     struct State;

@@ -10,6 +10,7 @@
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/cuda/nvrtc_compiler.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/places.hpp"
@@ -66,11 +67,10 @@ TEST_F(RankMassSolverTest, SolvesAsMassSolverDoes) {
 // The text for GPUs, on the processor in several blocks, against that for processors.
 TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
     SCOPED_TRACE(seed_);
-    constexpr int components = 2, own = 300, rows = 333, chunks = 2, dots = 10;
-    std::array<KernelSource, 2> sources{RankMassSolver::kernels(Target::cpu, components, own),
-                                        RankMassSolver::kernels(Target::cuda, components, own)};
+    constexpr int components = 2, own = 300, rows = 333, blocks = 2, dots = 10;
+    std::array<KernelSource, 2> sources{RankMassSolver::kernels(Target::cpu, components), RankMassSolver::kernels(Target::cuda, components)};
     for (KernelSource& source : sources)
-        for (Launch& launch : source.step) launch.grid = {chunks, 1, 1};
+        for (Launch& launch : source.step) launch.grid = {blocks, 1, 1};
     const std::vector<std::string> entries = sources[0].entries;
     sources[1] = test::emulated(sources[1]);
     std::array<std::vector<std::vector<double>>, 2> results;
@@ -87,7 +87,7 @@ TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
             std::vector<double> sums(components * dots, 7.0);
             std::array<void*, 10> pointers{words[0].data(), words[1].data(), held.data(),     words[2].data(), words[3].data(),
                                            words[4].data(), words[5].data(), words[6].data(), words[7].data(), sums.data()};
-            int stride = rows, first = 0, last = entries[step] == "dots" ? dots : entries[step] == "clear" || entries[step] == "advance" ? rows : own;
+            int stride = rows, first = 0, last = entries[step] == "clear" || entries[step] == "advance" ? rows : own;
             std::vector<void*> arguments;
             for (void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
             arguments.insert(arguments.end(), {&stride, &first, &last});
@@ -104,6 +104,17 @@ TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
         }
     }
     EXPECT_TRUE(results[0] == results[1]);
+}
+
+TEST_F(RankMassSolverTest, KernelsCompileForGpus) {
+    std::unique_ptr<Compiler> nvrtc;
+    try {
+        nvrtc = make_nvrtc_compiler("sm_90", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const CompileOutcome outcome = nvrtc->compile(RankMassSolver::kernels(Target::cuda, 3));
+    EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/cuda/nvrtc_compiler.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/places.hpp"
@@ -156,6 +157,20 @@ TEST_F(ConcurrentGatherExchange, PacksOnGpus) {
     std::fill(field.begin(), field.end(), 0);
     launch(1);
     EXPECT_EQ(field, (std::vector<std::uint64_t>{10, 11, 12, 13, 14, 15, 0, 17, 0, 19}));
+}
+
+TEST(GatherExchangeKernels, CompileForGpus) {
+    DiskCache cache{test::kernel_cache_folder()};
+    std::unique_ptr<Compiler> nvrtc;
+    try {
+        nvrtc = make_nvrtc_compiler("sm_90", cache);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    for (const int word_bytes : {4, 8}) {
+        const CompileOutcome outcome = nvrtc->compile(GatherExchange::kernels(word_bytes));
+        EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
+    }
 }
 
 }  // namespace
