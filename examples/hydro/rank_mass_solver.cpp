@@ -257,6 +257,7 @@ struct RankMassSolver::State {
                                              x, r.data(), p.at(turned).data(), sums.data()};
         int stride = rows, first = 0, last = items;
         std::vector<void*> arguments;
+        arguments.reserve(pointers.size() + 3);
         for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
         arguments.insert(arguments.end(), {&stride, &first, &last});
         module->launch(module->entry(source.step[step].entry), item_blocks(items), {item_threads, 1, 1}, 0, {}, arguments.data());
@@ -281,6 +282,7 @@ struct RankMassSolver::State {
         std::vector<double> result;
         for (std::int64_t c = 0; c < components; ++c) {
             std::vector<double> of_component;
+            of_component.reserve(static_cast<std::size_t>(all_chunks));
             for (std::int64_t chunk = 0; chunk < all_chunks; ++chunk)
                 of_component.push_back(all[static_cast<std::size_t>(chunk / per_share * words + c * per_share + chunk % per_share)]);
             result.push_back(sum_of_chunks(of_component, lanes) / static_cast<double>(part.whole_nodes()));

@@ -28,7 +28,7 @@ struct Subject {
     std::string fingerprint() const { return part == nullptr ? hydro::fingerprint(of.zone_nodes, of.first, of.mass, of.gamma) : part->fingerprint(); }
     // To be called on all ranks, and for rank 0.
     State whole_of(const State& state) const { return part == nullptr ? state : part->whole_of(state); }
-    State part_of(State whole) const { return part == nullptr ? whole : part->part_of(whole); }
+    State part_of(const State& whole) const { return part == nullptr ? whole : part->part_of(whole); }
     // Of the shape of a whole state.
     State empty() const {
         if (part == nullptr) return of.first;
@@ -125,7 +125,7 @@ Restart read(const Subject& of, const RunSettings& settings) {
         std::memcpy(part->data(), file.state.data() + at, bytes);
         at += bytes;
     }
-    result.state = of.part_of(std::move(result.state));
+    result.state = of.part_of(result.state);
     return result;
 }
 

@@ -116,7 +116,7 @@ std::string fingerprint(const WaveEquation& equation, const Mesh& mesh, const st
     return sha256(text);
 }
 
-Discretisation::Discretisation(const std::string& equation_name, int order, Mesh of, const std::map<std::string, Material>& materials,
+Discretisation::Discretisation(const std::string& equation_name, int order, const Mesh& of, const std::map<std::string, Material>& materials,
                                const std::string& where)
     : Discretisation(equation_name, order, of, match_faces(fitting(of, wave_equation(equation_name), where), where), materials, where) {
 }

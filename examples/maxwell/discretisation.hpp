@@ -47,7 +47,7 @@ std::string fingerprint(const WaveEquation& equation, const Mesh& mesh, const st
 struct Discretisation {
     /// Matches the faces, measures the elements and numbers the nodes. `materials` by the names of the mesh's groups; a group without one is filled
     /// with unit material when it is "default" or "vacuum", else it is an Error that names an element. `where` says where the mesh comes from.
-    Discretisation(const std::string& equation, int order, Mesh mesh, const std::map<std::string, Material>& materials = {},
+    Discretisation(const std::string& equation, int order, const Mesh& mesh, const std::map<std::string, Material>& materials = {},
                    const std::string& where = "mesh");
     /// The same with neighbours that are known, as of a part of a mesh: [element][face].
     Discretisation(const std::string& equation, int order, Mesh mesh, const std::vector<Neighbour>& neighbours,

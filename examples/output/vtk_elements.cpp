@@ -185,7 +185,7 @@ std::string VtkElements::write_part(const std::filesystem::path& folder, const s
         return name + ".vtu";
     }
     write(folder / fmt::format("{}_{}.vtu", name, rank));
-    const std::string joined = name + ".pvtu";
+    std::string joined = name + ".pvtu";
     if (rank > 0) return joined;
     // What the parts have, with numbers of the same types as `write` gives them.
     std::ofstream stream(folder / joined);
