@@ -2,11 +2,15 @@
 //
 //     hydro [--problem sedov|triple-point|taylor-green|sod|noh] [--dimension 2|3] [--order 2] [--zones 16,16 | --mesh FILE.mesh] ...
 //
+//     mpirun -n 4 hydro --zones 64,64                        ranks in processes, each with a part of the mesh (docs/many-devices.md)
+//     hydro --device cuda:0,cuda:1 --split mesh              ranks in threads of this process
+//
 // docs/simulate-shocks.md tells what can be done with it. Exit code 0: the checks printed at the end hold; 1: one does not; 2: wrong input.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -17,26 +21,32 @@
 
 #include "examples/hydro/checks.hpp"
 #include "examples/hydro/kernel_operator.hpp"
+#include "examples/hydro/mass_solver.hpp"
 #include "examples/hydro/reference.hpp"
 #include "examples/mesh/mfem.hpp"
+#include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
+#include "examples/options/sharing.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/progress.hpp"
 #include "examples/tuning/tune_first.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/text.hpp"
+#include "runtime/ranks/device_of_rank.hpp"
 #include "tuning_db/places.hpp"
 
 namespace {
 
 using namespace hone::examples;
 using namespace hone::examples::hydro;
+using hone::Communicator;
 namespace text = hone::text;
 
 struct Options {
     std::string problem = "sedov", scheme = "rk2-average", corner_force = "kernels", assembly = "partial", device = "best", records, mass = "best";
-    std::string mesh;
+    std::string mesh, split = "forces";
+    SharingOptions sharing;
     std::string energy_file, chart_file;
     std::vector<int> zones;
     int dimension = 2, order = 2, refine = 0;
@@ -87,8 +97,14 @@ void declare_results(CLI::App& app, Options& o) {
 
 void declare_kernels(CLI::App& app, Options& o) {
     add_device(app, o.device, o.records,
-               "; two, as cuda:0,cpu, share the corner forces: the first does everything else, and the ratio that ends both "
+               "; several by commas for the ranks of a host; of one rank two, as cuda:0,cpu, share the corner forces: the first does everything "
+               "else, and the ratio that ends both "
                "at the same moment is looked up in --db, followed while the run goes on, and kept where --tune keeps what it finds");
+    app.add_option("--split", o.split,
+                   "what several devices of one process share: forces, or the mesh, of which each has a part as ranks of mpirun have")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"forces", "mesh"}));
+    add_sharing(app, o.sharing);
     app.add_option("--share", o.share, "of the first of two devices, 0 to 1, in place of finding it")->check(CLI::Range(0.0, 1.0));
     add_tune(app, o.tune);
     app.add_option("--corner-force", o.corner_force, "kernels, or reference: plain loops on the processor for the whole of a step")
@@ -107,7 +123,14 @@ void declare_kernels(CLI::App& app, Options& o) {
         ->check(CLI::IsMember({"best", "elements", "rows"}));
 }
 
-Discretisation discretise(const Options& options) {
+// What a run is about, the same on all ranks.
+struct Case {
+    HydroProblem problem;
+    QuadMesh mesh;
+    std::string where;
+};
+
+Case make_case(const Options& options) {
     HydroProblem problem = hydro_problem(options.problem, options.dimension);
     if (options.blast > 0) problem.blast = options.blast;
     for (std::size_t axis = 0; axis < options.zones.size(); ++axis) problem.box.zones[axis] = options.zones[axis];
@@ -115,7 +138,7 @@ Discretisation discretise(const Options& options) {
         if (zones < 1 || zones > 4096) throw hone::Error("--zones", fmt::format("{} along an axis", zones), "use 1 to 4096");
     QuadMesh mesh = options.mesh.empty() ? quad_box(problem.box) : read_mfem(options.mesh);
     for (int i = 0; i < options.refine; ++i) mesh = refined(mesh);
-    return {std::move(problem), options.order, std::move(mesh), options.mesh.empty() ? "box" : options.mesh};
+    return {std::move(problem), std::move(mesh), options.mesh.empty() ? "box" : options.mesh};
 }
 
 // A device that a run uses.
@@ -133,12 +156,13 @@ struct Machine {
 };
 
 // One, or two that share corner forces.
-std::vector<Machine> machines_of(const Options& options, hone::DiskCache& cache) {
-    const std::size_t comma = options.device.find(',');
+std::vector<Machine> machines_of(const Options& options, const Communicator& ranks, hone::DiskCache& cache) {
+    const std::string device = ranks.size() > 1 ? hone::device_of_rank(options.device, ranks) : options.device;
+    const std::size_t comma = device.find(',');
     std::vector<Machine> machines;
-    machines.emplace_back(options.device.substr(0, comma), cache);
+    machines.emplace_back(device.substr(0, comma), cache);
     if (comma != std::string::npos)
-        machines.emplace_back(options.device.substr(comma + 1), cache);
+        machines.emplace_back(device.substr(comma + 1), cache);
     else if (options.share)
         throw hone::Error("--share", "there is one device", "name two: --device cuda:0,cpu");
     return machines;
@@ -183,15 +207,17 @@ void write_energies(const Options& options, const RunResult& result) {
     write_chart(options.chart_file, chart);
 }
 
-RunResult run(const Options& options, const Discretisation& of, Operator& on) {
+// With a bar of rank 0.
+RunResult watched(const Options& options, bool speaks, const std::function<RunResult(const RunSettings&)>& run) {
     RunSettings settings = options.run;
+    if (!speaks) return run(settings);
     constexpr std::int64_t parts = 1000;
     Progress progress("thousandths of the time", parts);
     settings.progress = [&](const Clock& clock) {
         progress.at(static_cast<std::int64_t>(static_cast<double>(parts) * clock.time / settings.time),
                     [&] { return fmt::format("step {}, time {:.4g}, dt {:.2e}", clock.steps, clock.time, clock.dt); });
     };
-    return run_hydro(on, of, settings);
+    return run(settings);
 }
 
 // Says where the balance ended, and keeps it for the next run.
@@ -211,57 +237,145 @@ void report_balance(const Options& options, const KernelOperator& on) {
     }
 }
 
-RunResult run_kernels(Options& options, const Discretisation& of) {
-    hone::DiskCache cache(hone::DiskCache::default_folder());
-    std::vector<Machine> machines = machines_of(options, cache);
-    tune_if_asked(options, machines, of);
-    const auto database = hone::known_records(hone::built_in_families(), options.records);
-    for (Machine& machine : machines) machine.look_up_in(database);
+void print_iterations(const KernelOperator& on) {
+    fmt::print("{:.1f} iterations of conjugate gradients a solve\n",
+               static_cast<double>(on.iterations()) / static_cast<double>(std::max<std::int64_t>(on.solves(), 1)));
+}
+
+void print_kernels(const std::string& device, const KernelOperator& on) {
+    fmt::print("On {}:\n", device);
+    for (const KernelFound& kernel : on.kernels()) fmt::print("  {:<29} {}\n", kernel.name, kernel.found);
+}
+
+KernelOperator::Settings operator_settings(const Options& options) {
     KernelOperator::Settings settings{
         .cfl = options.run.cfl, .tolerance = options.run.tolerance, .assembly = parse_assembly(options.assembly), .mass = options.run.mass};
     if (!options.run.restart.empty()) settings.configurations = checkpoint_configurations(options.run.restart);
+    return settings;
+}
+
+RunResult run_kernels(Options& options, const Discretisation& of, const Communicator& ranks) {
+    hone::DiskCache cache(hone::DiskCache::default_folder());
+    std::vector<Machine> machines = machines_of(options, ranks, cache);
+    tune_if_asked(options, machines, of);
+    const auto database = hone::known_records(hone::built_in_families(), options.records);
+    for (Machine& machine : machines) machine.look_up_in(database);
+    KernelOperator::Settings settings = operator_settings(options);
     if (machines.size() > 1) {
         settings.partner = {.backend = machines[1].backend.get(), .library = machines[1].library.get(), .share = options.share};
         if (options.run.restart.empty()) begin_balanced(database, shared_problem(of, options.run.scheme, settings.assembly), machines, settings);
     }
     KernelOperator on(*machines[0].backend, *machines[0].library, of, options.run.scheme, settings);
     options.run.configurations = on.configurations();
-    fmt::print("On {}{}:\n", machines[0].name(), machines.size() > 1 ? ", with " + machines[1].name() : "");
-    for (const KernelFound& kernel : on.kernels()) fmt::print("  {:<29} {}\n", kernel.name, kernel.found);
-    RunResult result = run(options, of, on);
-    fmt::print("{:.1f} iterations of conjugate gradients a solve\n",
-               static_cast<double>(on.iterations()) / static_cast<double>(std::max<std::int64_t>(on.solves(), 1)));
+    print_kernels(machines[0].name() + (machines.size() > 1 ? ", with " + machines[1].name() : ""), on);
+    RunResult result = watched(options, true, [&](const RunSettings& how) { return run_hydro(on, of, how); });
+    print_iterations(on);
     report_balance(options, on);
     return result;
 }
 
-int run(Options& options) {
-    const Discretisation of = discretise(options);
-    suit_threads(of);
-    options.run.scheme = parse_scheme(options.scheme);
-    if (options.mass != "best") options.run.mass = parse_mass_form(options.mass);
-    options.run.time = options.time > 0 ? options.time : of.problem.time;
-    fmt::print("{} in {} dimensions, Q{}-Q{} on {} zones ({} nodes), {} until time {}\n", of.problem.name, of.dimension, of.order, of.order - 1,
-               text::grouped(static_cast<std::int64_t>(of.zones())), text::grouped(static_cast<std::int64_t>(of.nodes())), options.scheme,
-               options.run.time);
-    RunResult result;
-    if (options.corner_force == "reference") {
-        const auto on = make_reference_operator(of, options.run.cfl, options.run.tolerance);
-        result = run(options, of, *on);
-    } else {
-        result = run_kernels(options, of);
-    }
+void print_case(const Options& options, const HydroProblem& problem, std::int64_t zones, std::int64_t nodes) {
+    fmt::print("{} in {} dimensions, Q{}-Q{} on {} zones ({} nodes), {} until time {}\n", problem.name, problem.dimension, options.order,
+               options.order - 1, text::grouped(zones), text::grouped(nodes), options.scheme, options.run.time);
+}
+
+int report_run(const Options& options, const Discretisation& of, const RunResult& result, bool usual_mesh) {
     write_energies(options, result);
     const auto made = static_cast<double>(std::max<std::int64_t>(result.clock.steps - result.first_step, 1));
     fmt::print("{} steps, {} repeated, dt {:.6f}, norm of the energies {:.10e}\n", result.clock.steps, result.clock.rejections, result.clock.dt,
-               norm(result.state.energies));
+               result.norm);
     fmt::print("{:.2f} s, {:.3f} ms a step\n\n", result.seconds, 1e3 * result.seconds / made);
-    return report(checks_of(of, options.run, result, options.mesh.empty())) ? 0 : 1;
+    return report(checks_of(of, options.run, result, usual_mesh)) ? 0 : 1;
+}
+
+// The whole of a mesh, on one device or two.
+int run_alone(Options& options, Case about, const Communicator& ranks) {
+    const Discretisation of(std::move(about.problem), options.order, std::move(about.mesh), about.where);
+    suit_threads(of);
+    print_case(options, of.problem, static_cast<std::int64_t>(of.zones()), static_cast<std::int64_t>(of.nodes()));
+    RunResult result;
+    if (options.corner_force == "reference") {
+        const auto on = make_reference_operator(of, options.run.cfl, options.run.tolerance);
+        result = watched(options, true, [&](const RunSettings& how) { return run_hydro(*on, of, how); });
+    } else {
+        result = run_kernels(options, of, ranks);
+    }
+    return report_run(options, of, result, options.mesh.empty());
+}
+
+// Zones a second of time steps on a box of this rank's own.
+double measured_speed(const Options& options, Machine& machine, const Case& about) {
+    constexpr int steps = 3;
+    const int dimension = about.problem.dimension, cells = dimension == 2 ? 24 : 8;
+    const Discretisation of(about.problem, options.order, quad_box({dimension, {cells, cells, cells}}));
+    KernelOperator::Settings settings = operator_settings(options);
+    KernelOperator on(*machine.backend, *machine.library, of, options.run.scheme, settings);
+    Stepper stepper(on, options.run.scheme, of.first);
+    stepper.step(options.run.time);
+    const double seconds = machine.backend->seconds({}, [&] {
+        for (int i = 0; i < steps; ++i) stepper.step(options.run.time);
+    });
+    return static_cast<double>(of.zones()) / seconds;
+}
+
+void print_parts(const ZonePart& part) {
+    std::vector<double> all(static_cast<std::size_t>(2 * part.ranks().size()));
+    const std::array<double, 2> own{static_cast<double>(part.own_nodes()), static_cast<double>(part.here().zones())};
+    part.ranks().all_gather(own, hone::equal_counts(part.ranks(), 2), all);
+    if (part.ranks().rank() > 0) return;
+    fmt::print("{} ranks, by {}; nodes of each (and zones around them):", part.ranks().size(), part.ranks().transport());
+    for (std::size_t at = 0; at < all.size(); at += 2) fmt::print(" {} ({})", all[at], all[at + 1]);
+    fmt::print("\n");
+}
+
+// A rank's part of the mesh, on a device of its own. What is known of places is checked by runs on one rank; total energy here, too.
+int run_part(Options& options, const Case& about, Communicator& ranks) {
+    if (options.corner_force == "reference")
+        throw hone::Error("--corner-force reference", fmt::format("there are {} ranks", ranks.size()), "start one, or use kernels");
+    if (options.share) throw hone::Error("--share", "there are several ranks", "give them parts by --speeds");
+    hone::DiskCache cache(hone::DiskCache::default_folder());
+    std::vector<Machine> machines = machines_of(options, ranks, cache);
+    Machine& machine = machines.front();
+    const auto look_up = [&] { machine.look_up_in(hone::known_records(hone::built_in_families(), options.records)); };
+    look_up();
+    const double speed = speed_of_rank(options.sharing, ranks, machine.name(), [&] { return measured_speed(options, machine, about); });
+    const ZonePart part(ranks, about.problem, options.order, about.mesh, about.where, speed, hone::parse_cutter(options.sharing.cutter));
+    if (options.tune > 0) {
+        // Rank 0, for its part: kernels of the other sizes are found from there.
+        if (ranks.rank() == 0) tune_if_asked(options, machines, part.here());
+        ranks.barrier();
+        look_up();
+    }
+    KernelOperator::Settings settings = operator_settings(options);
+    settings.part = &part;
+    // What suits a mesh is decided by the whole of it.
+    if (!settings.mass) settings.mass = usual_mass_form(part.here().velocity_mass, part.whole_nodes());
+    KernelOperator on(*machine.backend, *machine.library, part.here(), options.run.scheme, settings);
+    options.run.configurations = on.configurations();
+    suit_threads(part.here());
+    const bool speaks = ranks.rank() == 0;
+    if (speaks) {
+        print_case(options, about.problem, part.whole_zones(), part.whole_nodes());
+        print_kernels(machine.name(), on);
+    }
+    print_parts(part);
+    const RunResult result = watched(options, speaks, [&](const RunSettings& how) { return run_hydro(on, part, how); });
+    if (!speaks) return 0;
+    print_iterations(on);
+    return report_run(options, part.here(), result, false);
+}
+
+int run_rank(Options options, Communicator& ranks) {
+    options.run.scheme = parse_scheme(options.scheme);
+    if (options.mass != "best") options.run.mass = parse_mass_form(options.mass);
+    Case about = make_case(options);
+    options.run.time = options.time > 0 ? options.time : about.problem.time;
+    return ranks.size() == 1 ? run_alone(options, std::move(about), ranks) : run_part(options, about, ranks);
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     Options options;
     CLI::App app{"Lagrangian hydrodynamics of high order on quadrilaterals and hexahedra, with tuned kernels."};
     declare_problem(app, options);
@@ -274,10 +388,9 @@ int main(int argc, char** argv) try {
         "  hydro --dimension 3 --scheme rk4                             with published steps and norm\n"
         "  hydro --mesh examples/mesh/quarter.mesh --refine 2 --problem noh --energy-chart energy.svg\n"
         "  hydro --order 4 --zones 8,8 --tune 60 --db tuned\n"
-        "  hydro --dimension 3 --zones 32,32,32 --device cuda:0,cpu --db tuned   on both, in the ratio that ends them together");
-    CLI11_PARSE(app, argc, argv);
-    return run(options);
-} catch (const std::exception& error) {
-    fmt::print(stderr, "hydro: {}\n", error.what());
-    return 2;
+        "  hydro --dimension 3 --zones 32,32,32 --device cuda:0,cpu --db tuned   on both, in the ratio that ends them together\n"
+        "  mpirun -n 4 hydro --zones 64,64                              four ranks, each with a part of the mesh");
+    std::string devices;
+    app.callback([&] { devices = options.split == "mesh" ? options.device : ""; });
+    return run_on_ranks("hydro", app, argc, argv, devices, [&](Communicator& ranks) { return run_rank(options, ranks); });
 }

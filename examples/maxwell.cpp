@@ -2,6 +2,9 @@
 //
 //     maxwell [--equation maxwell_3d|maxwell_2d_tm|acoustics_3d] [--order 3] [--cells 8 | --mesh FILE.msh] [--time 0.5] ...
 //
+//     mpirun -n 4 maxwell --cells 32              ranks in processes, each with a part of the mesh (docs/many-devices.md)
+//     maxwell --device cuda:0,cuda:1              ranks in threads of this process
+//
 // docs/solve-maxwell.md tells what can be done with it. Exit code 0: the checks printed at the end hold; 1: one does not; 2: wrong input.
 #include <fmt/format.h>
 
@@ -13,13 +16,16 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "examples/maxwell/rates.hpp"
 #include "examples/maxwell/wave_run.hpp"
 #include "examples/mesh/boxes.hpp"
 #include "examples/mesh/gmsh.hpp"
 #include "examples/mesh/renumber.hpp"
+#include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
+#include "examples/options/sharing.hpp"
 #include "examples/output/chart.hpp"
 #include "examples/output/check.hpp"
 #include "examples/output/progress.hpp"
@@ -28,11 +34,14 @@
 #include "generator/families/built_in_families.hpp"
 #include "generator/text.hpp"
 #include "generator/value.hpp"
+#include "runtime/ranks/device_of_rank.hpp"
 #include "tuning_db/places.hpp"
 
 namespace {
 
 using namespace hone::examples;
+using hone::Communicator;
+using hone::Reduction;
 namespace text = hone::text;
 
 struct Options {
@@ -44,6 +53,7 @@ struct Options {
     bool renumber = true;
     std::string energy_file, chart_file, rates_file, rates_chart, arithmetic = "strict";
     std::vector<std::string> charted_rates;
+    SharingOptions sharing;
     WaveRunSettings run;
 };
 
@@ -93,7 +103,8 @@ void declare_results(CLI::App& app, Options& o) {
 }
 
 void declare_kernels(CLI::App& app, Options& o) {
-    add_device(app, o.device, o.records);
+    add_device(app, o.device, o.records, "; several by commas: for the ranks of a host, or for as many in one process");
+    add_sharing(app, o.sharing);
     add_tune(app, o.tune);
     app.add_option("--form", o.form,
                    "of a Runge-Kutta stage: kernels (volume, surface, update) or fused (one problem; its configuration says what is fused)")
@@ -151,24 +162,31 @@ Mesh make_mesh(const Options& options) {
     return wave_equation(options.equation).dimension == 3 ? kuhn_box(box) : triangle_box(box);
 }
 
-Discretisation discretise(const Options& options, int order) {
-    const std::string where = options.mesh.empty() ? "box" : options.mesh;
-    Mesh mesh = make_mesh(options);
-    for (const auto& [name, material] : materials(options))
-        if (std::find(mesh.materials.begin(), mesh.materials.end(), name) == mesh.materials.end())
-            throw hone::Error("--material " + name, where + " has no such group of elements",
-                              hone::did_you_mean(name, mesh.materials) + fmt::format("it has {}", fmt::join(mesh.materials, ", ")));
-    if (options.renumber) mesh = reordered(mesh, cuthill_mckee(mesh, match_faces(mesh, where)));
-    return {options.equation, order, std::move(mesh), materials(options), where};
+// What a run is about, the same on all ranks.
+struct Case {
+    std::string where;
+    Mesh mesh;
+    std::map<std::string, Material> materials;
+};
+
+Case make_case(const Options& options) {
+    Case result{options.mesh.empty() ? "box" : options.mesh, make_mesh(options), materials(options)};
+    for (const auto& [name, material] : result.materials)
+        if (std::find(result.mesh.materials.begin(), result.mesh.materials.end(), name) == result.mesh.materials.end())
+            throw hone::Error("--material " + name, result.where + " has no such group of elements",
+                              hone::did_you_mean(name, result.mesh.materials) + fmt::format("it has {}", fmt::join(result.mesh.materials, ", ")));
+    if (options.renumber) result.mesh = reordered(result.mesh, cuthill_mckee(result.mesh, match_faces(result.mesh, result.where)));
+    return result;
 }
 
 // The first fields, and whether they are an exact solution's.
-std::pair<Discretisation::Solution, bool> first_fields(const Options& options, const Discretisation& of) {
+std::pair<Discretisation::Solution, bool> first_fields(const Options& options, const Mesh& mesh) {
+    const WaveEquation& equation = wave_equation(options.equation);
     std::string first = options.first;
     if (first == "automatic") first = options.mesh.empty() && options.walls == "reflecting" ? "cavity" : "pulse";
-    if (first == "cavity") return {cavity(*of.equation), true};
-    if (first == "cylinder") return {cylinder_mode(*of.equation), true};
-    return {pulse(*of.equation, of.mesh), false};
+    if (first == "cavity") return {cavity(equation), true};
+    if (first == "cylinder") return {cylinder_mode(equation), true};
+    return {pulse(equation, mesh), false};
 }
 
 std::vector<int> orders(const Options& options) {
@@ -204,26 +222,31 @@ bool check_energy(const Options& options, const WaveRunResult& result) {
     return good;
 }
 
-bool check_error(const Options& options, const Discretisation& of, const Discretisation::Solution& solution, const WaveRunResult& result) {
-    const double error = of.error(result.fields, solution, result.time());
+bool check_error(const Options& options, double error, const WaveRunResult& result) {
     fmt::print("L2 error over all fields at time {:.6g}: {:.4e}\n", result.time(), error);
     constexpr double part_of_table = 0.5;
     const bool box = options.mesh.empty() && options.precision == "f64" && options.run.step_part == part_of_table;
     for (const KnownError& known : known_errors) {
-        if (!box || known.equation != options.equation || known.order != of.element->order || known.cells != options.cells) continue;
+        if (!box || known.equation != options.equation || std::to_string(known.order) != options.orders || known.cells != options.cells) continue;
         if (std::abs(known.time - result.time()) > 1e-9) continue;
         return report(std::abs(error / known.error - 1) < 0.01, fmt::format("known to be {:.3e}, within 1 %", known.error));
     }
     return true;
 }
 
-// What all runs on a device share.
+// What all runs of a rank share.
 struct Machine {
-    explicit Machine(const Options& options)
-        : cache(hone::DiskCache::default_folder()), backend(hone::make_backend(options.device, cache)), records(options.records) {}
+    Machine(const Options& options, Communicator& all)
+        : ranks(all),
+          cache(hone::DiskCache::default_folder()),
+          backend(hone::make_backend(hone::device_of_rank(options.device, all), cache)),
+          records(options.records) {}
 
     hone::KernelLibrary library() const { return {*backend, hone::known_records(hone::built_in_families(), records), hone::built_in_families()}; }
+    const std::string& name() const { return backend->device().fingerprint.name; }
+    bool speaks() const { return ranks.rank() == 0; }
 
+    Communicator& ranks;
     hone::DiskCache cache;
     std::unique_ptr<hone::Backend> backend;
     std::filesystem::path records;
@@ -233,22 +256,65 @@ hone::Precision precision_of(const Options& options) {
     return options.precision == "f32" ? hone::Precision::f32 : hone::Precision::f64;
 }
 
-void tune_if_asked(const Options& options, const Machine& machine, const Discretisation& of) {
+// Elements a second of time steps on a box of this rank's own.
+double measured_speed(const Options& options, const Machine& machine, const Case& of, int order) {
+    constexpr int steps = 3, largest_box = 32;
+    const int dimension = of.mesh.dimension, simplices = dimension == 3 ? 6 : 2;
+    const double share = static_cast<double>(of.mesh.size()) / machine.ranks.size() / simplices;
+    const int cells = std::clamp(static_cast<int>(std::pow(share, 1.0 / dimension)), 2, largest_box);
+    const Box box{{cells, cells, cells}};
+    const Discretisation own(options.equation, order, dimension == 3 ? kuhn_box(box) : triangle_box(box));
+    hone::KernelLibrary library = machine.library();
+    WaveSolver solver(*machine.backend, library, own, precision_of(options), parse_form(options.form), {}, options.arithmetic);
+    solver.set_fields(own.interpolated(cavity(*own.equation), 0));
+    solver.set_step(own.stable_step());
+    const auto seconds = [&] {
+        return machine.backend->seconds({}, [&] {
+            for (int i = 0; i < steps; ++i) solver.step();
+        });
+    };
+    return own.size() / std::min({seconds(), seconds(), seconds()});
+}
+
+WavePart make_part(const Options& options, const Machine& machine, const Case& of, int order) {
+    const double speed = speed_of_rank(options.sharing, machine.ranks, machine.name(), [&] { return measured_speed(options, machine, of, order); });
+    return {machine.ranks, options.equation, order, of.mesh, of.materials, of.where, speed, hone::parse_cutter(options.sharing.cutter)};
+}
+
+// Rank 0, for its part: kernels of the other sizes are found from there.
+void tune_if_asked(const Options& options, const Machine& machine, const WavePart& part) {
     if (options.tune <= 0) return;
-    tune_first(*machine.backend, stage_problems(of, precision_of(options), parse_form(options.form), options.arithmetic),
-               hone::own_records(machine.records), options.tune, tell_tuned);
+    if (machine.speaks())
+        tune_first(*machine.backend, stage_problems(part.here(), precision_of(options), parse_form(options.form), options.arithmetic),
+                   hone::own_records(machine.records), options.tune, tell_tuned);
+    machine.ranks.barrier();
 }
 
 // `step_seconds`: of a whole step; 0 where none was made.
-void report(const Options& options, const Discretisation& of, const WaveSolver& solver, const Machine& machine, double step_seconds) {
+void report(const Options& options, const WavePart& part, const WaveSolver& solver, const Machine& machine, double step_seconds) {
+    const double operations = all_reduce(machine.ranks, Reduction::sum, solver.operations_per_step());
+    if (!machine.speaks()) return;
+    if (machine.ranks.size() > 1 && step_seconds > 0)
+        fmt::print("\n{} ranks: {:.4g} ms a step, {:.1f} GFLOP/s, {:.1f} M unknowns/s in all; of rank 0:", machine.ranks.size(), 1e3 * step_seconds,
+                   operations / step_seconds * 1e-9,
+                   static_cast<double>(part.whole()) * part.here().equation->field_count() * part.here().nodes() / step_seconds * 1e-6);
     fmt::print("\n{}", rates_table(solver, step_seconds));
-    if (!options.rates_file.empty())
-        append_rates(options.rates_file, machine.backend->device().fingerprint.name, of, options.precision, solver, step_seconds);
+    if (!options.rates_file.empty()) append_rates(options.rates_file, machine.name(), part.here(), options.precision, solver, step_seconds);
 }
 
-int run(const Options& options, const Machine& machine, int order) {
-    const Discretisation of = discretise(options, order);
-    tune_if_asked(options, machine, of);
+void print_parts(const WavePart& part) {
+    std::vector<double> all(static_cast<std::size_t>(2 * part.ranks().size()));
+    const std::array<double, 2> own{static_cast<double>(part.own()), static_cast<double>(part.boundary())};
+    part.ranks().all_gather(own, hone::equal_counts(part.ranks(), 2), all);
+    if (part.ranks().rank() > 0 || part.ranks().size() == 1) return;
+    fmt::print("{} ranks, by {}; elements of each (those at others):", part.ranks().size(), part.ranks().transport());
+    for (std::size_t at = 0; at < all.size(); at += 2) fmt::print(" {} ({})", all[at], all[at + 1]);
+    fmt::print("\n");
+}
+
+int run(Options options, const Machine& machine, const Case& of, int order) {
+    const WavePart part = make_part(options, machine, of, order);
+    tune_if_asked(options, machine, part);
     std::map<std::string, std::string> configurations;
     StageForm form = parse_form(options.form);
     if (!options.run.restart.empty()) {
@@ -257,50 +323,58 @@ int run(const Options& options, const Machine& machine, int order) {
         form = parse_form(checkpoint.form);
     }
     hone::KernelLibrary library = machine.library();
-    WaveSolver solver(*machine.backend, library, of, precision_of(options), form, configurations, options.arithmetic);
-    const auto [steps, dt] = planned_steps(of, options.run);
-    fmt::print("{} of order {} on {} elements ({} unknowns), {}, {} steps of {:.4g}, on {}\n", of.equation->name, order, of.size(),
-               text::grouped(of.words()), options.precision, steps, dt, machine.backend->device().fingerprint.name);
-    const auto [solution, exact] = first_fields(options, of);
+    WaveSolver solver(*machine.backend, library, part, precision_of(options), form, configurations, options.arithmetic);
+    const auto [steps, dt] = planned_steps(part.here(), options.run);
+    if (machine.speaks())
+        fmt::print("{} of order {} on {} elements ({} unknowns), {}, {} steps of {:.4g}, on {}\n", options.equation, order, part.whole(),
+                   text::grouped(part.whole() * part.here().equation->field_count() * part.here().nodes()), options.precision, steps, dt,
+                   machine.name());
+    print_parts(part);
+    const auto [solution, exact] = first_fields(options, of.mesh);
     WaveRunSettings settings = options.run;
-    Progress progress("time steps", steps);
-    settings.progress = [&](std::int64_t done, std::int64_t, double energy) { progress.at(done, fmt::format("energy {:.6g}", energy)); };
-    const WaveRunResult result = run_waves(solver, of, precision_of(options), form, of.interpolated(solution, 0), settings);
-    progress.clear();
-    write_energy(options, result);
+    std::optional<Progress> progress;
+    if (machine.speaks()) {
+        progress.emplace("time steps", steps);
+        settings.progress = [&](std::int64_t done, std::int64_t, double energy) { progress->at(done, fmt::format("energy {:.6g}", energy)); };
+    }
+    const WaveRunResult result = run_waves(solver, part, precision_of(options), form, part.here().interpolated(solution, 0), settings);
+    progress.reset();
+    if (machine.speaks()) write_energy(options, result);
     const double step_seconds = result.done > result.first ? result.seconds / static_cast<double>(result.done - result.first) : 0;
     for (int i = 0; i < options.timed_steps; ++i) solver.timed_step();
-    report(options, of, solver, machine, step_seconds);
+    report(options, part, solver, machine, step_seconds);
+    const double error = exact ? part.error(result.fields, solution, result.time()) : 0;
+    if (!machine.speaks()) return 0;
     fmt::print("\n");
     bool good = check_energy(options, result);
-    if (exact) good = check_error(options, of, solution, result) && good;
+    if (exact) good = check_error(options, error, result) && good;
     return good ? 0 : 1;
 }
 
 // A few steps of each order, for their speed alone.
-int sweep(const Options& options, const Machine& machine, const std::vector<int>& all) {
+int sweep(const Options& options, const Machine& machine, const Case& of, const std::vector<int>& all) {
     constexpr int warm_up = 2;
     std::vector<RateRow> rows;
     for (const int order : all) {
-        const Discretisation of = discretise(options, order);
-        tune_if_asked(options, machine, of);
+        const WavePart part = make_part(options, machine, of, order);
+        tune_if_asked(options, machine, part);
         hone::KernelLibrary library = machine.library();
-        WaveSolver solver(*machine.backend, library, of, precision_of(options), parse_form(options.form), {}, options.arithmetic);
-        solver.set_fields(of.interpolated(first_fields(options, of).first, 0));
-        solver.set_step(of.stable_step(options.run.step_part));
+        WaveSolver solver(*machine.backend, library, part, precision_of(options), parse_form(options.form), {}, options.arithmetic);
+        solver.set_fields(part.here().interpolated(first_fields(options, of.mesh).first, 0));
+        solver.set_step(part.here().stable_step(options.run.step_part));
         for (int i = 0; i < warm_up + options.timed_steps; ++i) solver.timed_step();
         const double seconds = machine.backend->seconds({}, [&] {
             for (int i = 0; i < options.timed_steps; ++i) solver.step();
         });
         const double step_seconds = seconds / std::max(options.timed_steps, 1);
-        fmt::print("\n{} of order {} on {} elements, {}, on {}", of.equation->name, order, of.size(), options.precision,
-                   machine.backend->device().fingerprint.name);
-        report(options, of, solver, machine, step_seconds);
-        const std::string& device = machine.backend->device().fingerprint.name;
-        for (const KernelRate& rate : solver.rates()) rows.push_back({device, options.equation, options.precision, rate.name, order, rate.gflops()});
-        rows.push_back({device, options.equation, options.precision, "step", order, solver.operations_per_step() / step_seconds * 1e-9});
+        if (machine.speaks())
+            fmt::print("\n{} of order {} on {} elements, {}, on {}", options.equation, order, part.whole(), options.precision, machine.name());
+        report(options, part, solver, machine, step_seconds);
+        for (const KernelRate& rate : solver.rates())
+            rows.push_back({machine.name(), options.equation, options.precision, rate.name, order, rate.gflops()});
+        rows.push_back({machine.name(), options.equation, options.precision, "step", order, solver.operations_per_step() / step_seconds * 1e-9});
     }
-    if (!options.rates_chart.empty()) write_chart(options.rates_chart, rates_chart(rows, options.equation, options.precision));
+    if (machine.speaks() && !options.rates_chart.empty()) write_chart(options.rates_chart, rates_chart(rows, options.equation, options.precision));
     return 0;
 }
 
@@ -314,27 +388,35 @@ int draw(const Options& options) {
     return 0;
 }
 
+int run_rank(Options options, Communicator& ranks) {
+    if (!options.charted_rates.empty()) return ranks.rank() == 0 ? draw(options) : 0;
+    const Machine machine(options, ranks);
+    const bool cuda = machine.backend->device().fingerprint.target == hone::Target::cuda;
+    if (options.cells == 0) options.cells = static_cast<int>(all_reduce(ranks, Reduction::smallest, cuda ? 32 : 8));
+    const std::vector<int> all = orders(options);
+    const Case of = make_case(options);
+    return all.size() == 1 ? run(options, machine, of, all.front()) : sweep(options, machine, of, all);
+}
+
 }  // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     Options options;
     CLI::App app{"Electromagnetic waves or sound on an unstructured mesh, by discontinuous Galerkin with tuned kernels."};
-    declare_problem(app, options);
-    declare_results(app, options);
-    declare_kernels(app, options);
+    try {
+        declare_problem(app, options);
+        declare_results(app, options);
+        declare_kernels(app, options);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "maxwell: {}\n", error.what());
+        return 2;
+    }
     app.footer(
         "Examples:\n"
         "  maxwell                                                        the cavity, with its error\n"
         "  maxwell --equation acoustics_3d --cells 4 --order 5            sound in a box\n"
         "  maxwell --mesh examples/mesh/cylinder.msh --initial cylinder --time 2 --frames waves\n"
-        "  maxwell --order 1..7 --rates rates.csv                         speed over order");
-    CLI11_PARSE(app, argc, argv);
-    if (!options.charted_rates.empty()) return draw(options);
-    const Machine machine(options);
-    if (options.cells == 0) options.cells = machine.backend->device().fingerprint.target == hone::Target::cuda ? 32 : 8;
-    const std::vector<int> all = orders(options);
-    return all.size() == 1 ? run(options, machine, all.front()) : sweep(options, machine, all);
-} catch (const std::exception& error) {
-    fmt::print(stderr, "maxwell: {}\n", error.what());
-    return 2;
+        "  maxwell --order 1..7 --rates rates.csv                         speed over order\n"
+        "  mpirun -n 4 maxwell --cells 16                                 four ranks, each with a part of the mesh");
+    return run_on_ranks("maxwell", app, argc, argv, options.device, [&](Communicator& ranks) { return run_rank(options, ranks); });
 }

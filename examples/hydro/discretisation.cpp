@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "examples/hydro/energy_mass.hpp"
 #include "generator/error.hpp"
@@ -30,8 +31,10 @@ double determinant(const double* j, int dimension) {
     return j[0] * (j[4] * j[8] - j[5] * j[7]) - j[1] * (j[3] * j[8] - j[5] * j[6]) + j[2] * (j[3] * j[7] - j[4] * j[6]);
 }
 
-// Rows that share a zone with each row, and no values.
-CsrMatrix pattern_of(const std::vector<std::int32_t>& zone_nodes, std::size_t per_zone, std::size_t nodes) {
+// Rows that share a zone with each row, and no values. Columns of a row have the order of the whole mesh, so that sums have.
+CsrMatrix pattern_of(const std::vector<std::int32_t>& zone_nodes, std::size_t per_zone, const std::vector<std::int32_t>& numbers) {
+    const std::size_t nodes = numbers.size();
+    const auto before = [&](int a, int b) { return numbers[static_cast<std::size_t>(a)] < numbers[static_cast<std::size_t>(b)]; };
     std::vector<std::vector<int>> zones_of(nodes);
     for (std::size_t i = 0; i < zone_nodes.size(); ++i) zones_of[static_cast<std::size_t>(zone_nodes[i])].push_back(static_cast<int>(i / per_zone));
     CsrMatrix matrix{{0}, {}, {}};
@@ -42,7 +45,7 @@ CsrMatrix pattern_of(const std::vector<std::int32_t>& zone_nodes, std::size_t pe
             const auto begin = zone_nodes.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(zone) * per_zone);
             row.insert(row.end(), begin, begin + static_cast<std::ptrdiff_t>(per_zone));
         }
-        std::sort(row.begin(), row.end());
+        std::sort(row.begin(), row.end(), before);
         row.erase(std::unique(row.begin(), row.end()), row.end());
         matrix.columns.insert(matrix.columns.end(), row.begin(), row.end());
         matrix.row_starts.push_back(static_cast<int>(matrix.columns.size()));
@@ -51,27 +54,60 @@ CsrMatrix pattern_of(const std::vector<std::int32_t>& zone_nodes, std::size_t pe
     return matrix;
 }
 
-double& entry(CsrMatrix& matrix, std::int32_t row, std::int32_t column) {
+double& entry(CsrMatrix& matrix, const std::vector<std::int32_t>& numbers, std::int32_t row, std::int32_t column) {
     const auto begin = matrix.columns.begin() + matrix.row_starts[static_cast<std::size_t>(row)];
     const auto end = matrix.columns.begin() + matrix.row_starts[static_cast<std::size_t>(row) + 1];
-    return matrix.values[static_cast<std::size_t>(std::lower_bound(begin, end, column) - matrix.columns.begin())];
+    const auto before = [&](int a, int b) { return numbers[static_cast<std::size_t>(a)] < numbers[static_cast<std::size_t>(b)]; };
+    return matrix.values[static_cast<std::size_t>(std::lower_bound(begin, end, column, before) - matrix.columns.begin())];
 }
 
-// By all threads, in an order that does not depend on how many they are.
-template <typename Term>
-double sum_in_chunks(std::size_t terms, const Term& term) {
-    constexpr std::size_t chunk = 1024;
-    std::vector<double> sums((terms + chunk - 1) / chunk);
-#pragma omp parallel for schedule(static)
-    for (std::size_t i = 0; i < sums.size(); ++i)
-        for (std::size_t at = i * chunk; at < std::min(terms, (i + 1) * chunk); ++at) sums[i] += term(at);
-    return std::accumulate(sums.begin(), sums.end(), 0.0);
+// All of a mesh.
+ZoneSelection everything(const QuadMesh& mesh, const QuadLattice& lattice) {
+    ZoneSelection all{std::vector<int>(mesh.zones.size()), std::vector<std::int32_t>(static_cast<std::size_t>(lattice.nodes))};
+    std::iota(all.zones.begin(), all.zones.end(), 0);
+    std::iota(all.nodes.begin(), all.nodes.end(), 0);
+    return all;
+}
+
+// Zone and corner of the mesh that lie nearest to the origin.
+std::pair<std::size_t, std::size_t> corner_at_origin(const QuadMesh& mesh) {
+    std::size_t nearest = 0;
+    const auto corners = static_cast<std::size_t>(mesh.corners());
+    const auto distance = [&](std::size_t i) {
+        const Point& at = mesh.vertices[static_cast<std::size_t>(mesh.zones[i / corners][i % corners])];
+        return std::hypot(at[0], at[1], at[2]);
+    };
+    for (std::size_t i = 1; i < mesh.zones.size() * corners; ++i)
+        if (distance(i) < distance(nearest)) nearest = i;
+    return {nearest / corners, nearest % corners};
+}
+
+double sum_of(const std::vector<double>& parts) {
+    return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
 }  // namespace
 
 Discretisation::Discretisation(HydroProblem of, int order_of, QuadMesh on, const std::string& where)
     : problem(std::move(of)), order(order_of), dimension(on.dimension), mesh(std::move(on)), quadrature(gauss_legendre(2 * order)) {
+    const QuadLattice lattice = number_lattice(mesh, std::clamp(order, 1, 8), where.c_str());
+    discretise(mesh, lattice, everything(mesh, lattice), where);
+    first_length = length_of(sum_of(zone_sizes), std::ssize(zone_sizes));
+}
+
+Discretisation::Discretisation(HydroProblem of, int order_of, const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection,
+                               const std::string& where)
+    : problem(std::move(of)), order(order_of), dimension(whole.dimension), quadrature(gauss_legendre(2 * order)) {
+    mesh.dimension = dimension;
+    mesh.vertices = whole.vertices;
+    for (const int zone : selection.zones) {
+        mesh.zones.push_back(whole.zones[static_cast<std::size_t>(zone)]);
+        mesh.attributes.push_back(whole.attributes[static_cast<std::size_t>(zone)]);
+    }
+    discretise(whole, lattice, selection, where);
+}
+
+void Discretisation::discretise(const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection, const std::string& where) {
     if (order < 1 || order > 8) throw Error("order of " + problem.name, fmt::format("it is {}", order), "use 1 to 8");
     if (dimension != problem.dimension)
         throw Error(where, fmt::format("it has {} dimensions, {} has {}", dimension, problem.name, problem.dimension),
@@ -79,17 +115,20 @@ Discretisation::Discretisation(HydroProblem of, int order_of, QuadMesh on, const
     kinematic = lagrange_table(lobatto_nodes(order), quadrature.points);
     thermodynamic = bernstein_table(order - 1, quadrature.points);
     tabulate();
-    const QuadLattice lattice = number_lattice(mesh, order, where.c_str());
-    zone_nodes = lattice.zone_nodes;
-    nodes_ = static_cast<std::size_t>(lattice.nodes);
+    nodes_ = selection.nodes.size();
+    std::vector<std::int32_t> here(static_cast<std::size_t>(lattice.nodes), -1);
+    for (std::size_t node = 0; node < nodes_; ++node) here[static_cast<std::size_t>(selection.nodes[node])] = static_cast<std::int32_t>(node);
+    for (const int zone : selection.zones)
+        for (std::size_t node = 0; node < nodes_of_zone(); ++node)
+            zone_nodes.push_back(here[static_cast<std::size_t>(lattice.zone_nodes[static_cast<std::size_t>(zone) * nodes_of_zone() + node])]);
     place_nodes();
-    hold_walls(lattice);
-    measure(where);
-    assemble_velocity_mass();
+    hold_walls(whole, lattice, selection);
+    measure(selection, where);
+    assemble_velocity_mass(selection);
     velocity_mass.elements = {dimension, order, 2 * order, zone_nodes, mass};
     assemble_energy_mass();
     set_first_energies();
-    if (problem.blast > 0) set_blast();
+    if (problem.blast > 0) set_blast(whole, selection);
     set_first_velocities();
 }
 
@@ -129,27 +168,27 @@ void Discretisation::place_nodes() {
         }
 }
 
-void Discretisation::hold_walls(const QuadLattice& lattice) {
-    velocity_mass.components = dimension;
-    velocity_mass.fixed.resize(static_cast<std::size_t>(dimension));
-    const std::size_t per_side = mesh.sides.empty() ? 0 : lattice.side_nodes.size() / mesh.sides.size();
-    for (std::size_t side = 0; side < mesh.sides.size(); ++side) {
-        const int axis = mesh.sides[side].attribute - 1;
+void Discretisation::hold_walls(const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection) {
+    const auto d = static_cast<std::size_t>(dimension);
+    std::vector<unsigned> held(static_cast<std::size_t>(lattice.nodes));  // of each node of the whole a bit for each component
+    const std::size_t per_side = whole.sides.empty() ? 0 : lattice.side_nodes.size() / whole.sides.size();
+    for (std::size_t side = 0; side < whole.sides.size(); ++side) {
+        const int axis = whole.sides[side].attribute - 1;
         if (axis < 0 || axis >= dimension) continue;
-        auto& held = velocity_mass.fixed[static_cast<std::size_t>(axis)];
-        for (std::size_t i = 0; i < per_side; ++i) held.push_back(lattice.side_nodes[side * per_side + i]);
+        for (std::size_t i = 0; i < per_side; ++i) held[static_cast<std::size_t>(lattice.side_nodes[side * per_side + i])] |= 1U << axis;
     }
-    for (auto& held : velocity_mass.fixed) {
-        std::sort(held.begin(), held.end());
-        held.erase(std::unique(held.begin(), held.end()), held.end());
-    }
+    velocity_mass.components = dimension;
+    velocity_mass.fixed.resize(d);
+    for (std::size_t node = 0; node < nodes_; ++node)
+        for (std::size_t c = 0; c < d; ++c)
+            if ((held[static_cast<std::size_t>(selection.nodes[node])] >> c & 1U) != 0) velocity_mass.fixed[c].push_back(static_cast<int>(node));
 }
 
-void Discretisation::measure(const std::string& where) {
+void Discretisation::measure(const ZoneSelection& selection, const std::string& where) {
     const std::size_t points = points_of_zone();
     const auto d = static_cast<std::size_t>(dimension);
-    double volume = 0;
     for (std::size_t zone = 0; zone < zones(); ++zone) {
+        zone_sizes.push_back(0);
         gamma.push_back(problem.gamma(place_in_zone(mesh, zone, {0.5, 0.5, 0.5})));
         for (std::size_t point = 0; point < points; ++point) {
             std::vector<double> jacobian(d * d);
@@ -161,20 +200,24 @@ void Discretisation::measure(const std::string& where) {
                 }
             const double size = determinant(jacobian.data(), dimension);
             if (!(size > 0))
-                throw Error(where, fmt::format("zone {} is inverted or flat", zone), "let its corners go around as a right-handed cube's do");
+                throw Error(where, fmt::format("zone {} is inverted or flat", selection.zones[zone]),
+                            "let its corners go around as a right-handed cube's do");
             const double density = problem.density(place_in_zone(mesh, zone, from_line(quadrature.points, point, dimension)));
             mass.push_back(density * size * weights[point]);
-            volume += size * weights[point];
+            zone_sizes.back() += size * weights[point];
             first_jacobian.insert(first_jacobian.end(), jacobian.begin(), jacobian.end());
         }
     }
-    first_length = std::pow(volume / static_cast<double>(zones()), 1.0 / dimension) / order;
 }
 
-void Discretisation::assemble_velocity_mass() {
+double Discretisation::length_of(double size, std::int64_t count) const {
+    return std::pow(size / static_cast<double>(count), 1.0 / dimension) / order;
+}
+
+void Discretisation::assemble_velocity_mass(const ZoneSelection& selection) {
     const std::size_t n = nodes_of_zone();
     const std::size_t points = points_of_zone();
-    CsrMatrix& matrix = velocity_mass.matrix = pattern_of(zone_nodes, n, nodes_);
+    CsrMatrix& matrix = velocity_mass.matrix = pattern_of(zone_nodes, n, selection.nodes);
     const std::size_t count = zones();
     const bool many = count * n * n > 10000;
 #pragma omp parallel if (many)
@@ -192,7 +235,7 @@ void Discretisation::assemble_velocity_mass() {
             const std::int32_t* const numbers = &zone_nodes[zone * n];
 #pragma omp ordered
             for (std::size_t i = 0; i < n; ++i)
-                for (std::size_t j = 0; j < n; ++j) entry(matrix, numbers[i], numbers[j]) += own[i * n + j];
+                for (std::size_t j = 0; j < n; ++j) entry(matrix, selection.nodes, numbers[i], numbers[j]) += own[i * n + j];
         }
     }
 }
@@ -240,23 +283,19 @@ void Discretisation::set_first_energies() {
 }
 
 // All of a blast is in the coefficient of the corner that lies nearest to the origin.
-void Discretisation::set_blast() {
-    std::size_t nearest = 0;
-    const auto corners = static_cast<std::size_t>(mesh.corners());
-    const auto distance = [&](std::size_t i) {
-        const Point& at = mesh.vertices[static_cast<std::size_t>(mesh.zones[i / corners][i % corners])];
-        return std::hypot(at[0], at[1], at[2]);
-    };
-    for (std::size_t i = 1; i < zones() * corners; ++i)
-        if (distance(i) < distance(nearest)) nearest = i;
-    const std::size_t zone = nearest / corners;
+void Discretisation::set_blast(const QuadMesh& whole, const ZoneSelection& selection) {
+    const auto [of_whole, corner] = corner_at_origin(whole);
+    const auto found = std::lower_bound(selection.zones.begin(), selection.zones.end(), static_cast<int>(of_whole));
+    if (found == selection.zones.end() || *found != static_cast<int>(of_whole)) return;
+    const auto zone = static_cast<std::size_t>(found - selection.zones.begin());
+    const auto corners = static_cast<std::size_t>(whole.corners());
     const auto words = static_cast<std::size_t>(dimension * dimension);
     double volume = 0;
     for (std::size_t point = 0; point < points_of_zone(); ++point)
         volume += weights[point] * determinant(&first_jacobian[(zone * points_of_zone() + point) * words], dimension);
     const auto k = static_cast<std::size_t>(order);
     std::size_t coefficient = 0;
-    for (int axis = dimension - 1; axis >= 0; --axis) coefficient = coefficient * k + (nearest % corners >> axis & 1) * (k - 1);
+    for (int axis = dimension - 1; axis >= 0; --axis) coefficient = coefficient * k + (corner >> axis & 1) * (k - 1);
     first.energies[zone * energies_of_zone() + coefficient] =
         problem.blast / static_cast<double>(corners) * static_cast<double>(energies_of_zone()) / volume;
 }
@@ -275,26 +314,41 @@ void Discretisation::set_first_velocities() {
 }
 
 double Discretisation::internal_energy(std::span<const double> energies) const {
-    const std::size_t n = energies_of_zone();
-    return sum_in_chunks(energies.size(), [&](std::size_t row) {
-        double share = 0;  // of this coefficient: the functions sum to one
-        for (std::size_t j = 0; j < n; ++j) share += energy_mass[row * n + j];
-        return share * energies[row];
-    });
+    return sum_of(internal_energies(energies));
 }
 
 double Discretisation::kinetic_energy(std::span<const double> velocities) const {
+    return sum_of(doubled_kinetic_energies(velocities, nodes_)) / 2;
+}
+
+std::vector<double> Discretisation::internal_energies(std::span<const double> energies) const {
+    const std::size_t n = energies_of_zone();
+    std::vector<double> sums(zones());
+    const std::size_t count = zones();
+#pragma omp parallel for schedule(static)
+    for (std::size_t zone = 0; zone < count; ++zone)
+        for (std::size_t row = zone * n; row < (zone + 1) * n; ++row) {
+            double share = 0;  // of this coefficient: the functions sum to one
+            for (std::size_t j = 0; j < n; ++j) share += energy_mass[row * n + j];
+            sums[zone] += share * energies[row];
+        }
+    return sums;
+}
+
+std::vector<double> Discretisation::doubled_kinetic_energies(std::span<const double> velocities, std::size_t nodes) const {
     const CsrMatrix& m = velocity_mass.matrix;
     const auto d = static_cast<std::size_t>(dimension);
-    const double twice = sum_in_chunks(nodes_, [&](std::size_t row) {
-        std::array<double, 3> products{};
-        for (auto i = static_cast<std::size_t>(m.row_starts[row]); i < static_cast<std::size_t>(m.row_starts[row + 1]); ++i)
-            for (std::size_t c = 0; c < d; ++c) products.at(c) += m.values[i] * velocities[c * nodes_ + static_cast<std::size_t>(m.columns[i])];
-        double sum = 0;
-        for (std::size_t c = 0; c < d; ++c) sum += velocities[c * nodes_ + row] * products.at(c);
-        return sum;
-    });
-    return twice / 2;
+    std::vector<double> sums((nodes + node_chunk - 1) / node_chunk);
+    const std::size_t count = sums.size();
+#pragma omp parallel for schedule(static)
+    for (std::size_t chunk = 0; chunk < count; ++chunk)
+        for (std::size_t row = chunk * node_chunk; row < std::min(nodes, (chunk + 1) * node_chunk); ++row) {
+            std::array<double, 3> products{};
+            for (auto i = static_cast<std::size_t>(m.row_starts[row]); i < static_cast<std::size_t>(m.row_starts[row + 1]); ++i)
+                for (std::size_t c = 0; c < d; ++c) products.at(c) += m.values[i] * velocities[c * nodes_ + static_cast<std::size_t>(m.columns[i])];
+            for (std::size_t c = 0; c < d; ++c) sums[chunk] += velocities[c * nodes_ + row] * products.at(c);
+        }
+    return sums;
 }
 
 }  // namespace hone::examples::hydro

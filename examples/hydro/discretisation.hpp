@@ -19,6 +19,12 @@ struct State {
     bool operator==(const State&) const = default;
 };
 
+/// Some zones of a mesh, and how their nodes are numbered here: a rank's part.
+struct ZoneSelection {
+    std::vector<int> zones;           ///< of the whole mesh, ascending
+    std::vector<std::int32_t> nodes;  ///< [node here]: its number in the whole mesh
+};
+
 /// A problem on a mesh in the spaces Qk and Qk-1: Dobrev, Kolev, Rieben, High-order curvilinear finite element methods for Lagrangian hydrodynamics,
 /// SIAM J. Sci. Comput. 34 (2012). Positions and velocities are continuous, their nodes those of Gauss and Lobatto; the specific internal energy has
 /// coefficients of Bernstein's polynomials in every zone; integrals are Gauss and Legendre's with 2k points a direction. Nodes, coefficients and
@@ -30,6 +36,10 @@ class Discretisation {
   public:
     /// Requires 1 <= order <= 8. Throws Error for zones that are inverted or flat. `where` says where the mesh comes from.
     Discretisation(HydroProblem problem, int order, QuadMesh mesh, const std::string& where = "box");
+    /// The same of some zones of a whole mesh, with the lattice that number_lattice makes of it. A node that zones elsewhere have, too, has a part of
+    /// its mass here; sums over zones have the order of the whole mesh. `first_length` is to be set by who knows all zones' sizes.
+    Discretisation(HydroProblem problem, int order, const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection,
+                   const std::string& where = "box");
 
     HydroProblem problem;
     int order;
@@ -45,6 +55,7 @@ class Discretisation {
     std::vector<double> gamma;             ///< [zone]
     std::vector<double> mass;              ///< [zone][point]: density times volume of the point, which never changes
     std::vector<double> first_jacobian;    ///< [zone][point][d][d]: d x_row / d xi_column at time 0
+    std::vector<double> zone_sizes;        ///< [zone]: area or volume at time 0
     double first_length = 0;               ///< h0: edge of a zone of average size, over the order
     MassSystem velocity_mass;              ///< of each component
     std::vector<double> energy_mass;       ///< [zone][k^d][k^d]
@@ -56,19 +67,28 @@ class Discretisation {
     std::size_t energies_of_zone() const { return static_cast<std::size_t>(power(order)); }
     std::size_t points_of_zone() const { return static_cast<std::size_t>(power(2 * order)); }
 
+    /// The edge of `count` zones' average, over the order.
+    double length_of(double size, std::int64_t count) const;
+
     double internal_energy(std::span<const double> energies) const;
     double kinetic_energy(std::span<const double> velocities) const;
+    /// What these are the sums of, from first to last: by zone; and by node_chunk of the first `nodes` nodes, these doubled.
+    std::vector<double> internal_energies(std::span<const double> energies) const;
+    std::vector<double> doubled_kinetic_energies(std::span<const double> velocities, std::size_t nodes) const;
+    /// Nodes whose numbers follow each other and are summed up first: what ranks share is made of whole ones.
+    static constexpr std::size_t node_chunk = 256;
 
   private:
     int power(int base) const { return dimension == 2 ? base * base : base * base * base; }
     void tabulate();
     void place_nodes();
-    void hold_walls(const QuadLattice& lattice);
-    void measure(const std::string& where);
-    void assemble_velocity_mass();
+    void discretise(const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection, const std::string& where);
+    void hold_walls(const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection);
+    void measure(const ZoneSelection& selection, const std::string& where);
+    void assemble_velocity_mass(const ZoneSelection& selection);
     void assemble_energy_mass();
     void set_first_energies();
-    void set_blast();
+    void set_blast(const QuadMesh& whole, const ZoneSelection& selection);
     void set_first_velocities();
 
     std::size_t nodes_ = 0;

@@ -79,10 +79,23 @@ std::vector<double> inverse_of(std::span<const double> block, int n) {
     return inverse;
 }
 
-BlockInverse::BlockInverse(Backend& backend, KernelLibrary& library, int n, std::span<const double> blocks)
+namespace {
+
+std::shared_ptr<const Kernel> chosen(const Backend& backend, KernelLibrary& library, const Problem& problem, const std::string& configuration) {
+    if (configuration.empty()) return library.kernel(problem);
+    return library.kernel(problem, built_in_families().of(problem).space(problem, backend.device().limits).parse(configuration));
+}
+
+}  // namespace
+
+Problem BlockInverse::problem(int n, std::int64_t zones) {
+    return built_in_families().parse_problem(fmt::format("batched_gemv m={0} n={0} precision=f64 batch={1}", n, zones));
+}
+
+BlockInverse::BlockInverse(Backend& backend, KernelLibrary& library, int n, std::span<const double> blocks, const std::string& configuration)
     : zones_(zones_of(n, blocks)),
       inverses_(backend, static_cast<std::int64_t>(blocks.size_bytes())),
-      kernel_(library.kernel(built_in_families().parse_problem(fmt::format("batched_gemv m={0} n={0} precision=f64 batch={1}", n, zones_)))) {
+      kernel_(chosen(backend, library, problem(n, zones_), configuration)) {
     const std::vector<double> inverses = all_inverses(n, blocks);
     backend.copy(inverses_.data(), inverses.data(), inverses_.bytes());
     backend.synchronise();

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/library.hpp"
@@ -17,7 +18,11 @@ class BlockInverse {
   public:
     /// `blocks` are [zones][n][n], n at most 512. Backend and library must outlive this. Throws Error for a block that is not positive definite,
     /// naming its zone.
-    BlockInverse(Backend& backend, KernelLibrary& library, int n, std::span<const double> blocks);
+    /// `configuration` stands in place of what the library would choose.
+    BlockInverse(Backend& backend, KernelLibrary& library, int n, std::span<const double> blocks, const std::string& configuration = "");
+
+    /// The problem of the product with so many blocks.
+    static Problem problem(int n, std::int64_t zones);
 
     /// x = inverse of the matrix times b; device arrays [zones][n], different ones.
     void apply(const void* b, void* x) const;

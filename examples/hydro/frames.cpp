@@ -2,13 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "examples/hydro/samples.hpp"
 #include "examples/output/vtk.hpp"
 #include "examples/output/vtk_elements.hpp"
 
 namespace hone::examples::hydro {
 
-Frames::Frames(const Discretisation& of, std::filesystem::path folder) : of_(of), folder_(std::move(folder)) {
+namespace {
+
+std::vector<int> all_zones(const Discretisation& of) {
+    std::vector<int> zones(of.zones());
+    std::iota(zones.begin(), zones.end(), 0);
+    return zones;
+}
+
+}  // namespace
+
+Frames::Frames(const Discretisation& of, std::filesystem::path folder) : Frames(of, all_zones(of), 0, 1, std::move(folder)) {
+}
+
+Frames::Frames(const ZonePart& part, std::filesystem::path folder)
+    : Frames(part.here(), part.own_zones(), part.ranks().rank(), part.ranks().size(), std::move(folder)) {
+}
+
+Frames::Frames(const Discretisation& of, std::vector<int> zones, int rank, int ranks, std::filesystem::path folder)
+    : of_(of), zones_(std::move(zones)), rank_(rank), ranks_(ranks), folder_(std::move(folder)) {
     std::filesystem::create_directories(folder_);
 }
 
@@ -21,11 +41,11 @@ void Frames::add(double time, const State& state) {
     std::vector<std::size_t> from;
     for (const auto& step : vtk_cube_lattice(of_.dimension, of_.order))
         from.push_back(static_cast<std::size_t>(step[0]) + width * (static_cast<std::size_t>(step[1]) + width * static_cast<std::size_t>(step[2])));
-    std::vector<Point> points(samples.places.size());
+    std::vector<Point> points(zones_.size() * samples.per_zone);
     std::array<std::vector<double>, 6> fields;  // velocity, density, energy, pressure
     for (auto& field : fields) field.resize(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
-        const std::size_t at = i / samples.per_zone * samples.per_zone + from[i % samples.per_zone];
+        const std::size_t at = static_cast<std::size_t>(zones_[i / samples.per_zone]) * samples.per_zone + from[i % samples.per_zone];
         points[i] = samples.places[at];
         for (std::size_t c = 0; c < 3; ++c) fields[c][i] = samples.velocities[at][c];
         fields[3][i] = samples.densities[at];
@@ -37,11 +57,11 @@ void Frames::add(double time, const State& state) {
     elements.field("density", {fields[3]});
     elements.field("energy", {fields[4]});
     elements.field("pressure", {fields[5]});
-    elements.element_field("gamma", of_.gamma);
-    const std::string name = fmt::format("gas_{:04}.vtu", times_.size());
-    elements.write(folder_ / name);
-    times_.emplace_back(time, name);
-    write_vtk_series(folder_ / "gas.pvd", times_);
+    std::vector<double> gamma;
+    for (const int zone : zones_) gamma.push_back(of_.gamma[static_cast<std::size_t>(zone)]);
+    elements.element_field("gamma", gamma);
+    times_.emplace_back(time, elements.write_part(folder_, fmt::format("gas_{:04}", times_.size()), rank_, ranks_));
+    if (rank_ == 0) write_vtk_series(folder_ / "gas.pvd", times_);
 }
 
 }  // namespace hone::examples::hydro

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "examples/hydro/discretisation.hpp"
+#include "examples/hydro/zone_part.hpp"
 
 namespace hone::examples::hydro {
 
@@ -14,11 +14,17 @@ class Frames {
   public:
     /// Makes the folder when it is absent.
     Frames(const Discretisation& of, std::filesystem::path folder);
+    /// Of a rank's own zones, in files of its own: several ranks' are joined by .pvtu files, to which gas.pvd points.
+    Frames(const ZonePart& part, std::filesystem::path folder);
 
     void add(double time, const State& state);
 
   private:
+    Frames(const Discretisation& of, std::vector<int> zones, int rank, int ranks, std::filesystem::path folder);
+
     const Discretisation& of_;
+    std::vector<int> zones_;
+    int rank_, ranks_;
     std::filesystem::path folder_;
     std::vector<std::pair<double, std::string>> times_;
 };

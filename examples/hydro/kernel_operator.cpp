@@ -1,5 +1,7 @@
 #include "examples/hydro/kernel_operator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -7,17 +9,45 @@
 
 #include "examples/hydro/energy_mass.hpp"
 #include "examples/hydro/mass_solver.hpp"
+#include "examples/hydro/rank_mass_solver.hpp"
 #include "examples/hydro/zone_kernels.hpp"
 #include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/buffers.hpp"
 
 namespace hone::examples::hydro {
+
+namespace {
+
+constexpr const char* inverse_name = "inverse";  // among configurations: of the energies' mass matrix
+
+}  // namespace
 
 std::vector<Problem> problems_to_tune(const Discretisation& of, TimeScheme scheme, Assembly assembly, std::optional<MassForm> mass) {
     std::vector<Problem> problems = zone_problems(of, scheme, assembly);
     problems.push_back(product_problem(of.velocity_mass, mass.value_or(usual_mass_form(of.velocity_mass))));
     return problems;
 }
+
+namespace {
+
+// What a checkpoint or the library says of the problems of a whole mesh, for those of a part: other kernels would round differently.
+std::map<std::string, std::string> configurations_of_whole(const ZonePart& part, KernelLibrary& library, TimeScheme scheme, Assembly assembly,
+                                                           std::map<std::string, std::string> known) {
+    const Discretisation& of = part.here();
+    const auto whole = [&](const Problem& problem) {
+        return built_in_families().parse_problem(fmt::format("{} {}={}", problem.class_key(), problem.extents().front(), part.whole_zones()));
+    };
+    const auto look_up = [&](const std::string& name, const Problem& problem) {
+        if (known.count(name) == 0) known[name] = library.kernel(whole(problem))->match().config.key();
+    };
+    for (const Problem& problem : zone_problems(of, scheme, assembly))
+        look_up(problem.family() == "corner_force" ? problem.word("result") : problem.family(), problem);
+    look_up(inverse_name, BlockInverse::problem(static_cast<int>(of.energies_of_zone()), static_cast<std::int64_t>(of.zones())));
+    return known;
+}
+
+}  // namespace
 
 struct KernelOperator::Machine {
     Backend& backend;
@@ -27,7 +57,8 @@ struct KernelOperator::Machine {
     ZoneKernels between;
     ZoneForces zones;
     MassForm mass;
-    MassSolver velocities;
+    std::optional<MassSolver> alone;  // or
+    std::optional<RankMassSolver> shared;
     BlockInverse energies;
     std::array<std::array<DeviceArray, 3>, slots> states;  // [slot][part]
     DeviceArray least, node_force;
@@ -40,16 +71,33 @@ struct KernelOperator::Machine {
         : backend(on),
           of(discretisation),
           rk4(scheme == TimeScheme::rk4),
-          settings(std::move(wanted)),
+          settings(on_ranks(library, scheme, std::move(wanted))),
           between(on, of),
           zones(on, library, of, {scheme, settings.assembly, settings.cfl, settings.configurations, settings.partner}),
           mass(settings.mass.value_or(usual_mass_form(of.velocity_mass))),
-          velocities(on, library, of.velocity_mass, mass, configuration(mass == MassForm::rows ? "csr_spmv" : "fe_mass")),
-          energies(on, library, static_cast<int>(of.energies_of_zone()), of.energy_mass),
+          energies(on, library, static_cast<int>(of.energies_of_zone()), of.energy_mass, configuration(inverse_name)),
           least(words(ZoneKernels::least_words)),
           node_force(words(of.first.velocities.size())),
           least_seen(on, plain_rows(Precision::f64, ZoneKernels::least_words, 1), HostMemory::pinned) {
+        const std::string product = configuration(mass == MassForm::rows ? "csr_spmv" : "fe_mass");
+        if (settings.part == nullptr)
+            alone.emplace(on, library, of.velocity_mass, mass, product);
+        else
+            shared.emplace(*settings.part, on, library, mass, product);
         for (auto& state : states) state = {words(of.first.positions.size()), words(of.first.velocities.size()), words(of.first.energies.size())};
+    }
+
+    static Settings on_ranks(KernelLibrary& library, TimeScheme scheme, Settings wanted) {
+        if (wanted.part == nullptr) return wanted;
+        if (wanted.partner) throw Error("corner forces shared with a second device", "there are several ranks", "give each device a rank of its own");
+        wanted.configurations = configurations_of_whole(*wanted.part, library, scheme, wanted.assembly, std::move(wanted.configurations));
+        return wanted;
+    }
+
+    MassSolve solve(const void* b, void* x, const MassSettings& how) { return shared ? shared->solve(b, x, how) : alone->solve(b, x, how); }
+    KernelFound product() const {
+        if (shared) return {shared->family(), shared->kernel(), shared->grade()};
+        return {alone->family(), alone->kernel(), alone->grade()};
     }
 
     DeviceArray words(std::size_t count) const { return {backend, static_cast<std::int64_t>(count * sizeof(double))}; }
@@ -110,9 +158,8 @@ void KernelOperator::accelerate(int slot, int rate) {
     m.find_stress(slot);
     m.between.subtract(m.zones.force(), m.node_force.data());
     const bool on_host = m.backend.device().limits.target == Target::cpu;
-    const MassSolve solve =
-        m.velocities.solve(m.node_force.data(), m.field({rate, Part::velocities}).data(),
-                           MassSettings{.tolerance = m.settings.tolerance, .most_iterations = 1000, .check_every = on_host ? 1 : 2});
+    const MassSolve solve = m.solve(m.node_force.data(), m.field({rate, Part::velocities}).data(),
+                                    MassSettings{.tolerance = m.settings.tolerance, .most_iterations = 1000, .check_every = on_host ? 1 : 2});
     // Where zones are tangled there may be no numbers at all: the step is repeated then.
     if (solve.ending == MassEnding::too_many_iterations)
         throw Error("conjugate gradients on the mass matrix", "they do not converge", "ask for a larger --tolerance");
@@ -142,7 +189,8 @@ double KernelOperator::estimate(int slot) {
     m.backend.copy(m.least_seen.data(), m.least.data(), m.least.bytes());
     m.backend.synchronise();
     const auto least = m.least_seen.row<double>(0);
-    return *std::min_element(least.begin(), least.end());
+    const double longest = *std::min_element(least.begin(), least.end());
+    return m.settings.part == nullptr ? longest : all_reduce(m.settings.part->ranks(), Reduction::smallest, longest);
 }
 
 void KernelOperator::restart_estimate() {
@@ -152,7 +200,7 @@ void KernelOperator::restart_estimate() {
 
 std::vector<KernelFound> KernelOperator::kernels() const {
     std::vector<KernelFound> result = machine_->zones.kernels();
-    result.push_back({machine_->velocities.family(), machine_->velocities.kernel(), machine_->velocities.grade()});
+    result.push_back(machine_->product());
     return result;
 }
 

@@ -9,6 +9,7 @@
 #include "examples/hydro/mass_system.hpp"
 #include "examples/hydro/operator.hpp"
 #include "examples/hydro/zone_forces.hpp"
+#include "examples/hydro/zone_part.hpp"
 
 namespace hone::examples::hydro {
 
@@ -26,6 +27,9 @@ class KernelOperator final : public Operator {
         Assembly assembly = Assembly::partial;
         std::optional<MassForm> mass;    ///< how conjugate gradients multiply; nothing: usual_mass_form
         std::optional<Partner> partner;  ///< of corner forces: results are those of one device to rounding
+        /// Of several ranks: the discretisation is its `here`, and all ranks call alike. The library is asked for the kernels of the whole mesh, so
+        /// that no digit knows how many ranks on devices of one kind there are. Must outlive the operator.
+        const ZonePart* part = nullptr;
     };
 
     /// Looks the kernels up that the scheme needs: with rk4 forces and work are one launch. Backend, library and discretisation must outlive it.

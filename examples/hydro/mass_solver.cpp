@@ -54,27 +54,15 @@ std::size_t check_elements(const MassElements& of) {
     return of.nodes.size() / n;
 }
 
-// 1 / the diagonal.
-std::vector<double> inverse_diagonal(const MassSystem& system) {
-    const CsrMatrix& m = system.matrix;
-    const auto rows = static_cast<std::size_t>(m.rows());
-    std::vector<double> inverse(rows, 0.0);
-    for (std::size_t row = 0; row < rows; ++row) {
-        for (auto entry = static_cast<std::size_t>(m.row_starts[row]); entry < static_cast<std::size_t>(m.row_starts[row + 1]); ++entry)
-            if (m.columns[entry] == static_cast<int>(row)) inverse[row] += m.values[entry];
-        if (!(inverse[row] > 0))
-            throw Error("a mass matrix", fmt::format("{} on the diagonal of row {}", inverse[row], row), "give a positive definite one");
-        inverse[row] = 1 / inverse[row];
-    }
-    return inverse;
-}
-
-// For each row the components that are held at 0, as bits.
-std::vector<std::int32_t> held_components(const MassSystem& system) {
-    std::vector<std::int32_t> held(static_cast<std::size_t>(system.matrix.rows()), 0);
-    for (std::size_t c = 0; c < system.fixed.size(); ++c)
-        for (const int node : system.fixed[c]) held[static_cast<std::size_t>(node)] |= 1 << c;
-    return held;
+// Rounded up to whole words, as the families' arrays are.
+template <typename Number>
+DeviceArray whole_words(Backend& backend, const std::vector<Number>& numbers) {
+    constexpr std::int64_t word = sizeof(double);
+    const auto bytes = static_cast<std::int64_t>(numbers.size() * sizeof(Number));
+    DeviceArray array(backend, (bytes + word - 1) / word * word);
+    backend.copy(array.data(), numbers.data(), bytes);
+    backend.synchronise();
+    return array;
 }
 
 }  // namespace
@@ -101,16 +89,54 @@ std::string to_string(MassForm form) {
     return form == MassForm::rows ? "rows" : "elements";
 }
 
-MassForm usual_mass_form(const MassSystem& system) {
-    constexpr int few_rows = 100000;
+MassForm usual_mass_form(const MassSystem& system, std::int64_t rows) {
+    constexpr std::int64_t few_rows = 100000;
+    if (rows == 0) rows = system.matrix.rows();
     const MassElements& of = system.elements;
-    const bool short_rows = of.order == 1 || (of.order == 2 && of.dimension == 2 && system.matrix.rows() < few_rows);
+    const bool short_rows = of.order == 1 || (of.order == 2 && of.dimension == 2 && rows < few_rows);
     return of.empty() || short_rows ? MassForm::rows : MassForm::elements;
 }
 
-Problem product_problem(const MassSystem& system, MassForm form) {
+std::vector<double> inverse_diagonal(const MassSystem& system) {
+    const CsrMatrix& m = system.matrix;
+    const auto rows = static_cast<std::size_t>(m.rows());
+    std::vector<double> inverse(rows, 0.0);
+    for (std::size_t row = 0; row < rows; ++row) {
+        for (auto entry = static_cast<std::size_t>(m.row_starts[row]); entry < static_cast<std::size_t>(m.row_starts[row + 1]); ++entry)
+            if (m.columns[entry] == static_cast<int>(row)) inverse[row] += m.values[entry];
+        if (!(inverse[row] > 0))
+            throw Error("a mass matrix", fmt::format("{} on the diagonal of row {}", inverse[row], row), "give a positive definite one");
+        inverse[row] = 1 / inverse[row];
+    }
+    return inverse;
+}
+
+std::vector<std::int32_t> held_components(const MassSystem& system) {
+    std::vector<std::int32_t> held(static_cast<std::size_t>(system.matrix.rows()), 0);
+    for (std::size_t c = 0; c < system.fixed.size(); ++c)
+        for (const int node : system.fixed[c]) held[static_cast<std::size_t>(node)] |= 1 << c;
+    return held;
+}
+
+std::vector<DeviceArray> product_arrays(Backend& backend, const MassSystem& system, MassForm form) {
+    std::vector<DeviceArray> arrays;
+    if (form == MassForm::rows) {
+        arrays.push_back(whole_words(backend, system.matrix.values));
+        arrays.push_back(whole_words(backend, system.matrix.columns));
+        arrays.push_back(whole_words(backend, system.matrix.row_starts));
+        return arrays;
+    }
+    const fe::NodeCorners corners = fe::node_corners(system.elements.nodes, system.matrix.rows());
+    arrays.push_back(whole_words(backend, system.elements.weights));
+    arrays.push_back(whole_words(backend, system.elements.nodes));
+    arrays.push_back(whole_words(backend, corners.starts));
+    arrays.push_back(whole_words(backend, corners.places));
+    return arrays;
+}
+
+Problem product_problem(const MassSystem& system, MassForm form, bool dotted) {
     const MassElements& of = system.elements;
-    const std::string vectors = fmt::format("kernel=apply_dot components={} precision=f64", system.components);
+    const std::string vectors = fmt::format("kernel={} components={} precision=f64", dotted ? "apply_dot" : "apply", system.components);
     if (form == MassForm::elements) {
         const std::size_t elements = check_elements(of);
         return built_in_families().parse_problem(fmt::format("fe_mass {} dimension={} order={} points={} elements={} nodes={}", vectors, of.dimension,
@@ -139,8 +165,9 @@ struct MassSolver::State {
           rows(system.matrix.rows()),
           product(chosen(on, library, product_problem(system, form), configuration)),
           kernels(on, components, rows),
-          q(uploaded(inverse_diagonal(system))),
-          held(uploaded(held_components(system))),
+          matrix(product_arrays(on, system, form)),
+          q(whole_words(on, inverse_diagonal(system))),
+          held(whole_words(on, held_components(system))),
           r(vectors()),
           p(vectors()),
           w(vectors()),
@@ -148,10 +175,6 @@ struct MassSolver::State {
           sums(on, MassKernels::sum_words(components, rows) * word),
           scalars(on, std::int64_t{components} * Word::words * word),
           look(on, plain_rows(Precision::f64, std::int64_t{components} * Word::words, 1), HostMemory::pinned) {
-        if (form == MassForm::rows)
-            upload(system.matrix);
-        else
-            upload(system.elements);
         std::vector<void*> arrays;
         for (const DeviceArray& array : matrix) arrays.push_back(array.data());
         arrays.insert(arrays.end(), {p.data(), w.data(), dot.data()});
@@ -165,29 +188,6 @@ struct MassSolver::State {
     static std::shared_ptr<const Kernel> chosen(const Backend& on, KernelLibrary& library, const Problem& problem, const std::string& configuration) {
         if (configuration.empty()) return library.kernel(problem);
         return library.kernel(problem, built_in_families().of(problem).space(problem, on.device().limits).parse(configuration));
-    }
-
-    // Rounded up to whole words, as the family's arrays are.
-    template <typename Number>
-    DeviceArray uploaded(const std::vector<Number>& numbers) const {
-        const auto bytes = static_cast<std::int64_t>(numbers.size() * sizeof(Number));
-        DeviceArray array(backend, (bytes + word - 1) / word * word);
-        backend.copy(array.data(), numbers.data(), bytes);
-        backend.synchronise();
-        return array;
-    }
-
-    void upload(const CsrMatrix& of) {
-        matrix.push_back(uploaded(of.values));
-        matrix.push_back(uploaded(of.columns));
-        matrix.push_back(uploaded(of.row_starts));
-    }
-    void upload(const MassElements& of) {
-        const fe::NodeCorners corners = fe::node_corners(of.nodes, rows);
-        matrix.push_back(uploaded(of.weights));
-        matrix.push_back(uploaded(of.nodes));
-        matrix.push_back(uploaded(corners.starts));
-        matrix.push_back(uploaded(corners.places));
     }
 
     // For each component a word of its scalars.

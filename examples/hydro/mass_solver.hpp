@@ -33,12 +33,19 @@ struct MassSolve {
     int executed = 0;                           ///< iterations that were queued: up to the look that found all components done
 };
 
-/// The problem of the product that a solver launches: what is to be tuned. Throws Error for elements that the system does not have.
-Problem product_problem(const MassSystem& system, MassForm form = MassForm::rows);
+/// The problem of the product that a solver launches: what is to be tuned. `dotted`: with the dot products of what it takes and makes. Throws Error
+/// for elements that the system does not have.
+Problem product_problem(const MassSystem& system, MassForm form = MassForm::rows, bool dotted = true);
+/// What the product reads of the matrix, on a device, in the order of its arrays.
+std::vector<DeviceArray> product_arrays(Backend& backend, const MassSystem& system, MassForm form);
+/// 1 / the diagonal, by rows. Throws Error where it is not positive.
+std::vector<double> inverse_diagonal(const MassSystem& system);
+/// For each row the components that are held at 0, as bits.
+std::vector<std::int32_t> held_components(const MassSystem& system);
 
 /// The form that is faster for most: elements, but for order 1, and for order 2 on small meshes of squares. Measured on an H200
-/// (benchmarks/results/h200) and on 16 cores.
-MassForm usual_mass_form(const MassSystem& system);
+/// (benchmarks/results/h200) and on 16 cores. `rows`: of the whole of which the system is a part.
+MassForm usual_mass_form(const MassSystem& system, std::int64_t rows = 0);
 
 /// Conjugate gradients with a diagonal preconditioner for M x_c = b_c, all components of a vector field at once, on the device of a backend. Their
 /// scalars stay there, and a component that has converged stops there: the host only looks every so many iterations whether all are done.

@@ -13,26 +13,42 @@
 #include "examples/hydro/frames.hpp"
 #include "examples/output/checkpoint_file.hpp"
 #include "generator/error.hpp"
-#include "runtime/sha256.hpp"
 
 namespace hone::examples::hydro {
 namespace {
 
 constexpr std::string_view kind = "hone hydro checkpoint 1";
 
-template <typename Number>
-std::string_view bytes_of(const std::vector<Number>& numbers) {
-    return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)};
-}
+// What a run is about: all of a mesh, or a rank's part of it.
+struct Subject {
+    const Discretisation& of;
+    const ZonePart* part = nullptr;
+
+    bool writes() const { return part == nullptr || part->ranks().rank() == 0; }
+    std::string fingerprint() const { return part == nullptr ? hydro::fingerprint(of.zone_nodes, of.first, of.mass, of.gamma) : part->fingerprint(); }
+    // To be called on all ranks, and for rank 0.
+    State whole_of(const State& state) const { return part == nullptr ? state : part->whole_of(state); }
+    State part_of(const State& whole) const { return part == nullptr ? whole : part->part_of(whole); }
+    // Of the shape of a whole state.
+    State empty() const {
+        if (part == nullptr) return of.first;
+        const std::size_t words = static_cast<std::size_t>(of.dimension) * static_cast<std::size_t>(part->whole_nodes());
+        const std::size_t energies = static_cast<std::size_t>(part->whole_zones()) * of.energies_of_zone();
+        return {std::vector<double>(words), std::vector<double>(words), std::vector<double>(energies)};
+    }
+    EnergySample sample(const Clock& clock, const State& state) const {
+        if (part != nullptr) return {clock.steps, clock.time, part->internal_energy(state.energies), part->kinetic_energy(state.velocities)};
+        return {clock.steps, clock.time, of.internal_energy(state.energies), of.kinetic_energy(state.velocities)};
+    }
+};
 
 // What a run cannot go on without being the same.
-std::vector<std::pair<std::string, std::string>> identity(const Discretisation& of, const RunSettings& settings) {
-    std::string mesh(bytes_of(of.zone_nodes));
-    for (const auto* numbers : {&of.first.positions, &of.first.velocities, &of.first.energies, &of.mass, &of.gamma}) mesh += bytes_of(*numbers);
+std::vector<std::pair<std::string, std::string>> identity(const Subject& subject, const RunSettings& settings) {
+    const Discretisation& of = subject.of;
     return {{"problem", of.problem.name},
             {"dimension", std::to_string(of.dimension)},
             {"order", std::to_string(of.order)},
-            {"first", sha256(mesh)},
+            {"first", subject.fingerprint()},
             {"scheme", to_string(settings.scheme)},
             {"cfl", fmt::format("{}", settings.cfl)},
             {"tolerance", fmt::format("{}", settings.tolerance)},
@@ -59,7 +75,9 @@ std::vector<std::string> words(const std::string& text) {
     return result;
 }
 
-void write(const Discretisation& of, const RunSettings& settings, const Clock& clock, const State& state, const std::vector<EnergySample>& energies) {
+void write(const Subject& of, const RunSettings& settings, const Clock& clock, const State& here, const std::vector<EnergySample>& energies) {
+    const State state = of.whole_of(here);
+    if (!of.writes()) return;
     CheckpointFile file{identity(of, settings), {}};
     for (const auto& [name, configuration] : settings.configurations) file.lines.emplace_back("kernel", name + " " + configuration);
     file.lines.emplace_back("clock", fmt::format("{} {} {} {}", clock.time, clock.dt, clock.steps, clock.rejections));
@@ -85,13 +103,13 @@ std::vector<std::string> four_words(const std::string& line, const std::filesyst
     return result;
 }
 
-Restart read(const Discretisation& of, const RunSettings& settings) {
+Restart read(const Subject& of, const RunSettings& settings) {
     const std::filesystem::path& name = settings.restart;
     const CheckpointFile file = read_checkpoint_file(name, kind);
     for (const auto& [what, own] : identity(of, settings))
         if (const std::string& there = file.value(what, name); there != own)
             throw Error(name.string(), fmt::format("its {} is {}, that of this run {}", what, there, own), "go on with the options of the first run");
-    Restart result{{}, of.first, {}};
+    Restart result{{}, of.empty(), {}};
     const auto clock = four_words(file.value("clock", name), name);
     result.clock = {number<double>(clock[0], name), number<double>(clock[1], name), number<std::int64_t>(clock[2], name),
                     number<std::int64_t>(clock[3], name)};
@@ -107,23 +125,24 @@ Restart read(const Discretisation& of, const RunSettings& settings) {
         std::memcpy(part->data(), file.state.data() + at, bytes);
         at += bytes;
     }
+    result.state = of.part_of(result.state);
     return result;
-}
-
-EnergySample sample(const Discretisation& of, const Clock& clock, const State& state) {
-    return {clock.steps, clock.time, of.internal_energy(state.energies), of.kinetic_energy(state.velocities)};
 }
 
 // A run while it goes on: what happens between time steps.
 class Recorder {
   public:
-    Recorder(const Discretisation& of, const RunSettings& settings, std::vector<EnergySample> energies)
+    Recorder(const Subject& of, const RunSettings& settings, std::vector<EnergySample> energies)
         : of_(of), settings_(settings), energies_(std::move(energies)) {
-        if (!settings.frames_folder.empty()) frames_.emplace(of, settings.frames_folder);
+        if (settings.frames_folder.empty()) return;
+        if (of.part == nullptr)
+            frames_.emplace(of.of, settings.frames_folder);
+        else
+            frames_.emplace(*of.part, settings.frames_folder);
     }
 
     void begin(const Clock& clock, const State& state) {
-        if (energies_.empty()) energies_.push_back(sample(of_, clock, state));
+        if (energies_.empty()) energies_.push_back(of_.sample(clock, state));
         if (frames_) frames_->add(clock.time, state);
         frame_ = frames_due(clock.time);
     }
@@ -138,7 +157,7 @@ class Recorder {
         const State state = stepper.state();
         // An interrupted run has a sample at its end that an uninterrupted one lacks: it is not to be remembered.
         std::vector<EnergySample> kept = energies_;
-        if (energy) energies_.push_back(sample(of_, clock, state));
+        if (energy) energies_.push_back(of_.sample(clock, state));
         if (energy && (clock.time >= settings_.time || clock.steps % std::max<std::int64_t>(settings_.energy_every, 1) == 0)) kept = energies_;
         if (frame) frames_->add(clock.time, state);
         frame_ = frames_due(clock.time);
@@ -151,20 +170,19 @@ class Recorder {
     // Pictures that should have been taken until a time.
     int frames_due(double time) const { return static_cast<int>(std::floor(time / settings_.time * settings_.frames * (1 + 1e-12))); }
 
-    const Discretisation& of_;
+    const Subject of_;
     const RunSettings& settings_;
     std::vector<EnergySample> energies_;
     std::optional<Frames> frames_;
     int frame_ = 0;
 };
 
-}  // namespace
-
-RunResult run_hydro(Operator& on, const Discretisation& of, const RunSettings& settings) {
+RunResult run(Operator& on, const Subject& subject, const RunSettings& settings) {
+    const Discretisation& of = subject.of;
     std::optional<Restart> restart;
-    if (!settings.restart.empty()) restart = read(of, settings);
+    if (!settings.restart.empty()) restart = read(subject, settings);
     Stepper stepper = restart ? Stepper(on, settings.scheme, restart->state, restart->clock) : Stepper(on, settings.scheme, of.first);
-    Recorder recorder(of, settings, restart ? restart->energies : std::vector<EnergySample>{});
+    Recorder recorder(subject, settings, restart ? restart->energies : std::vector<EnergySample>{});
     recorder.begin(stepper.clock(), restart ? restart->state : of.first);
     RunResult result;
     result.first_step = stepper.clock().steps;
@@ -179,7 +197,18 @@ RunResult run_hydro(Operator& on, const Discretisation& of, const RunSettings& s
     result.clock = stepper.clock();
     result.state = stepper.state();
     result.energies = recorder.energies();
+    result.norm = norm(subject.whole_of(result.state).energies);
     return result;
+}
+
+}  // namespace
+
+RunResult run_hydro(Operator& on, const Discretisation& of, const RunSettings& settings) {
+    return run(on, {of}, settings);
+}
+
+RunResult run_hydro(Operator& on, const ZonePart& part, const RunSettings& settings) {
+    return run(on, {part.here(), &part}, settings);
 }
 
 std::map<std::string, std::string> checkpoint_configurations(const std::filesystem::path& file) {

@@ -10,6 +10,7 @@
 
 #include "examples/hydro/mass_system.hpp"
 #include "examples/hydro/stepper.hpp"
+#include "examples/hydro/zone_part.hpp"
 
 namespace hone::examples::hydro {
 
@@ -41,7 +42,8 @@ struct RunSettings {
 
 struct RunResult {
     Clock clock;
-    State state;
+    State state;      ///< of a rank that of its part
+    double norm = 0;  ///< of all energies; of several ranks rank 0 knows it
     std::vector<EnergySample> energies;
     std::int64_t first_step = 0;  ///< that the run began with
     double seconds = 0;           ///< of the time steps alone
@@ -50,6 +52,10 @@ struct RunResult {
 /// Runs the operator from the discretisation's first state, or from settings.restart: then the operator must have been made with the checkpoint's
 /// configurations. Throws Error for a checkpoint of another problem, mesh or scheme.
 RunResult run_hydro(Operator& on, const Discretisation& of, const RunSettings& settings);
+
+/// The same on all ranks, whose parts the operators have: energies are of the whole mesh, pictures a file for each rank, and the checkpoint, which
+/// rank 0 writes and all read, is the same on any number of ranks.
+RunResult run_hydro(Operator& on, const ZonePart& part, const RunSettings& settings);
 
 /// The kernels that a checkpoint was made with, by what they are for. Throws Error for a file that is none.
 std::map<std::string, std::string> checkpoint_configurations(const std::filesystem::path& file);

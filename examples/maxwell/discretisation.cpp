@@ -10,6 +10,7 @@
 
 #include "generator/error.hpp"
 #include "generator/value.hpp"
+#include "runtime/sha256.hpp"
 
 namespace hone::examples {
 namespace {
@@ -28,21 +29,6 @@ const Mesh& fitting(const Mesh& mesh, const WaveEquation& equation, const std::s
         throw Error(where, mesh.dimension == 3 ? "it consists of tetrahedra" : "it consists of triangles",
                     fmt::format("use another mesh than for {}, or another equation", equation.name));
     return mesh;
-}
-
-std::vector<Material> filled(const Mesh& mesh, const std::map<std::string, Material>& materials, const std::string& where) {
-    std::vector<Material> result;
-    for (int k = 0; k < mesh.size(); ++k) {
-        const std::string& name = mesh.materials[static_cast<std::size_t>(mesh.material[static_cast<std::size_t>(k)])];
-        const auto found = materials.find(name);
-        if (found == materials.end() && name != "default" && name != "vacuum")
-            throw Error(where, fmt::format("{} belongs to the group \"{}\", of which no material is known", element_name(mesh, k), name),
-                        "say what it is: --material " + name + "=...");
-        result.push_back(found == materials.end() ? Material{} : found->second);
-        if (!(result.back().first > 0) || !(result.back().second > 0))
-            throw Error("material " + name, fmt::format("its numbers are {} and {}", result.back().first, result.back().second), "use positive ones");
-    }
-    return result;
 }
 
 std::vector<std::int32_t> nodes_behind(const Mesh& mesh, const std::vector<Neighbour>& neighbours, int order) {
@@ -71,13 +57,26 @@ double mass_norm(const ReferenceElement& element, Value value) {
     return sum;
 }
 
-// Elements' parts in parallel, then their sum in one order, so that it has the same digits each time.
+// In parallel; their sum is made in one order, so that it has the same digits each time.
 template <typename Part>
-double sum_over_elements(int elements, Part part) {
+std::vector<double> parts_of_elements(int elements, Part part) {
     std::vector<double> parts(static_cast<std::size_t>(elements));
 #pragma omp parallel for schedule(static) if (elements >= worth_a_team)
     for (int k = 0; k < elements; ++k) parts[static_cast<std::size_t>(k)] = part(k);
+    return parts;
+}
+
+double sum_of(const std::vector<double>& parts) {
     return std::accumulate(parts.begin(), parts.end(), 0.0);
+}
+
+std::vector<double> words_of(const WaveEquation& equation, const std::vector<Material>& materials) {
+    std::vector<double> words;
+    for (const Material& m : materials)
+        for (const double word : equation.maxwell ? std::array{1 / m.second, 1 / m.first, std::sqrt(m.second / m.first)}
+                                                  : std::array{m.first * m.second * m.second, 1 / m.first, m.first * m.second})
+            words.push_back(word);
+    return words;
 }
 
 }  // namespace
@@ -96,13 +95,39 @@ std::vector<std::string> wave_equation_names() {
     return names;
 }
 
-Discretisation::Discretisation(const std::string& equation_name, int order, Mesh of, const std::map<std::string, Material>& materials,
+std::vector<Material> materials_of(const Mesh& mesh, const std::map<std::string, Material>& materials, const std::string& where) {
+    std::vector<Material> result;
+    for (int k = 0; k < mesh.size(); ++k) {
+        const std::string& name = mesh.materials[static_cast<std::size_t>(mesh.material[static_cast<std::size_t>(k)])];
+        const auto found = materials.find(name);
+        if (found == materials.end() && name != "default" && name != "vacuum")
+            throw Error(where, fmt::format("{} belongs to the group \"{}\", of which no material is known", element_name(mesh, k), name),
+                        "say what it is: --material " + name + "=...");
+        result.push_back(found == materials.end() ? Material{} : found->second);
+        if (!(result.back().first > 0) || !(result.back().second > 0))
+            throw Error("material " + name, fmt::format("its numbers are {} and {}", result.back().first, result.back().second), "use positive ones");
+    }
+    return result;
+}
+
+std::string fingerprint(const WaveEquation& equation, const Mesh& mesh, const std::vector<Material>& of_elements) {
+    std::string text = fingerprint(mesh);
+    for (const double word : words_of(equation, of_elements)) text += fmt::format(" {}", word);
+    return sha256(text);
+}
+
+Discretisation::Discretisation(const std::string& equation_name, int order, const Mesh& of, const std::map<std::string, Material>& materials,
                                const std::string& where)
+    : Discretisation(equation_name, order, of, match_faces(fitting(of, wave_equation(equation_name), where), where), materials, where) {
+}
+
+Discretisation::Discretisation(const std::string& equation_name, int order, Mesh of, const std::vector<Neighbour>& neighbours,
+                               const std::map<std::string, Material>& materials, const std::string& where)
     : equation(&wave_equation(equation_name)),
       element(&reference_element(equation->dimension == 3 ? Simplex::tetrahedron : Simplex::triangle, order)),
       mesh(std::move(of)),
-      neighbour(nodes_behind(fitting(mesh, *equation, where), match_faces(mesh, where), order)),
-      material(filled(mesh, materials, where)) {
+      neighbour(nodes_behind(fitting(mesh, *equation, where), neighbours, order)),
+      material(materials_of(mesh, materials, where)) {
     const Geometry measured = geometry_of(mesh);
     const auto d = static_cast<std::size_t>(mesh.dimension);
     for (std::size_t k = 0; k < mesh.elements.size(); ++k)
@@ -115,21 +140,16 @@ Discretisation::Discretisation(const std::string& equation_name, int order, Mesh
     jacobian = measured.jacobian;
     largest_fscale = largest_scale(measured);
     uniform = std::all_of(material.begin(), material.end(), [](const Material& m) { return m == Material{}; });
+    largest_speed = 0;
+    for (const Material& m : material) largest_speed = std::max(largest_speed, equation->maxwell ? 1 / std::sqrt(m.first * m.second) : m.second);
 }
 
 std::vector<double> Discretisation::material_words() const {
-    std::vector<double> words;
-    for (const Material& m : material)
-        for (const double word : equation->maxwell ? std::array{1 / m.second, 1 / m.first, std::sqrt(m.second / m.first)}
-                                                   : std::array{m.first * m.second * m.second, 1 / m.first, m.first * m.second})
-            words.push_back(word);
-    return words;
+    return words_of(*equation, material);
 }
 
 double Discretisation::stable_step(double part) const {
-    double fastest = 0;
-    for (const Material& m : material) fastest = std::max(fastest, equation->maxwell ? 1 / std::sqrt(m.first * m.second) : m.second);
-    return part / (largest_fscale * element->order * element->order * fastest);
+    return part / (largest_fscale * element->order * element->order * largest_speed);
 }
 
 std::vector<double> Discretisation::interpolated(const Solution& solution, double time) const {
@@ -149,9 +169,13 @@ std::vector<double> Discretisation::interpolated(const Solution& solution, doubl
 }
 
 double Discretisation::energy(std::span<const double> q) const {
+    return sum_of(energies(q));
+}
+
+std::vector<double> Discretisation::energies(std::span<const double> q) const {
     const int fields = equation->field_count();
     const int first_electric = mesh.dimension == 3 ? 3 : 2;
-    return sum_over_elements(size(), [&](int k) {
+    return parts_of_elements(size(), [&](int k) {
         const auto e = static_cast<std::size_t>(k);
         const Material& m = material[e];
         double sum = 0;
@@ -166,9 +190,13 @@ double Discretisation::energy(std::span<const double> q) const {
 }
 
 double Discretisation::error(std::span<const double> q, const Solution& solution, double time) const {
+    return std::sqrt(sum_of(square_errors(q, solution, time)));
+}
+
+std::vector<double> Discretisation::square_errors(std::span<const double> q, const Solution& solution, double time) const {
     const std::vector<double> exact = interpolated(solution, time);
     const int fields = equation->field_count();
-    return std::sqrt(sum_over_elements(size(), [&](int k) {
+    return parts_of_elements(size(), [&](int k) {
         double sum = 0;
         for (int f = 0; f < fields; ++f) {
             const std::size_t begin =
@@ -177,7 +205,7 @@ double Discretisation::error(std::span<const double> q, const Solution& solution
                    mass_norm(*element, [&](int i) { return q[begin + static_cast<std::size_t>(i)] - exact[begin + static_cast<std::size_t>(i)]; });
         }
         return sum;
-    }));
+    });
 }
 
 Discretisation::Solution cavity(const WaveEquation& equation) {

@@ -36,13 +36,22 @@ struct WaveEquation {
 const WaveEquation& wave_equation(const std::string& name);
 std::vector<std::string> wave_equation_names();
 
+/// What each element of a mesh is filled with, by the names of the mesh's groups; see Discretisation, which throws the same Errors.
+std::vector<Material> materials_of(const Mesh& mesh, const std::map<std::string, Material>& materials, const std::string& where);
+
+/// SHA-256 of mesh and materials: tells whether two runs are about the same.
+std::string fingerprint(const WaveEquation& equation, const Mesh& mesh, const std::vector<Material>& of_elements);
+
 /// A mesh with nodes: what nodal discontinuous Galerkin computes on (Hesthaven & Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008).
 /// Fields are stored as [element][field][node]. Everything is in double precision here, whatever a solver computes in.
 struct Discretisation {
     /// Matches the faces, measures the elements and numbers the nodes. `materials` by the names of the mesh's groups; a group without one is filled
     /// with unit material when it is "default" or "vacuum", else it is an Error that names an element. `where` says where the mesh comes from.
-    Discretisation(const std::string& equation, int order, Mesh mesh, const std::map<std::string, Material>& materials = {},
+    Discretisation(const std::string& equation, int order, const Mesh& mesh, const std::map<std::string, Material>& materials = {},
                    const std::string& where = "mesh");
+    /// The same with neighbours that are known, as of a part of a mesh: [element][face].
+    Discretisation(const std::string& equation, int order, Mesh mesh, const std::vector<Neighbour>& neighbours,
+                   const std::map<std::string, Material>& materials, const std::string& where);
 
     static constexpr int reflecting_wall = -1;  ///< in `neighbour`
     static constexpr int absorbing = -2;
@@ -57,6 +66,7 @@ struct Discretisation {
     std::vector<Material> material;       ///< [element]
     bool uniform;                         ///< all material is of unit
     double largest_fscale;
+    double largest_speed;  ///< of waves
 
     int size() const { return mesh.size(); }
     int nodes() const { return element->nodes(); }
@@ -73,8 +83,10 @@ struct Discretisation {
     std::vector<double> interpolated(const Solution& solution, double time) const;
     /// Half of the sum over elements of J q' M q, each field times eps, mu; rho, 1/(rho c^2).
     double energy(std::span<const double> q) const;
+    std::vector<double> energies(std::span<const double> q) const;  ///< [element]: of which it is the sum
     /// Square root of the sum over fields of the integral of (q - interpolated solution)^2.
     double error(std::span<const double> q, const Solution& solution, double time) const;
+    std::vector<double> square_errors(std::span<const double> q, const Solution& solution, double time) const;  ///< [element]: of which it is the sum
 };
 
 /// The lowest oscillation of the box [-1, 1]^d between reflecting walls: HW08's cavity of TM waves, constant along z in space, and for sound

@@ -22,7 +22,15 @@ std::vector<Picture> pictures(const WaveEquation& equation) {
 
 }  // namespace
 
-WaveFrames::WaveFrames(const Discretisation& of, std::filesystem::path folder) : of_(of), folder_(std::move(folder)) {
+WaveFrames::WaveFrames(const Discretisation& of, std::filesystem::path folder) : WaveFrames(of, of.size(), 0, 1, std::move(folder)) {
+}
+
+WaveFrames::WaveFrames(const WavePart& part, std::filesystem::path folder)
+    : WaveFrames(part.here(), part.own(), part.ranks().rank(), part.ranks().size(), std::move(folder)) {
+}
+
+WaveFrames::WaveFrames(const Discretisation& of, int elements, int rank, int ranks, std::filesystem::path folder)
+    : of_(of), elements_(elements), rank_(rank), ranks_(ranks), folder_(std::move(folder)) {
     std::filesystem::create_directories(folder_);
     std::vector<Point> lattice;
     for (const auto& steps : vtk_lattice(of.mesh.dimension, of.element->order)) {
@@ -31,7 +39,7 @@ WaveFrames::WaveFrames(const Discretisation& of, std::filesystem::path folder) :
         lattice.push_back(at);
         basis_.push_back(basis_at(*of.element, at));
     }
-    for (int k = 0; k < of.size(); ++k)
+    for (int k = 0; k < elements; ++k)
         for (const Point& point : placed(of.mesh, k, lattice)) points_.push_back(point);
 }
 
@@ -39,7 +47,7 @@ std::vector<double> WaveFrames::at_lattice(std::span<const double> q, int field)
     std::vector<double> values;
     values.reserve(points_.size());
     const auto nodes = static_cast<std::size_t>(of_.nodes());
-    for (std::size_t k = 0; k < static_cast<std::size_t>(of_.size()); ++k) {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(elements_); ++k) {
         const double* const own = &q[(k * static_cast<std::size_t>(of_.equation->field_count()) + static_cast<std::size_t>(field)) * nodes];
         for (const auto& row : basis_) {
             double sum = 0;
@@ -51,7 +59,6 @@ std::vector<double> WaveFrames::at_lattice(std::span<const double> q, int field)
 }
 
 void WaveFrames::add(double time, std::span<const double> q) {
-    const std::string name = fmt::format("fields_{:04}.vtu", times_.size());
     VtkElements elements(of_.mesh.dimension, of_.element->order, points_);
     const std::vector<double> zeros(points_.size(), 0.0);
     for (const Picture& picture : pictures(*of_.equation)) {
@@ -59,11 +66,10 @@ void WaveFrames::add(double time, std::span<const double> q) {
         for (const int field : picture.fields) values.push_back(field < 0 ? zeros : at_lattice(q, field));
         elements.field(picture.name, {values.begin(), values.end()});
     }
-    const std::vector<double> materials(of_.mesh.material.begin(), of_.mesh.material.end());
+    const std::vector<double> materials(of_.mesh.material.begin(), of_.mesh.material.begin() + elements_);
     elements.element_field("material", materials);
-    elements.write(folder_ / name);
-    times_.emplace_back(time, name);
-    write_vtk_series(folder_ / "fields.pvd", times_);
+    times_.emplace_back(time, elements.write_part(folder_, fmt::format("fields_{:04}", times_.size()), rank_, ranks_));
+    if (rank_ == 0) write_vtk_series(folder_ / "fields.pvd", times_);
 }
 
 }  // namespace hone::examples

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "examples/maxwell/runge_kutta.hpp"
 #include "generator/error.hpp"
@@ -36,9 +37,10 @@ struct Launches {
 
 }  // namespace
 
-std::vector<Problem> stage_problems(const Discretisation& of, Precision precision, StageForm form, const std::string& arithmetic) {
-    const std::string common =
-        fmt::format(" equation={} order={} precision={} elements={}", of.equation->name, of.element->order, to_string(precision), of.size());
+std::vector<Problem> stage_problems(const Discretisation& of, Precision precision, StageForm form, const std::string& arithmetic,
+                                    std::int64_t elements) {
+    const std::string common = fmt::format(" equation={} order={} precision={} elements={}", of.equation->name, of.element->order,
+                                           to_string(precision), elements > 0 ? elements : of.size());
     const std::string materials = of.uniform ? " materials=uniform" : " materials=per_element";
     const std::string products = " arithmetic=" + arithmetic;
     std::vector<std::string> texts{"dg_volume" + common + products, "dg_surface" + common + materials + products, "dg_rk" + common};
@@ -50,13 +52,20 @@ std::vector<Problem> stage_problems(const Discretisation& of, Precision precisio
 }
 
 struct WaveSolver::State {
-    State(Backend& on, KernelLibrary& library, const Discretisation& what, Precision real, StageForm which,
-          const std::map<std::string, std::string>& configurations, const std::string& arithmetic)
-        : backend(on), of(what), precision(real), form(which) {
+    State(Backend& on, KernelLibrary& library, const Discretisation& what, const WavePart* part, Precision real, StageForm which,
+          std::map<std::string, std::string> configurations, const std::string& arithmetic)
+        : backend(on), of(what), precision(real), form(which), own(part == nullptr ? what.size() : part->own()) {
+        if (part != nullptr && part->ranks().size() > 1) {
+            boundary = part->boundary();
+            traces.emplace(part->ranks(), on, part->links(), static_cast<int>(bytes_per_word(real)));
+            for (const Problem& problem : stage_problems(of, precision, form, arithmetic, part->whole()))
+                if (const std::string family(problem.family()); configurations.count(family) == 0)
+                    configurations[family] = library.kernel(problem)->match().config.key();
+        }
         for (const Problem& problem : stage_problems(of, precision, form, arithmetic)) {
-            const auto own = configurations.find(std::string(problem.family()));
+            const auto given = configurations.find(std::string(problem.family()));
             const SearchSpace space = built_in_families().of(problem).space(problem, backend.device().limits);
-            kernels.push_back({own == configurations.end() ? library.kernel(problem) : library.kernel(problem, space.parse(own->second)), {}, 0});
+            kernels.push_back({given == configurations.end() ? library.kernel(problem) : library.kernel(problem, space.parse(given->second)), {}, 0});
         }
         for (const char* const name : {"q", "res", form == StageForm::fused ? "q_next" : "rhs"}) allocate(name, of.words());
         upload("geometry", of.geometry);
@@ -91,14 +100,16 @@ struct WaveSolver::State {
         backend.synchronise();
     }
 
+    static bool takes(const Launches& launches, const char* name) {
+        const auto& specs = launches.kernel->source().arrays;
+        return std::any_of(specs.begin(), specs.end(), [&](const ArraySpec& spec) { return spec.name == name; });
+    }
+
     // Fused stages write the fields elsewhere, so that after a step of five of them old and new have changed places.
     void bind(Launches& launches) {
         const auto& specs = launches.kernel->source().arrays;
-        const auto takes = [&](const char* name) {
-            return std::any_of(specs.begin(), specs.end(), [&](const ArraySpec& spec) { return spec.name == name; });
-        };
-        for (std::size_t direction = 0; direction < (takes("q_next") ? 2U : 1U); ++direction)
-            for (std::size_t stage = 0; stage < (takes("stage") ? stages : 1U); ++stage) {
+        for (std::size_t direction = 0; direction < (takes(launches, "q_next") ? 2U : 1U); ++direction)
+            for (std::size_t stage = 0; stage < (takes(launches, "stage") ? stages : 1U); ++stage) {
                 std::vector<void*> pointers;
                 pointers.reserve(specs.size());
                 for (const auto& spec : specs) pointers.push_back(pointer(spec.name, direction, stage));
@@ -112,13 +123,23 @@ struct WaveSolver::State {
         return data(name);
     }
 
+    // launch(launches, kernel, first element, last element)
     template <typename Launch>
     void each_launch(Launch launch) {
-        for (std::size_t stage = 0; stage < stages; ++stage)
+        for (std::size_t stage = 0; stage < stages; ++stage) {
+            if (traces) traces->begin(std::array<void*, 1>{pointer("q", turned, stage)});
             for (Launches& launches : kernels) {
                 const bool by_stage = launches.bound.size() > 1;
-                launch(launches, launches.bound[by_stage ? (launches.bound.size() > stages ? stages * turned : 0) + stage : 0]);
+                const BoundKernel& kernel = launches.bound[by_stage ? (launches.bound.size() > stages ? stages * turned : 0) + stage : 0];
+                if (!traces || !takes(launches, "vmapP")) {
+                    launch(launches, kernel, 0, own);
+                } else {
+                    launch(launches, kernel, boundary, own);
+                    traces->end();
+                    launch(launches, kernel, 0, boundary);
+                }
             }
+        }
         if (form == StageForm::fused) turned = 1 - turned;
     }
 
@@ -131,6 +152,9 @@ struct WaveSolver::State {
     const Discretisation& of;
     Precision precision;
     StageForm form;
+    int own;                               ///< elements, of which these have copies of elements elsewhere for neighbours:
+    int boundary = 0;                      ///< the first ones
+    std::optional<GatherExchange> traces;  ///< with other ranks
     std::map<std::string, DeviceArray> arrays;
     std::vector<Launches> kernels;
     std::unique_ptr<StopWatch> watch;
@@ -139,7 +163,11 @@ struct WaveSolver::State {
 
 WaveSolver::WaveSolver(Backend& backend, KernelLibrary& library, const Discretisation& of, Precision precision, StageForm form,
                        const std::map<std::string, std::string>& configurations, const std::string& arithmetic)
-    : state_(std::make_unique<State>(backend, library, of, precision, form, configurations, arithmetic)) {
+    : state_(std::make_unique<State>(backend, library, of, nullptr, precision, form, configurations, arithmetic)) {
+}
+WaveSolver::WaveSolver(Backend& backend, KernelLibrary& library, const WavePart& part, Precision precision, StageForm form,
+                       const std::map<std::string, std::string>& configurations, const std::string& arithmetic)
+    : state_(std::make_unique<State>(backend, library, part.here(), &part, precision, form, configurations, arithmetic)) {
 }
 WaveSolver::~WaveSolver() = default;
 
@@ -172,17 +200,19 @@ void WaveSolver::set_step(double dt) {
 }
 
 void WaveSolver::step() {
-    state_->each_launch([](Launches&, const BoundKernel& kernel) { kernel.launch(); });
+    state_->each_launch([](Launches&, const BoundKernel& kernel, int first, int last) { kernel.launch(first, last); });
 }
 
 void WaveSolver::timed_step() {
     StopWatch& watch = *state_->watch;
-    state_->each_launch([&](Launches& launches, const BoundKernel& kernel) {
+    double before = 0;  // of the elements that were launched first
+    state_->each_launch([&](Launches& launches, const BoundKernel& kernel, int first, int last) {
         watch.start({});
-        kernel.launch();
+        kernel.launch(first, last);
         watch.stop({});
-        const double seconds = watch.wait();
-        launches.fastest = launches.fastest == 0 ? seconds : std::min(launches.fastest, seconds);
+        const double seconds = watch.wait() + before;
+        before = first > 0 ? seconds : 0;
+        if (first == 0) launches.fastest = launches.fastest == 0 ? seconds : std::min(launches.fastest, seconds);
     });
 }
 
@@ -218,11 +248,12 @@ std::map<std::string, std::string> WaveSolver::configurations() const {
 
 std::vector<KernelRate> WaveSolver::rates() const {
     std::vector<KernelRate> result;
+    const double share = static_cast<double>(state_->own) / state_->of.size();
     for (const Launches& launches : state_->kernels) {
         const Kernel& kernel = *launches.kernel;
         const Counts counts = built_in_families().of(kernel.problem()).counts(kernel.problem());
         result.push_back({std::string(kernel.problem().family()), fmt::format("{}, {}", to_string(kernel.match().grade), kernel.match().config.key()),
-                          launches.fastest, counts.operations, kernel.source().executed_operations, counts.bytes});
+                          launches.fastest, share * counts.operations, share * kernel.source().executed_operations, share * counts.bytes});
     }
     return result;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/maxwell/discretisation.hpp"
+#include "examples/maxwell/wave_part.hpp"
 #include "runtime/library.hpp"
 
 namespace hone::examples {
@@ -18,15 +18,17 @@ enum class StageForm {
     fused     ///< dg_stage: two or all of them in one, as its configuration says
 };
 
-/// The problems whose kernels a form launches; `arithmetic` as the dg families have it: strict or f32_accurate.
-std::vector<Problem> stage_problems(const Discretisation& of, Precision precision, StageForm form, const std::string& arithmetic = "strict");
+/// The problems whose kernels a form launches; `arithmetic` as the dg families have it: strict or f32_accurate. `elements`: of a part or the whole
+/// of a mesh, in place of those of the discretisation.
+std::vector<Problem> stage_problems(const Discretisation& of, Precision precision, StageForm form, const std::string& arithmetic = "strict",
+                                    std::int64_t elements = 0);
 
 /// What one kernel came to.
 struct KernelRate {
     std::string name;       ///< of its family
     std::string found;      ///< "exact, mapping=...": grade of the look-up and configuration
     double seconds = 0;     ///< of one launch, the fastest
-    double operations = 0;  ///< of one launch as the literature counts them, whatever form runs
+    double operations = 0;  ///< of one launch as the literature counts them, whatever form runs; of a rank its share
     double executed = 0;    ///< that its form really executes
     double bytes = 0;       ///< compulsory traffic
 
@@ -47,9 +49,14 @@ class WaveSolver {
     /// "threads=all,...") stand in place of what the library would choose.
     WaveSolver(Backend& backend, KernelLibrary& library, const Discretisation& of, Precision precision, StageForm form,
                const std::map<std::string, std::string>& configurations = {}, const std::string& arithmetic = "strict");
+    /// A rank's part, which must outlive the solver; all ranks' solvers are called alike. Traces travel while the inner elements are computed. The
+    /// library is asked for the kernels of the whole mesh, so that ranks on devices of one kind have the same, and no digit of the fields knows how
+    /// many they are.
+    WaveSolver(Backend& backend, KernelLibrary& library, const WavePart& part, Precision precision, StageForm form,
+               const std::map<std::string, std::string>& configurations = {}, const std::string& arithmetic = "strict");
     ~WaveSolver();
 
-    /// [element][field][node]. Throws Error for another number of values.
+    /// [element][field][node]; of a part its copies, too. Throws Error for another number of values.
     void set_fields(std::span<const double> q);
     std::vector<double> fields() const;
     void set_step(double dt);

@@ -8,7 +8,6 @@
 
 #include "examples/maxwell/frames.hpp"
 #include "generator/error.hpp"
-#include "runtime/sha256.hpp"
 
 namespace hone::examples {
 namespace {
@@ -24,9 +23,13 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t every, std::int64_t l
 
 class Run {
   public:
-    Run(WaveSolver& solver, const Discretisation& of, const WaveRunSettings& settings, Checkpoint identity)
-        : solver_(solver), of_(of), settings_(settings), state_(std::move(identity)) {
-        if (!settings.frames_folder.empty()) frames_.emplace(of, settings.frames_folder);
+    Run(WaveSolver& solver, const Discretisation& of, const WavePart* part, const WaveRunSettings& settings, Checkpoint identity)
+        : solver_(solver), of_(of), part_(part), settings_(settings), state_(std::move(identity)) {
+        if (settings.frames_folder.empty()) return;
+        if (part == nullptr)
+            frames_.emplace(of, settings.frames_folder);
+        else
+            frames_.emplace(*part, settings.frames_folder);
     }
 
     WaveRunResult from(const std::vector<double>& first_fields) {
@@ -67,7 +70,7 @@ class Run {
             if (found.dt != result_.dt)
                 throw Error(settings_.restart.string(), fmt::format("its time step is {}, that of this run {}", found.dt, result_.dt),
                             "go on with the options of the first run");
-            solver_.set_state(found.state);
+            solver_.set_state(part_ == nullptr ? found.state : part_->part_of(found.state, word_bytes()));
             state_ = std::move(found);
         }
         solver_.set_step(state_.dt);
@@ -93,17 +96,21 @@ class Run {
     void look(bool samples, bool draws) {
         const std::vector<double> q = solver_.fields();
         const double time = state_.dt * static_cast<double>(state_.step);
-        if (samples) state_.energy.emplace_back(time, of_.energy(q));
+        if (samples) state_.energy.emplace_back(time, part_ == nullptr ? of_.energy(q) : part_->energy(q));
         if (draws) frames_->add(time, q);
     }
 
     void save() {
         state_.state = solver_.state();
-        write_checkpoint(settings_.checkpoint, state_);
+        if (part_ != nullptr) state_.state = part_->whole_of(state_.state, word_bytes());
+        if (part_ == nullptr || part_->ranks().rank() == 0) write_checkpoint(settings_.checkpoint, state_);
     }
+
+    int word_bytes() const { return state_.precision == "f32" ? 4 : 8; }
 
     WaveSolver& solver_;
     const Discretisation& of_;
+    const WavePart* part_;  // nothing: the whole mesh is here
     const WaveRunSettings& settings_;
     Checkpoint state_;  // its fields only when it is written
     std::optional<WaveFrames> frames_;
@@ -129,22 +136,30 @@ std::pair<std::int64_t, double> planned_steps(const Discretisation& of, const Wa
     return {static_cast<std::int64_t>(steps), settings.time / steps};
 }
 
-std::string fingerprint(const Discretisation& of) {
-    std::string text = fingerprint(of.mesh);
-    for (const double word : of.material_words()) text += fmt::format(" {}", word);
-    return sha256(text);
-}
+namespace {
 
-WaveRunResult run_waves(WaveSolver& solver, const Discretisation& of, Precision precision, StageForm form, const std::vector<double>& first_fields,
-                        const WaveRunSettings& settings) {
+WaveRunResult run_waves(WaveSolver& solver, const Discretisation& of, const WavePart* part, Precision precision, StageForm form,
+                        const std::vector<double>& first_fields, const WaveRunSettings& settings) {
     Checkpoint identity;
     identity.equation = of.equation->name;
     identity.order = of.element->order;
     identity.precision = to_string(precision);
-    identity.mesh = fingerprint(of);
+    identity.mesh = part == nullptr ? fingerprint(*of.equation, of.mesh, of.material) : part->fingerprint();
     identity.form = to_string(form);
     identity.configurations = solver.configurations();
-    return Run(solver, of, settings, std::move(identity)).from(first_fields);
+    return Run(solver, of, part, settings, std::move(identity)).from(first_fields);
+}
+
+}  // namespace
+
+WaveRunResult run_waves(WaveSolver& solver, const Discretisation& of, Precision precision, StageForm form, const std::vector<double>& first_fields,
+                        const WaveRunSettings& settings) {
+    return run_waves(solver, of, nullptr, precision, form, first_fields, settings);
+}
+
+WaveRunResult run_waves(WaveSolver& solver, const WavePart& part, Precision precision, StageForm form, const std::vector<double>& first_fields,
+                        const WaveRunSettings& settings) {
+    return run_waves(solver, part.here(), &part, precision, form, first_fields, settings);
 }
 
 std::string to_string(StageForm form) {

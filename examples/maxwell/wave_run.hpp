@@ -35,7 +35,7 @@ struct WaveRunResult {
     double dt = 0;
     double seconds = 0;                             ///< of the time steps alone
     std::vector<std::pair<double, double>> energy;  ///< history: time, energy
-    std::vector<double> fields;                     ///< at the end
+    std::vector<double> fields;                     ///< at the end; of a rank those of its part
 
     double time() const { return dt * static_cast<double>(done); }
     /// The largest rise of the energy from one sample to the next, as a part of the first; not positive when it never grew.
@@ -45,11 +45,12 @@ struct WaveRunResult {
 /// The number of time steps and their length: the stable step, shortened so that they end at the time wanted.
 std::pair<std::int64_t, double> planned_steps(const Discretisation& of, const WaveRunSettings& settings);
 
-/// SHA-256 of mesh and materials.
-std::string fingerprint(const Discretisation& of);
-
 /// Runs a solver from `first_fields`, or from settings.restart: then the solver must have been made with that checkpoint's form and configurations.
 WaveRunResult run_waves(WaveSolver& solver, const Discretisation& of, Precision precision, StageForm form, const std::vector<double>& first_fields,
+                        const WaveRunSettings& settings);
+/// The same on all ranks, whose parts the solvers have: energies are of the whole mesh, pictures a file for each rank, and the checkpoint, which
+/// rank 0 writes and all read, is the same on any number of ranks.
+WaveRunResult run_waves(WaveSolver& solver, const WavePart& part, Precision precision, StageForm form, const std::vector<double>& first_fields,
                         const WaveRunSettings& settings);
 
 std::string to_string(StageForm form);

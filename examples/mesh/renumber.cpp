@@ -72,6 +72,10 @@ std::vector<int> cuthill_mckee(const Mesh& mesh, const std::vector<Neighbour>& n
 Mesh reordered(const Mesh& mesh, const std::vector<int>& order) {
     Mesh result = mesh;
     result.vertices.clear();
+    result.elements.resize(order.size());
+    result.material.resize(order.size());
+    result.numbers.resize(order.size());
+    if (!mesh.places.empty()) result.places.resize(order.size());
     std::vector<int> renamed(mesh.vertices.size(), Mesh::none);
     const auto rename = [&](int& vertex) {
         if (vertex == Mesh::none) return;
@@ -93,6 +97,10 @@ Mesh reordered(const Mesh& mesh, const std::vector<int>& order) {
     for (auto& face : result.boundary)
         for (int& vertex : face.vertices)
             if (vertex != Mesh::none) vertex = renamed[static_cast<std::size_t>(vertex)];
+    const auto corners = static_cast<std::ptrdiff_t>(mesh.dimension);
+    std::erase_if(result.boundary, [&](const Mesh::BoundaryFace& face) {
+        return std::find(face.vertices.begin(), face.vertices.begin() + corners, Mesh::none) != face.vertices.begin() + corners;
+    });
     for (auto& link : result.links) {
         for (auto& [from, to] : link) from = renamed[static_cast<std::size_t>(from)], to = renamed[static_cast<std::size_t>(to)];
         link.erase(std::remove_if(link.begin(), link.end(), [](const auto& pair) { return pair.first == Mesh::none || pair.second == Mesh::none; }),

@@ -179,4 +179,32 @@ void VtkElements::write(const std::filesystem::path& file) const {
     if (!stream) throw Error(file.string(), "it cannot be written", "choose a folder that can be written to, with room for it");
 }
 
+std::string VtkElements::write_part(const std::filesystem::path& folder, const std::string& name, int rank, int ranks) const {
+    if (ranks == 1) {
+        write(folder / (name + ".vtu"));
+        return name + ".vtu";
+    }
+    write(folder / fmt::format("{}_{}.vtu", name, rank));
+    std::string joined = name + ".pvtu";
+    if (rank > 0) return joined;
+    // What the parts have, with numbers of the same types as `write` gives them.
+    std::ofstream stream(folder / joined);
+    const auto array = [&](const char* type, const std::string& of, int components) {
+        stream << fmt::format("<PDataArray type=\"{}\"{} NumberOfComponents=\"{}\"/>\n", type, of.empty() ? "" : fmt::format(" Name=\"{}\"", of),
+                              components);
+    };
+    stream << vtk_file_head("PUnstructuredGrid") << "<PUnstructuredGrid GhostLevel=\"0\">\n<PPointData>\n";
+    for (const Field& field : fields_) array("Float32", field.name, field.components);
+    stream << "</PPointData>\n<PCellData>\n";
+    for (const auto& [of, values] : element_fields_) array("Float64", of, 1);
+    stream << "</PCellData>\n<PPoints>\n";
+    array("Float64", "", 3);
+    stream << "</PPoints>\n";
+    for (int part = 0; part < ranks; ++part) stream << fmt::format("<Piece Source=\"{}_{}.vtu\"/>\n", name, part);
+    stream << "</PUnstructuredGrid>\n</VTKFile>\n";
+    stream.close();
+    if (!stream) throw Error((folder / joined).string(), "it cannot be written", "choose a folder that can be written to, with room for it");
+    return joined;
+}
+
 }  // namespace hone::examples

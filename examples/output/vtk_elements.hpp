@@ -32,6 +32,9 @@ class VtkElements {
 
     /// Throws Error when the file cannot be written.
     void write(const std::filesystem::path& file) const;
+    /// The same as one of several ranks' parts of a picture, with fields of the same names: name_3.vtu of rank 3; rank 0 also writes name.pvtu, which
+    /// joins them. Alone it is name.vtu. Result: the name of the file to open.
+    std::string write_part(const std::filesystem::path& folder, const std::string& name, int rank, int ranks) const;
 
   private:
     struct Field {

@@ -40,4 +40,15 @@ inline Mesh shuffled(Mesh mesh, std::mt19937_64& random) {
     return mesh;
 }
 
+/// All kinds of faces, elements in random orientations, two media.
+inline Mesh everything(int dimension, std::mt19937_64& random) {
+    Box box{{3, 2, 2}};
+    box.boundary = {Boundary::periodic, Boundary::reflecting, Boundary::absorbing};
+    if (dimension == 2) box.boundary[1] = random() % 2 == 0 ? Boundary::reflecting : Boundary::absorbing;
+    Mesh mesh = dimension == 3 ? kuhn_box(box) : triangle_box(box);
+    mesh.materials = {"default", "other"};
+    for (int& material : mesh.material) material = static_cast<int>(random() % 2);
+    return shuffled(mesh, random);
+}
+
 }  // namespace hone::examples

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "examples/hydro/mass_solver.hpp"
+#include "examples/hydro/zone_part.hpp"
+
+namespace hone::examples::hydro {
+
+/// MassSolver on several ranks: each has the rows of its own nodes, and all zones around them. The directions of other ranks' nodes travel while the
+/// solution takes its step. Dot products are those of MassSolver, sums over the same chunks in the same order, which all ranks gather: so are all
+/// digits, on any number of ranks. There the scalars go through the host, twice an iteration.
+class RankMassSolver {
+  public:
+    /// All ranks make and call theirs alike. Part, backend and library must outlive it. Throws Error as MassSolver does.
+    RankMassSolver(const ZonePart& part, Backend& backend, KernelLibrary& library, MassForm form, const std::string& configuration = "");
+    ~RankMassSolver();
+    RankMassSolver(RankMassSolver&&) noexcept;
+    RankMassSolver& operator=(RankMassSolver&&) noexcept;
+
+    /// As MassSolver::solve. `b` counts at own nodes alone; `x` is found at all that are here.
+    MassSolve solve(const void* b, void* x, const MassSettings& settings = {});
+
+    std::string family() const;
+    std::string kernel() const;
+    Grade grade() const;
+
+    /// The kernels beside the product: their text, with a launch of each.
+    static KernelSource kernels(Target target, int components);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace hone::examples::hydro

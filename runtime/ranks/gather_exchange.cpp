@@ -1,0 +1,233 @@
+#include "runtime/ranks/gather_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+
+#include "generator/error.hpp"
+
+namespace hone {
+namespace {
+
+constexpr int block_threads = 256;
+
+template <typename Word>
+void pack(const void* field, std::span<const std::int64_t> places, std::byte* packed) {
+    const auto* const from = static_cast<const Word*>(field);
+    for (std::size_t n = 0; n < places.size(); ++n) std::memcpy(packed + n * sizeof(Word), from + places[n], sizeof(Word));
+}
+
+template <typename Word>
+void unpack(const std::byte* packed, std::span<const std::int64_t> places, void* field) {
+    auto* const to = static_cast<Word*>(field);
+    for (std::size_t n = 0; n < places.size(); ++n) std::memcpy(to + places[n], packed + n * sizeof(Word), sizeof(Word));
+}
+
+constexpr const char* cuda_text = R"cpp(
+    extern "C" __global__ void pack(word* field, const long long* places, word* packed, int first, int last) {
+        const int n = first + blockIdx.x * blockDim.x + threadIdx.x;
+        if (n < last) packed[n] = field[places[n]];
+    }
+
+    extern "C" __global__ void unpack(word* field, const long long* places, word* packed, int first, int last) {
+        const int n = first + blockIdx.x * blockDim.x + threadIdx.x;
+        if (n < last) field[places[n]] = packed[n];
+    }
+)cpp";
+
+// What a GPU has of it: places and packed words of one direction, and the way between them and page-locked memory.
+class OnDevice {
+  public:
+    OnDevice(Backend& backend, int word_bytes, const std::vector<std::int64_t>& own, const std::vector<std::int64_t>& copies)
+        : backend_(backend),
+          word_bytes_(word_bytes),
+          module_(load(backend, word_bytes)),
+          pack_(module_->entry("pack")),
+          unpack_(module_->entry("unpack")),
+          own_(uploaded(own)),
+          copies_(uploaded(copies)),
+          out_(backend, std::max<std::int64_t>(1, std::ssize(own)) * word_bytes),
+          in_(backend, std::max<std::int64_t>(1, std::ssize(copies)) * word_bytes) {}
+
+    void pack(void* field, std::span<std::byte> to) const {
+        launch(pack_, field, own_, out_, to.size());
+        backend_.copy(to.data(), out_.data(), static_cast<std::int64_t>(to.size()));
+    }
+    void unpack(std::span<const std::byte> from, void* field) const {
+        backend_.copy(in_.data(), from.data(), static_cast<std::int64_t>(from.size()));
+        launch(unpack_, field, copies_, in_, from.size());
+    }
+
+  private:
+    static std::unique_ptr<Module> load(Backend& backend, int word_bytes) {
+        const CompileOutcome outcome = backend.compiler().compile(GatherExchange::kernels(word_bytes));
+        if (!outcome.ok)
+            throw Error("the kernels that pack messages", outcome.failure + "\n" + outcome.code.log, "'hone doctor' says what is missing");
+        return backend.load(outcome.code);
+    }
+
+    DeviceArray uploaded(const std::vector<std::int64_t>& places) const {
+        const auto bytes = static_cast<std::int64_t>(places.size() * sizeof(std::int64_t));
+        DeviceArray array(backend_, std::max<std::int64_t>(bytes, 1));
+        if (bytes > 0) backend_.copy(array.data(), places.data(), bytes);
+        backend_.synchronise();
+        return array;
+    }
+
+    void launch(int entry, void* field, const DeviceArray& places, const DeviceArray& packed, std::size_t bytes) const {
+        const auto words = static_cast<int>(bytes) / word_bytes_;
+        if (words == 0) return;
+        void* places_data = places.data();
+        void* packed_data = packed.data();
+        int first = 0, last = words;
+        std::array<void*, 5> arguments{&field, &places_data, &packed_data, &first, &last};
+        module_->launch(entry, {(words + block_threads - 1) / block_threads, 1, 1}, {block_threads, 1, 1}, 0, {}, arguments.data());
+    }
+
+    Backend& backend_;
+    int word_bytes_;
+    std::unique_ptr<Module> module_;
+    int pack_, unpack_;
+    DeviceArray own_, copies_, out_, in_;
+};
+
+}  // namespace
+
+struct GatherExchange::State {
+    Communicator& communicator;
+    Backend& backend;
+    std::vector<GatherLink> links;
+    int word_bytes;
+    std::vector<std::int64_t> own, copies;  // of all links, one after the other
+    std::unique_ptr<OnDevice> device;       // nothing where the fields are the host's
+    std::vector<std::byte> host_buffer;
+    void* pinned = nullptr;
+    std::int64_t pinned_bytes = 0;
+    std::vector<void*> fields;  // of the exchange that is under way
+
+    State(Communicator& ranks, Backend& of, std::vector<GatherLink> with, int bytes)
+        : communicator(ranks), backend(of), links(std::move(with)), word_bytes(bytes) {
+        if (bytes != 4 && bytes != 8) throw Error("exchange of gathered words", fmt::format("words of {} bytes", bytes), "use words of 4 or 8");
+        std::set<int> seen;
+        for (const GatherLink& link : links) {
+            if (link.neighbour < 0 || link.neighbour >= ranks.size())
+                throw Error("exchange of gathered words", fmt::format("a link to rank {} of {}", link.neighbour, ranks.size()), "ranks count from 0");
+            if (!seen.insert(link.neighbour).second)
+                throw Error("exchange of gathered words", fmt::format("two links to rank {}", link.neighbour), "join their lists");
+            for (const auto* places : {&link.own, &link.copies})
+                if (std::any_of(places->begin(), places->end(), [](std::int64_t place) { return place < 0; }))
+                    throw Error("exchange of gathered words", "a negative place of a word", "count words from 0");
+            own.insert(own.end(), link.own.begin(), link.own.end());
+            copies.insert(copies.end(), link.copies.begin(), link.copies.end());
+        }
+        if (of.device().fingerprint.target != Target::cpu) device = std::make_unique<OnDevice>(of, bytes, own, copies);
+    }
+    ~State() { release(); }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    void release() {
+        if (pinned != nullptr) backend.free_pinned(pinned);
+        pinned = nullptr;
+    }
+
+    std::size_t size(std::size_t words) const { return words * static_cast<std::size_t>(word_bytes); }
+
+    // [field]: all that is sent of it, then all that is received.
+    std::span<std::byte> buffer(std::size_t count) {
+        const std::size_t wanted = count * size(own.size() + copies.size());
+        if (device == nullptr) {
+            host_buffer.resize(wanted);
+            return host_buffer;
+        }
+        if (static_cast<std::int64_t>(wanted) > pinned_bytes) {
+            release();
+            pinned = backend.allocate_pinned(static_cast<std::int64_t>(wanted));
+            pinned_bytes = static_cast<std::int64_t>(wanted);
+        }
+        return {static_cast<std::byte*>(pinned), wanted};
+    }
+    std::span<std::byte> sent(std::size_t field) { return buffer(fields.size()).subspan(field * size(own.size() + copies.size()), size(own.size())); }
+    std::span<std::byte> received(std::size_t field) {
+        return buffer(fields.size()).subspan(field * size(own.size() + copies.size()) + size(own.size()), size(copies.size()));
+    }
+
+    void begin(std::span<void* const> of) {
+        fields.assign(of.begin(), of.end());
+        for (std::size_t field = 0; field < fields.size(); ++field) {
+            const auto to = sent(field);
+            if (device != nullptr)
+                device->pack(fields[field], to);
+            else if (word_bytes == 4)
+                pack<std::uint32_t>(fields[field], own, to.data());
+            else
+                pack<std::uint64_t>(fields[field], own, to.data());
+        }
+        if (device != nullptr) backend.synchronise();
+        std::vector<Send> sends;
+        std::vector<Receive> receives;
+        for (std::size_t field = 0; field < fields.size(); ++field) {
+            std::size_t out = 0, in = 0;
+            // Messages between two ranks keep their order, so that fields need no tags.
+            for (const GatherLink& link : links) {
+                const std::size_t going = size(link.own.size()), coming = size(link.copies.size());
+                if (going > 0) sends.push_back({link.neighbour, 0, sent(field).subspan(out, going)});
+                if (coming > 0) receives.push_back({link.neighbour, 0, received(field).subspan(in, coming)});
+                out += going, in += coming;
+            }
+        }
+        communicator.begin_exchange(sends, receives);
+    }
+
+    void end() {
+        communicator.end_exchange();
+        for (std::size_t field = 0; field < fields.size(); ++field) {
+            const auto from = received(field);
+            if (device != nullptr)
+                device->unpack(from, fields[field]);
+            else if (word_bytes == 4)
+                unpack<std::uint32_t>(from.data(), copies, fields[field]);
+            else
+                unpack<std::uint64_t>(from.data(), copies, fields[field]);
+        }
+    }
+};
+
+GatherExchange::GatherExchange(Communicator& communicator, Backend& backend, std::vector<GatherLink> links, int word_bytes)
+    : state_(std::make_unique<State>(communicator, backend, std::move(links), word_bytes)) {
+}
+GatherExchange::~GatherExchange() = default;
+GatherExchange::GatherExchange(GatherExchange&&) noexcept = default;
+GatherExchange& GatherExchange::operator=(GatherExchange&&) noexcept = default;
+
+void GatherExchange::begin(std::span<void* const> fields) {
+    state_->begin(fields);
+}
+void GatherExchange::end() {
+    state_->end();
+}
+std::int64_t GatherExchange::bytes_per_field() const {
+    return static_cast<std::int64_t>(state_->size(state_->own.size()));
+}
+
+KernelSource GatherExchange::kernels(int word_bytes) {
+    KernelSource source;
+    source.target = Target::cuda;
+    source.precision = word_bytes == 4 ? Precision::f32 : Precision::f64;
+    source.text = fmt::format("// Words of a message: packed from their places in a field, and back.\nusing word = unsigned {};\n{}",
+                              word_bytes == 4 ? "int" : "long long", cuda_text);
+    for (const char* const name : {"field", "places", "packed"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
+    for (const char* const name : {"pack", "unpack"}) {
+        source.entries.emplace_back(name);
+        Launch launch;
+        launch.entry = name;
+        launch.block = {block_threads, 1, 1};
+        source.step.push_back(launch);
+    }
+    return source;
+}
+
+}  // namespace hone

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "runtime/ranks/communicator.hpp"
+
+namespace hone {
+
+/// What a rank exchanges with another one, by places of words in its arrays. Both ranks must list the same things in the same order.
+struct GatherLink {
+    int neighbour = 0;
+    std::vector<std::int64_t> own;     ///< words that go there
+    std::vector<std::int64_t> copies;  ///< where the words go that come from there
+};
+
+/// Brings words that other ranks have to their copies here, in two halves, so that work which needs none of them runs in between. For unstructured
+/// meshes: traces of discontinuous elements, and degrees of freedom that continuous elements share.
+///
+///     GatherExchange traces(communicator, backend, links, 8);
+///     traces.begin(std::array<void*, 1>{q});   // own words are read here
+///     interior.launch(boundary, own);
+///     traces.end();                            // the copies in q are there
+///
+/// It adds nothing up: a value that several ranks need is made by the rank that owns it, and its copies have the same bits. So no digit knows how
+/// many ranks there are. Words are packed, on a GPU by a small kernel and then through page-locked host memory.
+class GatherExchange {
+  public:
+    /// Communicator and backend must outlive it. Throws Error for a neighbour that there is not, two links to the same one, a word of another size
+    /// than 4 or 8 bytes, or a negative place.
+    GatherExchange(Communicator& communicator, Backend& backend, std::vector<GatherLink> links, int word_bytes);
+    ~GatherExchange();
+    GatherExchange(GatherExchange&&) noexcept;
+    GatherExchange& operator=(GatherExchange&&) noexcept;
+
+    /// All fields at once; what was queued on the default stream is waited for where they are a GPU's. Copies must neither be read nor written until
+    /// `end`; own words may change.
+    void begin(std::span<void* const> fields);
+    void end();
+
+    /// Bytes that this rank sends of each field.
+    std::int64_t bytes_per_field() const;
+
+    /// The kernels that pack and unpack on a GPU: `pack(field, places, packed, first, last)` and `unpack`.
+    static KernelSource kernels(int word_bytes);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace hone

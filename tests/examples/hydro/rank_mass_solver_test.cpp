@@ -1,0 +1,121 @@
+#include "examples/hydro/rank_mass_solver.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+
+#include "examples/mesh/quad_mesh.hpp"
+#include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/cuda/nvrtc_compiler.hpp"
+#include "runtime/ranks/thread_ranks.hpp"
+#include "tests/support/emulator.hpp"
+#include "tests/support/places.hpp"
+
+namespace hone::examples::hydro::rank_mass_solver_test {
+namespace {
+
+class RankMassSolverTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
+    }
+
+    std::vector<double> random_words(std::size_t count) {
+        std::vector<double> words(count);
+        for (double& word : words) word = std::uniform_real_distribution<>(-1, 1)(random_);
+        return words;
+    }
+
+    unsigned seed_ = std::random_device{}();
+    std::mt19937_64 random_{seed_};
+    DiskCache cache_{test::kernel_cache_folder()};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families()};
+};
+
+// A right-hand side that vanishes, a few steps only, and tolerances that some components meet before others: as MassSolver, bit by bit.
+TEST_F(RankMassSolverTest, SolvesAsMassSolverDoes) {
+    SCOPED_TRACE(seed_);
+    const HydroProblem problem = hydro_problem("sedov", 2);
+    const QuadMesh mesh = quad_box({2, {16, 8, 1}});
+    const Discretisation of(problem, 2, mesh);
+    State b{std::vector<double>(2 * of.nodes()), random_words(2 * of.nodes()), std::vector<double>(of.zones() * of.energies_of_zone())};
+    // One component is done before it begins.
+    std::fill(b.velocities.begin(), b.velocities.begin() + static_cast<std::ptrdiff_t>(of.nodes()), 0.0);
+    for (const MassSettings settings : {MassSettings{.tolerance = 1e-6}, MassSettings{.tolerance = 0, .most_iterations = 3}}) {
+        State x = b;
+        MassSolver alone(*backend_, library_, of.velocity_mass);
+        const MassSolve expected = alone.solve(b.velocities, x.velocities, settings);
+        run_thread_ranks(2, [&](Communicator& ranks) {
+            const ZonePart part(ranks, problem, 2, mesh);
+            RankMassSolver solver(part, *backend_, library_, MassForm::rows);
+            const State own = part.part_of(b);
+            State found = own;
+            const MassSolve solve = solver.solve(own.velocities.data(), found.velocities.data(), settings);
+            EXPECT_EQ(solve.ending, expected.ending);
+            EXPECT_EQ(solve.iterations, expected.iterations);
+            EXPECT_EQ(solve.residuals, expected.residuals);
+            EXPECT_EQ(found.velocities, part.part_of(x).velocities);
+        });
+    }
+}
+
+// The text for GPUs, on the processor in several blocks, against that for processors.
+TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
+    SCOPED_TRACE(seed_);
+    constexpr int components = 2, own = 300, rows = 333, blocks = 2, dots = 10;
+    std::array<KernelSource, 2> sources{RankMassSolver::kernels(Target::cpu, components), RankMassSolver::kernels(Target::cuda, components)};
+    for (KernelSource& source : sources)
+        for (Launch& launch : source.step) launch.grid = {blocks, 1, 1};
+    const std::vector<std::string> entries = sources[0].entries;
+    sources[1] = test::emulated(sources[1]);
+    std::array<std::vector<std::vector<double>>, 2> results;
+    std::vector<std::int32_t> held(rows);
+    for (auto& bits : held) bits = static_cast<std::int32_t>(random_() % 4);
+    std::vector<std::vector<double>> arrays;
+    for (int i = 0; i < 8; ++i) arrays.push_back(random_words(components * rows));
+    for (std::size_t target = 0; target < 2; ++target) {
+        const CompileOutcome outcome = backend_->compiler().compile(sources[target]);
+        ASSERT_TRUE(outcome.ok) << outcome.code.log;
+        const auto module = backend_->load(outcome.code);
+        for (std::size_t step = 0; step < entries.size(); ++step) {
+            auto words = arrays;
+            std::vector<double> sums(components * dots, 7.0);
+            std::array<void*, 10> pointers{words[0].data(), words[1].data(), held.data(),     words[2].data(), words[3].data(),
+                                           words[4].data(), words[5].data(), words[6].data(), words[7].data(), sums.data()};
+            int stride = rows, first = 0, last = entries[step] == "clear" || entries[step] == "advance" ? rows : own;
+            std::vector<void*> arguments;
+            for (void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
+            arguments.insert(arguments.end(), {&stride, &first, &last});
+            const Launch& launch = sources[target].step[step];
+            module->launch(module->entry(launch.entry), launch.grid, launch.block, 0, {}, arguments.data());
+            words.push_back(sums);
+            for (const auto& array : words) results[target].push_back(array);
+            EXPECT_NE(words, ([&] {
+                          auto before = arrays;
+                          before.emplace_back(components * dots, 7.0);
+                          return before;
+                      }()))
+                << entries[step];
+        }
+    }
+    EXPECT_TRUE(results[0] == results[1]);
+}
+
+TEST_F(RankMassSolverTest, KernelsCompileForGpus) {
+    std::unique_ptr<Compiler> nvrtc;
+    try {
+        nvrtc = make_nvrtc_compiler("sm_90", cache_);
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const CompileOutcome outcome = nvrtc->compile(RankMassSolver::kernels(Target::cuda, 3));
+    EXPECT_TRUE(outcome.ok) << outcome.failure << outcome.code.log;
+}
+
+}  // namespace
+}  // namespace hone::examples::hydro::rank_mass_solver_test
