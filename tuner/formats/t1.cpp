@@ -93,7 +93,8 @@ Constraint read_condition(const JsonPlace& place, const Parameters& parameters) 
                 std::string reason;
                 for (const auto& name : expression.names()) reason += fmt::format("{}{} is {}", reason.empty() ? "" : ", ", name, value(name).text());
                 return reason.empty() ? "it is never true" : reason;
-            }};
+            },
+            expression.names()};
 }
 
 // The defaults where they are a member, else the first member.
