@@ -1,7 +1,7 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,48 +10,36 @@
 
 namespace hone {
 
-/// Records, for its own thread and as long as it exists, the last position in a configuration at which a value was looked up. A constraint that
-/// looked at the first n values only gives the same answer for all configurations that agree in these n values. So `SearchSpace` asks it once.
-class LookupNotes {
-  public:
-    LookupNotes() { notes_ = this; }
-    ~LookupNotes() { notes_ = nullptr; }
-    LookupNotes(const LookupNotes&) = delete;
-    LookupNotes& operator=(const LookupNotes&) = delete;
-
-    void clear() { values_ = 0; }
-    /// The number of leading values of a configuration that were looked up since `clear`: the position of the last one, plus one.
-    std::size_t values() const { return values_; }
-
-    static void note(std::size_t values) {
-        if (notes_ != nullptr && values > notes_->values_) notes_->values_ = values;
-    }
-
-  private:
-    static inline thread_local LookupNotes* notes_ = nullptr;
-    std::size_t values_ = 0;
-};
-
-/// A configuration says how to compute: it has a value for every tunable of a search space, in the space's order.
+/// A configuration says how to compute. It has a value for every tunable of a search space, in the space's order; in a space of forms its first value
+/// is that of `form`, and the others are those of this form's tunables.
 class Config {
   public:
     Config() = default;
     explicit Config(std::vector<Assignment> assignments) : assignments_(std::move(assignments)) {}
 
-    const std::vector<Assignment>& assignments() const& {
-        LookupNotes::note(assignments_.size());
-        return assignments_;
-    }
+    const std::vector<Assignment>& assignments() const& { return assignments_; }
     std::vector<Assignment> assignments() && { return std::move(assignments_); }
 
     /// Both throw Error when there is no such value, or one of the other type.
     std::int64_t integer(std::string_view name) const {
-        const auto* const number = find<std::int64_t>(name);
+        const auto* const number = find_as<std::int64_t>(name);
         return number != nullptr ? *number : integer_of(assignments_, name, "configuration " + key());
     }
     const std::string& word(std::string_view name) const {
-        const auto* const word = find<std::string>(name);
+        const auto* const word = find_as<std::string>(name);
         return word != nullptr ? *word : word_of(assignments_, name, "configuration " + key());
+    }
+
+    /// The value of a tunable, or nothing when the configuration has none of this name.
+    const Value* find(std::string_view name) const {
+        const auto found =
+            std::find_if(assignments_.begin(), assignments_.end(), [&](const Assignment& assignment) { return assignment.name == name; });
+        return found == assignments_.end() ? nullptr : &found->value;
+    }
+    /// Whether the tunable is there, with this value.
+    bool has(std::string_view name, const Value& value) const {
+        const Value* const own = find(name);
+        return own != nullptr && *own == value;
     }
 
     /// As on the command line: `block_x=32,block_y=8,...`.
@@ -62,16 +50,22 @@ class Config {
 
   private:
     template <typename T>
-    const T* find(std::string_view name) const {
-        for (std::size_t i = 0; i < assignments_.size(); ++i) {
-            if (assignments_[i].name != name) continue;
-            LookupNotes::note(i + 1);
-            return std::get_if<T>(&assignments_[i].value);
-        }
-        return nullptr;
+    const T* find_as(std::string_view name) const {
+        const Value* const value = find(name);
+        return value == nullptr ? nullptr : std::get_if<T>(value);
     }
 
     std::vector<Assignment> assignments_;
 };
+
+/// The name of the tunable that says of which form a configuration is.
+constexpr std::string_view form_tunable = "form";
+
+/// Whether both are of one form, or neither names one.
+inline bool same_form(const Config& a, const Config& b) {
+    const Value* const own = a.find(form_tunable);
+    const Value* const other = b.find(form_tunable);
+    return own == nullptr || other == nullptr ? own == other : *own == *other;
+}
 
 }  // namespace hone

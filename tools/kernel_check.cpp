@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -218,18 +219,17 @@ std::vector<KernelFinding> space_findings(const KernelFolder& kernel, const Prob
     KernelFindings findings;
     try {
         const SearchSpace space = kernel.family().space(problem, limits);
-        std::vector<std::set<Value>> had(space.tunables().size());
+        std::map<std::string, std::set<Value>> had;
         const std::vector<std::int64_t> members = space.members();
         for (const std::int64_t index : members) {
-            const Config config = space.at(index);
-            for (std::size_t i = 0; i < had.size(); ++i) had[i].insert(config.assignments()[i].value);
+            for (const Assignment& assignment : space.at(index).assignments()) had[assignment.name].insert(assignment.value);
         }
         if (members.size() == 1 && space.product() > 1)
             findings.push_back(
                 mistake(fmt::format("{}: the constraints leave the safe configuration alone of {}", to_string(limits.target), space.product())));
-        for (std::size_t i = 0; i < had.size() && members.size() > 1; ++i)
+        for (std::size_t i = 0; i < space.tunables().size() && members.size() > 1; ++i)
             for (const Value& value : space.tunables()[i].values)
-                if (!had[i].contains(value))
+                if (!had[space.tunables()[i].name].contains(value))
                     findings.push_back(remark(fmt::format("{}: the constraints leave no configuration with {}={}", to_string(limits.target),
                                                           space.tunables()[i].name, to_string(value))));
     } catch (const Error& error) {

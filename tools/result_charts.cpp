@@ -159,7 +159,6 @@ SvgChart tunable_chart(const JournalText& journal, const std::string& tunable) {
         throw Error("--over", fmt::format("the journal has no tunable \"{}\"", tunable),
                     did_you_mean(tunable, names) + fmt::format("use one of {}", fmt::join(names, ", ")));
     }
-    const auto place = static_cast<std::size_t>(found - tunables.begin());
     SvgChart chart{.title = journal.run.problem, .x_label = tunable, .y_label = "times the best", .logarithmic_y = true};
     chart.x_names.reserve(found->values.size());
     for (const Value& value : found->values) chart.x_names.push_back(to_string(value));
@@ -167,8 +166,9 @@ SvgChart tunable_chart(const JournalText& journal, const std::string& tunable) {
     std::vector<double> best(found->values.size(), std::numeric_limits<double>::infinity());
     for (const MeasuredCost& cost : measured.costs) {
         const Config config = measured.space.at(cost.index);
-        const auto value = static_cast<std::size_t>(std::find(found->values.begin(), found->values.end(), config.assignments()[place].value) -
-                                                    found->values.begin());
+        const Value* const own = config.find(tunable);
+        if (own == nullptr) continue;  // of a form without it
+        const auto value = static_cast<std::size_t>(std::find(found->values.begin(), found->values.end(), *own) - found->values.begin());
         all.points.push_back({static_cast<double>(value), cost.cost / story.best(), config.key()});
         best[value] = std::min(best[value], cost.cost / story.best());
     }

@@ -50,7 +50,7 @@ void add_measured(TuningStory& story, const JournalEntry& entry) {
     story.measured.push_back({entry.config, value});
 }
 
-// All values that occur, numbers by size.
+// All values that occur in configurations of one form, numbers by size.
 std::vector<Tunable> tunables_of(const std::vector<Config>& configs) {
     std::vector<Tunable> tunables;
     for (const Assignment& assignment : configs.front().assignments()) tunables.push_back({assignment.name, "", {}});
@@ -79,6 +79,37 @@ Config fitting(const std::vector<Tunable>& tunables, const Config& config) {
             if (tunable.name == assignment.name && std::holds_alternative<std::string>(tunable.values.front()))
                 assignment.value = to_string(assignment.value);
     return Config(std::move(assignments));
+}
+
+// The space that configurations of one form show.
+FormSpace shown_form(const std::vector<Config>& configs) {
+    FormSpace form{.name = "", .tunables = tunables_of(configs)};
+    double product = 1;
+    for (const Tunable& tunable : form.tunables) product *= static_cast<double>(tunable.values.size());
+    if (product > most_configurations)
+        throw Error("journal", fmt::format("the values of its configurations make {:.1e} combinations", product), "it is of no search space");
+    form.safe = fitting(form.tunables, configs.front()).assignments();
+    return form;
+}
+
+// Where all configurations have the same tunables, `form` is one of them like any other.
+SearchSpace shown_space(const std::vector<Config>& configs) {
+    if (std::all_of(configs.begin(), configs.end(), [&](const Config& config) { return same_names(configs.front(), config); })) {
+        FormSpace only = shown_form(configs);
+        return {std::move(only.tunables), {}, std::move(only.safe)};
+    }
+    std::vector<FormSpace> forms;
+    for (const Config& config : configs) {
+        const std::string name = config.word(form_tunable);
+        if (std::any_of(forms.begin(), forms.end(), [&](const FormSpace& form) { return form.name == name; })) continue;
+        std::vector<Config> own;
+        for (const Config& other : configs)
+            if (same_form(other, config)) own.emplace_back(std::vector<Assignment>(other.assignments().begin() + 1, other.assignments().end()));
+        forms.push_back(shown_form(own));
+        forms.back().name = name;
+    }
+    const std::string first = forms.front().name;
+    return {std::move(forms), first};
 }
 
 MeasuredSpace placed(SearchSpace space, const std::vector<Config>& configs, const std::vector<double>& costs, bool whole) {
@@ -176,7 +207,9 @@ MeasuredSpace measured_space(const TuningStory& story, const std::string& proble
     std::vector<double> costs;
     for (const auto& measured : story.measured) {
         Config config = parsed_config(measured.config);
-        if (!configs.empty() && !same_names(configs.front(), config)) continue;
+        // One that has other tunables than those of its form before is of no space with them.
+        const auto before = std::find_if(configs.begin(), configs.end(), [&](const Config& other) { return same_form(other, config); });
+        if (before != configs.end() && !same_names(*before, config)) continue;
         configs.push_back(std::move(config));
         costs.push_back(measured.cost);
     }
@@ -186,13 +219,7 @@ MeasuredSpace measured_space(const TuningStory& story, const std::string& proble
     } catch (const Error&) {
         // An application's family, or a space that has changed since.
     }
-    std::vector<Tunable> tunables = tunables_of(configs);
-    double product = 1;
-    for (const Tunable& tunable : tunables) product *= static_cast<double>(tunable.values.size());
-    if (product > most_configurations)
-        throw Error("journal", fmt::format("the values of its configurations make {:.1e} combinations", product), "it is of no search space");
-    std::vector<Assignment> first = fitting(tunables, configs.front()).assignments();
-    return placed(SearchSpace(std::move(tunables), {}, std::move(first)), configs, costs, false);
+    return placed(shown_space(configs), configs, costs, false);
 }
 
 std::vector<MeasuredCost> tempered(std::vector<MeasuredCost> costs) {
@@ -216,11 +243,18 @@ std::vector<Neighbour> neighbours_of(const Config& winner, const MeasuredSpace& 
     const double here = cost_at(index) > 0 ? cost_at(index) : model != nullptr ? model->predict(index).cost : 0;
     std::vector<Neighbour> neighbours;
     if (!(here > 0)) return neighbours;
-    for (std::size_t d = 0; d < measured.space.tunables().size(); ++d)
-        for (const Value& value : measured.space.tunables()[d].values) {
+    const auto& tunables = measured.space.tunables();
+    const FormSpace* const form = measured.space.form_of(winner);
+    if (form == nullptr) return neighbours;
+    for (std::size_t d = 0; d < tunables.size(); ++d) {
+        const auto own =
+            std::find_if(form->tunables.begin(), form->tunables.end(), [&](const Tunable& tunable) { return tunable.name == tunables[d].name; });
+        if (own == form->tunables.end()) continue;  // `form` itself, or a tunable of another form
+        for (const Value& value : own->values) {
             std::vector<Assignment> assignments = winner.assignments();
-            if (assignments[d].value == value) continue;
-            assignments[d].value = value;
+            const auto changed = std::find_if(assignments.begin(), assignments.end(), [&](const Assignment& one) { return one.name == own->name; });
+            if (changed->value == value) continue;
+            changed->value = value;
             const Config config(std::move(assignments));
             Neighbour neighbour{.tunable = d, .value = value};
             const std::int64_t place = measured.space.index_of(config);
@@ -241,6 +275,7 @@ std::vector<Neighbour> neighbours_of(const Config& winner, const MeasuredSpace& 
             }
             neighbours.push_back(std::move(neighbour));
         }
+    }
     return neighbours;
 }
 

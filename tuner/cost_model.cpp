@@ -128,7 +128,7 @@ struct CostModel::State {
         average.resize(dimensions);
         whole.assign(member.size(), 1);
         for (std::size_t d = 0; d < dimensions; ++d) {
-            std::vector<bool> seen(geometry->values(d));
+            std::vector<bool> seen(geometry->levels(d));
             for (const std::size_t one : member) seen[geometry->coordinate(one, d)] = true;
             for (std::size_t v = 0; v < seen.size(); ++v)
                 if (seen[v]) tried[d].push_back(v);
@@ -174,7 +174,7 @@ struct CostModel::State {
     double total_variance() const {
         std::vector<std::vector<double>> both(geometry->dimensions());
         for (std::size_t d = 0; d < both.size(); ++d) {
-            const std::size_t values = geometry->values(d);
+            const std::size_t values = geometry->levels(d);
             both[d].assign(values * values, 0);
             for (const std::size_t x : tried[d])
                 for (const std::size_t y : tried[d])
@@ -186,7 +186,7 @@ struct CostModel::State {
             for (std::size_t j = 0; j < member.size(); ++j) {
                 double product = 1;
                 for (std::size_t d = 0; d < both.size(); ++d)
-                    product *= both[d][geometry->coordinate(member[i], d) * geometry->values(d) + geometry->coordinate(member[j], d)];
+                    product *= both[d][geometry->coordinate(member[i], d) * geometry->levels(d) + geometry->coordinate(member[j], d)];
                 sum += weight[i] * weight[j] * (product - whole[i] * whole[j]);
             }
         return sum;
@@ -239,12 +239,7 @@ double CostModel::Prediction::improvement(double bound) const {
 
 CostModel::Prediction CostModel::predict(std::int64_t index) const {
     const MemberGeometry& geometry = *state_->geometry;
-    std::vector<std::size_t> coordinates(geometry.dimensions());
-    for (std::size_t d = coordinates.size(); d-- > 0;) {
-        const auto values = static_cast<std::int64_t>(geometry.values(d));
-        coordinates[d] = static_cast<std::size_t>(index % values);
-        index /= values;
-    }
+    const std::vector<std::size_t> coordinates = geometry.coordinates_at(index);
     std::vector<double> common;
     common.reserve(state_->member.size());
     for (const std::size_t one : state_->member) {
@@ -302,7 +297,8 @@ std::vector<CostModel::Effect> CostModel::effects() const {
 std::vector<double> CostModel::main_effect(std::size_t tunable) const {
     std::vector<double> factors(state_->geometry->values(tunable), std::numeric_limits<double>::quiet_NaN());
     const std::vector<double> effect = state_->main(tunable);
-    for (std::size_t v = 0; v < effect.size(); ++v) factors[state_->tried[tunable][v]] = std::exp(effect[v]);
+    for (std::size_t v = 0; v < effect.size(); ++v)
+        if (const std::size_t value = state_->tried[tunable][v]; value < factors.size()) factors[value] = std::exp(effect[v]);
     return factors;
 }
 

@@ -59,9 +59,10 @@ class CostModel {
         double share = 0;                   ///< of the variance of the logarithms of the costs, 0 to 1
     };
     /// Functional analysis of variance of the model's mean, over the product of all values that were tried, with equal weights. It is exact, because
-    /// the mean is a sum of products over the tunables. Main effects and pairs, the greatest first. The rest to 1 is the interaction of three and
-    /// more tunables. Sources: Hutter, Hoos and Leyton-Brown, 2014, "An efficient approach for assessing hyperparameter importance" (the analysis);
-    /// Durrande et al., 2013, "ANOVA kernels and RKHS of zero mean functions" (that such kernels allow it in closed form).
+    /// the mean is a sum of products over the tunables. That a form does not have a tunable counts as one more value of it. Main effects and pairs,
+    /// the greatest first. The rest to 1 is the interaction of three and more tunables. Sources: Hutter, Hoos and Leyton-Brown, 2014, "An efficient
+    /// approach for assessing hyperparameter importance" (the analysis); Durrande et al., 2013, "ANOVA kernels and RKHS of zero mean functions" (that
+    /// such kernels allow it in closed form).
     std::vector<Effect> effects() const;
 
     /// For each value of a tunable, the geometric mean of the cost over all values of the others, divided by the mean over its values. NaN for values

@@ -315,11 +315,12 @@ std::filesystem::path journal_path(const std::filesystem::path& folder, const Pr
 
 std::string space_hash(const SearchSpace& space, const std::vector<std::int64_t>& members) {
     std::string text = space.safe().key() + "\n";
-    for (const auto& tunable : space.tunables()) {
-        text += tunable.name;
-        for (const auto& value : tunable.values) text += " " + to_string(value);
-        text += "\n";
-    }
+    for (const FormSpace& form : space.forms())
+        for (const auto& tunable : form.tunables) {
+            text += (form.name.empty() ? "" : form.name + ": ") + tunable.name;
+            for (const auto& value : tunable.values) text += " " + to_string(value);
+            text += "\n";
+        }
     for (const std::int64_t member : members) text += std::to_string(member) + " ";
     return sha256(text);
 }

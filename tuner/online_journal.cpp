@@ -51,7 +51,7 @@ void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const F
     const SearchSpace space = family.space(problem, device.limits);
     auto members = std::make_shared<const std::vector<std::int64_t>>(space.members(stop));
     if (stop()) return;
-    notes.space = SearchSpace::of_members(space.tunables(), members, space.index_of(space.safe()));
+    notes.space = SearchSpace::of_members(space.forms(), members, space.index_of(space.safe()));
     notes.run.strategy = strategies().front().name;
     notes.run.seed = seed;
     notes.run.settings = rules.tuner;

@@ -15,10 +15,17 @@ std::function<bool(const Config&)> parse_restriction(const SearchSpace& space, c
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
         const std::string word = text.substr(begin, end - begin);
-        const Config config = space.parse(word);  // knows names and values, and what is near to a wrong one
-        const std::string name = word.substr(0, word.find('='));
-        for (const auto& assignment : config.assignments())
-            if (assignment.name == name) allowed[name].push_back(assignment.value);
+        const std::size_t equals = std::min(word.find('='), word.size());
+        const std::string name = word.substr(0, equals);
+        const Value value = parse_value(equals < word.size() ? word.substr(equals + 1) : "");
+        const bool known = std::any_of(space.tunables().begin(), space.tunables().end(), [&](const Tunable& tunable) {
+            return tunable.name == name && std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end();
+        });
+        if (!known) {
+            (void)space.parse(word);  // knows what is near to a wrong name or value
+            throw Error("restriction", word + " is not in the space", "use a value of one of its forms; see 'hone space'");
+        }
+        allowed[name].push_back(value);
         begin = end + 1;
     }
     return [allowed](const Config& config) {

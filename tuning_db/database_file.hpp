@@ -12,7 +12,7 @@ namespace hone {
 
 /// Version of the files that this program writes. It is raised whenever a known field changes its meaning or a file its structure; a record may gain
 /// fields without that (Record::further). tuning_db/schema/ describes every version.
-constexpr int schema_version = 2;
+constexpr int schema_version = 3;
 
 /// The results of one device model, as one file holds them.
 struct DatabaseFile {

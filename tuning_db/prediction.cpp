@@ -40,9 +40,13 @@ double difference(const Value& a, const Value& b) {
     return std::clamp(octaves(*x, *y) / 4, 0.25, 1.0);
 }
 
+// A tunable that one of them does not have, because it is of another form, differs as much as two words.
 double difference(const Config& a, const Config& b) {
     double sum = 0;
-    for (std::size_t i = 0; i < a.assignments().size(); ++i) sum += difference(a.assignments()[i].value, b.assignments()[i].value);
+    for (const Assignment& own : a.assignments()) {
+        const Value* const other = b.find(own.name);
+        sum += other == nullptr ? 1 : difference(own.value, *other);
+    }
     return sum;
 }
 
@@ -72,11 +76,12 @@ struct Alternative {
     const Value* value;
 };
 
-// All other values of each tunable, those that differ least from the wished one first.
-std::vector<std::vector<Alternative>> alternatives_of(const SearchSpace& space, const std::vector<Assignment>& wish) {
+// All other values of each of a form's tunables, those that differ least from the wished one first. None for `form`, if the wish begins with it.
+std::vector<std::vector<Alternative>> alternatives_of(const FormSpace& form, const std::vector<Assignment>& wish) {
     std::vector<std::vector<Alternative>> all(wish.size());
-    for (std::size_t i = 0; i < wish.size(); ++i) {
-        for (const Value& value : space.tunables()[i].values)
+    const std::size_t before = wish.size() - form.tunables.size();
+    for (std::size_t i = before; i < wish.size(); ++i) {
+        for (const Value& value : form.tunables[i - before].values)
             if (value != wish[i].value) all[i].push_back({difference(value, wish[i].value), &value});
         std::stable_sort(all[i].begin(), all[i].end(), [](const auto& a, const auto& b) { return a.difference < b.difference; });
     }
@@ -104,10 +109,14 @@ std::optional<Config> proposal(const SearchSpace& here, const Record& record, co
     } catch (const Error&) {  // sizes that cannot be, from a file: nothing to learn
         return std::nullopt;
     }
-    std::vector<Assignment> assignments = there.completed(record.config).assignments();
+    // What the search left as it was stays as it is here. That holds within the form that both begin with.
+    const Config complete = there.completed(record.config);
+    const FormSpace* const form = there.form_of(complete);
+    const bool same_entry = form != nullptr && form == there.form_of(there.safe()) && here.form_of(here.safe())->name == form->name;
+    std::vector<Assignment> assignments = complete.assignments();
     for (Assignment& own : assignments) {
-        const Value* untuned = find(there.safe().assignments(), own.name);
-        const Value* ours = find(here.safe().assignments(), own.name);
+        const Value* untuned = same_entry ? there.safe().find(own.name) : nullptr;
+        const Value* ours = here.safe().find(own.name);
         if (untuned != nullptr && ours != nullptr && own.value == *untuned) own.value = *ours;
     }
     return nearest_member(here, Config(std::move(assignments)));
@@ -142,11 +151,15 @@ void sort_neighbours(std::vector<Neighbour>& neighbours) {
 
 std::optional<Config> nearest_member(const SearchSpace& space, const Config& config) {
     const Config complete = space.completed(config);
-    std::vector<Assignment> wish = space.safe().assignments();
-    for (std::size_t i = 0; i < wish.size(); ++i)
-        if (const Value* wanted = find(complete.assignments(), wish[i].name))
-            wish[i].value = nearest_value(space.tunables()[i], *wanted, wish[i].value);
-    const auto alternatives = alternatives_of(space, wish);
+    // Of the same form, where this space has it.
+    const FormSpace* form = space.form_of(complete);
+    if (form == nullptr) form = space.form_of(space.safe());
+    if (form == nullptr) return space.safe();
+    std::vector<Assignment> wish = space.form_of(space.safe()) == form ? space.safe().assignments() : space.entry(*form).assignments();
+    const std::size_t before = wish.size() - form->tunables.size();
+    for (std::size_t i = before; i < wish.size(); ++i)
+        if (const Value* wanted = complete.find(wish[i].name)) wish[i].value = nearest_value(form->tunables[i - before], *wanted, wish[i].value);
+    const auto alternatives = alternatives_of(*form, wish);
     // Changes in the order of their difference: a change's successors, which differ more, take a later alternative of its last tunable, or one of a
     // later tunable, too. So each comes once.
     std::priority_queue<Change> queue;

@@ -99,7 +99,7 @@ class PoissonSolver {
     /// |b - M x| / |b|, from a new product; cells that are solid, and for a singular system the means, left out.
     double true_residual(std::span<const double> b, std::span<const double> x);
 
-    /// "direction: exact, staging=...; residual: ...": what was found for the kernels.
+    /// "direction: exact, form=...; residual: ...": what was found for the kernels.
     std::string kernels() const;
     /// How well these answers fit: direction, residual.
     std::array<Grade, 2> grades() const;

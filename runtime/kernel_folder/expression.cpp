@@ -143,4 +143,11 @@ std::string Sentence::told(const Values& values) const {
     return text;
 }
 
+std::vector<std::string> Sentence::names() const {
+    std::vector<std::string> names;
+    for (const Piece& piece : pieces_)
+        for (const std::string& name : piece.expression.names()) names.push_back(name);
+    return names;
+}
+
 }  // namespace hone::kernel_folder

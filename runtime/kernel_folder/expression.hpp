@@ -73,6 +73,8 @@ class Sentence {
     /// Throws Error for an open brace without its end, and as Expression does.
     Sentence(const JsonPlace& place, const std::vector<std::string>& names);
     std::string told(const Values& values) const;
+    /// The names that its expressions ask for.
+    std::vector<std::string> names() const;
 
   private:
     struct Piece {

@@ -260,6 +260,20 @@ std::int64_t range_length(const Description& description, const Problem& problem
     return description.range.given() ? description.range.integer(Values(problem), 1, largest_int) : 1;
 }
 
+namespace {
+
+// The tunables that a rule and its reason ask for.
+std::vector<std::string> tunables_in(const Rule& rule, const std::vector<Tunable>& tunables) {
+    std::vector<std::string> names = rule.holds.names();
+    for (const std::string& name : rule.why.names()) names.push_back(name);
+    std::erase_if(names, [&](const std::string& name) {
+        return std::none_of(tunables.begin(), tunables.end(), [&](const Tunable& tunable) { return tunable.name == name; });
+    });
+    return names;
+}
+
+}  // namespace
+
 SearchSpace search_space(const Description& description, const std::string& family, const Problem& problem, const Limits& limits) {
     const Side& side = side_for(description, family, limits.target);
     std::vector<Tunable> tunables = side.tunables;
@@ -271,11 +285,13 @@ SearchSpace search_space(const Description& description, const std::string& fami
     }
     const auto shared = std::make_shared<const std::vector<Tunable>>(tunables);
     for (const Rule& rule : side.rules)
-        constraints.push_back({rule.name, [rule, problem, limits, shared](const Config& config) -> std::optional<std::string> {
+        constraints.push_back({rule.name,
+                               [rule, problem, limits, shared](const Config& config) -> std::optional<std::string> {
                                    const Values values(problem, config, *shared, limits);
                                    if (rule.holds.truth(values)) return std::nullopt;
                                    return rule.why.told(values);
-                               }});
+                               },
+                               tunables_in(rule, tunables)});
     if (side.has_team) constraints.push_back(team_constraint());
     if (limits.target == Target::cuda)
         constraints.push_back({"launch", [launches = side.launches, problem, limits, shared](const Config& config) -> std::optional<std::string> {

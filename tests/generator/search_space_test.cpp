@@ -67,10 +67,12 @@ TEST(SearchSpace, AWalkFindsWhatAskingForEachAssignmentDoes) {
         for (int rule = 0; rule < 3; ++rule) {
             const std::string first = tunables[random() % 5].name, second = tunables[random() % 5].name;
             const std::int64_t most = random() % 5;
-            constraints.push_back({fmt::format("rule {}", rule), [=](const Config& config) -> std::optional<std::string> {
+            constraints.push_back({fmt::format("rule {}", rule),
+                                   [=](const Config& config) -> std::optional<std::string> {
                                        if (config.integer(first) + config.integer(second) <= most) return std::nullopt;
                                        return fmt::format("{} + {} > {}", first, second, most);
-                                   }});
+                                   },
+                                   rule == 0 ? std::vector<std::string>{} : std::vector<std::string>{second, first}});
         }
         constraints.push_back({"whole", [](const Config& config) -> std::optional<std::string> {
                                    if (config.key() != "a=0,b=0,c=1,d=0,e=0") return std::nullopt;
@@ -102,10 +104,12 @@ TEST(SearchSpace, AWalkFindsWhatAskingForEachAssignmentDoes) {
 // Four values of the first tunable, of which one is left: what is rejected is asked about once for each value, not for each of 1000 assignments.
 TEST(SearchSpace, AWalkAsksOnceForAllThatARuleDoesNotTellApart) {
     std::int64_t asked = 0;
-    const Constraint rule{"first", [&](const Config& config) -> std::optional<std::string> {
+    const Constraint rule{"first",
+                          [&](const Config& config) -> std::optional<std::string> {
                               ++asked;
                               return config.integer("first") == 0 ? std::nullopt : std::optional<std::string>("too many");
-                          }};
+                          },
+                          {"first"}};
     std::vector<std::int64_t> many(1000);
     std::iota(many.begin(), many.end(), 0);
     const SearchSpace space({{"first", "", numbers({0, 1, 2, 3})}, {"second", "", numbers(many)}}, {rule},
@@ -127,7 +131,7 @@ TEST(SearchSpace, AConfigurationFromBeforeATunableMeansItsFormerValue) {
     std::vector<Tunable> tunables = old.tunables();
     tunables.insert(tunables.begin() + 1, {"unroll", "columns per trip", numbers({1, 2, 4}), Value(std::int64_t{2})});
     tunables.push_back({"binding", "of threads", words({"none", "close"}), Value("none")});
-    const SearchSpace space(tunables, old.constraints(),
+    const SearchSpace space(tunables, old.forms().front().constraints,
                             {{"block_x", 32}, {"unroll", 1}, {"block_y", 4}, {"staging", "caches"}, {"binding", "close"}});
     for (const std::int64_t index : old.members()) {
         const Config config = old.at(index);
@@ -194,6 +198,105 @@ TEST(SearchSpace, ASafeConfigurationOutsideTheSpaceIsAnError) {
     const Constraint never{"never", [](const Config&) { return std::optional<std::string>("no"); }};
     EXPECT_THROW(SearchSpace({unroll}, {never}, {{"unroll", std::int64_t{1}}}), Error);
     EXPECT_NO_THROW(SearchSpace({unroll}, {}, {{"unroll", std::int64_t{1}}}));
+}
+
+// Two forms that share block_x and have one tunable each: 3 x 2 and 2 x 3 assignments, of which 64 x 4 is rejected.
+SearchSpace space_of_forms() {
+    const FormSpace plain{.name = "plain",
+                          .help = "loads",
+                          .tunables = {{"block_x", "threads along x", numbers({16, 32, 64})}, {"unroll", "columns per trip", numbers({1, 4})}},
+                          .constraints = {{"threads",
+                                           [](const Config& config) -> std::optional<std::string> {
+                                               if (config.integer("block_x") * config.integer("unroll") < 256) return std::nullopt;
+                                               return "too many";
+                                           }}},
+                          .safe = {{"block_x", 32}, {"unroll", 1}},
+                          .former = [](const Config& config) { return config.has("staging", "caches"); }};
+    Tunable stages{"stages", "planes under way", numbers({2, 3, 4})};
+    stages.former_name = "depth";
+    const FormSpace staged{.name = "staged",
+                           .help = "copies",
+                           .tunables = {{"block_x", "threads along x", numbers({32, 128})}, stages},
+                           .safe = {{"block_x", 32}, {"stages", 2}},
+                           .former = [](const Config& config) { return config.has("staging", "shared"); }};
+    return SearchSpace({plain, staged}, "plain");
+}
+
+TEST(SearchSpaceOfForms, IsTheUnionOfItsForms) {
+    const SearchSpace space = space_of_forms();
+    EXPECT_EQ(space.product(), 12);
+    EXPECT_EQ(space.at(0).key(), "form=plain,block_x=16,unroll=1");
+    EXPECT_EQ(space.at(6).key(), "form=staged,block_x=32,stages=2");
+    EXPECT_EQ(space.members().size(), 11U);
+    for (std::int64_t index = 0; index < space.product(); ++index) {
+        const Config config = space.at(index);
+        EXPECT_EQ(space.index_of(config), index);
+        EXPECT_EQ(space.index_of(space.levels(index)), index);
+        EXPECT_EQ(space.check(config).has_value(), config.key() == "form=plain,block_x=64,unroll=4") << config.key();
+        EXPECT_EQ(space.parse(config.key()), config);
+    }
+    ASSERT_EQ(space.tunables().size(), 4U);
+    EXPECT_EQ(space.tunables()[0].values, words({"plain", "staged"}));
+    EXPECT_EQ(space.tunables()[1].values, numbers({16, 32, 64, 128})) << "the values of both forms, each once";
+    EXPECT_EQ(space.levels(6), (std::vector<std::size_t>{1, 1, 2, 0})) << "the staged form has no unroll";
+    EXPECT_FALSE(space.index_of({1, 0, 2, 0})) << "the staged form has no block_x=16";
+    EXPECT_FALSE(space.index_of({0, 1, 0, 0})) << "the plain form has no stages";
+}
+
+TEST(SearchSpaceOfForms, AWalkVisitsOneFormAfterTheOther) {
+    const SearchSpace space = space_of_forms();
+    for (std::int64_t first = 0; first < space.product(); ++first) {
+        std::int64_t next = first;
+        space.walk(first, space.product(), [&](const SearchSpace::Run& run) {
+            EXPECT_EQ(run.first, next);
+            EXPECT_EQ(run.config, space.at(run.first));
+            EXPECT_EQ(run.rejection.has_value(), space.check(run.config).has_value());
+            next += run.count;
+        });
+        EXPECT_EQ(next, space.product());
+    }
+}
+
+TEST(SearchSpaceOfForms, RefusesWhatAFormDoesNotHave) {
+    const SearchSpace space = space_of_forms();
+    EXPECT_TRUE(space.check(Config({{"block_x", 32}, {"unroll", 1}}))) << "no form";
+    EXPECT_TRUE(space.check(Config({{"form", "odd"}, {"block_x", 32}, {"unroll", 1}})));
+    EXPECT_TRUE(space.check(Config({{"form", "staged"}, {"block_x", 32}, {"unroll", 1}})));
+    EXPECT_TRUE(space.check(Config({{"form", "plain"}, {"block_x", 32}, {"unroll", 1}, {"stages", 2}})));
+    EXPECT_TRUE(space.check(Config({{"block_x", 32}, {"form", "plain"}, {"unroll", 1}})));
+    EXPECT_EQ(space.parse("form=staged").key(), "form=staged,block_x=32,stages=2") << "the rest is the form's own safe configuration";
+    EXPECT_EQ(space.parse("unroll=4").key(), "form=plain,block_x=32,unroll=4");
+    for (const auto& [text, reason] : {std::pair{"stages=2", "name another form"}, std::pair{"form=staged,unroll=1", "has no tunable"},
+                                       std::pair{"form=stagd", "did you mean staged?"}}) {
+        try {
+            ADD_FAILURE() << space.parse(text).key();
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), HasSubstr(reason));
+        }
+    }
+}
+
+TEST(SearchSpaceOfForms, TranslatesWhatHadNoForm) {
+    const SearchSpace space = space_of_forms();
+    const auto completed = [&](std::vector<Assignment> assignments) { return space.completed(Config(std::move(assignments))).key(); };
+    EXPECT_EQ(completed({{"staging", "caches"}, {"block_x", 16}, {"unroll", 4}, {"depth", 2}}), "form=plain,block_x=16,unroll=4");
+    EXPECT_EQ(completed({{"staging", "shared"}, {"block_x", 128}, {"unroll", 1}, {"depth", 3}}), "form=staged,block_x=128,stages=3");
+    EXPECT_EQ(completed({{"staging", "odd"}, {"block_x", 16}}), "staging=odd,block_x=16") << "it was of no form";
+    EXPECT_EQ(completed({{"form", "staged"}, {"block_x", 128}, {"stages", 3}}), "form=staged,block_x=128,stages=3");
+    EXPECT_EQ(space.parse("staging=shared,block_x=128,unroll=1,depth=3").key(), "form=staged,block_x=128,stages=3") << "old commands work";
+}
+
+TEST(SearchSpaceOfForms, ATunableMeansOneThing) {
+    const auto with = [](const Tunable& other) {
+        const FormSpace a{.name = "a", .tunables = {{"block_x", "threads along x", numbers({16})}}, .safe = {{"block_x", 16}}};
+        const FormSpace b{.name = "b", .tunables = {other}, .safe = {{"block_x", other.values.front()}}};
+        return SearchSpace({a, b}, "a");
+    };
+    EXPECT_NO_THROW(with({"block_x", "threads along x", numbers({32})}));
+    EXPECT_THROW(with({"block_x", "words in a vector", numbers({32})}), Error);
+    EXPECT_THROW(with({"block_x", "threads along x", words({"all"})}), Error);
+    EXPECT_THROW(SearchSpace({FormSpace{.name = "a"}, FormSpace{.name = "a"}}, "a"), Error);
+    EXPECT_THROW(SearchSpace({FormSpace{.name = "a"}}, "b"), Error);
 }
 
 TEST(SearchSpace, AListOfMembersIsASpaceOfItsOwn) {

@@ -161,7 +161,7 @@ TEST(TuningStory, NeighboursAreMeasuredPredictedOrImpossible) {
     const CostModel model(measured.space, measured.costs);
     const Config winner = config_in(measured.space, story.measured.front().config);
     std::size_t values = 0;
-    for (const Tunable& tunable : measured.space.tunables()) values += tunable.values.size() - 1;
+    for (const Tunable& tunable : measured.space.form_of(winner)->tunables) values += tunable.values.size() - 1;
     const std::vector<Neighbour> neighbours = neighbours_of(winner, measured, &model);
     EXPECT_EQ(neighbours.size(), values);
     for (const Neighbour& neighbour : neighbours) {

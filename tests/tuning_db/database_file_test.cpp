@@ -45,7 +45,7 @@ std::string message(const std::string& text) {
 
 TEST(DatabaseFile, IsWrittenForReaders) {
     EXPECT_EQ(database_file_text("nvidia_h200", {test::make_record("volume order=5 elements=1000", "unroll=2", 2e-3)}), R"({
-  "schema_version": 2,
+  "schema_version": 3,
   "device": "nvidia_h200",
   "records": [
     {
@@ -77,9 +77,9 @@ TEST(DatabaseFile, AnErrorNamesFileLineAndPlace) {
 
 TEST(DatabaseFile, RefusesValuesThatNoRecordHas) {
     const std::vector<std::array<std::string, 3>> cases{
-        {"\"schema_version\": 2", "\"schema_version\": \"2\"", "schema_version"},
-        {"\"schema_version\": 2", "\"schema_version\": 0", "schema_version"},
-        {"\"schema_version\": 2,", "", "schema_version"},
+        {"\"schema_version\": 3", "\"schema_version\": \"2\"", "schema_version"},
+        {"\"schema_version\": 3", "\"schema_version\": 0", "schema_version"},
+        {"\"schema_version\": 3,", "", "schema_version"},
         {"\"device\": \"nvidia_h200\"", "\"device\": \"nvidia_h100\"", "records[0].device"},
         {"\"records\": [", "\"recrods\": [], \"records\": [", "did you mean records?"},
         {"\"median\": 0.001", "\"median\": -0.001", "records[0].step_seconds.median"},
@@ -116,7 +116,7 @@ TEST(DatabaseFile, RefusesValuesThatNoRecordHas) {
         EXPECT_NE(text.find(expected), std::string::npos) << to << ": " << text;
     }
     for (const char* text :
-         {"", " ", "[]", "null", "{}", "{\"schema_version\": 2}", "\xef\xbb\xbf", "{\"schema_version\": 2, \"device\": 3, \"records\": []}"})
+         {"", " ", "[]", "null", "{}", "{\"schema_version\": 3}", "\xef\xbb\xbf", "{\"schema_version\": 3, \"device\": 3, \"records\": []}"})
         EXPECT_NE(message(text), "accepted") << text;
 }
 

@@ -84,7 +84,7 @@ TEST(DatabaseSchema, RefusesWhatIsWrong) {
     for (const auto& [from, to] : {std::pair<std::string, std::string>{"\"unroll\": 2", "\"unroll\": 2.5"},
                                    {"\"median\": 0.002", "\"median\": -1"},
                                    {"\"cuda\"", "\"vulkan\""},
-                                   {"\"schema_version\": 2", "\"schema_version\": 3"},
+                                   {"\"schema_version\": 3", "\"schema_version\": 4"},
                                    {"2026-11", "2026/11"}}) {
         std::string text = good;
         text.replace(text.find(from), from.size(), to);

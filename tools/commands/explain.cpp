@@ -272,7 +272,8 @@ std::string values_text(const SearchExplanation& search, std::size_t tunable, co
     std::string text;
     for (std::size_t v = 0; v < values.size(); ++v) {
         if (!std::isfinite(factors[v])) continue;
-        const bool won = to_string(winner.assignments()[tunable].value) == to_string(values[v]);
+        const Value* const own = winner.find(search.measured.space.tunables()[tunable].name);
+        const bool won = own != nullptr && to_string(*own) == to_string(values[v]);
         text += fmt::format("{}{}{}{} {:.2f}x", text.empty() ? "" : ", ", won ? "[" : "", to_string(values[v]), won ? "]" : "", factors[v] / best);
     }
     return text;
@@ -328,8 +329,8 @@ void print_neighbours(const SearchExplanation& search, Console& console, bool ve
         std::string line;
         for (const Neighbour& neighbour : search.neighbours)
             if (neighbour.tunable == d) line += (line.empty() ? "" : ", ") + neighbour_text(neighbour);
-        if (!line.empty())
-            console.print("{}", fitted(fmt::format("  {} [{}]: {}\n", tunables[d].name, to_string(winner.assignments()[d].value), line), width));
+        if (const Value* const own = winner.find(tunables[d].name); own != nullptr && !line.empty())
+            console.print("{}", fitted(fmt::format("  {} [{}]: {}\n", tunables[d].name, to_string(*own), line), width));
     }
     if (verbose)
         for (const Neighbour& neighbour : search.neighbours)

@@ -192,7 +192,7 @@ Command tune_command() {
          {"tune dg_volume equation=maxwell_3d order=4 precision=f64 elements=100000 --until 1% --budget 10m",
           "as long as it pays: until hardly 1 % is left to gain, ten minutes at most"},
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --device cuda --objective energy", "least energy of a step"},
-         {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --only staging=cache,block_x=32,block_x=64 --strategy exhaustive",
+         {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --only form=points,block_x=32,block_x=64 --strategy exhaustive",
           "all of a part of the space"},
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --device cpu --budget 15s --profile",
           "where the time of a run goes"}},

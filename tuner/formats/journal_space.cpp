@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -34,6 +35,38 @@ Key parse_key(std::string_view key, const std::string& where) {
     return parts;
 }
 
+// In columns, what a configuration has of a tunable that its form does not have.
+constexpr std::string_view absent = "absent";
+
+// The tunables of all forms, each once; or of the one form that there is. Throws Error when two configurations of a form have different ones.
+std::vector<std::string> all_names(const std::vector<JournalEntry>& entries, const std::string& file) {
+    std::vector<std::string> names;
+    std::map<std::string, std::vector<std::string>> of_form;
+    for (const auto& entry : entries) {
+        const std::string where = fmt::format("{}: candidate {}", file, entry.config);
+        const Key key = parse_key(entry.config, where);
+        const bool has_form = !key.names.empty() && key.names.front() == form_tunable;
+        const auto [own, is_new] = of_form.emplace(has_form ? key.written.front() : "", key.names);
+        if (!is_new && own->second != key.names) throw Error(where, "it has other tunables than the first candidate", "a journal is of one space");
+        if (is_new && of_form.size() > 1 && of_form.contains(""))
+            throw Error(where, "it names a form, and others do not", "a journal is of one space");
+        for (const auto& name : key.names)
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return names;
+}
+
+// A configuration's values for all names.
+std::vector<std::string> in_columns(const Key& key, const std::vector<std::string>& names) {
+    if (key.names == names) return key.written;
+    std::vector<std::string> written;
+    for (const auto& name : names) {
+        const auto own = std::find(key.names.begin(), key.names.end(), name);
+        written.push_back(own == key.names.end() ? written_of(std::string(absent)) : key.written[static_cast<std::size_t>(own - key.names.begin())]);
+    }
+    return written;
+}
+
 // The same configuration must come out again.
 std::string key_of(const RecordedSpace& recorded, std::int64_t index) {
     const std::vector<std::size_t> places = recorded.places(index);
@@ -41,6 +74,7 @@ std::string key_of(const RecordedSpace& recorded, std::int64_t index) {
     for (std::size_t d = 0; d < places.size(); ++d) {
         const auto& [name, written] = recorded.parameters()[d];
         const std::string plain = plain_value(written[places[d]]);
+        if (plain == absent && recorded.parameters().front().name == form_tunable) continue;
         if (name.find_first_of(",=") != std::string::npos || plain.find_first_of(",=") != std::string::npos ||
             written_of(plain) != written[places[d]])
             throw Error("journal",
@@ -70,12 +104,10 @@ RecordedSpace parse_journal_space(std::string_view text, const std::string& file
     for (const auto& entry : entries) {
         if (!seen.insert(entry.config).second) continue;  // measured again later
         const std::string where = fmt::format("{}: candidate {}", file, entry.config);
-        Key key = parse_key(entry.config, where);
-        if (!rows) rows.emplace(key.names);
-        if (key.names != rows->names()) throw Error(where, "it has other tunables than the first candidate", "a journal is of one space");
+        if (!rows) rows.emplace(all_names(entries, file));
         const double cost = entry.outcome.measured() ? entry.outcome.step.median : std::numeric_limits<double>::infinity();
         if (!(cost > 0)) throw Error(where, "its median step is 0 s", "measure it again");
-        rows->add(key.written, cost, entry.outcome, where);
+        rows->add(in_columns(parse_key(entry.config, where), rows->names()), cost, entry.outcome, where);
     }
     if (!rows) throw Error("journal " + file, "no candidate was evaluated", "there is nothing to search");
     std::vector<RecordedParameter> parameters = rows->parameters();

@@ -87,13 +87,15 @@ Constraint read_condition(const JsonPlace& place, const Parameters& parameters) 
     for (const auto& name : expression.names())
         if (std::find(names.begin(), names.end(), name) == names.end())
             text.fail("asks for " + name, did_you_mean(name, names) + fmt::format("the parameters are {}", fmt::join(names, ", ")));
-    return {text.string(longest_t1_text), [parameters, expression](const Config& config) -> std::optional<std::string> {
+    return {text.string(longest_t1_text),
+            [parameters, expression](const Config& config) -> std::optional<std::string> {
                 const auto value = [&](const std::string& name) { return value_in(*parameters, config, name); };
                 if (expression.evaluate(value).truth()) return std::nullopt;
                 std::string reason;
                 for (const auto& name : expression.names()) reason += fmt::format("{}{} is {}", reason.empty() ? "" : ", ", name, value(name).text());
                 return reason.empty() ? "it is never true" : reason;
-            }};
+            },
+            expression.names()};
 }
 
 // The defaults where they are a member, else the first member.

@@ -46,7 +46,7 @@ class Genetic : public MemberStrategy {
             // One value of the child is its own, in the mean.
             if (random().index(geometry().dimensions()) == 0) child.back() = random().index(geometry().values(d));
         }
-        return geometry().find(child);
+        return geometry().find(std::move(child));
     }
 
     std::vector<Person> people_;  ///< fastest first

@@ -124,9 +124,10 @@ void climb(double parameter, double factor, double least, double most, const Set
 MemberKernel::MemberKernel(const SearchSpace& space, const MemberGeometry& geometry) : geometry_(&geometry) {
     for (std::size_t d = 0; d < geometry.dimensions(); ++d) {
         const auto& values = space.tunables()[d].values;
-        if (values.size() < 2) continue;
-        Table table{d, values.size(), {}, {}, std::vector<double>(values.size() * values.size())};
-        if (const std::vector<double> numbers = numbers_of(values); !numbers.empty()) {
+        const std::size_t levels = geometry.levels(d);
+        if (levels < 2) continue;
+        Table table{d, levels, {}, {}, std::vector<double>(levels * levels)};
+        if (const std::vector<double> numbers = numbers_of(values); numbers.size() > 1) {
             table.place = places(numbers);
             table.alignment = alignments(values, table.place);
         }
@@ -156,8 +157,10 @@ void MemberKernel::fill(std::size_t t) {
     Table& table = tables_[t];
     for (std::size_t a = 0; a < table.size; ++a)
         for (std::size_t b = 0; b < table.size; ++b) {
-            const double distance = table.place.empty() ? (a == b ? 0.0 : 1.0) : std::abs(table.place[a] - table.place[b]);
-            const double misaligned = table.alignment.empty() ? 0 : std::abs(table.alignment[a] - table.alignment[b]);
+            // A form without the tunable is as far from every value as the ends of a list are from each other.
+            const bool ordered = std::max(a, b) < table.place.size();
+            const double distance = a == b ? 0.0 : ordered ? std::abs(table.place[a] - table.place[b]) : 1.0;
+            const double misaligned = ordered && !table.alignment.empty() ? std::abs(table.alignment[a] - table.alignment[b]) : 0;
             table.value[a * table.size + b] = 1 - share + share * matern(rates_[2 * t] * distance) * std::exp(-rates_[2 * t + 1] * misaligned);
         }
 }

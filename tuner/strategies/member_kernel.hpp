@@ -15,7 +15,8 @@ namespace hone {
 /// by itself and partly together with the others, as in an analysis of variance. For numbers, with or without a decimal point, c is a Matern function
 /// of the distance in the ordered list, of smoothness 3/2 because costs have kinks. For whole numbers it is multiplied by an exponential of the
 /// difference in alignment, the number of times that a number can be halved: warps, memory banks and transactions depend on that. For words and truth
-/// values c only tells equal from different. How fast c falls is a rate per tunable, learnt from the costs.
+/// values c only tells equal from different; so it does for having the tunable and being of a form without it. How fast c falls is a rate per
+/// tunable, learnt from the costs.
 ///
 /// Sources: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006 (Matern functions, marginal likelihood); Durrande et al., 2013,
 /// "ANOVA kernels and RKHS of zero mean functions" (the form of the product).
@@ -41,11 +42,11 @@ class MemberKernel {
         return product;
     }
 
-    /// The factor of one tunable: of its values at these positions in its list; 1 for a tunable of one value.
+    /// The factor of one tunable: of two coordinates (MemberGeometry); 1 for a tunable of one coordinate.
     double factor(std::size_t dimension, std::size_t a, std::size_t b) const;
 
   private:
-    /// Of a tunable with several values.
+    /// Of a tunable with several coordinates.
     struct Table {
         std::size_t dimension = 0;
         std::size_t size = 0;

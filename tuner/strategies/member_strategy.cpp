@@ -24,7 +24,7 @@ MemberStrategy::MemberStrategy(const SearchSpace& space, std::vector<std::int64_
     told_.assign(geometry_.size(), false);
     left_.resize(geometry_.size());
     std::iota(left_.begin(), left_.end(), std::size_t{0});
-    for (std::size_t d = 0; d < geometry_.dimensions(); ++d) seen_.emplace_back(geometry_.values(d));
+    for (std::size_t d = 0; d < geometry_.dimensions(); ++d) seen_.emplace_back(geometry_.levels(d));
     plan_looks();
 }
 
@@ -66,8 +66,10 @@ std::size_t MemberStrategy::anywhere() {
 
 void MemberStrategy::plan_looks() {
     for (std::size_t dimension = 0; dimension < geometry_.dimensions(); ++dimension) {
+        // Forms are looked at as values of `form`, not as the lack of some tunable.
         std::vector<std::vector<std::size_t>> holders(geometry_.values(dimension));
-        for (std::size_t member = 0; member < geometry_.size(); ++member) holders[geometry_.coordinate(member, dimension)].push_back(member);
+        for (std::size_t member = 0; member < geometry_.size(); ++member)
+            if (const std::size_t value = geometry_.coordinate(member, dimension); value < holders.size()) holders[value].push_back(member);
         for (std::size_t value = 0; value < holders.size(); ++value) {
             // Among equals a value has 1 / values of the members; in a long list of block sizes none is rare for that.
             const bool is_rare = holders[value].size() * rare * holders.size() < geometry_.size();

@@ -24,16 +24,16 @@ struct Plan {
     Plan(const Problem& problem, const Config& config)
         : grid(problem),
           block_x(config.integer("block_x")),
-          block_y(config.integer("block_y")),
+          block_y(integer_or(config, "block_y", 1)),
           points(config.integer("points_per_thread")),
-          in_registers(config.word("staging") != "cache"),
-          exchanged(config.word("staging") == "shared" || (grid.kind == Kind::step && config.word("staging") == "bulk")),
-          by_warps(config.word("staging") == "shuffle"),
-          bulk(config.word("staging") == "bulk"),
-          planes(config.word("staging") == "planes") {
+          in_registers(!config.has(form_tunable, "cached")),
+          exchanged(config.has(form_tunable, "exchanged") || (grid.kind == Kind::step && config.has(form_tunable, "bulk"))),
+          by_warps(config.has(form_tunable, "shuffled")),
+          bulk(config.has(form_tunable, "bulk")),
+          planes(config.has(form_tunable, "planes")) {
         if (grid.levels > 1) return;
-        kept_reads = config.word("reads") == "kept";
-        lead = config.integer("lead");
+        kept_reads = config.has("reads", "kept");
+        lead = integer_or(config, "lead", 0);
     }
 
     // Of several time steps: threads of a row that exchange values, and those at each end whose cells only serve the others.
@@ -83,7 +83,7 @@ Block constants(const Plan& plan, const Config& config) {
     if (plan.lead > 0) block.line("constexpr int lead = {};  // layers that a block may be ahead of its neighbours", plan.lead);
     block.line("constexpr int layers_per_trip = {};", config.integer("unroll"));
     block.line("constexpr bool in_registers = {};  // what is needed of the layers around stays in registers", plan.in_registers);
-    block.line("constexpr bool ahead = {};         // a layer is read while the one before is computed", config.integer("ahead") == 1);
+    block.line("constexpr bool ahead = {};         // a layer is read while the one before is computed", config.has("ahead", 1));
     block.line("constexpr bool streaming_stores = {};", config.word("stores") == "streaming");
     return block;
 }

@@ -295,7 +295,7 @@ Family acoustics_staggered() {
     family.arrays = arrays;
     family.space = space;
     family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return limits.target == Target::cuda ? cuda_kernel(problem, config, limits) : cpu_kernel(problem, config);
+        return limits.target == Target::cuda ? kernel_of(cuda_forms(problem, limits), config) : cpu_kernel(problem, config);
     };
     family.reference = reference;
     family.workload = workload;

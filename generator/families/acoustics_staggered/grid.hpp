@@ -8,6 +8,7 @@
 
 #include "generator/block.hpp"
 #include "generator/family.hpp"
+#include "generator/form.hpp"
 
 namespace hone::acoustics {
 
@@ -81,6 +82,7 @@ std::int64_t damping_start(const Grid& grid, int axis);
 
 /// Parts of the family, each in the file of its name.
 SearchSpace space(const Problem& problem, const Limits& limits);
+std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits);
 KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits);
 KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);

@@ -5,7 +5,7 @@
 
 #include "generator/families/batched_gemm/mappings.hpp"
 
-// The mappings tile and mma: a block stages chunks of A and B in shared memory and accumulates a tile of C in registers, by multiply-adds or on the
+// The forms tile and mma: a block stages chunks of A and B in shared memory and accumulates a tile of C in registers, by multiply-adds or on the
 // FP64 matrix units. They share everything but who holds which sums, and the innermost loop.
 
 namespace hone::gemm {
@@ -27,14 +27,14 @@ Shape read_along_k(Shape shape) {
 
 struct Tile {
     Tile(const Shape& shape, const Config& config)
-        : mma(config.word("mapping") == "mma"),
+        : mma(config.has(form_tunable, "mma")),
           matrices_per_block(number(config, "matrices_per_block")),
-          thread_m(number(config, "thread_m")),
-          thread_n(number(config, "thread_n")),
+          thread_m(number(config, mma ? "warp_m" : "thread_m")),
+          thread_n(number(config, mma ? "warp_n" : "thread_n")),
           stages(number(config, "stages")),
-          passes(number(config, "passes")),
-          cut_rows(config.word("cut") == "rows"),
-          ahead(number(config, "ahead") == 1),
+          passes(number(config, "passes", 1)),
+          cut_rows(config.has("cut", "rows")),
+          ahead(config.has("ahead", 1)),
           step(mma ? number(config, "depth") : shape.vector_width()),
           through_shared(config.word("exchange") == "shared") {
         row_grain = (mma ? 16 : 1) * thread_m;
@@ -442,11 +442,11 @@ bool worth_multiply_adds(const Shape& shape, const Limits& limits) {
 }  // namespace
 
 Mapping tile_mapping() {
-    return {"tile", worth_multiply_adds, conflict, resources, kernel};
+    return {"tile", "a thread accumulates a tile of C", worth_multiply_adds, conflict, resources, kernel};
 }
 
 Mapping mma_mapping() {
-    return {"mma", has_matrix_units, conflict, resources, kernel};
+    return {"mma", "a warp accumulates a tile of C on the matrix units", has_matrix_units, conflict, resources, kernel};
 }
 
 }  // namespace hone::gemm

@@ -15,6 +15,10 @@ int number(const Config& config, std::string_view name) {
     return static_cast<int>(config.integer(name));
 }
 
+int number(const Config& config, std::string_view name, int otherwise) {
+    return static_cast<int>(integer_or(config, name, otherwise));
+}
+
 std::vector<ArraySpec> arrays(const Problem& problem) {
     const Shape shape(problem);
     // Column by column; `transposed`: stored with rows and columns exchanged.
@@ -151,9 +155,7 @@ SearchSpace space(const Problem& problem, const Limits& limits) {
 
 KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
     if (limits.target == Target::cpu) return cpu_kernel(problem, config, limits);
-    for (const Mapping& mapping : cuda_mappings())
-        if (mapping.name == config.word("mapping")) return mapping.kernel(problem, config, limits);
-    throw Error("configuration " + config.key(), "there is no mapping " + config.word("mapping"), "use one of the space's mappings");
+    return kernel_of(cuda_forms(problem, limits), config);
 }
 
 ProblemParameter gap(const char* name, const char* of) {

@@ -8,23 +8,23 @@
 #include "generator/families/batched_gemm/shape.hpp"
 #include "generator/families/device/cuda_residency.hpp"
 #include "generator/family.hpp"
+#include "generator/form.hpp"
 #include "generator/render.hpp"
 
 namespace hone::gemm {
 
 using Resources = BlockResources;
 
-/// A way to lay the products out over a CUDA device: one row of `cuda_mappings()`.
+/// A way to lay the products out over a CUDA device: what makes a form.
 struct Mapping {
     std::string name;
+    std::string help;
     bool (*applies)(const Shape&, const Limits&);
     /// Why the values of a configuration do not go together, or "".
     std::string (*conflict)(const Shape&, const Config&);
     Resources (*resources)(const Shape&, const Config&);
     KernelSource (*kernel)(const Problem&, const Config&, const Limits&);
 };
-
-const std::vector<Mapping>& cuda_mappings();
 
 /// A thread computes whole matrices, neighbours come and go through shared memory: for 2 x 2 and 3 x 3.
 Mapping thread_mapping();
@@ -35,6 +35,7 @@ Mapping mma_mapping();
 /// A warp keeps columns of a shared B in registers, as the matrix units take them, while thin products pass by.
 Mapping stream_mapping();
 
+std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits);
 SearchSpace cuda_space(const Problem& problem, const Limits& limits);
 SearchSpace cpu_space(const Problem& problem, const Limits& limits);
 KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits& limits);
@@ -47,6 +48,8 @@ constexpr int pieces(int value, int size) {
     return (value + size - 1) / size;
 }
 int number(const Config& config, std::string_view name);
+/// The same, or `otherwise` where the configuration's form does not have it.
+int number(const Config& config, std::string_view name, int otherwise);
 std::vector<ArraySpec> arrays(const Problem& problem);
 /// Compulsory bytes as a banner says them: a shared factor is counted apart, because its part in a product depends on their number.
 std::string bytes_per_product(const Shape& shape);

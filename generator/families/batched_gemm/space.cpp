@@ -12,56 +12,7 @@ namespace {
 
 constexpr std::int64_t largest_code = 1024;  // multiply-adds in one trip of the innermost loop
 
-const Mapping& mapping_of(const Config& config) {
-    const auto& all = cuda_mappings();
-    return *std::find_if(all.begin(), all.end(), [&](const Mapping& m) { return m.name == config.word("mapping"); });
-}
-
 using Violation = std::optional<std::string>;
-
-// Which tunables a mapping does not look at; they keep their lists' first values.
-std::vector<std::string> ignored_by(const std::string& mapping) {
-    if (mapping == "thread") return {"block_m", "block_n", "thread_m", "thread_n", "chunk", "stages", "depth", "passes", "cut", "ahead"};
-    if (mapping == "tile") return {"depth", "ahead"};
-    if (mapping == "stream") return {"matrices_per_block", "block_m", "thread_m", "chunk", "depth", "exchange", "cut", "ahead"};
-    return {};
-}
-
-Constraint ignored_constraint(const std::vector<Tunable>& tunables) {
-    return {"ignored", [tunables](const Config& config) -> Violation {
-                const std::string& mapping = config.word("mapping");
-                for (const std::string& name : ignored_by(mapping)) {
-                    const auto tunable = std::find_if(tunables.begin(), tunables.end(), [&](const Tunable& t) { return t.name == name; });
-                    const Value& first = tunable->values.front();
-                    if (std::holds_alternative<std::string>(first) ? config.word(name) != std::get<std::string>(first)
-                                                                   : config.integer(name) != std::get<std::int64_t>(first))
-                        return fmt::format("mapping={} does not look at {}: {}={}", mapping, name, name, to_string(first));
-                }
-                return std::nullopt;
-            }};
-}
-
-std::vector<Constraint> constraints(const Shape& shape, const Limits& limits, const std::vector<Tunable>& tunables) {
-    const auto with_resources = [shape](auto rule) {
-        return [shape, rule](const Config& config) -> Violation {
-            return rule(mapping_of(config).resources(shape, config), number(config, "min_blocks"));
-        };
-    };
-    return {
-        ignored_constraint(tunables),
-        {"mapping",
-         [shape](const Config& config) -> Violation {
-             const std::string conflict = mapping_of(config).conflict(shape, config);
-             return conflict.empty() ? std::nullopt : Violation(conflict);
-         }},
-        {"threads",
-         with_resources([limits](const Resources& needs, std::int64_t blocks) -> Violation { return thread_violation(needs, blocks, limits); })},
-        {"shared memory", with_resources([limits](const Resources& needs, std::int64_t blocks) { return shared_violation(needs, blocks, limits); })},
-        {"registers", with_resources([limits](const Resources& needs, std::int64_t blocks) { return register_violation(needs, blocks, limits); })},
-        {"code size",
-         with_resources([](const Resources& needs, std::int64_t) { return too_many(needs.code, largest_code, "unrolled multiply-adds"); })},
-    };
-}
 
 // Those values that cut `extent` in different ways: from the first on, none that is twice as large as needed.
 std::vector<Value> cuts(int extent, std::initializer_list<int> values) {
@@ -104,29 +55,31 @@ struct Values {
     std::vector<Value> matrices_per_block, block_m, block_n, thread_m, thread_n, chunk, stages, depth;
 };
 
-// What runs untuned: few resources, but a form that suits the shape.
-std::vector<Assignment> safe_assignments(const Shape& shape, const std::vector<std::string>& mappings, const Values& values) {
-    const std::string mapping = mappings.back() == "thread" ? "thread" : mappings.front();
-    const bool mma = mapping == "mma";
+// Values for the tunables of all forms; a form takes those that it has.
+using Suggestion = std::vector<Assignment>;
+
+// Few resources.
+Suggestion frugal(const Shape& shape, const std::string& form, const Values& values) {
+    const bool mma = form == "mma";
     std::int64_t per_block = std::get<std::int64_t>(values.matrices_per_block.front());
     std::int64_t along_m = mma ? (shape.m > 32 ? 2 : 1) : (shape.m > 1 ? 2 : 1);
     std::int64_t along_n = mma ? (shape.n > 16 ? 2 : 1) : (shape.n > 1 ? 2 : 1);
-    if (mapping == "thread") {
+    if (form == "thread") {
         per_block = 64;
         along_m = along_n = 1;
     } else if (shape.m <= 32 && shape.n <= 16) {
         per_block = 4;
     }
-    return {{"mapping", mapping},
+    return {{"form", form},
             {"matrices_per_block", per_block},
             {"block_m", std::int64_t{shape.m > 128 || (mma && shape.m > 32) ? 64 : 32}},
             {"block_n", std::int64_t{shape.n > 64 || (mma && shape.n > 16) ? 32 : 16}},
             {"thread_m", along_m},
             {"thread_n", along_n},
             {"chunk", std::int64_t{mma && shape.k > 16 ? 16 : 8}},
-            {"stages", values.stages.front()},
+            {"stages", form == "stream" ? values.stages.back() : values.stages.front()},
             {"depth", values.depth.front()},
-            {"exchange", mapping == "thread" && shape.packed() ? "shared" : "direct"},
+            {"exchange", form == "thread" && shape.packed() ? "shared" : "direct"},
             {"min_blocks", std::int64_t{1}},
             {"passes", std::int64_t{1}},
             {"cut", "matrices"},
@@ -150,7 +103,7 @@ std::int64_t within(const std::vector<Value>& values, std::int64_t wanted) {
 
 // Products of few rows with one B for all: a block takes many of them, or it loads B for next to nothing. Of 18 such shapes that were searched on an
 // H200 measured configurations near these were 3.3 times as fast as the frugal ones above, the best 3.8 times.
-std::vector<Assignment> many_in_a_block(const Shape& shape, const Values& values, bool units) {
+Suggestion many_in_a_block(const Shape& shape, const Values& values, bool units) {
     constexpr std::int64_t words = 4096;  // of A and C in a block
     constexpr int longest_chunk = 64;
     constexpr std::int64_t columns_cut = 64;  // a block has one matrix where that is cut into tiles
@@ -158,7 +111,7 @@ std::vector<Assignment> many_in_a_block(const Shape& shape, const Values& values
     const std::int64_t block_n = covering(values.block_n, whole ? shape.n : columns_cut);
     const std::int64_t many = whole ? words / (std::int64_t{shape.m} * (shape.k + shape.n)) : 1;
     const bool mma = units && shape.k >= 4 && shape.n >= 4;
-    return {{"mapping", mma ? "mma" : "tile"},
+    return {{"form", mma ? "mma" : "tile"},
             {"matrices_per_block", within(values.matrices_per_block, many)},
             {"block_m", values.block_m.front()},
             {"block_n", block_n},
@@ -176,7 +129,7 @@ std::vector<Assignment> many_in_a_block(const Shape& shape, const Values& values
 
 // All other products: a block takes as much of C as a tile holds, and as much along k as shared memory leaves to several blocks. In searches on an
 // H200 the matrix units won from 3 values along k and 4 rows and columns on, though most of what they multiply there is padding.
-std::vector<Assignment> tile_of_c(const Shape& shape, const Values& values, bool units) {
+Suggestion tile_of_c(const Shape& shape, const Values& values, bool units) {
     constexpr int thin = 32, longest_chunk = 64, few_sums = 32;
     constexpr std::int64_t staged_words = 6144, words = 2048;  // of A and B along a chunk; of all operands in a block
     const bool mma = units && shape.m >= 4 && shape.n >= 4 && shape.k >= 3;
@@ -188,7 +141,7 @@ std::vector<Assignment> tile_of_c(const Shape& shape, const Values& values, bool
     const std::int64_t of_matrix = std::int64_t{shape.m} * (shape.k + shape.n) + (shape.shared_b ? 0 : std::int64_t{shape.k} * shape.n);
     const std::int64_t least = shape.m * shape.n <= few_sums ? 4 : 1;  // of products, so that there are threads enough
     const std::int64_t along_n = mma ? block_n / (shape.m <= thin ? 32 : 16) : shape.n <= 4 ? 4 : 2;
-    return {{"mapping", mma ? "mma" : "tile"},
+    return {{"form", mma ? "mma" : "tile"},
             {"matrices_per_block", whole ? within(values.matrices_per_block, std::max(words / of_matrix, least)) : std::int64_t{1}},
             {"block_m", block_m},
             {"block_n", block_n},
@@ -204,61 +157,119 @@ std::vector<Assignment> tile_of_c(const Shape& shape, const Values& values, bool
             {"ahead", std::int64_t{0}}};
 }
 
+// What a form has of the tunables of all. Where two forms mean different things by one of former times, it has two names.
+std::vector<Tunable> tunables_of(const std::string& form, const Shape& shape, const Limits& limits, const Values& values, bool thin) {
+    const bool units = form == "mma", tiles = units || form == "tile", thread = form == "thread", stream = form == "stream";
+    std::vector<Tunable> tunables;
+    const auto add = [&](bool has, Tunable tunable, const char* former_name = "") {
+        tunable.former_name = former_name;
+        if (has) tunables.push_back(std::move(tunable));
+    };
+    std::vector<Value> matrices = values.matrices_per_block;
+    if (thread) std::erase_if(matrices, [](const Value& value) { return std::get<std::int64_t>(value) < 32; });  // a warp has one for each thread
+    add(!stream, {"matrices_per_block", "products that a block of threads computes", std::move(matrices)});
+    add(tiles, {"block_m", "rows of C that a block computes, at most", values.block_m});
+    add(tiles || stream, {"block_n", "columns of C that a block computes, at most", values.block_n});
+    add(tiles && !units, {"thread_m", "rows that a thread accumulates", values.thread_m});
+    add(tiles && !units, {"thread_n", "columns that a thread accumulates", values.thread_n});
+    add(units, {"warp_m", "groups of 16 rows that a warp accumulates", values.thread_m}, "thread_m");
+    add(units, {"warp_n", "groups of 8 columns that a warp accumulates", values.thread_n}, "thread_n");
+    add(stream, {"warp_groups", "groups of 16 columns of B that a warp holds", values.thread_n}, "thread_n");
+    add(tiles, {"chunk", "values along k that are staged in shared memory at a time, at most", values.chunk});
+    add(tiles || stream,
+        {"stages", "pieces of the operands in shared memory (chunks, or groups of 8 products): one is used while the others arrive", values.stages});
+    add(units, {"depth", "values along k of one instruction", values.depth});
+    add(!stream, {"exchange", "shared: words that threads hold go to memory through shared memory, in order; direct: as they are",
+                  words({"direct", "shared"})});
+    // B stays in shared memory: for that it must be shared by all products, and fit at once.
+    const bool stays = shape.shared_b && shape.k <= 128 && shape.k * shape.n >= 512;
+    add((tiles || stream) && (stays || thin),
+        {"passes", "groups of products that a block computes with a shared B that it has loaded once", numbers({1, 2, 4, 8, 16}), Value(1)});
+    add(tiles && shape.shared_b,
+        {"cut", "matrices: tiles are cut from every matrix; rows: from the rows of all matrices with one B, as if they were one",
+         words({"matrices", "rows"}), Value("matrices")});
+    // Two chunks at least, of two steps each.
+    add(units && limits.architecture >= 80 && shape.k >= 32,
+        {"ahead", "steps whose operands a warp loads from shared memory before it multiplies", numbers({0, 1}), Value(0)});
+    // Last: whether the other values go together does not depend on it.
+    add(true, {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})});
+    return tunables;
+}
+
+std::vector<Assignment> taken(const Suggestion& suggestion, const std::vector<Tunable>& tunables) {
+    std::vector<Assignment> assignments;
+    for (const Tunable& tunable : tunables) {
+        const std::string& name = tunable.former_name.empty() ? tunable.name : tunable.former_name;
+        for (const Assignment& one : suggestion)
+            if (one.name == name) assignments.push_back({tunable.name, one.value});
+    }
+    return assignments;
+}
+
+// The forms that a shape has on a device, and what they are made of.
+struct Forms {
+    Forms(const Problem& problem, const Limits& limits)
+        : shape(problem),
+          tiny(thread_mapping().applies(shape, limits)),
+          units(mma_mapping().applies(shape, limits)),
+          values(shape, limits, tiny, units, stream_mapping().applies(shape, limits)) {
+        for (const Mapping& mapping : {tile_mapping(), mma_mapping(), stream_mapping(), thread_mapping()})
+            if (mapping.applies(shape, limits)) list.push_back(form_of(mapping, problem, limits));
+    }
+
+    // Where a thread may have a product for itself, it has one; else the first.
+    std::string frugal_form() const { return tiny ? "thread" : list.front().space.name; }
+
+    Shape shape;
+    bool tiny, units;
+    Values values;
+    std::vector<Form> list;
+
+  private:
+    Form form_of(const Mapping& mapping, const Problem& problem, const Limits& limits) const {
+        std::vector<Tunable> tunables = tunables_of(mapping.name, shape, limits, values, stream_mapping().applies(shape, limits));
+        std::vector<Assignment> safe = taken(frugal(shape, mapping.name, values), tunables);
+        std::vector<std::string> others;
+        for (std::size_t i = 0; i + 1 < tunables.size(); ++i) others.push_back(tunables[i].name);
+        const auto conflict = [shape = shape, mapping](const Config& config) -> Violation {
+            const std::string reason = mapping.conflict(shape, config);
+            return reason.empty() ? std::nullopt : Violation(reason);
+        };
+        const auto large_code = [shape = shape, mapping](const Config& config) {
+            return too_many(mapping.resources(shape, config).code, largest_code, "unrolled multiply-adds");
+        };
+        return {.space = {.name = mapping.name,
+                          .help = mapping.help,
+                          .tunables = std::move(tunables),
+                          .constraints = {{"conflict", conflict, others}, {"code_size", large_code, others}},
+                          .safe = std::move(safe),
+                          .former = [name = mapping.name](const Config& config) { return config.has("mapping", name); }},
+                .resources = [shape = shape, mapping](const Config& config) { return mapping.resources(shape, config); },
+                .kernel = [problem, limits, mapping](const Config& config) { return mapping.kernel(problem, config, limits); }};
+    }
+};
+
 }  // namespace
 
-const std::vector<Mapping>& cuda_mappings() {
-    static const std::vector<Mapping> mappings{tile_mapping(), mma_mapping(), stream_mapping(), thread_mapping()};
-    return mappings;
+std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits) {
+    return Forms(problem, limits).list;
 }
 
 SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    std::vector<std::string> names;
-    for (const Mapping& mapping : cuda_mappings())
-        if (mapping.applies(shape, limits)) names.push_back(mapping.name);
-    const bool tiny = thread_mapping().applies(shape, limits);
-    const bool units = mma_mapping().applies(shape, limits);
-    const bool thin = stream_mapping().applies(shape, limits);
-    const Values values(shape, limits, tiny, units, thin);
-    std::vector<Tunable> tunables{
-        {"mapping",
-         "thread: a thread per matrix; tile: a thread per tile of C; mma: a warp per tile of the matrix units; stream: a warp holds columns of B in "
-         "registers, and takes 8 products at a time",
-         words(names)},
-        {"matrices_per_block", "products that a block of threads computes", values.matrices_per_block},
-        {"block_m", "rows of C that a block computes, at most", values.block_m},
-        {"block_n", "columns of C that a block computes, at most", values.block_n},
-        {"thread_m", "rows that a thread accumulates; mma: groups of 16 rows per warp", values.thread_m},
-        {"thread_n", "columns that a thread accumulates; mma: groups of 8 columns per warp; stream: groups of 16", values.thread_n},
-        {"chunk", "values along k that are staged in shared memory at a time, at most", values.chunk},
-        {"stages", "chunks (stream: groups of 8 products) in shared memory: one is used while the others arrive", values.stages},
-        {"depth", "mma: values along k of one instruction", values.depth},
-        {"exchange",
-         "shared: words that threads hold go to memory through shared memory, in order (thread: come from there, too); direct: as they are",
-         words({"direct", "shared"})},
-        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})},
-    };
-    // B stays in shared memory: for that it must be shared by all products, and fit at once.
-    const bool stays = shape.shared_b && shape.k <= 128 && shape.k * shape.n >= 512;
-    tunables.push_back({"passes", "groups of `matrices_per_block` (stream: 8) products that a block computes with a shared B that it has loaded once",
-                        stays || thin ? numbers({1, 2, 4, 8, 16}) : numbers({1}), Value(1)});
-    tunables.push_back({"cut", "matrices: tiles are cut from every matrix; rows: from the rows of all matrices with one B, as if they were one",
-                        shape.shared_b ? words({"matrices", "rows"}) : words({"matrices"}), Value("matrices")});
-    // Two chunks at least, of two steps each.
-    const bool long_sums = units && limits.architecture >= 80 && shape.k >= 32;
-    tunables.push_back({"ahead", "mma: steps whose operands a warp loads from shared memory before it multiplies",
-                        long_sums ? numbers({0, 1}) : numbers({0}), Value(0)});
-    std::vector<Constraint> rules = constraints(shape, limits, tunables);
-    std::vector<Assignment> safe = safe_assignments(shape, names, values);
-    if (!tiny) {
-        constexpr int few_rows = 32;
-        std::vector<Assignment> suited =
-            shape.shared_b && shape.m <= few_rows ? many_in_a_block(shape, values, units) : tile_of_c(shape, values, units);
-        if (std::none_of(rules.begin(), rules.end(),
-                         [config = Config(suited)](const Constraint& rule) { return rule.violation(config).has_value(); }))
-            safe = std::move(suited);
+    Forms forms(problem, limits);
+    SearchSpace space = space_of(forms.list, limits, forms.frugal_form());
+    if (forms.tiny) return space;
+    // What suits the shape runs untuned, where the device can hold it.
+    constexpr int few_rows = 32;
+    const Shape& shape = forms.shape;
+    const Suggestion suited =
+        shape.shared_b && shape.m <= few_rows ? many_in_a_block(shape, forms.values, forms.units) : tile_of_c(shape, forms.values, forms.units);
+    for (Form& form : forms.list) {
+        if (suited.front().value != Value(form.space.name)) continue;
+        form.space.safe = taken(suited, form.space.tunables);
+        if (!space.check(space.entry(form.space))) return space_of(forms.list, limits, form.space.name);
     }
-    return SearchSpace(std::move(tunables), std::move(rules), std::move(safe));
+    return space;
 }
 
 }  // namespace hone::gemm

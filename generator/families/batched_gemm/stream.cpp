@@ -4,7 +4,7 @@
 
 #include "generator/families/batched_gemm/mappings.hpp"
 
-// The mapping stream, for products of few rows with one B: what has to move is C, and everything else is arranged for that. B is loaded once per
+// The form stream, for products of few rows with one B: what has to move is C, and everything else is arranged for that. B is loaded once per
 // block, into registers; A arrives some groups of products ahead; C goes through shared memory of each warp's own, and to memory in whole lines.
 
 namespace hone::gemm {
@@ -16,9 +16,9 @@ constexpr int step = 4;      // values along k of one instruction
 
 struct Stream {
     Stream(const Shape& shape, const Config& config)
-        : groups_of_columns(number(config, "thread_n")),
+        : groups_of_columns(number(config, "warp_groups")),
           stages(number(config, "stages")),
-          passes(number(config, "passes")),
+          passes(number(config, "passes", 1)),
           steps(pieces(shape.k, step)),
           columns(groups_of_columns * group),
           columns_wanted(pieces(shape.n, pieces(shape.n, number(config, "block_n")))),
@@ -105,7 +105,7 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits& 
 }  // namespace
 
 Mapping stream_mapping() {
-    return {"stream", applies, conflict, resources, kernel};
+    return {"stream", "a warp holds columns of B in registers, and takes 8 products at a time", applies, conflict, resources, kernel};
 }
 
 }  // namespace hone::gemm

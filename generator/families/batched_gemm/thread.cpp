@@ -4,7 +4,7 @@
 
 #include "generator/families/batched_gemm/mappings.hpp"
 
-// The mapping thread: one thread per matrix. Words come and go either as each thread's own, or through shared memory, where neighbouring threads load
+// The form thread: one thread per matrix. Words come and go either as each thread's own, or through shared memory, where neighbouring threads load
 // neighbouring words and then take the matrices that are theirs.
 
 namespace hone::gemm {
@@ -45,7 +45,6 @@ bool applies(const Shape& shape, const Limits&) {
 }
 
 std::string conflict(const Shape& shape, const Config& config) {
-    if (number(config, "matrices_per_block") < 32) return "a warp is 32 threads, one per matrix";
     if (config.word("exchange") == "shared" && !shape.packed()) return "gaps would go through shared memory, too";
     return "";
 }
@@ -86,7 +85,7 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
 }  // namespace
 
 Mapping thread_mapping() {
-    return {"thread", applies, conflict, resources, kernel};
+    return {"thread", "a thread computes a whole product", applies, conflict, resources, kernel};
 }
 
 }  // namespace hone::gemm

@@ -9,7 +9,7 @@ Block constants(const Grid& grid, const Config& config) {
     Block block;
     block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
     block.line("using wide = long long;  // a position in an array");
-    if (config.integer("colours_per_pass") == 2) block.line("constexpr int y_block = {};", config.integer("y_block"));
+    if (config.has(form_tunable, "rows")) block.line("constexpr int y_block = {};", config.integer("y_block"));
     block.line("constexpr int z_block = {};", config.integer("z_block"));
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / bytes_per_word(grid.precision));
     return block;
@@ -37,7 +37,7 @@ Block other_rows() {
 
 KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
-    const bool two_colours = config.integer("colours_per_pass") == 2;
+    const bool two_colours = config.has(form_tunable, "rows");
     KernelSource source = common_source(problem, Target::cpu);
     source.text = render("gauss_seidel_27/kernel.cpp",
                          {{"banner", banner(problem, config, Target::cpu)},

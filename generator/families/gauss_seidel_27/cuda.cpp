@@ -18,26 +18,10 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 }
 
 // What a problem and a configuration decide, and every block asks.
-struct Plan {
+struct Plan : Choice {
     Grid grid;
-    std::int64_t colours_per_pass, block_x, block_y, block_z, z_block, points_per_thread, min_blocks, walks;
-    bool clamped, split;
-    std::string staging, stencil_in;
 
-    Plan(const Problem& problem, const Config& config)
-        : grid(problem),
-          colours_per_pass(config.integer("colours_per_pass")),
-          block_x(config.integer("block_x")),
-          block_y(config.integer("block_y")),
-          block_z(colours_per_pass == 2 ? config.integer("z_block") / 2 : 1),
-          z_block(config.integer("z_block")),
-          points_per_thread(config.integer("points_per_thread")),
-          min_blocks(config.integer("min_blocks")),
-          walks(walks_per_plane(grid, config)),
-          clamped(config.word("edges") == "clamped"),
-          split(config.word("layout") == "colour_split"),
-          staging(config.word("staging")),
-          stencil_in(config.word("stencil_in")) {}
+    Plan(const Problem& problem, const Config& config) : Choice(Grid(problem), config), grid(problem) {}
 
     bool chases() const { return colours_per_pass == 8; }
     bool per_point() const { return grid.stencil_per_point(); }

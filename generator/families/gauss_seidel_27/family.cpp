@@ -169,9 +169,7 @@ Family gauss_seidel_27() {
     family.partition = partition;
     family.arrays = arrays;
     family.space = space;
-    family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return limits.target == Target::cuda ? cuda_kernel(problem, config) : cpu_kernel(problem, config);
-    };
+    family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) { return kernel_of(forms(problem, limits), config); };
     family.reference = reference;
     family.workload = workload;
     family.counts = counts;

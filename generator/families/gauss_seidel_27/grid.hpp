@@ -6,6 +6,7 @@
 
 #include "generator/block.hpp"
 #include "generator/family.hpp"
+#include "generator/form.hpp"
 
 namespace hone::gauss_seidel {
 
@@ -35,18 +36,35 @@ struct Grid {
     bool stencil_per_point() const { return stencil == Stencil::variable || stencil == Stencil::symmetric; }
 };
 
-/// The form of the CUDA kernel that does all colours of a plane in one walk: warps that its rows need, and bytes of dynamic shared memory.
+/// A configuration of a CUDA kernel, with what its form decides.
+struct Choice {
+    Choice(const Grid& grid, const Config& config);
+
+    std::string form;
+    /// Of one pass: 1, 2 (whole rows), or 8 (all that a plane has, and both parities of planes); 4 where the parities are two launches.
+    std::int64_t colours_per_pass;
+    std::int64_t block_x, block_y, block_z, z_block, points_per_thread, min_blocks;
+    std::int64_t walks;  ///< blocks that share a plane
+    bool clamped, split;
+    std::string staging, stencil_in;
+
+    /// Threads own whole rows, both colours of x.
+    bool rows() const { return colours_per_pass > 1; }
+    /// A block walks through a plane.
+    bool walks_through_planes() const { return colours_per_pass >= 4; }
+    std::int64_t threads() const { return block_x * block_y * block_z; }
+};
+
+/// The forms of the CUDA kernel that do all colours of a plane in one walk: warps that its rows need, and bytes of dynamic shared memory.
 std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread, const std::string& staging);
 std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, std::int64_t points_per_thread);
 /// Rows that arrive together with staging=bulk_1 and bulk_2; 0 for any other.
 int staged_rows(const std::string& staging);
 /// Whether planes of the earlier colours leave to the others what their new values amount to: staging=partial_sums and partial_sums_async.
 bool leaves_partial_sums(const std::string& staging);
-/// CUDA: blocks that share a plane, each walking through a part of its rows.
-std::int64_t walks_per_plane(const Grid& grid, const Config& config);
-
 /// Parts of the family, each in the file of its name.
 SearchSpace space(const Problem& problem, const Limits& limits);
+std::vector<Form> forms(const Problem& problem, const Limits& limits);
 KernelSource cuda_kernel(const Problem& problem, const Config& config);
 KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);

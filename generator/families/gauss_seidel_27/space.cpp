@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "generator/families/device/cpu_team.hpp"
-#include "generator/families/device/cuda_residency.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 
 namespace hone::gauss_seidel {
@@ -11,230 +10,218 @@ namespace {
 
 using Reason = std::optional<std::string>;
 
-// CPU: the y_block of a form that does not divide y.
-constexpr std::int64_t whole_planes = 256;
-
-// Tunables of both targets that a problem has.
-std::vector<Value> stencil_places(Stencil stencil) {
-    switch (stencil) {
-        case Stencil::constant:
-            return words({"registers", "shared", "read_only", "by_value"});
-        case Stencil::semi_constant:
-            return words({"registers", "read_only"});
-        case Stencil::variable:
-        case Stencil::symmetric:
-            return words({"read_only", "streaming"});
-    }
-    return {};
-}
-
-std::vector<std::string> stagings(Stencil stencil, const Limits& limits) {
-    constexpr int with_async_copies = 80, with_bulk_copies = 90;
-    if (stencil == Stencil::symmetric) {
-        std::vector<std::string> all{"cache", "registers", "partial_sums"};
-        if (limits.architecture >= with_async_copies) all.emplace_back("partial_sums_async");
-        return all;
-    }
-    std::vector<std::string> all{"cache", "registers", "shared"};
-    if (stencil != Stencil::variable && limits.architecture >= with_bulk_copies) all.insert(all.end(), {"bulk_1", "bulk_2"});
-    return all;
-}
-
-std::vector<Tunable> cuda_tunables(Stencil stencil, const Limits& limits) {
-    std::vector<Tunable> tunables{
-        {"colours_per_pass",
-         "1: points of one colour; 2: whole rows, both colours of x; 4: all colours of a plane, in a walk along y; 8: the same in one launch, odd "
-         "planes following the even ones",
-         stencil == Stencil::symmetric ? numbers({1, 4, 8}) : numbers({1, 2, 4, 8})},
-        {"staging",
-         "how planes reach a thread: cached loads, a march with a plane (4 and 8 colours: the next rows) in registers, one with slices in shared "
-         "memory, or bulk copies of one or two rows; partial_sums: as registers, and planes of the later colours get what those of the earlier ones "
-         "amount to, in a table of the kernel; partial_sums_async: with coefficients copied to shared memory meanwhile",
-         words(stagings(stencil, limits))},
-        {"block_x", "threads along x", numbers({16, 32, 64, 128})},
-        {"block_y", "threads along y, each on rows of its own; 4 and 8 colours: warps of a row, at most", numbers({1, 2, 4, 6, 8, 16})},
-        {"z_block", "planes that a block covers: one after the other, or for whole rows with a warp for each", numbers({2, 4, 8, 16, 32, 64})},
-        {"points_per_thread", "points along x of a thread in one slice", numbers({1, 2, 4})},
-        {"stencil_in",
-         "where the stencil is held; streaming: read-only loads that leave the caches to what is read again; by_value: in the arguments of the "
-         "launch, which "
-         "lie in constant memory",
-         stencil_places(stencil)},
-        {"edges", "threads beyond the grid have no loads, or repeat the last point's", words({"guarded", "clamped"})},
-        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})},
-        {"layout", "of a variable stencil: as it is, or packed colour by colour in a table of the kernel",
-         stencil == Stencil::variable ? words({"natural", "colour_split"}) : words({"natural"})}};
-    if (stencil == Stencil::variable || stencil == Stencil::symmetric)
-        tunables.push_back(
-            {"walks", "blocks that share a plane, each of which walks through a part of its rows", numbers({1, 2, 3, 4, 6, 8}), Value(1)});
-    return tunables;
-}
-
-// Whether threads own whole rows, both colours of x.
-bool rows(const Config& config) {
-    return config.integer("colours_per_pass") > 1;
-}
-
-// Whether a block walks through a plane.
-bool walks(const Config& config) {
-    return config.integer("colours_per_pass") >= 4;
-}
-
-std::int64_t threads(const Config& config) {
-    return config.integer("block_x") * config.integer("block_y") * (config.integer("colours_per_pass") == 2 ? config.integer("z_block") / 2 : 1);
-}
+constexpr std::int64_t warp = 32;
+constexpr std::int64_t static_shared_bytes = 48 * 1024;  // more needs dynamic shared memory
 
 // About how many 32-bit registers a thread needs.
-std::int64_t registers(const Grid& grid, const Config& config) {
+std::int64_t registers(const Grid& grid, const Choice& choice) {
     constexpr std::int64_t addresses = 20;
-    const std::int64_t points = config.integer("points_per_thread");
-    const bool per_point = grid.stencil_per_point();
+    const std::int64_t points = choice.points_per_thread;
+    const bool per_point = grid.stencil_per_point(), walks = choice.walks_through_planes();
     std::int64_t values = 4;
     // A walk with a stencil per point takes up to 60 words a point where it may; with 35 it keeps a few elsewhere, which all the waiting for memory
     // hides. Planes that leave partial sums keep coefficients longer, unless they lie in shared memory; those that get them have more rows under way
     // in f32.
-    if (leaves_partial_sums(config.word("staging")))
-        values += std::max(config.word("staging") == "partial_sums" ? 45 : 35, grid.precision == Precision::f32 ? 55 : 27) * points;
-    else if (rows(config) && per_point)
-        values += (walks(config) ? 35 : 10) * points;
-    else if (rows(config))
-        values += (walks(config) ? 24 : 12) * points / 2;
-    else if (config.word("staging") == "registers")
+    if (leaves_partial_sums(choice.staging))
+        values += std::max(choice.staging == "partial_sums" ? 45 : 35, grid.precision == Precision::f32 ? 55 : 27) * points;
+    else if (choice.rows() && per_point)
+        values += (walks ? 35 : 10) * points;
+    else if (choice.rows())
+        values += (walks ? 24 : 12) * points / 2;
+    else if (choice.staging == "registers")
         values += 9 * (points + 1);
-    if (walks(config) && !per_point && config.word("staging") == "registers") values += 12 * points;
-    if (config.word("stencil_in") == "registers") values += coefficients;
+    if (walks && !per_point && choice.staging == "registers") values += 12 * points;
+    if (choice.stencil_in == "registers") values += coefficients;
     return addresses + values * bytes_per_word(grid.precision) / 4;
 }
 
-std::int64_t shared_bytes(const Grid& grid, const Config& config) {
-    std::int64_t words = config.word("stencil_in") == "shared" ? coefficients : 0;
-    if (config.word("staging") == "shared") words += 2 * (2 * config.integer("block_x") + 2) * (2 * config.integer("block_y") + 2);
+// Shared memory that the text declares.
+std::int64_t static_bytes(const Grid& grid, const Choice& choice) {
+    std::int64_t words = choice.stencil_in == "shared" ? coefficients : 0;
+    if (choice.staging == "shared") words += 2 * (2 * choice.block_x + 2) * (2 * choice.block_y + 2);
     return words * bytes_per_word(grid.precision);
 }
 
-// What a device can hold.
-std::vector<Constraint> resource_constraints(const Grid& grid, const Limits& limits) {
-    constexpr std::int64_t static_shared_bytes = 48 * 1024;  // more needs dynamic shared memory
-    std::vector<Constraint> constraints = residency_constraints(limits, threads, [grid](const Config& config) { return registers(grid, config); });
-    const std::vector<Constraint> others{
-        {"shared_memory", [=](const Config& config) -> Reason {
-             const std::int64_t dynamic = walks(config) ? walking_shared_bytes(grid, config.word("staging"), config.integer("points_per_thread")) : 0;
-             if (dynamic > limits.shared_bytes_per_block)
-                 return fmt::format("{} bytes of shared memory for the rows, a block has {}", dynamic, limits.shared_bytes_per_block);
-             const std::int64_t bytes = shared_bytes(grid, config);
-             const std::int64_t all = (bytes + dynamic) * config.integer("min_blocks");
-             if (bytes > static_shared_bytes)
-                 return fmt::format("{} bytes of shared memory in a block, {} can be declared", bytes, static_shared_bytes);
-             if (all <= limits.shared_bytes_per_multiprocessor) return {};
-             return fmt::format("{} bytes of shared memory on a multiprocessor, the device has {}", all, limits.shared_bytes_per_multiprocessor);
-         }}};
-    constraints.insert(constraints.end(), others.begin(), others.end());
-    return constraints;
+BlockResources resources(const Grid& grid, const Config& config) {
+    const Choice choice(grid, config);
+    const std::int64_t dynamic = choice.walks_through_planes() ? walking_shared_bytes(grid, choice.staging, choice.points_per_thread) : 0;
+    return {
+        .threads = choice.threads(), .shared_bytes = static_bytes(grid, choice) + dynamic, .registers = static_cast<int>(registers(grid, choice))};
 }
 
 Reason rejected_when(bool condition, const char* reason) {
     return condition ? Reason(reason) : Reason();
 }
 
-// What the forms of the kernel can do.
-std::vector<Constraint> form_constraints(const Grid& grid) {
-    return {{"small_blocks",
-             [](const Config& config) {
-                 return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
-             }},
-            {"stencil_loads",
-             [constant = grid.stencil == Stencil::constant](const Config& config) {
-                 const std::string& stencil_in = config.word("stencil_in");
-                 return rejected_when(
-                     constant && !rows(config) && (stencil_in == "shared" || stencil_in == "read_only"),
-                     "with one colour a coefficient serves a point or two, so it must cost no load: stencil_in is registers or by_value");
-             }},
-            {"one_warp_per_row",
-             [](const Config& config) {
-                 return rejected_when(rows(config) && config.integer("block_x") != 32, "a row belongs to one warp: block_x is 32");
-             }},
-            {"rows_through_caches",
-             [](const Config& config) {
-                 return rejected_when(config.integer("colours_per_pass") == 2 && config.word("staging") != "cache",
-                                      "whole rows are read through the caches");
-             }},
-            {"staging_of_walks",
-             [](const Config& config) {
-                 const std::string& staging = config.word("staging");
-                 return rejected_when(!walks(config) && (staged_rows(staging) > 0 || leaves_partial_sums(staging)),
-                                      "bulk copies bring the rows of a walk, and walks hand over partial sums");
-             }},
-            {"walk",
-             [](const Config& config) -> Reason {
-                 if (!walks(config)) return {};
-                 const std::string& staging = config.word("staging");
-                 if (staging == "cache" || staging == "shared") return "a walk has the next rows in registers, or bulk copies of them";
-                 const std::string& stencil_in = config.word("stencil_in");
-                 if (stencil_in == "registers" || stencil_in == "shared")
-                     return "a walk needs its registers for sums: stencil_in is by_value or read_only";
-                 return rejected_when(config.integer("z_block") != 2, "a block walks through one plane of two: z_block is 2");
-             }},
-            {"rows_in_block",
-             [grid](const Config& config) -> Reason {
-                 if (!walks(config)) return {};
-                 const std::int64_t warps = walking_warps(grid, config.integer("points_per_thread"), config.word("staging"));
-                 if (warps <= config.integer("block_y")) return {};
-                 return fmt::format("rows of {} points need {} warps, block_y is {}", grid.nx, warps, config.integer("block_y"));
-             }},
-            {"aligned_copies",
-             [grid](const Config& config) -> Reason {
-                 constexpr std::int64_t alignment = 16;
-                 const std::int64_t bytes = grid.pitch * bytes_per_word(grid.precision);
-                 if (staged_rows(config.word("staging")) == 0 || bytes % alignment == 0) return {};
-                 return fmt::format("bulk copies need rows of a multiple of {} bytes, the pitch is {}", alignment, bytes);
-             }},
-            {"pairs",
-             [](const Config& config) {
-                 return rejected_when(rows(config) && config.integer("points_per_thread") < 2,
-                                      "with both colours of x a thread has 2 points or more");
-             }},
-            {"aligned_pairs",
-             [pitch = grid.pitch](const Config& config) -> Reason {
-                 const std::int64_t points = config.integer("points_per_thread");
-                 if (!rows(config) || pitch % points == 0) return {};
-                 return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
-             }},
-            {"rows_clamp",
-             [](const Config& config) { return rejected_when(rows(config) && config.word("edges") != "clamped", "whole rows clamp their loads"); }},
-            {"words_apart",
-             [](const Config& config) {
-                 return rejected_when(!rows(config) && config.integer("points_per_thread") > 2,
-                                      "points of one colour are two words apart: 4 in a thread make no load wider");
-             }},
-            {"marches_split",
-             [per_point = grid.stencil_per_point()](const Config& config) {
-                 return rejected_when(
-                     per_point && !rows(config) && config.word("staging") != "cache" && config.word("layout") == "natural",
-                     "saving loads of the grid is in vain while every second coefficient loaded goes unused: the layout is colour_split");
-             }},
-            {"points_in_shared_slices",
-             [](const Config& config) {
-                 return rejected_when(config.word("staging") == "shared" && config.integer("points_per_thread") != 1,
-                                      "with slices in shared memory a thread has one point of the colour");
-             }},
-            {"march",
-             [](const Config& config) {
-                 return rejected_when(!rows(config) && config.word("staging") != "cache" && config.integer("z_block") < 4,
-                                      "a march needs two slices of the colour: z_block is 4 or more");
-             }},
-            {"split_by_colour", [](const Config& config) {
-                 return rejected_when(rows(config) && config.word("layout") == "colour_split",
-                                      "both colours of x are read together: the layout is natural");
-             }}};
+// Tunables that several forms have.
+Tunable block_x() {
+    return {"block_x", "threads along x", numbers({16, 32, 64, 128})};
+}
+Tunable block_y() {
+    return {"block_y", "threads along y, each on rows of its own", numbers({1, 2, 4, 6, 8, 16})};
+}
+Tunable z_block(std::vector<std::int64_t> values) {
+    return {"z_block", "planes that a block covers", numbers(std::move(values))};
+}
+Tunable points_per_thread(std::vector<std::int64_t> values) {
+    return {"points_per_thread", "points along x of a thread in one slice", numbers(std::move(values))};
+}
+Tunable stencil_in(std::vector<std::string> places) {
+    return {"stencil_in",
+            "where the stencil is held; streaming: read-only loads that leave the caches to what is read again; by_value: in the arguments of the "
+            "launch, "
+            "which lie in constant memory",
+            words(std::move(places))};
+}
+Tunable edges() {
+    return {"edges", "threads beyond the grid have no loads, or repeat the last point's", words({"guarded", "clamped"})};
+}
+Tunable min_blocks() {
+    return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})};
+}
+
+// Where the stencil is where a coefficient serves a point or two, and so must cost no load.
+std::vector<std::string> places_for_points(Stencil stencil) {
+    if (stencil == Stencil::constant) return {"registers", "by_value"};
+    if (stencil == Stencil::semi_constant) return {"registers", "read_only"};
+    return {"read_only", "streaming"};
+}
+
+std::vector<std::string> places_for_rows(Stencil stencil) {
+    if (stencil == Stencil::constant) return {"registers", "shared", "read_only", "by_value"};
+    return places_for_points(stencil);
+}
+
+// A walk needs its registers for sums.
+std::vector<std::string> places_for_walks(Stencil stencil) {
+    if (stencil == Stencil::constant) return {"read_only", "by_value"};
+    if (stencil == Stencil::semi_constant) return {"read_only"};
+    return places_for_points(stencil);
+}
+
+Constraint small_blocks(const Grid& grid) {
+    return {"small_blocks", [grid](const Config& config) {
+                return rejected_when(Choice(grid, config).threads() < 64,
+                                     "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
+            }};
+}
+
+Constraint aligned_pairs(const Grid& grid) {
+    return {"aligned_pairs", [pitch = grid.pitch](const Config& config) -> Reason {
+                const std::int64_t points = config.integer("points_per_thread");
+                if (pitch % points == 0) return {};
+                return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", points, pitch);
+            }};
+}
+
+// Of the time when all forms were one list of tunables: so many colours, and one of these stagings (none: any).
+std::function<bool(const Config&)> formerly(std::int64_t colours, std::vector<std::string> stagings = {}) {
+    return [=](const Config& config) {
+        return config.has("colours_per_pass", colours) &&
+               (stagings.empty() ||
+                std::any_of(stagings.begin(), stagings.end(), [&](const std::string& staging) { return config.has("staging", staging); }));
+    };
+}
+
+FormSpace points_form(const Grid& grid) {
+    FormSpace form{.name = "points",
+                   .help = "a launch per colour, each thread with points of the colour",
+                   .tunables = {block_x(), block_y(), z_block({2, 4, 8, 16, 32, 64}), points_per_thread({1, 2}),
+                                stencil_in(places_for_points(grid.stencil)), edges(), min_blocks()},
+                   .constraints = {small_blocks(grid)},
+                   .safe = {{"block_x", 32},
+                            {"block_y", 4},
+                            {"z_block", 8},
+                            {"points_per_thread", 1},
+                            {"stencil_in", places_for_points(grid.stencil).front()},
+                            {"edges", "guarded"},
+                            {"min_blocks", 1}},
+                   .former = formerly(1, {"cache"})};
+    if (grid.stencil == Stencil::variable) {
+        form.tunables.push_back(
+            {"layout", "of the stencil: as it is, or packed colour by colour in a table of the kernel", words({"natural", "colour_split"})});
+        form.safe.push_back({"layout", "natural"});
+    }
+    return form;
+}
+
+// Saving loads of the grid is in vain while every second coefficient that comes with a load goes unused: a variable stencil is packed colour by
+// colour, and for a symmetric one there is no march.
+FormSpace march_form(const Grid& grid) {
+    return {.name = "march",
+            .help = "a launch per colour, each block marching along z with a plane in registers",
+            .tunables = {block_x(), block_y(), z_block({4, 8, 16, 32, 64}), points_per_thread({1, 2}), stencil_in(places_for_points(grid.stencil)),
+                         edges(), min_blocks()},
+            .constraints = {small_blocks(grid)},
+            .safe = {{"block_x", 32},
+                     {"block_y", 4},
+                     {"z_block", 8},
+                     {"points_per_thread", 1},
+                     {"stencil_in", places_for_points(grid.stencil).front()},
+                     {"edges", "guarded"},
+                     {"min_blocks", 1}},
+            .former = formerly(1, {"registers"})};
+}
+
+FormSpace slices_form(const Grid& grid) {
+    return {.name = "slices",
+            .help = "a launch per colour, each block marching along z with slices in shared memory",
+            .tunables = {block_x(), block_y(), z_block({4, 8, 16, 32, 64}), stencil_in(places_for_points(grid.stencil)), edges(), min_blocks()},
+            .constraints = {small_blocks(grid),
+                            {"declared_memory",
+                             [grid](const Config& config) -> Reason {
+                                 const std::int64_t bytes = static_bytes(grid, Choice(grid, config));
+                                 if (bytes <= static_shared_bytes) return {};
+                                 return fmt::format("{} bytes of shared memory in a block, {} can be declared", bytes, static_shared_bytes);
+                             }}},
+            .safe = {{"block_x", 32},
+                     {"block_y", 4},
+                     {"z_block", 8},
+                     {"stencil_in", places_for_points(grid.stencil).front()},
+                     {"edges", "guarded"},
+                     {"min_blocks", 1}},
+            .former = formerly(1, {"shared"})};
+}
+
+FormSpace rows_form(const Grid& grid) {
+    return {
+        .name = "rows",
+        .help = "four launches of whole rows, both colours of x, a warp for each row and plane",
+        .tunables = {block_y(), z_block({2, 4, 8, 16, 32, 64}), points_per_thread({2, 4}), stencil_in(places_for_rows(grid.stencil)), min_blocks()},
+        .constraints = {small_blocks(grid), aligned_pairs(grid)},
+        .safe = {{"block_y", 4}, {"z_block", 8}, {"points_per_thread", 2}, {"stencil_in", places_for_rows(grid.stencil).front()}, {"min_blocks", 1}},
+        .former = formerly(2, {"cache"})};
+}
+
+// Rows come in bulk copies where their addresses allow that.
+std::vector<std::string> stagings(const Grid& grid, const Limits& limits) {
+    constexpr int with_async_copies = 80, with_bulk_copies = 90;
+    constexpr std::int64_t alignment = 16;
+    std::vector<std::string> all{"registers"};
+    if (grid.stencil == Stencil::symmetric) {
+        all.emplace_back("partial_sums");
+        if (limits.architecture >= with_async_copies) all.emplace_back("partial_sums_async");
+    } else if (grid.stencil != Stencil::variable && limits.architecture >= with_bulk_copies &&
+               grid.pitch * bytes_per_word(grid.precision) % alignment == 0) {
+        all.insert(all.end(), {"bulk_1", "bulk_2"});
+    }
+    return all;
+}
+
+Constraint rows_in_block(const Grid& grid) {
+    return {"rows_in_block", [grid](const Config& config) -> Reason {
+                const std::int64_t warps = walking_warps(grid, config.integer("points_per_thread"), config.word("staging"));
+                if (warps <= config.integer("warps_per_row")) return {};
+                return fmt::format("rows of {} points need {} warps, warps_per_row is {}", grid.nx, warps, config.integer("warps_per_row"));
+            }};
 }
 
 // What blocks that share a plane need.
-Constraint walks_constraint(const Grid& grid) {
+Constraint shared_planes(const Grid& grid) {
     return {"shared_planes", [grid](const Config& config) -> Reason {
                 constexpr std::int64_t fewest_steps = 2;
-                const std::int64_t sharing = walks_per_plane(grid, config);
+                const std::int64_t sharing = config.integer("walks");
                 if (sharing == 1) return {};
-                if (config.integer("colours_per_pass") != 4) return "blocks share a plane with colours_per_pass=4 only";
                 if (grid.stencil == Stencil::symmetric && !leaves_partial_sums(config.word("staging")))
                     return "blocks share a plane of a symmetric stencil with staging=partial_sums or partial_sums_async only";
                 const std::int64_t steps = (grid.ny + 1) / 2 + 1;  // of two rows, as in the kernel
@@ -243,40 +230,93 @@ Constraint walks_constraint(const Grid& grid) {
             }};
 }
 
-SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
-    std::vector<Constraint> constraints;
-    if (grid.stencil_per_point()) constraints.push_back(walks_constraint(grid));  // first: it rejects most, so that members are found sooner
-    for (auto& constraint : resource_constraints(grid, limits)) constraints.push_back(std::move(constraint));
-    for (auto& constraint : form_constraints(grid)) constraints.push_back(std::move(constraint));
-    std::vector<Tunable> tunables = cuda_tunables(grid.stencil, limits);
-    const Value stencil_in = stencil_places(grid.stencil).front();
-    std::vector<Assignment> safe{
-        {"colours_per_pass", 1},  {"staging", "cache"},       {"block_x", 32},      {"block_y", 4},    {"z_block", 8},
-        {"points_per_thread", 1}, {"stencil_in", stencil_in}, {"edges", "guarded"}, {"min_blocks", 1}, {"layout", "natural"}};
-    if (grid.stencil_per_point()) safe.push_back({"walks", 1});
-    return {std::move(tunables), std::move(constraints), std::move(safe)};
+// The part that walks in two launches and in one have in common.
+FormSpace walking_form(const Grid& grid, const Limits& limits) {
+    Tunable most_warps{"warps_per_row", "warps that a row may have, at most: the compiler leaves registers for as many", numbers({2, 4, 6, 8, 16})};
+    most_warps.former_name = "block_y";
+    return {.name = "",
+            .tunables =
+                {{"staging",
+                  "how rows reach a warp: the next ones in registers, or by bulk copies of one or two rows; partial_sums: in registers, and planes "
+                  "of the later colours get what those of the earlier ones amount to, in a table of the kernel; partial_sums_async: with "
+                  "coefficients copied to shared memory meanwhile",
+                  words(stagings(grid, limits))},
+                 most_warps,
+                 points_per_thread({2, 4}),
+                 stencil_in(places_for_walks(grid.stencil)),
+                 min_blocks()},
+            .constraints = {aligned_pairs(grid), rows_in_block(grid)},
+            .safe = {{"staging", "registers"}, {"warps_per_row", 16}, {"points_per_thread", 2}, {"stencil_in", "read_only"}, {"min_blocks", 1}}};
 }
 
-SearchSpace cpu_space(const Limits& limits) {
-    std::vector<Tunable> tunables{{"colours_per_pass", "2: rows, both colours of x; 8: a wave of planes with all colours", numbers({2, 8})},
-                                  {"y_block", "rows along y that a thread takes at a time", numbers({4, 16, 64, whole_planes})},
-                                  {"z_block", "planes that a thread takes at a time", numbers({2, 4, 8, 16, 32, 64})},
-                                  {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})}};
-    std::vector<Constraint> constraints{{"whole_planes",
-                                         [](const Config& config) -> Reason {
-                                             if (config.integer("colours_per_pass") == 2 || config.integer("y_block") == whole_planes) return {};
-                                             return fmt::format("a wave of planes does not divide y: y_block is {}", whole_planes);
-                                         }},
-                                        {"vector_width", [limits](const Config& config) -> Reason {
-                                             if (config.integer("vector_bytes") <= limits.vector_bytes) return {};
-                                             return fmt::format("vectors of {} bytes, the processor's have {}", config.integer("vector_bytes"),
-                                                                limits.vector_bytes);
-                                         }}};
-    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
-    constraints.push_back(team_constraint());
-    std::vector<Assignment> safe{{"colours_per_pass", 2}, {"y_block", 16}, {"z_block", 4}, {"vector_bytes", 16}};
-    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
-    return {std::move(tunables), std::move(constraints), std::move(safe)};
+FormSpace walk_form(const Grid& grid, const Limits& limits) {
+    FormSpace form = walking_form(grid, limits);
+    form.name = "walk";
+    form.help = "two launches with all colours of a plane, each block walking along y";
+    form.former = formerly(4);
+    if (grid.stencil_per_point()) {
+        form.tunables.push_back(
+            {"walks", "blocks that share a plane, each of which walks through a part of its rows", numbers({1, 2, 3, 4, 6, 8}), Value(1)});
+        form.constraints.push_back(shared_planes(grid));
+        form.safe.push_back({"walks", 1});
+    }
+    return form;
+}
+
+FormSpace chase_form(const Grid& grid, const Limits& limits) {
+    FormSpace form = walking_form(grid, limits);
+    form.name = "chase";
+    form.help = "the walks of all planes in one launch, those of odd planes a few rows behind those of even ones";
+    form.former = formerly(8);
+    return form;
+}
+
+Constraint vector_width(const Limits& limits) {
+    return {"vector_width", [limits](const Config& config) -> Reason {
+                if (config.integer("vector_bytes") <= limits.vector_bytes) return {};
+                return fmt::format("vectors of {} bytes, the processor's have {}", config.integer("vector_bytes"), limits.vector_bytes);
+            }};
+}
+
+// What both forms on processors have, behind their own.
+FormSpace with_team(FormSpace form, const Limits& limits) {
+    form.tunables.push_back({"z_block", "planes that a thread takes at a time", numbers({2, 4, 8, 16, 32, 64})});
+    form.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
+    form.safe.insert(form.safe.end(), {{"z_block", 4}, {"vector_bytes", 16}});
+    form.constraints.push_back(vector_width(limits));
+    for (Tunable& tunable : team_tunables(limits)) form.tunables.push_back(std::move(tunable));
+    form.constraints.push_back(team_constraint());
+    for (Assignment& assignment : safe_team()) form.safe.push_back(std::move(assignment));
+    return form;
+}
+
+std::vector<Form> cpu_forms(const Problem& problem, const Limits& limits) {
+    constexpr std::int64_t whole_planes = 256;
+    const FormSpace rows{.name = "rows",
+                         .help = "rows with both colours of x, four times over the grid",
+                         .tunables = {{"y_block", "rows along y that a thread takes at a time", numbers({4, 16, 64, whole_planes})}},
+                         .safe = {{"y_block", 16}},
+                         .former = [](const Config& config) { return config.has("colours_per_pass", 2); }};
+    const FormSpace wave{.name = "wave", .help = "a wave of planes with all colours, once over the grid", .former = [](const Config& config) {
+                             return config.has("colours_per_pass", 8);
+                         }};
+    std::vector<Form> forms;
+    for (const FormSpace& space : {rows, wave})
+        forms.push_back({.space = with_team(space, limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }});
+    return forms;
+}
+
+std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits) {
+    const Grid grid(problem);
+    std::vector<FormSpace> spaces{points_form(grid)};
+    if (grid.stencil != Stencil::symmetric) spaces.insert(spaces.end(), {march_form(grid), slices_form(grid), rows_form(grid)});
+    spaces.insert(spaces.end(), {walk_form(grid, limits), chase_form(grid, limits)});
+    std::vector<Form> forms;
+    for (FormSpace& space : spaces)
+        forms.push_back({.space = std::move(space),
+                         .resources = [grid](const Config& config) { return resources(grid, config); },
+                         .kernel = [problem](const Config& config) { return cuda_kernel(problem, config); }});
+    return forms;
 }
 
 }  // namespace
@@ -296,8 +336,20 @@ bool leaves_partial_sums(const std::string& staging) {
     return staging == "partial_sums" || staging == "partial_sums_async";
 }
 
-std::int64_t walks_per_plane(const Grid& grid, const Config& config) {
-    return grid.stencil_per_point() ? config.integer("walks") : 1;
+Choice::Choice(const Grid& grid, const Config& config) : form(config.word(form_tunable)) {
+    const bool is_walk = form == "walk" || form == "chase", marches = form == "march" || form == "slices";
+    colours_per_pass = form == "chase" ? 8 : form == "walk" ? 4 : form == "rows" ? 2 : 1;
+    block_x = integer_or(config, "block_x", warp);
+    block_y = is_walk ? config.integer("warps_per_row") : config.integer("block_y");
+    z_block = integer_or(config, "z_block", 2);
+    block_z = form == "rows" ? z_block / 2 : 1;
+    points_per_thread = integer_or(config, "points_per_thread", 1);
+    min_blocks = config.integer("min_blocks");
+    walks = integer_or(config, "walks", 1);
+    clamped = rows() || config.has("edges", "clamped");
+    split = grid.stencil == Stencil::variable && (marches || config.has("layout", "colour_split"));
+    staging = is_walk ? config.word("staging") : form == "march" ? "registers" : form == "slices" ? "shared" : "cache";
+    stencil_in = config.word("stencil_in");
 }
 
 std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, std::int64_t points_per_thread) {
@@ -310,8 +362,12 @@ std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, 
     return stages * planes * staged_rows(staging) * grid.pitch * bytes_per_word(grid.precision);
 }
 
+std::vector<Form> forms(const Problem& problem, const Limits& limits) {
+    return limits.target == Target::cuda ? cuda_forms(problem, limits) : cpu_forms(problem, limits);
+}
+
 SearchSpace space(const Problem& problem, const Limits& limits) {
-    return limits.target == Target::cuda ? cuda_space(Grid(problem), limits) : cpu_space(limits);
+    return space_of(forms(problem, limits), limits, limits.target == Target::cuda ? "points" : "rows");
 }
 
 }  // namespace hone::gauss_seidel

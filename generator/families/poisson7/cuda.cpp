@@ -29,9 +29,11 @@ struct Plan {
           z_block(config.integer("z_block")),
           words(config.integer("load_bytes") / grid.word()),
           rows(config.integer("rows_per_thread")),
-          ahead(config.integer("planes_ahead")),
+          ahead(config.has("planes_ahead", 2) ? 2 : 1),
           min_blocks(config.integer("min_blocks")),
-          staging(config.word("staging")),
+          staging(config.has(form_tunable, "cells")   ? "caches"
+                  : config.has(form_tunable, "march") ? "registers"
+                                                      : "shared"),
           streaming(config.word("once") == "streaming") {}
 
     bool march() const { return staging != "caches"; }

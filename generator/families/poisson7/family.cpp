@@ -312,7 +312,7 @@ Family poisson7() {
     family.arrays = arrays;
     family.space = space;
     family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return limits.target == Target::cuda ? cuda_kernel(problem, config) : cpu_kernel(problem, config);
+        return limits.target == Target::cuda ? kernel_of(cuda_forms(problem), config) : cpu_kernel(problem, config);
     };
     family.reference = reference;
     family.workload = workload;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "generator/families/poisson7/family.hpp"
+#include "generator/form.hpp"
 #include "generator/render.hpp"
 
 namespace hone::poisson {
@@ -46,6 +47,7 @@ struct Grid {
 
 /// Parts of the family, each in the file of its name.
 SearchSpace space(const Problem& problem, const Limits& limits);
+std::vector<Form> cuda_forms(const Problem& problem);
 KernelSource cuda_kernel(const Problem& problem, const Config& config);
 KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);

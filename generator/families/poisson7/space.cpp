@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "generator/families/device/cpu_team.hpp"
-#include "generator/families/device/cuda_residency.hpp"
 #include "generator/families/poisson7/grid.hpp"
 
 namespace hone::poisson {
@@ -11,30 +10,14 @@ namespace {
 
 using Reason = std::optional<std::string>;
 
-std::vector<Tunable> cuda_tunables(const Grid& grid) {
-    return {{"staging", "how neighbours reach a thread: cached loads, a march with planes in registers, or one with rows in shared memory as well",
-             words({"caches", "registers", "shared"})},
-            {"block_x", "threads along x", numbers({8, 16, 32, 64, 128})},
-            {"block_y", "threads along y", numbers({1, 2, 4, 8, 16})},
-            {"z_block", "planes that a block goes through", numbers({8, 16, 32, 64, 128, 256})},
-            {"load_bytes", "of neighbouring cells along x that a thread loads at once", grid.word() == 4 ? numbers({4, 8, 16}) : numbers({8, 16})},
-            {"rows_per_thread", "rows along y of a thread", numbers({1, 2, 4})},
-            {"planes_ahead", "planes that a march loads before it needs them", numbers({1, 2})},
-            {"once", "loads and stores of words used once: as all others, or in passing, which leaves the caches to the rest",
-             words({"cached", "streaming"})},
-            {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 5, 6, 8})}};
-}
+constexpr std::int64_t static_shared_bytes = 48 * 1024;  // more needs dynamic shared memory
 
 std::int64_t threads(const Config& config) {
     return config.integer("block_x") * config.integer("block_y");
 }
 
-bool marches(const Config& config) {
-    return config.word("staging") != "caches";
-}
-
 std::int64_t shared_bytes(const Config& config) {
-    if (config.word("staging") != "shared") return 0;
+    if (!config.has(form_tunable, "shared")) return 0;
     return 2 * threads(config) * (config.integer("rows_per_thread") == 1 ? 1 : 2) * config.integer("load_bytes");
 }
 
@@ -44,66 +27,97 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     const std::int64_t rows = config.integer("rows_per_thread");
     // Per row: the planes below, here and above (and the next), what else the cells hold of the latter two, coefficients and words to store.
     const std::int64_t held = grid.kind == Kind::residual ? (grid.has_field_diagonal() ? 2 : 1) : grid.kind == Kind::direction ? 1 : 0;
-    const std::int64_t planes = config.integer("planes_ahead") == 2 ? 3 : 2;
+    const std::int64_t planes = config.has("planes_ahead", 2) ? 3 : 2;
     const std::int64_t moved = (grid.kind == Kind::direction ? 3 : 2) + (grid.coefficients == Coefficients::face ? 4 : 0);
-    const std::int64_t groups = rows * (1 + planes * (1 + held) + grid.sums() + moved) / (marches(config) ? 1 : 2) + 2;
+    const bool marches = !config.has(form_tunable, "cells");
+    const std::int64_t groups = rows * (1 + planes * (1 + held) + grid.sums() + moved) / (marches ? 1 : 2) + 2;
     return addresses + groups * config.integer("load_bytes") / 4;
-}
-
-// What a device can hold.
-std::vector<Constraint> resource_constraints(const Grid& grid, const Limits& limits) {
-    constexpr std::int64_t static_shared_bytes = 48 * 1024;  // more needs dynamic shared memory
-    std::vector<Constraint> constraints = residency_constraints(limits, threads, [grid](const Config& config) { return registers(grid, config); });
-    const std::vector<Constraint> others{
-        {"shared_memory", [=](const Config& config) -> Reason {
-             const std::int64_t bytes = shared_bytes(config);
-             const std::int64_t all = bytes * config.integer("min_blocks");
-             if (bytes > static_shared_bytes)
-                 return fmt::format("{} bytes of shared memory in a block, {} can be declared", bytes, static_shared_bytes);
-             if (all <= limits.shared_bytes_per_multiprocessor) return {};
-             return fmt::format("{} bytes of shared memory on a multiprocessor, the device has {}", all, limits.shared_bytes_per_multiprocessor);
-         }}};
-    constraints.insert(constraints.end(), others.begin(), others.end());
-    return constraints;
 }
 
 Reason rejected_when(bool condition, const char* reason) {
     return condition ? Reason(reason) : Reason();
 }
 
-// What the forms of the kernel can do.
-std::vector<Constraint> form_constraints(const Grid& grid) {
-    return {{"small_blocks",
-             [](const Config& config) {
-                 return rejected_when(threads(config) < 64, "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
-             }},
-            {"whole_groups",
-             [word = grid.word()](const Config& config) {
-                 return rejected_when(config.integer("block_x") * config.integer("load_bytes") / word < group_columns,
-                                      "32 neighbouring cells of a row are summed first: a block has as many at least");
-             }},
-            {"aligned_loads",
-             [pitch = grid.pitch, word = grid.word()](const Config& config) -> Reason {
-                 const std::int64_t cells = config.integer("load_bytes") / word;
-                 if (pitch % cells == 0) return {};
-                 return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", cells, pitch);
-             }},
-            {"march",
-             [](const Config& config) {
-                 return rejected_when(!marches(config) && config.integer("planes_ahead") > 1, "planes are loaded ahead by a march");
-             }},
-            {"neighbours_in_block", [](const Config& config) {
-                 return rejected_when(config.word("staging") == "shared" && config.integer("block_y") == 1,
-                                      "rows are shared by threads along y: there are 2 or more");
-             }}};
+// What all forms have in common. The tunables that rules ask for come first.
+FormSpace common_form(const Grid& grid) {
+    return {.name = "",
+            .tunables = {{"block_x", "threads along x", numbers({8, 16, 32, 64, 128})},
+                         {"block_y", "threads along y", numbers({1, 2, 4, 8, 16})},
+                         {"load_bytes", "of neighbouring cells along x that a thread loads at once",
+                          grid.word() == 4 ? numbers({4, 8, 16}) : numbers({8, 16})},
+                         {"rows_per_thread", "rows along y of a thread", numbers({1, 2, 4})},
+                         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 5, 6, 8})},
+                         {"z_block", "planes that a block goes through", numbers({8, 16, 32, 64, 128, 256})},
+                         {"once", "loads and stores of words used once: as all others, or in passing, which leaves the caches to the rest",
+                          words({"cached", "streaming"})}},
+            .constraints = {{"small_blocks",
+                             [](const Config& config) {
+                                 return rejected_when(threads(config) < 64,
+                                                      "a multiprocessor holds 32 blocks at most: with one warp each, half of it stays empty");
+                             },
+                             {"block_x", "block_y"}},
+                            {"whole_groups",
+                             [word = grid.word()](const Config& config) {
+                                 return rejected_when(config.integer("block_x") * config.integer("load_bytes") / word < group_columns,
+                                                      "32 neighbouring cells of a row are summed first: a block has as many at least");
+                             },
+                             {"block_x", "load_bytes"}},
+                            {"aligned_loads",
+                             [pitch = grid.pitch, word = grid.word()](const Config& config) -> Reason {
+                                 const std::int64_t cells = config.integer("load_bytes") / word;
+                                 if (pitch % cells == 0) return {};
+                                 return fmt::format("loads of {} words need rows that start at multiples of them, the pitch is {}", cells, pitch);
+                             },
+                             {"load_bytes"}}},
+            .safe = {{"block_x", 32},
+                     {"block_y", 4},
+                     {"load_bytes", grid.word()},
+                     {"rows_per_thread", 1},
+                     {"min_blocks", 1},
+                     {"z_block", 8},
+                     {"once", "cached"}}};
 }
 
-SearchSpace cuda_space(const Grid& grid, const Limits& limits) {
-    std::vector<Constraint> constraints = resource_constraints(grid, limits);
-    for (auto& constraint : form_constraints(grid)) constraints.push_back(std::move(constraint));
-    std::vector<Assignment> safe{{"staging", "caches"},  {"block_x", 32},     {"block_y", 4},     {"z_block", 8},   {"load_bytes", grid.word()},
-                                 {"rows_per_thread", 1}, {"planes_ahead", 1}, {"once", "cached"}, {"min_blocks", 1}};
-    return {cuda_tunables(grid), std::move(constraints), std::move(safe)};
+FormSpace cells_form(const Grid& grid) {
+    FormSpace form = common_form(grid);
+    form.name = "cells";
+    form.help = "neighbours of every cell by cached loads";
+    form.former = [](const Config& config) { return config.has("staging", "caches"); };
+    return form;
+}
+
+FormSpace marching_form(const Grid& grid) {
+    FormSpace form = common_form(grid);
+    form.tunables.insert(form.tunables.begin() + 4, {"planes_ahead", "planes that a march loads before it needs them", numbers({1, 2})});
+    form.safe.insert(form.safe.begin() + 4, {"planes_ahead", 1});
+    return form;
+}
+
+FormSpace march_form(const Grid& grid) {
+    FormSpace form = marching_form(grid);
+    form.name = "march";
+    form.help = "a march along z with planes in registers";
+    form.former = [](const Config& config) { return config.has("staging", "registers"); };
+    return form;
+}
+
+// Rows are shared by threads along y.
+FormSpace shared_form(const Grid& grid) {
+    FormSpace form = marching_form(grid);
+    form.name = "shared";
+    form.help = "a march along z with planes in registers, and rows in shared memory for the neighbours along y";
+    form.tunables[1].values = numbers({2, 4, 8, 16});
+    form.constraints.push_back({"declared_memory", [](const Config& config) -> Reason {
+                                    if (shared_bytes(config) <= static_shared_bytes) return {};
+                                    return fmt::format("{} bytes of shared memory in a block, {} can be declared", shared_bytes(config),
+                                                       static_shared_bytes);
+                                }});
+    form.former = [](const Config& config) { return config.has("staging", "shared"); };
+    return form;
+}
+
+BlockResources resources(const Grid& grid, const Config& config) {
+    return {.threads = threads(config), .shared_bytes = shared_bytes(config), .registers = static_cast<int>(registers(grid, config))};
 }
 
 SearchSpace cpu_space(const Limits& limits) {
@@ -129,8 +143,22 @@ SearchSpace cpu_space(const Limits& limits) {
 
 }  // namespace
 
+std::vector<Form> cuda_forms(const Problem& problem) {
+    const Grid grid(problem);
+    std::vector<Form> forms;
+    for (const FormSpace& space : {cells_form(grid), march_form(grid), shared_form(grid)}) {
+        std::vector<std::string> reads{"block_x", "block_y", "load_bytes", "rows_per_thread"};
+        if (space.name != "cells") reads.emplace_back("planes_ahead");
+        forms.push_back({.space = space,
+                         .resources = [grid](const Config& config) { return resources(grid, config); },
+                         .resources_read = std::move(reads),
+                         .kernel = [problem](const Config& config) { return cuda_kernel(problem, config); }});
+    }
+    return forms;
+}
+
 SearchSpace space(const Problem& problem, const Limits& limits) {
-    return limits.target == Target::cuda ? cuda_space(Grid(problem), limits) : cpu_space(limits);
+    return limits.target == Target::cuda ? space_of(cuda_forms(problem), limits, "cells") : cpu_space(limits);
 }
 
 }  // namespace hone::poisson

@@ -139,6 +139,39 @@ void expect_consistent(const Family& family, const Problem& problem, const Kerne
     EXPECT_EQ(source.text.find("//@"), std::string::npos) << "a hole is left";
 }
 
+// Enumerations skip what a rule does not read. So it must not look at more: here it is given nothing else, and must say the same.
+TEST_P(FamilyContract, RulesReadWhatTheySay) {
+    std::mt19937_64 random(std::random_device{}());
+    for (const auto& problem : test::drawn(sample_problems(GetParam()), few))
+        for (const auto& limits : sample_limits()) {
+            const SearchSpace space = GetParam().space(problem, limits);
+            for (int draw = 0; draw < 20; ++draw) {
+                const Config config = space.at(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(space.product())));
+                for (const Constraint& rule : space.form_of(config)->constraints) {
+                    if (rule.reads.empty()) continue;
+                    std::vector<Assignment> read;
+                    for (const Assignment& one : config.assignments())
+                        if (one.name == form_tunable || std::find(rule.reads.begin(), rule.reads.end(), one.name) != rule.reads.end())
+                            read.push_back(one);
+                    EXPECT_EQ(rule.violation(Config(std::move(read))), rule.violation(config)) << place(problem, limits) << ": " << rule.name;
+                }
+            }
+        }
+}
+
+// Where a search enters a form: on a large device and at common sizes that is a member.
+TEST_P(FamilyContract, EveryFormHasAConfigurationToBeginWith) {
+    const Problem example = built_in_families().parse_problem(GetParam().example);
+    for (const auto& limits : sample_limits()) {
+        const SearchSpace space = GetParam().space(example, limits);
+        for (const FormSpace& form : space.forms()) {
+            const auto rejection = space.check(space.entry(form));
+            EXPECT_FALSE(rejection) << place(example, limits) << ": " << space.entry(form).key() << ": " << rejection->reason;
+            EXPECT_TRUE(form.name.empty() || !form.help.empty()) << form.name;
+        }
+    }
+}
+
 TEST_P(FamilyContract, RandomMembersGiveConsistentAndReproducibleKernels) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,5 +1,6 @@
 #include "tuner/strategies/member_geometry.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,6 +68,40 @@ TEST(MemberGeometry, AltersNoMoreValuesThanAsked) {
         met_two |= differences(geometry, member, altered) == 2;
     }
     EXPECT_TRUE(met_two);
+}
+
+// Two forms with block_x in common, and a member each that the other form's neighbours lead to.
+TEST(MemberGeometry, AnotherFormIsANeighbourThatKeepsWhatBothHave) {
+    const FormSpace plain{.name = "plain",
+                          .tunables = {{"block_x", "", numbers({16, 32, 64})}, {"unroll", "", numbers({1, 4})}},
+                          .safe = {{"block_x", 32}, {"unroll", 1}}};
+    const FormSpace staged{.name = "staged",
+                           .tunables = {{"block_x", "", numbers({32, 64})}, {"stages", "", numbers({2, 3})}},
+                           .safe = {{"block_x", 32}, {"stages", 2}}};
+    const SearchSpace space({plain, staged}, "plain");
+    const MemberGeometry geometry(space, space.members());
+    ASSERT_EQ(geometry.dimensions(), 4U);
+    EXPECT_EQ(geometry.levels(1), geometry.values(1)) << "both forms have block_x";
+    EXPECT_EQ(geometry.levels(2), geometry.values(2) + 1) << "the staged form has no unroll";
+    const auto neighbours = [&](const char* text) {
+        std::vector<std::string> keys;
+        for (const std::size_t one : geometry.neighbours(geometry.find(space.index_of(space.parse(text)))))
+            keys.push_back(space.at(geometry.index(one)).key());
+        return keys;
+    };
+    EXPECT_THAT(neighbours("form=plain,block_x=64,unroll=4"),
+                ::testing::UnorderedElementsAre("form=staged,block_x=64,stages=2", "form=plain,block_x=16,unroll=4", "form=plain,block_x=32,unroll=4",
+                                                "form=plain,block_x=64,unroll=1"));
+    EXPECT_THAT(neighbours("form=plain,block_x=16,unroll=1"),
+                ::testing::UnorderedElementsAre("form=plain,block_x=32,unroll=1", "form=plain,block_x=64,unroll=1", "form=plain,block_x=16,unroll=4"))
+        << "the staged form has no block_x=16";
+    Random random(7);
+    for (int draw = 0; draw < 200; ++draw) {
+        const std::size_t altered = geometry.altered(draw % geometry.size(), 2, random);
+        if (altered != geometry.size()) {
+            EXPECT_FALSE(space.check(space.at(geometry.index(altered))));
+        }
+    }
 }
 
 }  // namespace

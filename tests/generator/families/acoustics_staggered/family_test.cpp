@@ -289,13 +289,14 @@ TEST(SlowAcousticsStaggered, EveryConstraintRejectsSomethingAndSaysWhy) {
                               problem("pressure", 2, 4, "precision=f32 nx=9 ny=9"), problem("velocity", 3, 16, "precision=f32 nx=9 ny=99 nz=9"),
                               problem("step", 2, 8, "levels=4 precision=f64 nx=39 ny=5 pitch=105")}) {
             const SearchSpace space = family.space(p, limits);
-            for (const auto& constraint : space.constraints()) rules.insert(constraint.name);
+            for (const FormSpace& form : space.forms())
+                for (const auto& constraint : form.constraints) rules.insert(constraint.name);
             std::int64_t members = 0;
             // A stride prime to all numbers of values draws every value of every tunable.
             for (std::int64_t index = 0; index < space.product(); index += limits.target == Target::cpu ? 1 : 41) {
                 const Config config = space.at(index);
                 if (!space.check(config)) ++members;
-                for (const auto& constraint : space.constraints())
+                for (const auto& constraint : space.form_of(config)->constraints)
                     if (const auto reason = constraint.violation(config)) {
                         used.insert(constraint.name);
                         EXPECT_GT(reason->size(), 10U) << constraint.name;
@@ -313,17 +314,15 @@ TEST(AcousticsStaggered, EveryFormHasMembersForEveryProblem) {
         for (const int architecture : {75, 90}) {
             const SearchSpace space = family.space(p, cuda_limits(architecture));
             std::set<std::string> missing;
-            for (const Value& value : space.tunables()[0].values) {
-                const std::string form = to_string(value);
-                if (form == "shuffle") continue;                                                    // a warp is too narrow a tile for high order
-                if ((form == "bulk" || form == "planes") && p.integer("pitch") % 2 != 0) continue;  // copies need aligned rows
-                missing.insert(form);
-            }
+            for (const FormSpace& form : space.forms())
+                if (form.name != "shuffled" &&                             // a warp is too narrow a tile for high order
+                    (form.name != "bulk" || p.integer("pitch") % 2 == 0))  // copies need aligned rows
+                    missing.insert(form.name);
             // Every index once, in an order that meets all values of all tunables soon.
             constexpr std::int64_t prime = 1'000'003;
             for (std::int64_t i = 0; i < space.product() && !missing.empty(); ++i) {
                 const Config config = space.at(i * prime % space.product());
-                if (missing.contains(config.word("staging")) && !space.check(config)) missing.erase(config.word("staging"));
+                if (missing.contains(config.word("form")) && !space.check(config)) missing.erase(config.word("form"));
             }
             EXPECT_TRUE(missing.empty()) << *missing.begin() << ": " << p.key() << " on sm_" << architecture;
         }
@@ -340,15 +339,12 @@ TEST(AcousticsStaggered, EqualSharesFillTheDeviceOnce) {
         std::int64_t layers;
     };
     for (const Case& row :
-         {Case{problem("step", 2, 8, "precision=f32 nx=8192 ny=8192"),
-               "staging=bulk,block_x=128,block_y=1,points_per_thread=4,min_blocks=2",
-               {17, 15, 1},
-               547},
+         {Case{problem("step", 2, 8, "precision=f32 nx=8192 ny=8192"), "form=bulk,block_x=128,points_per_thread=4,min_blocks=2", {17, 15, 1}, 547},
           Case{problem("pressure", 3, 16, "precision=f32 nx=512 ny=512 nz=512"),
-               "staging=planes,block_x=16,block_y=32,points_per_thread=4",
+               "form=planes,block_x=16,block_y=32,points_per_thread=4",
                {8, 16, 1},
                512},
-          Case{problem("velocity", 3, 4, "precision=f64 nx=64 ny=60 nz=19"), "staging=registers,block_x=32,block_y=8", {2, 8, 5}, 4}}) {
+          Case{problem("velocity", 3, 4, "precision=f64 nx=64 ny=60 nz=19"), "form=march,block_x=32,block_y=8", {2, 8, 5}, 4}}) {
         const Config config = family.space(row.problem, limits).parse(std::string(row.config) + ",march=0");
         ASSERT_FALSE(family.space(row.problem, limits).check(config)) << row.config;
         const Launch launch = family.kernel(row.problem, config, limits).step.front();

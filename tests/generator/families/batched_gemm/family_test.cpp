@@ -114,7 +114,7 @@ TEST(BatchedCounts, AreOfCompulsoryWords) {
     EXPECT_EQ(counts("batched_gemv form=t m=81 n=8 batch=10").bytes, 8 * 10 * (81 * 8 + 81 + 8));
 }
 
-std::set<std::string> mappings(const std::string& text, int architecture) {
+std::set<std::string> forms(const std::string& text, int architecture) {
     const Problem problem = parse(text);
     std::set<std::string> names;
     const SearchSpace space = family_of(problem).space(problem, cuda_limits(architecture));
@@ -123,20 +123,20 @@ std::set<std::string> mappings(const std::string& text, int architecture) {
 }
 
 TEST(BatchedSpace, OffersWhatSuitsTheShape) {
-    EXPECT_EQ(mappings("batched_gemm m=3 n=3 k=3 batch=9", 90), (std::set<std::string>{"tile", "mma", "thread"}));
-    EXPECT_EQ(mappings("batched_gemm m=81 n=8 k=64 batch=9", 90), (std::set<std::string>{"tile", "mma"}));
-    EXPECT_EQ(mappings("batched_gemm m=200 n=200 k=200 batch=9", 90), std::set<std::string>{"mma"});
-    EXPECT_EQ(mappings("batched_gemm b=shared m=3 n=192 k=27 batch=9", 90), (std::set<std::string>{"tile", "mma", "stream"}));
-    EXPECT_EQ(mappings("batched_gemm m=3 n=192 k=27 batch=9", 90), (std::set<std::string>{"tile", "mma"}));
-    EXPECT_EQ(mappings("batched_gemm m=200 n=200 k=200 batch=9", 80), std::set<std::string>{"tile"});
-    EXPECT_EQ(mappings("batched_gemm m=200 n=200 k=200 precision=f32 batch=9", 90), std::set<std::string>{"tile"});
+    EXPECT_EQ(forms("batched_gemm m=3 n=3 k=3 batch=9", 90), (std::set<std::string>{"tile", "mma", "thread"}));
+    EXPECT_EQ(forms("batched_gemm m=81 n=8 k=64 batch=9", 90), (std::set<std::string>{"tile", "mma"}));
+    EXPECT_EQ(forms("batched_gemm m=200 n=200 k=200 batch=9", 90), std::set<std::string>{"mma"});
+    EXPECT_EQ(forms("batched_gemm b=shared m=3 n=192 k=27 batch=9", 90), (std::set<std::string>{"tile", "mma", "stream"}));
+    EXPECT_EQ(forms("batched_gemm m=3 n=192 k=27 batch=9", 90), (std::set<std::string>{"tile", "mma"}));
+    EXPECT_EQ(forms("batched_gemm m=200 n=200 k=200 batch=9", 80), std::set<std::string>{"tile"});
+    EXPECT_EQ(forms("batched_gemm m=200 n=200 k=200 precision=f32 batch=9", 90), std::set<std::string>{"tile"});
 }
 
 // ptxas refuses the matrix units' instructions where 1024 threads or more share the registers of a multiprocessor: fewer than 64 each.
 TEST(BatchedSpace, LeavesTheMatrixUnitsTheRegistersThatTheyInsistOn) {
     const Problem problem = parse("batched_gemm form=nt update=scale m=39 n=23 k=11 batch=9");
     const SearchSpace space = family_of(problem).space(problem, cuda_limits(90));
-    const std::string text = "mapping=mma,matrices_per_block=2,block_m=64,block_n=32,thread_m=1,thread_n=1,chunk=8,stages=1,depth=8,exchange=shared,";
+    const std::string text = "form=mma,matrices_per_block=2,block_m=64,block_n=32,warp_m=1,warp_n=1,chunk=8,stages=1,depth=8,exchange=shared,";
     const auto rejection = space.check(space.parse(text + "min_blocks=2"));
     ASSERT_TRUE(rejection.has_value()) << "576 threads, twice";
     EXPECT_EQ(rejection->constraint, "registers");
@@ -146,14 +146,14 @@ TEST(BatchedSpace, LeavesTheMatrixUnitsTheRegistersThatTheyInsistOn) {
 TEST(BatchedSpace, CutsRowsOfAllMatricesOnlyWhereTilesReachAcrossThem) {
     const Problem problem = parse("batched_gemm b=shared m=128 n=48 k=64 batch=9");
     const SearchSpace space = family_of(problem).space(problem, cuda_limits(90));
-    const auto rejected = [&](const std::string& text) { return space.check(space.parse("mapping=mma,depth=8,block_m=64," + text)).has_value(); };
-    EXPECT_TRUE(rejected("chunk=16,stages=2,thread_m=2,cut=rows"));
-    EXPECT_FALSE(rejected("chunk=16,stages=2,thread_m=3,cut=rows")) << "tiles of 96 rows";
-    EXPECT_TRUE(rejected("chunk=16,stages=2,thread_m=3,cut=rows,matrices_per_block=2"));
-    EXPECT_FALSE(rejected("chunk=16,stages=2,thread_m=2,ahead=1"));
-    EXPECT_TRUE(rejected("chunk=16,stages=2,thread_m=1,thread_n=1,ahead=1")) << "one tile of sums";
-    EXPECT_TRUE(rejected("chunk=16,stages=1,thread_m=2,ahead=1"));
-    EXPECT_TRUE(rejected("chunk=8,stages=2,thread_m=2,ahead=1")) << "one step per chunk";
+    const auto rejected = [&](const std::string& text) { return space.check(space.parse("form=mma,depth=8,block_m=64," + text)).has_value(); };
+    EXPECT_TRUE(rejected("chunk=16,stages=2,warp_m=2,cut=rows"));
+    EXPECT_FALSE(rejected("chunk=16,stages=2,warp_m=3,cut=rows")) << "tiles of 96 rows";
+    EXPECT_TRUE(rejected("chunk=16,stages=2,warp_m=3,cut=rows,matrices_per_block=2"));
+    EXPECT_FALSE(rejected("chunk=16,stages=2,warp_m=2,ahead=1"));
+    EXPECT_TRUE(rejected("chunk=16,stages=2,warp_m=1,warp_n=1,ahead=1")) << "one tile of sums";
+    EXPECT_TRUE(rejected("chunk=16,stages=1,warp_m=2,ahead=1"));
+    EXPECT_TRUE(rejected("chunk=8,stages=2,warp_m=2,ahead=1")) << "one step per chunk";
 }
 
 TEST(BatchedSpace, UntunedThinProductsWithOneBShareABlock) {
@@ -163,7 +163,7 @@ TEST(BatchedSpace, UntunedThinProductsWithOneBShareABlock) {
     };
     EXPECT_EQ(safe("b=shared m=1 n=49 k=2").integer("matrices_per_block"), 64);
     EXPECT_EQ(safe("b=shared m=3 n=192 k=27").integer("matrices_per_block"), 4);
-    EXPECT_EQ(safe("b=shared m=3 n=192 k=27").word("mapping"), "mma");
+    EXPECT_EQ(safe("b=shared m=3 n=192 k=27").word("form"), "mma");
     EXPECT_EQ(safe("b=shared m=3 n=400 k=27").integer("matrices_per_block"), 1) << "rows that are cut into tiles";
     EXPECT_EQ(safe("m=3 n=192 k=27").integer("matrices_per_block"), 1);
 }

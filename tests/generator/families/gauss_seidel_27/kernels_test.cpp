@@ -42,31 +42,31 @@ constexpr std::array kinds{"constant", "semi_constant", "variable", "symmetric"}
 constexpr std::array sizes{"nx=1 ny=1 nz=1", "nx=1 ny=1 nz=9", "nx=1 ny=6 nz=2", "nx=37 ny=1 nz=3", "nx=13 ny=17 nz=11", "nx=66 ny=4 nz=5 pitch=71"};
 
 // One configuration of every form, so that no template is left out whatever the random ones are.
-constexpr std::array cuda_forms{"staging=cache,edges=guarded,points_per_thread=2",
-                                "staging=shared,stencil_in=by_value,block_x=16,block_y=4,z_block=4",
-                                "colours_per_pass=2,stencil_in=by_value,edges=clamped,points_per_thread=2,block_x=32,block_y=2,z_block=4",
-                                "staging=registers,edges=clamped,points_per_thread=2,block_x=16,block_y=4,z_block=4",
-                                "staging=shared,block_x=16,block_y=4,z_block=4",
-                                "staging=shared,edges=clamped,block_x=16,block_y=4,z_block=8",
-                                "colours_per_pass=2,edges=clamped,points_per_thread=2,block_x=32,block_y=2,z_block=4",
-                                "colours_per_pass=2,edges=clamped,points_per_thread=4,block_x=32,block_y=2,z_block=2",
-                                "colours_per_pass=4,staging=registers,stencil_in=by_value,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
-                                "colours_per_pass=4,staging=registers,stencil_in=read_only,points_per_thread=4,edges=clamped,block_y=8,z_block=2",
-                                "colours_per_pass=4,staging=bulk_1,stencil_in=read_only,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
-                                "colours_per_pass=4,staging=bulk_2,stencil_in=by_value,points_per_thread=4,edges=clamped,block_y=8,z_block=2",
-                                "colours_per_pass=4,staging=registers,stencil_in=streaming,points_per_thread=2,edges=clamped,block_y=8,z_block=2",
-                                "colours_per_pass=8,staging=registers,stencil_in=read_only,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
-                                "colours_per_pass=8,staging=registers,stencil_in=streaming,points_per_thread=4,edges=clamped,block_y=4,z_block=2",
-                                "colours_per_pass=8,staging=bulk_1,stencil_in=by_value,points_per_thread=2,edges=clamped,block_y=16,z_block=2",
-                                "colours_per_pass=8,staging=bulk_2,stencil_in=read_only,points_per_thread=4,edges=clamped,block_y=8,z_block=2",
-                                "colours_per_pass=4,staging=partial_sums,points_per_thread=2,edges=clamped,block_y=6,z_block=2",
-                                "colours_per_pass=8,staging=partial_sums,points_per_thread=4,edges=clamped,block_y=4,z_block=2",
-                                "colours_per_pass=4,staging=partial_sums_async,points_per_thread=4,edges=clamped,block_y=4,z_block=2",
-                                "colours_per_pass=8,staging=partial_sums_async,points_per_thread=2,edges=clamped,block_y=6,z_block=2",
-                                "colours_per_pass=4,staging=partial_sums,points_per_thread=4,edges=clamped,block_y=4,z_block=2,walks=3",
-                                "colours_per_pass=4,staging=partial_sums_async,points_per_thread=2,edges=clamped,block_y=6,z_block=2,walks=2",
-                                "colours_per_pass=4,staging=registers,points_per_thread=2,edges=clamped,block_y=8,z_block=2,walks=3",
-                                "colours_per_pass=4,staging=registers,points_per_thread=4,edges=clamped,block_y=4,z_block=2,walks=2"};
+constexpr std::array cuda_forms{"form=points,edges=guarded,points_per_thread=2",
+                                "form=slices,stencil_in=by_value,block_x=16,block_y=4,z_block=4",
+                                "form=rows,stencil_in=by_value,points_per_thread=2,block_y=2,z_block=4",
+                                "form=march,edges=clamped,points_per_thread=2,block_x=16,block_y=4,z_block=4",
+                                "form=slices,block_x=16,block_y=4,z_block=4",
+                                "form=slices,edges=clamped,block_x=16,block_y=4,z_block=8",
+                                "form=rows,points_per_thread=2,block_y=2,z_block=4",
+                                "form=rows,points_per_thread=4,block_y=2,z_block=2",
+                                "form=walk,staging=registers,stencil_in=by_value,points_per_thread=2,warps_per_row=16",
+                                "form=walk,staging=registers,stencil_in=read_only,points_per_thread=4,warps_per_row=8",
+                                "form=walk,staging=bulk_1,stencil_in=read_only,points_per_thread=2,warps_per_row=16",
+                                "form=walk,staging=bulk_2,stencil_in=by_value,points_per_thread=4,warps_per_row=8",
+                                "form=walk,staging=registers,stencil_in=streaming,points_per_thread=2,warps_per_row=8",
+                                "form=chase,staging=registers,stencil_in=read_only,points_per_thread=2,warps_per_row=16",
+                                "form=chase,staging=registers,stencil_in=streaming,points_per_thread=4,warps_per_row=4",
+                                "form=chase,staging=bulk_1,stencil_in=by_value,points_per_thread=2,warps_per_row=16",
+                                "form=chase,staging=bulk_2,stencil_in=read_only,points_per_thread=4,warps_per_row=8",
+                                "form=walk,staging=partial_sums,points_per_thread=2,warps_per_row=6",
+                                "form=chase,staging=partial_sums,points_per_thread=4,warps_per_row=4",
+                                "form=walk,staging=partial_sums_async,points_per_thread=4,warps_per_row=4",
+                                "form=chase,staging=partial_sums_async,points_per_thread=2,warps_per_row=6",
+                                "form=walk,staging=partial_sums,points_per_thread=4,warps_per_row=4,walks=3",
+                                "form=walk,staging=partial_sums_async,points_per_thread=2,warps_per_row=6,walks=2",
+                                "form=walk,staging=registers,points_per_thread=2,warps_per_row=8,walks=3",
+                                "form=walk,staging=registers,points_per_thread=4,warps_per_row=4,walks=2"};
 
 // Those that the space has of a form; with stencils packed by colour where it has only that.
 std::vector<Config> members_of(const std::string& form, const SearchSpace& space) {
@@ -152,8 +152,8 @@ TEST_F(GaussSeidel27Kernels, ResultsDoNotDependOnTheNumberOfThreads) {
     const int usual = omp_get_max_threads();
     Limits limits = backend_->device().limits;
     limits.multiprocessors = 16;  // so that the space has every team
-    for (const char* text : {"colours_per_pass=8,y_block=256,z_block=2", "colours_per_pass=8,y_block=256,z_block=4,threads=half,binding=spread",
-                             "colours_per_pass=2,y_block=4,z_block=2,threads=all_but_one,binding=close"}) {
+    for (const char* text : {"form=wave,z_block=2", "form=wave,z_block=4,threads=half,binding=spread",
+                             "form=rows,y_block=4,z_block=2,threads=all_but_one,binding=close"}) {
         Match match;
         match.config = family.space(problem, limits).parse(text);
         test::verify_once(limits, "does not depend on the number of threads", {{family, problem, match.config}}, [&] {
@@ -180,7 +180,7 @@ TEST_F(GaussSeidel27Kernels, CpuKernelsConvergeAsTheColourRecurrenceSays) {
     const Family& family = families().find("gauss_seidel_27");
     constexpr int n = 11;
     const Problem problem = parse(fmt::format("stencil=constant precision=f64 nx={0} ny={0} nz={0}", n));
-    for (const char* text : {"colours_per_pass=8,y_block=256,z_block=4", "colours_per_pass=2"}) {
+    for (const char* text : {"form=wave,z_block=4", "form=rows"}) {
         Match match;
         match.config = family.space(problem, backend_->device().limits).parse(text);
         test::verify_once(backend_->device().limits, "converges as the colour recurrence says", {{family, problem, match.config}}, [&] {
@@ -252,8 +252,8 @@ TEST_F(SlowGaussSeidel27Kernels, PartialSumsEqualTheReferenceAtEverySize) {
         if (problem.integer("pitch") % 2 == 1) continue;  // rows have no pairs
         all_colours = !all_colours;
         const Config config = family.space(problem, {})
-                                  .parse(fmt::format("colours_per_pass={},staging={},points_per_thread=2,edges=clamped,block_y=4,z_block=2",
-                                                     all_colours ? 8 : 4, random_() % 2 == 0 ? "partial_sums" : "partial_sums_async"));
+                                  .parse(fmt::format("form={},staging={},points_per_thread=2,warps_per_row=4", all_colours ? "chase" : "walk",
+                                                     random_() % 2 == 0 ? "partial_sums" : "partial_sums_async"));
         ASSERT_FALSE(family.space(problem, {}).check(config)) << text;
         for (int part = 0; part < 4; ++part) expect_verified(family, problem, config);
     }
@@ -318,7 +318,7 @@ TEST_F(SlowGaussSeidel27Kernels, BlocksThatShareAPlaneGiveTheSameBits) {
         const std::uint64_t seed = random_();
         const Problem problem =
             parse(fmt::format("stencil=symmetric precision={} nx={} ny={} nz={}", seed % 2 == 0 ? "f32" : "f64", 2 + seed % 70, rows, planes));
-        const std::string form = fmt::format("colours_per_pass=4,staging={},points_per_thread={},edges=clamped,block_y=4,z_block=2",
+        const std::string form = fmt::format("form=walk,staging={},points_per_thread={},warps_per_row=4",
                                              seed / 2 % 2 == 0 ? "partial_sums" : "partial_sums_async", seed % 2 == 0 && seed / 4 % 2 == 0 ? 4 : 2);
         expect_the_same_bits(*backend_, problem, form, walks, seed);
     }
@@ -335,8 +335,8 @@ TEST_F(SlowGaussSeidel27Kernels, BlocksThatShareAPlaneOfAVariableStencilGiveTheS
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil=variable precision={} nx={} ny={} nz={}", is_double ? "f64" : "f32", size.points,
                                                   size.rows + static_cast<int>(seed % 2), size.planes));
-        const std::string form = fmt::format("colours_per_pass=4,staging=registers,points_per_thread={},edges=clamped,block_y=4,z_block=2",
-                                             !is_double && seed / 2 % 2 == 0 ? 4 : 2);
+        const std::string form =
+            fmt::format("form=walk,staging=registers,points_per_thread={},warps_per_row=4", !is_double && seed / 2 % 2 == 0 ? 4 : 2);
         expect_the_same_bits(*backend_, problem, form, size.walks, seed);
     }
 }
@@ -390,15 +390,13 @@ double error_of_blocks_at_once(Backend& backend, const KernelSource& source, con
 TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
     const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
     for (const auto& [kind, config] :
-         {std::pair{"constant", "staging=bulk_1,block_y=8"}, std::pair{"semi_constant", "staging=bulk_2,block_y=8"},
-          std::pair{"constant", "staging=registers,block_y=8"}, std::pair{"variable", "staging=registers,block_y=4"},
-          std::pair{"symmetric", "staging=registers,block_y=4"}, std::pair{"symmetric", "staging=partial_sums,block_y=4"},
-          std::pair{"symmetric", "staging=partial_sums_async,block_y=4"}}) {
+         {std::pair{"constant", "staging=bulk_1,warps_per_row=8"}, std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8"},
+          std::pair{"constant", "staging=registers,warps_per_row=8"}, std::pair{"variable", "staging=registers,warps_per_row=4"},
+          std::pair{"symmetric", "staging=registers,warps_per_row=4"}, std::pair{"symmetric", "staging=partial_sums,warps_per_row=4"},
+          std::pair{"symmetric", "staging=partial_sums_async,warps_per_row=4"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));
-        const Config whole =
-            family.space(problem, {})
-                .parse(fmt::format("colours_per_pass=8,stencil_in=read_only,points_per_thread=2,edges=clamped,z_block=2,{}", config));
+        const Config whole = family.space(problem, {}).parse(fmt::format("form=chase,stencil_in=read_only,points_per_thread=2,{}", config));
         ASSERT_FALSE(family.space(problem, {}).check(whole)) << config;
         const KernelSource source = family.kernel(problem, whole, {});
         const Workload workload = family.workload(problem, seed);
@@ -472,14 +470,14 @@ TEST_F(GpuGaussSeidel27, EveryFormEqualsTheReference) {
 TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
     const Family& family = families().find("gauss_seidel_27");
     const Limits& limits = backend_->device().limits;
-    for (const auto& [kind, config] : {std::pair{"constant", "staging=registers,block_y=4,stencil_in=by_value"},
-                                       std::pair{"constant", "staging=bulk_2,block_y=4,stencil_in=read_only"},
-                                       std::pair{"symmetric", "staging=registers,block_y=6,stencil_in=streaming"},
-                                       std::pair{"symmetric", "staging=partial_sums,block_y=6,stencil_in=streaming"}}) {
+    for (const auto& [kind, config] : {std::pair{"constant", "staging=registers,warps_per_row=4,stencil_in=by_value"},
+                                       std::pair{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only"},
+                                       std::pair{"symmetric", "staging=registers,warps_per_row=6,stencil_in=streaming"},
+                                       std::pair{"symmetric", "staging=partial_sums,warps_per_row=6,stencil_in=streaming"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=201 ny=60 nz=1201", kind));
         const SearchSpace space = family.space(problem, limits);
-        const std::string common = fmt::format("points_per_thread=2,edges=clamped,z_block=2,{}", config);
+        const std::string common = fmt::format("points_per_thread=2,{}", config);
         if (common.find("bulk") != std::string::npos && limits.architecture < 90) continue;
         const Workload workload = family.workload(problem, seed);
         std::vector<std::vector<DeviceArray>> arrays(2);
@@ -489,7 +487,7 @@ TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
                 backend_->copy(arrays[form].back().data(), array.data(), array.bytes());
             }
             Match match;
-            match.config = space.parse((form == 0 ? "colours_per_pass=4," : "colours_per_pass=8,") + common);
+            match.config = space.parse((form == 0 ? "form=walk," : "form=chase,") + common);
             const auto kernel = std::make_shared<const Kernel>(*backend_, family, problem, match, limits);
             const BoundKernel step(kernel, std::array{arrays[form][0].data(), arrays[form][1].data(), arrays[form][2].data()});
             for (int sweep = 0; sweep < 10; ++sweep) step.launch();
@@ -522,8 +520,7 @@ TEST_F(GpuGaussSeidel27, BlocksThatShareAPlaneGiveTheSameBits) {
                 }
                 Match match;
                 match.config = space.parse(
-                    fmt::format("colours_per_pass=4,staging={},points_per_thread=2,edges=clamped,block_y=6,z_block=2,stencil_in=streaming,walks={}",
-                                staging, walks));
+                    fmt::format("form=walk,staging={},points_per_thread=2,warps_per_row=6,stencil_in=streaming,walks={}", staging, walks));
                 const auto kernel = std::make_shared<const Kernel>(*backend_, family, problem, match, limits);
                 const BoundKernel step(kernel, std::array{arrays[0].data(), arrays[1].data(), arrays[2].data()});
                 for (int sweep = 0; sweep < 10; ++sweep) step.launch();

@@ -1,0 +1,31 @@
+#include "generator/residency.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hone {
+
+std::optional<std::string> too_many(std::int64_t value, std::int64_t most, const char* what) {
+    if (value <= most) return std::nullopt;
+    return fmt::format("{} {}, at most {} possible", value, what, most);
+}
+
+std::optional<std::string> thread_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits) {
+    if (auto violation = too_many(needs.threads, limits.max_threads_per_block, "threads per block")) return violation;
+    return too_many(needs.threads * blocks, limits.max_threads_per_multiprocessor, "threads for min_blocks blocks");
+}
+
+std::optional<std::string> shared_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits) {
+    if (auto violation = too_many(needs.shared_bytes, limits.shared_bytes_per_block, "bytes of shared memory")) return violation;
+    return too_many((needs.shared_bytes + reserved_shared_bytes) * blocks, limits.shared_bytes_per_multiprocessor,
+                    "bytes of shared memory for min_blocks blocks");
+}
+
+std::optional<std::string> register_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits) {
+    // Devices give registers to threads in steps of 8. An estimate is no better than that.
+    const std::int64_t share = limits.registers_per_multiprocessor / (needs.threads * blocks);
+    return too_many(needs.registers, std::min<std::int64_t>(share, limits.max_registers_per_thread), "registers per thread (estimated)");
+}
+
+}  // namespace hone

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "generator/limits.hpp"
+
+namespace hone {
+
+/// Shared memory that the driver keeps per block. Source: CUDA C++ Programming Guide.
+constexpr int reserved_shared_bytes = 1024;
+
+/// What a block takes of a device, as far as it can be told without compiling.
+struct BlockResources {
+    std::int64_t threads = 0;
+    std::int64_t shared_bytes = 0;
+    int registers = 0;      ///< per thread
+    std::int64_t code = 0;  ///< multiply-adds that stand unrolled in the text
+};
+
+/// Why there is more of something than there can be, or nothing.
+std::optional<std::string> too_many(std::int64_t value, std::int64_t most, const char* what);
+
+/// Why a block, or `blocks` of them on one multiprocessor, need more than `limits`, or nothing.
+std::optional<std::string> thread_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits);
+std::optional<std::string> shared_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits);
+std::optional<std::string> register_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits);
+
+}  // namespace hone
