@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <set>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -27,19 +27,39 @@ std::string test_name(const ::testing::TestParamInfo<GoldenCase>& info) {
     return info.param.name + "_" + to_string(info.param.target);
 }
 
-// A case's problem with extents that one processor has done at once, and that are no multiples of anything.
-std::string small(const std::string& problem) {
-    static const std::map<std::string, std::string> extents{{"nx", "133"},    {"ny", "37"},      {"nz", "19"},    {"elements", "45"},
-                                                            {"batch", "45"}, {"zones", "45"}, {"rows", "777"}, {"entries", "20979"}};
-    const bool masses = problem.starts_with("fe_mass");
+// A case's problem with other extents, if it has them: all kernels of a case are one text.
+using Extents = std::map<std::string, std::string>;
+std::string with_extents(const std::string& problem, const Extents& extents) {
     std::istringstream stream(problem);
     std::string result;
     for (std::string word; stream >> word;) {
         const std::string name = word.substr(0, word.find('='));
-        if (!masses && extents.contains(name)) word = name + "=" + extents.at(name);
+        if (extents.contains(name)) word = name + "=" + extents.at(name);
         result += (result.empty() ? "" : " ") + word;
     }
     return result;
+}
+
+// Those that one processor has done at once, and are no multiples of anything, and others that are.
+std::vector<Problem> small_problems(const std::string& problem) {
+    const bool large_matrices = problem.find(" m=3 ") == std::string::npos;
+    std::vector<Extents> extents{{{"nx", "133"}, {"ny", "37"}, {"nz", "19"}, {"elements", "45"}, {"zones", "45"}, {"rows", "777"},
+                                  {"entries", "20979"}, {"batch", large_matrices ? "5" : "133"}},
+                                 {{"nx", "32"}, {"ny", "24"}, {"nz", "12"}, {"elements", "3"}, {"zones", "3"}, {"rows", "8"}, {"entries", "216"},
+                                  {"batch", "2"}}};
+    if (problem.starts_with("fe_mass")) {  // meshes of equal numbers of elements along all axes
+        const Problem whole = built_in_families().parse_problem(problem);
+        const std::int64_t dimension = std::stoi(whole.word("dimension")), order = std::stoi(whole.word("order"));
+        extents.clear();
+        for (const std::int64_t along : {4, 3}) {
+            std::int64_t elements = 1, nodes = 1;
+            for (std::int64_t axis = 0; axis < dimension; ++axis) elements *= along, nodes *= along * order + 1;
+            extents.push_back({{"elements", std::to_string(elements)}, {"nodes", std::to_string(nodes)}});
+        }
+    }
+    std::vector<Problem> problems;
+    for (const Extents& some : extents) problems.push_back(built_in_families().parse_problem(with_extents(problem, some)));
+    return problems;
 }
 
 Family on_host(const Family& family) {
@@ -49,19 +69,52 @@ Family on_host(const Family& family) {
     return test::without_assembly(family);
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+class EmittedKernels : public ::testing::TestWithParam<GoldenCase> {};
+
+TEST_P(EmittedKernels, AreLaidOutForReaders) {
+    const std::vector<std::string> lines = lines_of(test::emit_golden(GetParam()).source.text);
+    static const std::regex lone_semicolon(R"(^\s*;\s*$)"), lone_brace(R"(^\s*\{\s*$)"), behind_statement(R"(^\s*($|#|//)|[;{},:]$)"),
+        unnamed_offset(R"(\b(buffer|here|memory|ring|shared|stage)\w* \+ \d{2,}\b)"), spaces_at_end(R"( $)");
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        SCOPED_TRACE(fmt::format("line {}: {}", i + 1, lines[i]));
+        EXPECT_LE(lines[i].size(), 120U);
+        EXPECT_FALSE(std::regex_search(lines[i], lone_semicolon));
+        EXPECT_FALSE(std::regex_search(lines[i], spaces_at_end));
+        // A brace opens its block at the end of a line; alone it stands where nothing is opened before it.
+        if (i > 0 && std::regex_search(lines[i], lone_brace)) EXPECT_TRUE(std::regex_search(lines[i - 1], behind_statement)) << lines[i - 1];
+        // What lies in shared memory has a name.
+        if (!GetParam().problem.starts_with("corner_force")) EXPECT_FALSE(std::regex_search(lines[i], unnamed_offset));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EmittedKernels, ::testing::ValuesIn(test::read_golden_cases()), test_name);
+
+TEST(EmittedKernel, OfAWholeAcousticStepIn2DIsShort) {
+    const GoldenCase safe{"", Target::cuda, "acoustics_staggered kernel=step dimension=2 order=8 precision=f32 nx=512 ny=512", "", ""};
+    EXPECT_LT(lines_of(test::emit_golden(safe).source.text).size(), 160U);
+}
+
 class SlowEmittedKernels : public ::testing::TestWithParam<GoldenCase> {};
 
 TEST_P(SlowEmittedKernels, HaveNoStatementThatTheirConfigurationRulesOut) {
     if (const std::string missing = test::missing_for_coverage(); !missing.empty()) GTEST_SKIP() << missing;
     const TemporaryFolder folder;
     const Families& families = built_in_families();
-    const Problem problem = families.parse_problem(small(GetParam().problem));
+    const std::vector<Problem> problems = small_problems(GetParam().problem);
+    const Problem& problem = problems[0];
     const Limits limits = test::golden_limits(GetParam().target);
     Family family = families.of(problem);
     const Config config = family.space(problem, limits).parse(GetParam().config);
     const std::string text = family.kernel(problem, config, limits).text;
     if (GetParam().target == Target::cuda) family = test::emulated(on_host(family), limits);
-    const test::Coverage coverage = test::coverage_of(family, problem, config, text, folder.path());
+    const test::Coverage coverage = test::coverage_of(family, problems, config, text, folder.path());
     std::string left;
     for (const auto& line : coverage.left) left += "\n" + line;
     fmt::print("{}: {} of {} statements executed\n", GetParam().file(), coverage.executed, coverage.statements);

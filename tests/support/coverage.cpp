@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -45,11 +45,13 @@ void run(const std::vector<std::string>& arguments, const std::filesystem::path&
 }
 
 // The functions of an object, each with its regions; those of a template once for every instance.
-std::vector<std::vector<Region>> functions_of(const std::filesystem::path& object, const std::filesystem::path& profile,
+std::vector<std::vector<Region>> functions_of(const std::filesystem::path& object, const std::vector<std::string>& profiles,
                                               const std::filesystem::path& folder) {
     const std::string merged = (folder / "merged.profdata").string();
     const std::filesystem::path exported = folder / "coverage.json";
-    run({find_program("llvm-profdata"), "merge", profile.string(), "-o", merged}, folder / "merge.log");
+    std::vector<std::string> merge{find_program("llvm-profdata"), "merge", "-o", merged};
+    merge.insert(merge.end(), profiles.begin(), profiles.end());
+    run(merge, folder / "merge.log");
     run({find_program("llvm-cov"), "export", "-instr-profile", merged, object.string()}, exported);
     std::ifstream stream(exported);
     const nlohmann::json report = nlohmann::json::parse(stream);
@@ -91,20 +93,26 @@ std::string missing_for_coverage() {
     return {};
 }
 
-Coverage coverage_of(const Family& family, const Problem& problem, const Config& config, const std::string& emitted,
+Coverage coverage_of(const Family& family, const std::vector<Problem>& problems, const Config& config, const std::string& emitted,
                      const std::filesystem::path& folder) {
-    const std::filesystem::path profile = folder / "profile";
     // clang takes more options from the environment; without optimisation, which would only take time.
     const EnvironmentVariable compiler("HONE_CXX", "clang++"),
-        options("CCC_OVERRIDE_OPTIONS", "# O0 +-fprofile-instr-generate +-fcoverage-mapping"), output("LLVM_PROFILE_FILE", profile.string());
+        options("CCC_OVERRIDE_OPTIONS", "# O0 +-fprofile-instr-generate +-fcoverage-mapping");
     DiskCache cache(folder / "kernels");
     const auto backend = make_cpu_backend(0, cache);
-    const Verification verification = verify(*backend, family, problem, config, 1);
-    EXPECT_TRUE(verification.passed()) << verification.what << ": error " << verification.error << ", allowed " << verification.tolerance;
-    const KernelSource source = family.kernel(problem, config, backend->device().limits);
+    const std::uint64_t seed = std::random_device{}();
+    std::vector<std::string> profiles;
+    for (const Problem& problem : problems)
+        for (const std::int64_t last : {std::int64_t{-1}, std::int64_t{1}}) {  // of a part some blocks and threads have nothing to do
+            profiles.push_back((folder / fmt::format("profile_{}", profiles.size())).string());
+            const EnvironmentVariable output("LLVM_PROFILE_FILE", profiles.back());
+            const Verification verification = verify(*backend, family, problem, config, seed, 0, last);
+            EXPECT_TRUE(verification.passed()) << verification.what << ": error " << verification.error << ", allowed " << verification.tolerance;
+        }
+    const KernelSource source = family.kernel(problems.at(0), config, backend->device().limits);
     const std::filesystem::path object = folder / "kernel.so";
     std::ofstream(object, std::ios::binary) << backend->compiler().compile(source).code.binary;
-    const auto functions = functions_of(object, profile, folder);
+    const auto functions = functions_of(object, profiles, folder);
 
     const std::vector<std::string> lines = lines_of(source.text), own_lines = lines_of(emitted);
     const std::set<std::string> own(own_lines.begin(), own_lines.end());
