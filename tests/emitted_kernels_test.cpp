@@ -19,6 +19,7 @@
 #include "tests/support/coverage.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/golden_cases.hpp"
+#include "tests/support/statements.hpp"
 
 namespace hone::emitted_kernels_test {
 namespace {
@@ -45,10 +46,16 @@ std::string with_extents(const std::string& problem, const Extents& extents) {
 // Those that one processor has done at once, and are no multiples of anything, and others that are.
 std::vector<Problem> small_problems(const std::string& problem) {
     const bool large_matrices = problem.find(" m=3 ") == std::string::npos;
-    std::vector<Extents> extents{{{"nx", "133"}, {"ny", "37"}, {"nz", "19"}, {"elements", "45"}, {"zones", "45"}, {"rows", "777"},
-                                  {"entries", "20979"}, {"batch", large_matrices ? "5" : "133"}},
-                                 {{"nx", "32"}, {"ny", "24"}, {"nz", "12"}, {"elements", "3"}, {"zones", "3"}, {"rows", "40"}, {"entries", "1080"},
-                                  {"batch", "2"}}};
+    std::vector<Extents> extents{
+        {{"nx", "133"},
+         {"ny", "37"},
+         {"nz", "19"},
+         {"elements", "45"},
+         {"zones", "45"},
+         {"rows", "777"},
+         {"entries", "20979"},
+         {"batch", large_matrices ? "5" : "133"}},
+        {{"nx", "32"}, {"ny", "24"}, {"nz", "12"}, {"elements", "3"}, {"zones", "3"}, {"rows", "40"}, {"entries", "1080"}, {"batch", "2"}}};
     if (problem.starts_with("fe_mass")) {  // meshes of equal numbers of elements along all axes
         const Problem whole = built_in_families().parse_problem(problem);
         const std::int64_t dimension = whole.integer("dimension"), order = whole.integer("order");
@@ -97,6 +104,22 @@ bool has_unnamed_offset(std::string_view line) {
         if (offset.size() > 1 && std::isdigit(offset[0]) != 0 && std::isdigit(offset[1]) != 0) return true;
     }
     return false;
+}
+
+TEST(Statements, BeginBehindStatementsBlocksAndHeads) {
+    const std::string text = R"(int f(int a)
+{
+    // a; comment
+    const int b[] = {1, 2}, c = a;
+    for (int i = 0; i < 3; ++i) a += "x;"[i];
+    if (a > 0) return [&](int d) { return d; }(a);
+    else a = 1;
+    return a;
+}
+)";
+    std::vector<std::string> beginnings;
+    for (const test::Statement& statement : test::statements_of(text)) beginnings.push_back(text.substr(statement.offset, 5));
+    EXPECT_EQ(beginnings, (std::vector<std::string>{"int f", "const", "for (", "a += ", "if (a", "retur", "retur", "else ", "a = 1", "retur"}));
 }
 
 class EmittedKernels : public ::testing::TestWithParam<GoldenCase> {};

@@ -20,7 +20,8 @@ TEST(Tidy, BracesOpenBlocksAtTheEndOfALine) {
     EXPECT_EQ(tidy("void f(\n    int a\n)\n{\n}\n"), "void f(\n    int a\n) {\n}\n");
     EXPECT_EQ(tidy("    A(int a) : b(a)\n    {\n    }\n"), "    A(int a) : b(a) {\n    }\n");
     // A block of its own, a parallel region, a list, and a line with a comment.
-    for (const char* text : {"a = 1;\n{\n}\n", "#pragma omp parallel\n{\n}\n", "int a[] = {\n{\n1}};\n", "f()  // why\n{\n}\n"}) EXPECT_EQ(tidy(text), text);
+    for (const char* text : {"a = 1;\n{\n}\n", "#pragma omp parallel\n{\n}\n", "int a[] = {\n{\n1}};\n", "f()  // why\n{\n}\n"})
+        EXPECT_EQ(tidy(text), text);
 }
 
 TEST(Tidy, LongCodeIsBrokenWhereTheFewestBracketsAreOpen) {
@@ -61,7 +62,8 @@ TEST(Tidy, RandomTextsKeepTheirTokens) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
-    const std::string pieces[] = {"a", "(", ")", "[", "]", "{", "}", ", ", "; ", " + ", " && ", " ? ", " : ", "\"x, y; z\"", "'\"'", "  // a, b\n", "\n", "b ", "= "};
+    const std::string pieces[] = {"a",    "(",   ")",   "[",           "]",    "{",           "}",  ", ", "; ", " + ",
+                                  " && ", " ? ", " : ", "\"x, y; z\"", "'\"'", "  // a, b\n", "\n", "b ", "= "};
     for (int trial = 0; trial < 300; ++trial) {
         std::string text;
         for (int i = 0; i < 120; ++i) text += pieces[random() % std::size(pieces)];

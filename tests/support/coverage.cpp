@@ -96,8 +96,7 @@ std::string missing_for_coverage() {
 Coverage coverage_of(const Family& family, const std::vector<Problem>& problems, const Config& config, const std::string& emitted,
                      const std::filesystem::path& folder) {
     // clang takes more options from the environment; without optimisation, which would only take time.
-    const EnvironmentVariable compiler("HONE_CXX", "clang++"),
-        options("CCC_OVERRIDE_OPTIONS", "# O0 +-fprofile-instr-generate +-fcoverage-mapping");
+    const EnvironmentVariable compiler("HONE_CXX", "clang++"), options("CCC_OVERRIDE_OPTIONS", "# O0 +-fprofile-instr-generate +-fcoverage-mapping");
     DiskCache cache(folder / "kernels");
     const auto backend = make_cpu_backend(0, cache);
     const std::uint64_t seed = std::random_device{}();
@@ -127,7 +126,8 @@ Coverage coverage_of(const Family& family, const std::vector<Problem>& problems,
         if (run == Run::nowhere) continue;
         ++coverage.statements;
         coverage.executed += run == Run::executed ? 1 : 0;
-        if (run == Run::never) coverage.left.push_back(fmt::format("{}: {}", number + 1 - before, line.substr(static_cast<std::size_t>(statement.column) - 1)));
+        if (run == Run::never)
+            coverage.left.push_back(fmt::format("{}: {}", number + 1 - before, line.substr(static_cast<std::size_t>(statement.column) - 1)));
     }
     return coverage;
 }

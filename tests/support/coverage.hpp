@@ -10,8 +10,8 @@ namespace hone::test {
 
 /// What ran of a kernel.
 struct Coverage {
-    int statements = 0;           ///< of all functions
-    int executed = 0;             ///< of them
+    int statements = 0;             ///< of all functions
+    int executed = 0;               ///< of them
     std::vector<std::string> left;  ///< lines of those that were not executed: "412: sum = 0;"
 
     double share() const { return statements == 0 ? 1 : double(executed) / statements; }

@@ -93,7 +93,8 @@ class Reader {
                 break;
             case '{': {
                 // A block of statements, or else a list of values: behind a name, `=`, a comma or another list's brace.
-                const bool block = type_ || before_ == ')' || before_ == ';' || before_ == '{' || before_ == '}' || before_ == '\0' || expects_statement_ ||
+                const bool block = type_ || before_ == ')' || before_ == ';' || before_ == '{' || before_ == '}' || before_ == '\0' ||
+                                   expects_statement_ ||
                                    (in_word(before_) && (word_ == "else" || word_ == "do" || word_ == "const" || word_ == "mutable"));
                 const bool in_list = !open_.empty() && open_.back().bracket == 'l';
                 open_.push_back({block && !(in_list && before_ != ')') ? '{' : 'l', false});

@@ -19,8 +19,8 @@ struct Plan {
     bool bulk;                     // rows come by bulk copies
     bool planes;                   // planes are in shared memory
     bool prefetch, streaming_stores;
-    bool kept_reads = false;       // the second cache gives up what is copied last
-    std::int64_t lead = 0;         // of a block over its neighbours
+    bool kept_reads = false;  // the second cache gives up what is copied last
+    std::int64_t lead = 0;    // of a block over its neighbours
 
     Plan(const Problem& problem, const Config& config)
         : grid(problem),

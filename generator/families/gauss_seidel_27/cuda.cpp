@@ -150,8 +150,7 @@ void add_groups(Text& text, const Plan& plan) {
     group.line("real word[points_per_thread];");
     group.close(";");
     text.holes.emplace_back("group", group);
-    text.flags.insert(text.flags.end(), {{"stencil_per_point", plan.per_point()},
-                                         {"streaming", plan.stencil_in == "streaming"}});
+    text.flags.insert(text.flags.end(), {{"stencil_per_point", plan.per_point()}, {"streaming", plan.stencil_in == "streaming"}});
 }
 
 Launch launch(const Plan& plan, const std::string& entry, Dim3 grid, int constant) {
