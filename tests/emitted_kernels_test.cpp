@@ -131,7 +131,8 @@ TEST_P(EmittedKernels, AreLaidOutForReaders) {
         const std::string& line = lines[i];
         const bool right = line.size() <= 120 && !line.ends_with(' ') && trimmed(line) != ";" && !(named_places && has_unnamed_offset(line));
         EXPECT_TRUE(right) << "line " << i + 1 << ": " << line;
-        if (i > 0 && trimmed(line) == "{") EXPECT_TRUE(ends_something(lines[i - 1])) << "line " << i + 1 << ": its brace belongs to the line before";
+        const bool own_brace = trimmed(line) != "{" || i == 0 || ends_something(lines[i - 1]);
+        EXPECT_TRUE(own_brace) << "line " << i + 1 << ": its brace belongs to the line before";
     }
 }
 

@@ -49,6 +49,8 @@ class Reader {
 
     void step() {
         const char character = text_[at_];
+        // Directly behind the body of a lambda its statement goes on.
+        if (at_ > 0 && text_[at_ - 1] == '}' && std::string_view("(),.").find(character) != std::string_view::npos) expects_statement_ = false;
         if (expects_statement_ && character != '{' && character != '}' && character != ';') {
             statements_.push_back({at_, line_, column_});
             expects_statement_ = false;
@@ -106,7 +108,7 @@ class Reader {
                 if (open_.empty()) break;
                 if (open_.back().bracket == '{') expects_statement_ = true;
                 open_.pop_back();
-                // Behind the body of a lambda its statement goes on.
+                // So it does between brackets.
                 if (!open_.empty() && open_.back().bracket != '{') expects_statement_ = false;
                 break;
             case ';':
