@@ -1,6 +1,7 @@
 #include "generator/block.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hone {
 namespace {
@@ -30,6 +31,17 @@ Block& Block::open(std::string_view head) {
 Block& Block::close(std::string_view tail) {
     --depth_;
     return text("}" + std::string(tail));
+}
+
+Block& Block::list(const std::vector<std::string>& items) {
+    constexpr std::size_t columns = 100;
+    std::string line;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const std::string item = items[i] + (i + 1 < items.size() ? "," : "");
+        if (!line.empty() && line.size() + 1 + item.size() > columns) text(std::exchange(line, {}));
+        line += (line.empty() ? "" : " ") + item;
+    }
+    return line.empty() ? *this : text(line);
 }
 
 Block& Block::append(const Block& other) {

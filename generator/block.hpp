@@ -31,6 +31,8 @@ class Block {
     Block& open(std::string_view head);
     /// `}` followed by `tail`.
     Block& close(std::string_view tail = "");
+    /// Appends a list, with commas between its items and as many in a line as fit.
+    Block& list(const std::vector<std::string>& items);
     /// Appends another block's lines at the current depth.
     Block& append(const Block& other);
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "generator/error.hpp"
+#include "generator/tidy.hpp"
 
 namespace hone {
 namespace {
@@ -142,7 +143,7 @@ class Renderer {
 }  // namespace
 
 std::string render(std::string_view template_name, const Holes& holes, const Flags& flags) {
-    return render_text(template_text(template_name), file_of(template_name), holes, flags);
+    return tidy(render_text(template_text(template_name), file_of(template_name), holes, flags));
 }
 
 std::string render_text(std::string_view text, std::string_view file, const Holes& holes, const Flags& flags) {

@@ -25,10 +25,12 @@ using Flags = std::vector<std::pair<std::string, bool>>;
 ///
 /// There are no expressions: flags are decided in C++. The same hole, piece or flag may stand in several places. Holes in text that is left out
 /// need no block. Throws Error with file and line for a hole without a block, an unknown flag or piece, a piece that uses itself, an `if` without
-/// `end`, `else` or `end` without `if`, and an `if` too deep; with the file for a block or a flag that no line names.
+/// `end`, `else` or `end` without `if`, and an `if` too deep; with the file for a block or a flag that no line names. The text is `tidy`
+/// (generator/tidy.hpp).
 std::string render(std::string_view template_name, const Holes& holes, const Flags& flags = {});
 
-/// The same with a template of an application's own: its text, and the name that errors call it. Its pieces are those of hone.
+/// The same with a template of an application's own, whose lines stay as they are: its text, and the name that errors call it. Its pieces are those
+/// of hone.
 std::string render_text(std::string_view text, std::string_view file, const Holes& holes, const Flags& flags = {});
 
 /// Text of an embedded template, e.g. `poisson7/kernel.cu` of templates/poisson7/kernel.cu.in. Throws Error when there is none.

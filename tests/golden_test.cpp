@@ -9,11 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -23,6 +21,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/sha256.hpp"
+#include "tests/support/golden_cases.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::golden_test {
@@ -32,90 +31,11 @@ namespace fs = std::filesystem;
 
 const fs::path folder = hone::test::source_path("tests/golden");
 
-struct Case {
-    std::string name;
-    Target target = Target::cpu;
-    std::string problem;
-    std::string config;
-    std::string kept;  // "whole", or the text's SHA-256; of a new case nothing
-
-    std::string file() const { return name + (target == Target::cuda ? ".cu" : ".cpp"); }
-    bool whole() const { return kept == "whole"; }
-    // The case's line in cases.txt.
-    std::string line() const {
-        return fmt::format("{} | {} | {} |{} | {}", name, to_string(target), problem, config.empty() ? "" : " " + config, kept);
-    }
-};
-
-std::string trimmed(const std::string& text) {
-    const std::size_t first = text.find_first_not_of(' ');
-    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
-// The lines of cases.txt, with what those say that are cases.
-struct Line {
-    std::string text;
-    std::optional<Case> golden;
-};
-
-std::vector<Line> read_lines() {
-    std::vector<Line> lines;
-    std::ifstream file(folder / "cases.txt");
-    for (std::string line; std::getline(file, line);) {
-        lines.push_back({line, {}});
-        if (line.empty() || line.starts_with('#')) continue;
-        std::array<std::string, 5> fields;
-        std::istringstream stream(line);
-        for (auto& field : fields) {
-            std::getline(stream, field, '|');
-            field = trimmed(field);
-        }
-        lines.back().golden = {fields[0], parse_target(fields[1]), fields[2], fields[3], fields[4]};
-    }
-    return lines;
-}
-
-std::vector<Case> read_cases() {
-    std::vector<Case> cases;
-    for (auto& line : read_lines())
-        if (line.golden) cases.push_back(std::move(*line.golden));
-    return cases;
-}
-
-// The limits that golden files are made with: the same on every machine.
-Limits limits_of(Target target, int architecture) {
-    if (target == Target::cuda) return cuda_limits(architecture);
-    Limits limits = cpu_limits();
-    limits.vector_bytes = 64;  // so that every width has its kernel, and every team
-    limits.multiprocessors = 16;
-    return limits;
-}
-
-constexpr int golden_architecture = 90;
-
-struct Emitted {
-    Problem problem;
-    Config config;
-    std::optional<Rejection> rejection;  // why the configuration is not in the space of these limits
-    KernelSource source;                 // else
-};
-
-Emitted emit(const Case& golden, int architecture) {
-    const Families& families = built_in_families();
-    Emitted kernel;
-    kernel.problem = families.parse_problem(golden.problem);
-    const Family& family = families.of(kernel.problem);
-    const Limits limits = limits_of(golden.target, architecture);
-    const SearchSpace space = family.space(kernel.problem, limits);
-    try {
-        kernel.config = space.parse(golden.config);
-        kernel.rejection = space.check(kernel.config);
-    } catch (const Error& error) {  // a value that this architecture's space does not have
-        kernel.rejection = {"values", error.what()};
-    }
-    if (!kernel.rejection) kernel.source = family.kernel(kernel.problem, kernel.config, limits);
-    return kernel;
-}
+using Case = test::GoldenCase;
+using Emitted = test::EmittedCase;
+using test::emit_golden;
+using test::golden_architecture;
+using test::read_golden_cases;
 
 std::string read_file(const fs::path& path) {
     std::ostringstream text;
@@ -137,10 +57,6 @@ std::string first_difference(const std::string& golden, const std::string& emitt
     }
 }
 
-void PrintTo(const Case& golden, std::ostream* stream) {
-    *stream << golden.file();
-}
-
 std::string test_name(const ::testing::TestParamInfo<Case>& info) {
     return info.param.name + "_" + to_string(info.param.target);
 }
@@ -148,7 +64,7 @@ std::string test_name(const ::testing::TestParamInfo<Case>& info) {
 class Golden : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Golden, TheEmittedKernelIsTheGoldenOne) {
-    const Emitted kernel = emit(GetParam(), golden_architecture);
+    const Emitted kernel = emit_golden(GetParam());
     ASSERT_FALSE(kernel.rejection) << kernel.rejection->constraint << ": " << kernel.rejection->reason;
     const std::string file = GetParam().file();
     if (!GetParam().whole()) {
@@ -163,7 +79,7 @@ TEST_P(Golden, TheEmittedKernelIsTheGoldenOne) {
 }
 
 TEST_P(Golden, EmittingTwiceGivesTheSameText) {
-    EXPECT_EQ(emit(GetParam(), golden_architecture).source.text, emit(GetParam(), golden_architecture).source.text);
+    EXPECT_EQ(emit_golden(GetParam()).source.text, emit_golden(GetParam()).source.text);
 }
 
 // A line per entry point: what the compiler gave it.
@@ -184,7 +100,7 @@ class SlowGoldenCuda : public ::testing::TestWithParam<Case> {
 TEST_P(SlowGoldenCuda, CompilesForEveryArchitectureThatItFits) {
     DiskCache cache(cache_folder_);
     for (const int architecture : {80, 90, 100}) {
-        const Emitted kernel = emit(GetParam(), architecture);
+        const Emitted kernel = emit_golden(GetParam(), architecture);
         if (kernel.rejection) {
             ASSERT_NE(architecture, golden_architecture);
             fmt::print("{} is not for sm_{}: {}\n", GetParam().name, architecture, kernel.rejection->reason);
@@ -206,7 +122,7 @@ TEST_P(SlowGoldenCuda, CompilesForEveryArchitectureThatItFits) {
 TEST(GoldenFiles, EveryFileHasItsCaseAndEveryNameIsUnique) {
     std::set<std::string> names;
     std::set<std::string> expected{"cases.txt"};
-    for (const auto& golden : read_cases()) {
+    for (const auto& golden : read_golden_cases()) {
         EXPECT_TRUE(names.insert(golden.file()).second) << golden.file() << " stands twice in cases.txt";
         if (golden.whole()) expected.insert(golden.file());
     }
@@ -216,7 +132,7 @@ TEST(GoldenFiles, EveryFileHasItsCaseAndEveryNameIsUnique) {
 }
 
 TEST(GoldenFiles, CasesAreWrittenAsTheyAreRead) {
-    for (const auto& line : read_lines()) {
+    for (const auto& line : test::read_golden_lines()) {
         if (!line.golden) continue;
         EXPECT_EQ(line.golden->line(), line.text);
     }
@@ -224,23 +140,23 @@ TEST(GoldenFiles, CasesAreWrittenAsTheyAreRead) {
 
 TEST(GoldenFiles, EveryFamilyHasWholeOnesForBothTargets) {
     std::set<std::string> covered;
-    for (const auto& golden : read_cases())
+    for (const auto& golden : read_golden_cases())
         if (golden.whole()) covered.insert(golden.problem.substr(0, golden.problem.find(' ')) + " " + to_string(golden.target));
     for (const auto& family : built_in_families())
         for (const Target target : {Target::cpu, Target::cuda}) EXPECT_TRUE(covered.contains(family.name + " " + to_string(target))) << family.name;
 }
 
 std::vector<Case> cuda_cases() {
-    std::vector<Case> cases = read_cases();
+    std::vector<Case> cases = read_golden_cases();
     std::erase_if(cases, [](const Case& golden) { return golden.target != Target::cuda; });
     return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Golden, ::testing::ValuesIn(read_cases()), test_name);
+INSTANTIATE_TEST_SUITE_P(All, Golden, ::testing::ValuesIn(read_golden_cases()), test_name);
 INSTANTIATE_TEST_SUITE_P(All, SlowGoldenCuda, ::testing::ValuesIn(cuda_cases()), test_name);
 
 std::string golden_text(const Case& golden) {
-    const Emitted kernel = emit(golden, golden_architecture);
+    const Emitted kernel = emit_golden(golden);
     if (kernel.rejection)
         throw Error("tests/golden/cases.txt, " + golden.name, kernel.rejection->constraint + ": " + kernel.rejection->reason,
                     "choose another configuration");
@@ -248,7 +164,7 @@ std::string golden_text(const Case& golden) {
 }
 
 void show(const std::string& file) {
-    for (const auto& golden : read_cases())
+    for (const auto& golden : read_golden_cases())
         if (golden.file() == file) {
             std::cout << golden_text(golden);
             return;
@@ -260,7 +176,7 @@ void show(const std::string& file) {
 void update() {
     std::vector<std::pair<fs::path, std::string>> files;
     std::string cases;
-    for (auto& line : read_lines()) {
+    for (auto& line : test::read_golden_lines()) {
         if (line.golden) {
             const std::string text = golden_text(*line.golden);
             if (line.golden->whole())

@@ -35,6 +35,13 @@ TEST(Block, TakesTheLinesOfARenderedTemplate) {
     EXPECT_EQ(block.lines(), (Lines{"f() {", "    a;", "", "        b;", "    c;", "}"}));
 }
 
+TEST(Block, ListsAsManyItemsInALineAsFit) {
+    EXPECT_EQ(Block().list({"int nx", "int ny"}).lines(), (Lines{"int nx, int ny"}));
+    EXPECT_EQ(Block().list({std::string(60, 'a'), std::string(39, 'b'), "c"}).lines(),
+              (Lines{std::string(60, 'a') + ",", std::string(39, 'b') + ", c"}));
+    EXPECT_TRUE(Block().list({}).empty());
+}
+
 TEST(Block, StartsEmpty) {
     EXPECT_TRUE(Block().empty());
     EXPECT_FALSE(Block().text("").empty());

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "generator/error.hpp"
+#include "generator/tidy.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::render_test {
@@ -156,7 +157,7 @@ TEST(Render, BlocksPiecesAndFlagsGiveTheTextOfEveryTemplate) {
                 else
                     expected += line.text + "block of " + line.hole + "\n\n" + line.text + "and its end\n";
             }
-            EXPECT_EQ(render(source.name, fill(source), flags), expected) << source.name;
+            EXPECT_EQ(render(source.name, fill(source), flags), tidy(expected)) << source.name;
         }
     }
 }

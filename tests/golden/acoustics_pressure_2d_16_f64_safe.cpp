@@ -1,5 +1,7 @@
 // acoustics_staggered: pressure in 2D, order 2-16, scalar media, f64
-// hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar absorbing=none levels=1 precision=f64 nx=512 ny=512 --target cpu --config x_block=2048,y_block=1,march=0,vector_bytes=64,bytes_ahead=1024,threads=all,binding=none
+// hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar absorbing=none levels=1 precision=f64
+//     nx=512 ny=512 --target cpu --config x_block=2048,y_block=1,march=0,vector_bytes=64,bytes_ahead=1024,threads=all,
+//     binding=none
 // The same text serves every size and pitch.
 // per point: 49 operations, 32 bytes (compulsory)
 #include <omp.h>
@@ -45,24 +47,25 @@ struct Everywhere {
     real operator[](int) const { return factor; }
 };
 
-// What waves are multiplied by where they are absorbed: a velocity by the factor of its own axis at its face, a pressure by those of all axes at its
-// centre. Of every axis there are first the factors of the faces, then those of the centres.
+// What waves are multiplied by where they are absorbed: a velocity by the factor of its own axis at its face, a
+// pressure by those of all axes at its centre. Of every axis there are first the factors of the faces, then those of
+// the centres.
 class Damping {
   public:
     Damping() = default;
     Damping(int ny, int nz, int pitch, const real* x, const real* y, const real* z)
-        : x_(x), y_(y), z_(z), centres_x_(pitch), centres_y_(ny + 2 * ghost), centres_z_(nz + 2 * ghost)
-    {
+        : x_(x), y_(y), z_(z), centres_x_(pitch), centres_y_(ny + 2 * ghost), centres_z_(nz + 2 * ghost) {
     }
     const real* faces_x(int x) const { return absorbing ? x_ + left + x : nullptr; }
     const real* centres_x(int x) const { return absorbing ? x_ + centres_x_ + left + x : nullptr; }
     Everywhere face_y(int y) const { return {absorbing ? y_[ghost + y] : 1}; }
-    Everywhere face_along(int layer) const { return dimension == 2 ? face_y(layer) : Everywhere{absorbing ? z_[ghost + layer] : 1}; }
+    Everywhere face_along(int layer) const { return dimension == 2 ? face_y(layer)
+        : Everywhere{absorbing ? z_[ghost + layer] : 1}; }
     // Of the axes other than x.
-    real centre(int y, int layer) const
-    {
+    real centre(int y, int layer) const {
         if (!absorbing) return 1;
-        return dimension == 2 ? y_[centres_y_ + ghost + layer] : y_[centres_y_ + ghost + y] * z_[centres_z_ + ghost + layer];
+        return dimension == 2 ? y_[centres_y_ + ghost + layer]
+            : y_[centres_y_ + ghost + y] * z_[centres_z_ + ghost + layer];
     }
 
   private:
@@ -70,35 +73,36 @@ class Damping {
     wide centres_x_ = 0, centres_y_ = 0, centres_z_ = 0;
 };
 
-// Asks for a strip of a row: it is in the caches when its turn comes. What the processor foresees itself breaks off at the end of every row.
-// In place, and so is what calls it: a function that does nothing else is one that GCC leaves out, as it changes nothing.
-[[gnu::always_inline]] inline void ask_for(const real* words)
-{
+// Asks for a strip of a row: it is in the caches when its turn comes. What the processor foresees itself breaks off at
+// the end of every row. In place, and so is what calls it: a function that does nothing else is one that GCC leaves
+// out, as it changes nothing.
+[[gnu::always_inline]] inline void ask_for(const real* words) {
     for (int n = 0; n < strip_words; n += 64 / static_cast<int>(sizeof(real))) __builtin_prefetch(words + n);
 }
 
 // Calls step(first, count) for the strips of a row: those of full length, which compilers then know, and what is left.
 template <typename Step>
-inline void in_strips(int words, const Step& step)
-{
+inline void in_strips(int words, const Step& step) {
     int first = 0;
     for (; first + strip_words <= words; first += strip_words) step(first, std::integral_constant<int, strip_words>());
     if (first < words) step(first, words - first);
 }
 
 // Writes words that are in the caches to an array.
-inline void keep(real* to, const real* from, int n)
-{
+inline void keep(real* to, const real* from, int n) {
     int x = 0;
 #if defined(__SSE2__)
     if (streaming_stores) {
 #if defined(__AVX512F__)
         using vector = __m512i;
-        const auto copy = [](real* there, const real* here) { _mm512_stream_si512(reinterpret_cast<vector*>(there), _mm512_loadu_si512(here)); };
+        const auto copy =
+            [](real* there,
+            const real* here) { _mm512_stream_si512(reinterpret_cast<vector*>(there), _mm512_loadu_si512(here)); };
 #elif defined(__AVX__)
         using vector = __m256i;
         const auto copy = [](real* there, const real* here) {
-            _mm256_stream_si256(reinterpret_cast<vector*>(there), _mm256_loadu_si256(reinterpret_cast<const vector*>(here)));
+            _mm256_stream_si256(reinterpret_cast<vector*>(there),
+                _mm256_loadu_si256(reinterpret_cast<const vector*>(here)));
         };
 #else
         using vector = __m128i;
@@ -115,8 +119,7 @@ inline void keep(real* to, const real* from, int n)
 }
 
 // Copies that went past the caches are seen by other threads afterwards.
-inline void finish_stores()
-{
+inline void finish_stores() {
 #if defined(__SSE2__)
     if (streaming_stores) _mm_sfence();
 #endif
@@ -127,8 +130,7 @@ struct Asked {
     wide pitch;
     std::array<const real*, 4> rows = {};  // as many as are needed
 
-    [[gnu::always_inline]] void operator()(int first, int n) const
-    {
+    [[gnu::always_inline]] void operator()(int first, int n) const {
         if (words_ahead == 0) return;
         const wide at = first + words_ahead < n ? wide(first + words_ahead) : first + words_ahead - n + pitch;
         for (const real* const row : rows)
@@ -141,8 +143,7 @@ struct Kept {
     real* to = nullptr;
     int skipped = 0, n = 0;
 
-    void operator()(const real* row, int first, int count) const
-    {
+    void operator()(const real* row, int first, int count) const {
         if (to == nullptr) return;
         const int begin = std::max(first, skipped), end = std::min(first + count, skipped + n);
         if (begin < end) keep(to + begin - skipped, row + begin, end - begin);
@@ -151,9 +152,9 @@ struct Kept {
 
 // New velocities of a row along an axis whose cells are `stride` apart. `to` may be `from`.
 template <typename Factors>
-inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride, Factors damping, const Asked& asked,
-                         const Kept& kept = {})
-{
+inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride, Factors damping,
+    const Asked& asked,
+                         const Kept& kept = {}) {
     (void)damping;
     const real b_everywhere = b[0];
     in_strips(n, [&](int first, auto count) {
@@ -175,11 +176,12 @@ inline void velocity_row(real* to, const real* from, const real* b, const real* 
     });
 }
 
-// New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along` those of the 2 M layers of
-// faces around it. `damping`: factors along x; `across_damping` that of the other axes. `to` may be `p`.
-inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows, wide row_stride, const real* const* along,
-                         int n, const real* damping, real across_damping, const Asked& asked, const Kept& kept = {})
-{
+// New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along`
+// those of the 2 M layers of faces around it. `damping`: factors along x; `across_damping` that of the other axes. `to`
+// may be `p`.
+inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows,
+    wide row_stride, const real* const* along,
+                         int n, const real* damping, real across_damping, const Asked& asked, const Kept& kept = {}) {
     const real kappa_everywhere = kappa[0];
     (void)rows, (void)row_stride, (void)damping, (void)across_damping;
     in_strips(n, [&](int first, auto count) {
@@ -221,8 +223,7 @@ struct Layout {
     Layout(int ny, int row) : pitch(row), plane(wide(ny + 2 * ghost) * row) {}
     wide layer() const { return dimension == 2 ? pitch : plane; }
     // Of the first cell of a row of a tile's layer.
-    wide position(const Tile& tile, int row, int layer_number) const
-    {
+    wide position(const Tile& tile, int row, int layer_number) const {
         const wide y = dimension == 2 ? layer_number : tile.y + row;
         return (dimension == 2 ? 0 : (layer_number + ghost) * plane) + (y + ghost) * pitch + left + tile.x;
     }
@@ -230,8 +231,7 @@ struct Layout {
 
 // Calls step(tile) for all tiles of the layers [first, last), by all threads.
 template <typename MakeStep>
-void for_all_tiles(int nx, int ny, int first, int last, const MakeStep& make_step)
-{
+void for_all_tiles(int nx, int ny, int first, int last, const MakeStep& make_step) {
     #pragma omp parallel
     {
         const int share = (last - first + omp_get_num_threads() - 1) / omp_get_num_threads();
@@ -241,7 +241,9 @@ void for_all_tiles(int nx, int ny, int first, int last, const MakeStep& make_ste
         for (int layer = first; layer < last; layer += layers)
             for (int y = 0; y < all_rows; y += y_block)
                 for (int x = 0; x < nx; x += x_block)
-                    step(Tile{x, std::min(x_block, nx - x), y, std::min(y_block, all_rows - y), layer, std::min(layer + layers, last)});
+                    step(
+                        Tile{x, std::min(x_block, nx - x), y, std::min(y_block, all_rows - y), layer,
+                        std::min(layer + layers, last)});
     }
 }
 
@@ -249,13 +251,9 @@ void for_all_tiles(int nx, int ny, int first, int last, const MakeStep& make_ste
 
 // Pressures of the layers [first, last), in place: rows in 2D, planes in 3D.
 extern "C" void acoustics_pressure(
-    real* __restrict__ p,
-    const real* __restrict__ u,
-    const real* __restrict__ v,
-    const real* __restrict__ kappa,
-    int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+    real* __restrict__ p, const real* __restrict__ u, const real* __restrict__ v,
+    const real* __restrict__ kappa, int nx, int ny, int nz, int pitch, int first, int last
+) {
     (void)nz;
     const Damping damping;
     const real* const along = v;
@@ -268,7 +266,8 @@ extern "C" void acoustics_pressure(
                     const real* faces[2 * half];
                     for (int k = 0; k < 2 * half; ++k) faces[k] = along + at + (k + 1 - half) * layout.layer();
                     const real* const newest = faces[2 * half - 1];
-                    pressure_row(p + at, p + at, kappa + (array_media ? at : 0), u + at, v + at, layout.pitch, faces, tile.n,
+                    pressure_row(p + at, p + at, kappa + (array_media ? at : 0), u + at, v + at, layout.pitch, faces,
+                        tile.n,
                                  damping.centres_x(tile.x), damping.centre(tile.y + row, layer),
                                  {pitch, {p + at, u + at, newest, array_media ? kappa + at : nullptr}});
                 }

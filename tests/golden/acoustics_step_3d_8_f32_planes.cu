@@ -1,22 +1,20 @@
 // acoustics_staggered: step in 3D, order 2-8, array media, f32
-// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array absorbing=none levels=1 precision=f32 nx=512 ny=512 nz=512 --target cuda --config form=planes,block_x=16,block_y=32,rows_per_thread=1,points_per_thread=4,march=0,stages=2,unroll=1,min_blocks=1,stores=plain,reads=plain,lead=0
+// hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array absorbing=none levels=1 precision=f32
+//     nx=512 ny=512 nz=512 --target cuda --config staging=planes,block_x=16,block_y=32,march=0,points_per_thread=4,
+//     ahead=0,stages=2,unroll=1,stores=plain,min_blocks=1,reads=plain,lead=0,rows_per_thread=1
 // The same text serves every size and pitch.
 // per point: 76 operations, 48 bytes (compulsory)
 using real = float;
 using vector = float4;  // a load
 using wide = long long;  // a position in an array
-constexpr int dimension = 3, half = 4;  // half: M, half the order in space
-constexpr int ghost = 8, left = 32;  // rows (and planes) before the first cell, and words of its row
-constexpr bool array_media = true, absorbing = false;
+constexpr int half = 4;  // M, half the order in space
+constexpr int ghost = 8, left = 32;  // rows and planes before the first cell, and words of its row
 constexpr int block_x = 16, block_y = 32, threads_per_block = block_x * block_y, min_blocks = 1;
 constexpr int points = 4, group_alignment = 16;  // cells of a row that a thread takes at a time
 constexpr int rows = 1;  // of a plane, one below the other, that a thread takes
 constexpr int stages = 2, stage_words = 19936;  // planes in shared memory or on their way, and all words of each
 constexpr int side = 8, pressure_side = 8;  // words beside a tile's rows, of velocities and of pressures
 constexpr int layers_per_trip = 1;
-constexpr bool in_registers = true;  // what is needed of the layers around stays in registers
-constexpr bool ahead = false;         // a layer is read while the one before is computed
-constexpr bool streaming_stores = false;
 
 // Of the values at distance m - 1/2 on both sides: exact for polynomials of degree 8.
 __device__ __forceinline__ constexpr real weight(int m) {
@@ -35,41 +33,50 @@ struct alignas(group_alignment) Group {
 };
 constexpr int vectors = sizeof(Group) / sizeof(vector);
 
-__device__ __forceinline__ Group load(const real* from)
-{
+__device__ __forceinline__ Group load(const real* from) {
     Group group;
     #pragma unroll
     for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = reinterpret_cast<const vector*>(from)[i];
     return group;
 }
 
-// A medium of the cells at `at`.
-__device__ __forceinline__ Group medium(const real* from, wide at)
-{
-    Group group = {};
-    if (array_media) group = load(from + at);
-    #pragma unroll
-    for (int i = 0; i < points; ++i)
-        if (!array_media) group[i] = from[0];
-    return group;
-}
-
 // Stores the first `count` words; none or less for a thread without cells.
-__device__ __forceinline__ void store(real* to, const Group& group, int count)
-{
+__device__ __forceinline__ void store(real* to, const Group& group, int count) {
     if (count >= points) {
         #pragma unroll
-        for (int i = 0; i < vectors; ++i) {
-            if (streaming_stores)
-                __stcs(reinterpret_cast<vector*>(to) + i, reinterpret_cast<const vector*>(&group)[i]);
-            else
-                reinterpret_cast<vector*>(to)[i] = reinterpret_cast<const vector*>(&group)[i];
-        }
+        for (int i = 0; i < vectors; ++i)
+            reinterpret_cast<vector*>(to)[i] = reinterpret_cast<const vector*>(&group)[i];
         return;
     }
     #pragma unroll
     for (int i = 0; i < points; ++i)
         if (i < count) to[i] = group[i];
+}
+
+__device__ __forceinline__ Group minus_product(const Group& from, const Group& factor, const Group& other) {
+    Group result;
+    #pragma unroll
+    for (int i = 0; i < points; ++i) result[i] = fma(-factor[i], other[i], from[i]);
+    return result;
+}
+
+__device__ __forceinline__ Group plus_product(const Group& from, real factor, const Group& other) {
+    Group result;
+    #pragma unroll
+    for (int i = 0; i < points; ++i) result[i] = fma(factor, other[i], from[i]);
+    return result;
+}
+
+__device__ __forceinline__ void add(Group& sum, const Group& other) {
+    #pragma unroll
+    for (int i = 0; i < points; ++i) sum[i] += other[i];
+}
+
+__device__ __forceinline__ Group scaled(const Group& group, real factor) {
+    Group result;
+    #pragma unroll
+    for (int i = 0; i < points; ++i) result[i] = factor * group[i];
+    return result;
 }
 
 // The words from `before` before a group to `after` behind it, read in whole groups.
@@ -78,153 +85,92 @@ struct Span {
     static constexpr int left = (before + points - 1) / points, right = (after + points - 1) / points;
     Group group[left + 1 + right];
 
-    __device__ __forceinline__ void read(const real* from)
-    {
+    __device__ __forceinline__ void read(const real* from) {
         #pragma unroll
         for (int i = 0; i <= left + right; ++i) group[i] = load(from + (i - left) * points);
     }
-    __device__ __forceinline__ void read_medium(const real* from, wide at)
-    {
-        #pragma unroll
-        for (int i = 0; i <= left + right; ++i) group[i] = medium(from, at + (i - left) * points);
-    }
+    __device__ __forceinline__ Group& own() { return group[left]; }
     __device__ __forceinline__ const Group& own() const { return group[left]; }
-    __device__ __forceinline__ real operator[](int i) const { return group[(i + left * points) / points].word[(i + left * points) % points]; }
+    __device__ __forceinline__ real operator[](int i) const {
+        return group[(i + left * points) / points].word[(i + left * points) % points];
+    }
 };
 
-// The difference between i and i + 1 of values along x. Of values at left faces it belongs to the centre i, of values at centres to the left face
-// i + 1.
+// The difference between i and i + 1 of values along x. Of values at left faces it belongs to the centre i, of values
+// at centres to the left face i + 1.
 template <typename Values>
-__device__ __forceinline__ real difference(const Values& value, int i)
-{
+__device__ __forceinline__ real difference(const Values& value, int i) {
     real sum = weight(1) * (value[i + 1] - value[i]);
     #pragma unroll
     for (int m = 2; m <= half; ++m) sum = fma(weight(m), value[i + m] - value[i + 1 - m], sum);
     return sum;
 }
 
-// The same for values `stride` apart.
-__device__ __forceinline__ Group difference_along(const real* from, int stride)
-{
+// Those of a group, from `offset` on.
+template <typename Values>
+__device__ __forceinline__ Group differences(const Values& value, int offset) {
+    Group result;
+    #pragma unroll
+    for (int i = 0; i < points; ++i) result[i] = difference(value, i + offset);
+    return result;
+}
+
+// The difference across rows or planes: value(m) is that of the m-th one from here.
+template <typename Values>
+__device__ __forceinline__ Group difference_of(const Values& value) {
     Group sum;
     #pragma unroll
     for (int m = 1; m <= half; ++m) {
-        const Group ahead = load(from + m * wide(stride)), behind = load(from + (1 - m) * wide(stride));
+        const Group ahead = value(m), behind = value(1 - m);
         #pragma unroll
-        for (int i = 0; i < points; ++i) sum[i] = m == 1 ? weight(1) * (ahead[i] - behind[i]) : fma(weight(m), ahead[i] - behind[i], sum[i]);
+        for (int i = 0; i < points; ++i)
+            sum[i] = m == 1 ? weight(1) * (ahead[i] - behind[i]) : fma(weight(m), ahead[i] - behind[i], sum[i]);
     }
     return sum;
 }
 
-// Values of 2 M layers, around a layer or between two. They begin as zeros, although a thread stores nothing before it has replaced them: of registers
-// that move along and begin with none, ptxas 13.0 has taken one for its neighbour.
+// The difference of values `stride` apart.
+__device__ __forceinline__ Group difference_along(const real* from, int stride) {
+    return difference_of([&](int m) { return load(from + m * wide(stride)); });
+}
+
+// Values of 2 M layers, around a layer or between two. They begin as zeros, although a thread stores nothing before it
+// has replaced them: of registers that move along and begin with none, ptxas 13.0 has taken one for its neighbour.
 struct Window {
     Group layer[2 * half] = {};
 
-    __device__ __forceinline__ void move_to(const Group& next)
-    {
+    __device__ __forceinline__ void move_to(const Group& next) {
         #pragma unroll
         for (int k = 0; k + 1 < 2 * half; ++k) layer[k] = layer[k + 1];
         layer[2 * half - 1] = next;
     }
-    __device__ __forceinline__ Group difference() const
-    {
-        Group sum;
-        #pragma unroll
-        for (int m = 1; m <= half; ++m)
-            #pragma unroll
-            for (int i = 0; i < points; ++i) {
-                const real step = layer[half + m - 1][i] - layer[half - m][i];
-                sum[i] = m == 1 ? weight(1) * step : fma(weight(m), step, sum[i]);
-            }
-        return sum;
+    __device__ __forceinline__ Group difference() const {
+        return difference_of([&](int m) { return layer[half - 1 + m]; });
     }
 };
-
-__device__ __forceinline__ Group minus_product(const Group& from, const Group& factor, const Group& other)
-{
-    Group result;
-    #pragma unroll
-    for (int i = 0; i < points; ++i) result[i] = fma(-factor[i], other[i], from[i]);
-    return result;
-}
-
-__device__ __forceinline__ Group scaled(const Group& group, real factor)
-{
-    Group result = group;
-    #pragma unroll
-    for (int i = 0; i < points; ++i)
-        if (absorbing) result[i] = factor * group[i];
-    return result;
-}
-
-// What waves are multiplied by where they are absorbed: a velocity by the factor of its own axis at its face, a pressure by those of all axes at its
-// centre. Of every axis there are first the factors of the faces, then those of the centres. Along x they stay in registers.
-struct Damping {
-    const real *x_faces = nullptr, *y_faces = nullptr, *y_centres = nullptr, *along_faces = nullptr, *along_centres = nullptr;
-    Group x_centres = {};
-    real y_centre = 1;
-
-    Damping() = default;
-    __device__ __forceinline__ Damping(const real* x_factors, const real* y_factors, const real* z_factors, int x, int y, int ny, int nz, int pitch)
-        : x_faces(x_factors + left + x), y_faces(y_factors + ghost), y_centres(y_faces + ny + 2 * ghost)
-    {
-        along_faces = dimension == 2 ? y_faces : z_factors + ghost;
-        along_centres = dimension == 2 ? y_centres : along_faces + nz + 2 * ghost;
-        x_centres = load(x_faces + pitch);
-        if (dimension == 3) y_centre = y_centres[y];
-    }
-    __device__ __forceinline__ real face_y(int y) const { return absorbing ? y_faces[y] : real(1); }
-    __device__ __forceinline__ real face_along(int layer) const { return absorbing ? along_faces[layer] : real(1); }
-    // New velocities along x, of the thread's cells or so many words from them, and new pressures of its cells.
-    __device__ __forceinline__ Group across(const Group& group, int offset = 0) const { return absorbing ? times(group, load(x_faces + offset)) : group; }
-    __device__ __forceinline__ Group pressure(const Group& group, int layer) const
-    {
-        return absorbing ? scaled(times(group, x_centres), y_centre * along_centres[layer]) : group;
-    }
-    __device__ __forceinline__ static Group times(const Group& group, const Group& factors)
-    {
-        Group result;
-        #pragma unroll
-        for (int i = 0; i < points; ++i) result[i] = group[i] * factors[i];
-        return result;
-    }
-};
-
-__device__ __forceinline__ void add(Group& sum, const Group& other)
-{
-    #pragma unroll
-    for (int i = 0; i < points; ++i) sum[i] += other[i];
-}
 
 constexpr int tile_x = block_x * points, tile_y = block_y * rows;  // cells of a plane that a block takes
-constexpr int warm_up = 2 * half - 1;                              // planes that arrive before the first one is complete
+// planes that arrive before the first one is complete
+constexpr int warm_up = 2 * half - 1;
 
-// Copies of 16 bytes into shared memory, for which no register waits. Of those that a thread has started since the last commit_copies it waits for
-// all at once.
+// Copies of 16 bytes into shared memory, for which no register waits. Of those that a thread has started since the last
+// commit_copies it waits for all at once.
 constexpr int piece = 16 / sizeof(real);
 
-__device__ __forceinline__ void copy_piece(real* to, const real* from)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from) : "memory");
+__device__ __forceinline__ void copy_piece(real* to, const real* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+        "l"(from) : "memory");
 }
 
-__device__ __forceinline__ void commit_copies()
-{
+__device__ __forceinline__ void commit_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
 // Waits until no more than the last `count` groups of copies are under way.
 template <int count>
-__device__ __forceinline__ void wait_for_copies()
-{
+__device__ __forceinline__ void wait_for_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(count) : "memory");
 }
-
-// Blocks march at the pace at which their cells arrive.
-struct Pace {
-    __device__ __forceinline__ void keep(int) {}
-};
 
 // The block's cells in every plane.
 struct Tile {
@@ -233,50 +179,57 @@ struct Tile {
     int pitch;
 
     __device__ __forceinline__ Tile(int ny, int pitch_words)
-        : x(blockIdx.x * tile_x), y(blockIdx.y * tile_y), last_piece(pitch_words - left - x - piece), last_row(ny - 1 + 2 * half - y), pitch(pitch_words)
-    {
+        : x(blockIdx.x * tile_x), y(blockIdx.y * tile_y), last_piece(pitch_words - left - x - piece),
+            last_row(ny - 1 + 2 * half - y), pitch(pitch_words) {
     }
     __device__ __forceinline__ static int thread() { return threadIdx.y * block_x + threadIdx.x; }
 };
 
-// What a stage in shared memory holds of an array, behind what it holds of the one before: the tile's rows of a plane with `beside` words at both
-// ends, and `above` and `below` rows around them.
+// What a stage in shared memory holds of an array, behind what it holds of the one before: the tile's rows of a plane
+// with `beside` words at both ends, and `above` and `below` rows around them.
 template <typename Previous, int beside, int above, int below>
 struct Pane {
-    static constexpr int pitch = tile_x + 2 * beside, pane_rows = above + tile_y + below, start = Previous::end, end = start + pane_rows * pitch;
+    static constexpr int pitch = tile_x + 2 * beside, pane_rows = above + tile_y + below, start = Previous::end,
+        end = start + pane_rows * pitch;
 
     // Starts the copies from a plane, in which the tile's first cell is at `from`.
-    __device__ __forceinline__ static void fill(real* stage, const real* from, const Tile& tile)
-    {
+    __device__ __forceinline__ static void fill(real* stage, const real* from, const Tile& tile) {
         constexpr int pieces = pitch / piece, all = pieces * pane_rows;
         #pragma unroll
         for (int first = 0; first < all; first += threads_per_block) {
             const int i = first + Tile::thread();
             if (first + threads_per_block > all && i >= all) break;
-            const int row = min(i / pieces - above, tile.last_row), word = min(i % pieces * piece - beside, tile.last_piece);
+            const int row = min(i / pieces - above, tile.last_row),
+                word = min(i % pieces * piece - beside, tile.last_piece);
             copy_piece(stage + start + i * piece, from + (row * tile.pitch + word));
         }
     }
     // A cell's place, counted from the tile's first one.
-    __device__ __forceinline__ static real* at(real* stage, int x, int y) { return stage + start + (above + y) * pitch + beside + x; }
+    __device__ __forceinline__ static real* at(real* stage, int x,
+        int y) { return stage + start + (above + y) * pitch + beside + x; }
     // That of the first of the thread's own cells.
-    __device__ __forceinline__ static real* own(real* stage) { return at(stage, int(threadIdx.x) * points, int(threadIdx.y) * rows); }
+    __device__ __forceinline__ static real* own(
+        real* stage) { return at(stage, int(threadIdx.x) * points, int(threadIdx.y) * rows); }
 };
 
 struct Nothing {
     static constexpr int end = 0;
 };
 
-__device__ __forceinline__ real* stage_of(int number)
-{
+// A medium of the thread's row r.
+template <typename Medium>
+__device__ __forceinline__ Group medium_of_row(real* stage, int r) {
+    return load(Medium::own(stage) + r * Medium::pitch);
+}
+
+__device__ __forceinline__ real* stage_of(int number) {
     extern __shared__ Group ring[];
     return reinterpret_cast<real*>(ring) + number % stages * stage_words;
 }
 
 // Fills the ring before a march: fill(number) starts the copies for plane `number` of it, if there is one.
 template <typename Fill>
-__device__ __forceinline__ void begin_planes(const Fill& fill)
-{
+__device__ __forceinline__ void begin_planes(const Fill& fill) {
     #pragma unroll
     for (int number = 0; number + 1 < stages; ++number) {
         fill(number);
@@ -284,11 +237,10 @@ __device__ __forceinline__ void begin_planes(const Fill& fill)
     }
 }
 
-// Plane `number`, as soon as it is there. All threads have finished with the one before, and another one takes its place.
+// Plane `number`, as soon as it is there. All threads have finished with the one before, and another one takes its
+// place.
 template <typename Fill>
-__device__ __forceinline__ real* next_plane(int number, const Fill& fill, Pace& pace)
-{
-    pace.keep(number);
+__device__ __forceinline__ real* next_plane(int number, const Fill& fill) {
     wait_for_copies<stages - 2>();
     __syncthreads();
     fill(number + stages - 1);
@@ -300,107 +252,75 @@ __device__ __forceinline__ real* next_plane(int number, const Fill& fill, Pace& 
 struct Sums {
     Group layer[2 * half - 1] = {};
 
-    __device__ __forceinline__ static constexpr real share(int offset) { return offset > 0 ? weight(offset) : real(-weight(1 - offset)); }
+    __device__ __forceinline__ static constexpr real share(int offset) { return offset > 0 ? weight(offset)
+        : real(-weight(1 - offset)); }
     // With the values `next` the difference M layers before them is complete.
-    __device__ __forceinline__ Group complete(const Group& next)
-    {
-        Group sum;
+    __device__ __forceinline__ Group complete(const Group& next) {
+        const Group sum = plus_product(layer[0], weight(half), next);
         #pragma unroll
-        for (int i = 0; i < points; ++i) {
-            sum[i] = fma(weight(half), next[i], layer[0][i]);
-            #pragma unroll
-            for (int k = 0; k < 2 * half - 2; ++k) layer[k][i] = fma(share(half - 1 - k), next[i], layer[k + 1][i]);
-            layer[2 * half - 2][i] = share(1 - half) * next[i];
-        }
+        for (int k = 0; k < 2 * half - 2; ++k) layer[k] = plus_product(layer[k + 1], share(half - 1 - k), next);
+        layer[2 * half - 2] = scaled(next, share(1 - half));
         return sum;
     }
 };
 
-// The differences of a thread's rows along y; the one of the first row is between the values at `from` and a row further.
+// The differences of a thread's rows along y; the one of the first row is between the values at `from` and a row
+// further.
 template <int pitch>
-__device__ __forceinline__ void differences_along_y(Group (&sum)[rows], const real* from)
-{
+__device__ __forceinline__ void differences_along_y(Group (&sum)[rows], const real* from) {
     Group column[rows + 2 * half - 1];
     #pragma unroll
     for (int k = 0; k < rows + 2 * half - 1; ++k) column[k] = load(from + (k + 1 - half) * pitch);
     #pragma unroll
-    for (int r = 0; r < rows; ++r)
-        #pragma unroll
-        for (int m = 1; m <= half; ++m)
-            #pragma unroll
-            for (int i = 0; i < points; ++i) {
-                const real step = column[r + half - 1 + m][i] - column[r + half - m][i];
-                sum[r][i] = m == 1 ? weight(1) * step : fma(weight(m), step, sum[r][i]);
-            }
+    for (int r = 0; r < rows; ++r) sum[r] = difference_of([&](int m) { return column[r + half - 1 + m]; });
 }
 
-// The difference along x in a row: of values at left faces that at the centres, or of values at centres that at the left faces.
+// The difference along x in a row: of values at left faces that at the centres, or of values at centres that at the
+// left faces.
 template <typename Values>
-__device__ __forceinline__ Group differences_along_x(const real* from, int offset)
-{
+__device__ __forceinline__ Group differences_along_x(const real* from, int offset) {
     Values row;
     row.read(from);
-    Group sum;
-    #pragma unroll
-    for (int i = 0; i < points; ++i) sum[i] = difference(row, i + offset);
-    return sum;
+    return differences(row, offset);
 }
 using AroundCentres = Span<half - 1, half>;
 using AroundFaces = Span<half, half - 1>;
 
 using PressurePane = Pane<Nothing, pressure_side, 2 * half - 1, 2 * half - 1>;
-using AcrossPane = Pane<PressurePane, side, 0, 0>;  // velocity along x, along y, and along the march M - 1 planes behind
+// velocity along x, along y, and along the march M - 1 planes behind
+using AcrossPane = Pane<PressurePane, side, 0, 0>;
 using YPane = Pane<AcrossPane, 0, half - 1, half>;
 using AlongPane = Pane<YPane, 0, 0, 0>;
 using LightnessAcrossPane = Pane<AlongPane, side, 0, 0>;
 using LightnessYPane = Pane<LightnessAcrossPane, 0, half - 1, half>;
 using LightnessAlongPane = Pane<LightnessYPane, 0, 0, 0>;
 using StiffnessPane = Pane<LightnessAlongPane, 0, 0, 0>;  // 2 M - 1 planes behind
-static_assert(stage_words == (array_media ? StiffnessPane::end : AlongPane::end));
+static_assert(stage_words == StiffnessPane::end);
 
-// New velocities in place of the old ones in shared memory, from the difference of the pressures around them.
-template <typename Velocity, typename Lightness>
-__device__ __forceinline__ Group new_velocity(real* stage, int x, int y, const real* b, const Group& difference_of_pressures)
-{
-    const Group lightness = array_media ? load(Lightness::at(stage, x, y)) : medium(b, 0);
-    return minus_product(load(Velocity::at(stage, x, y)), lightness, difference_of_pressures);
-}
-
-__device__ __forceinline__ void put(real* to, const Group& group)
-{
+__device__ __forceinline__ void put(real* to, const Group& group) {
     *reinterpret_cast<Group*>(to) = group;
 }
 
-// A whole step of the planes [first, last). A block marches along z; what it needs of a plane comes through shared memory. A new plane of pressures
-// gives the velocities in it, also those around the tile that its cells need, and those along the march M - 1 planes behind, which complete the sums
-// of the plane 2 M - 1 behind.
+// A whole step of the planes [first, last). A block marches along z; what it needs of a plane comes through shared
+// memory. A new plane of pressures gives the velocities in it, also those around the tile that its cells need, and
+// those along the march M - 1 planes behind, which complete the sums of the plane 2 M - 1 behind.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acoustics_step(
-    const real* __restrict__ p,
-    const real* __restrict__ u,
-    const real* __restrict__ v,
-    const real* __restrict__ w,
-    const real* __restrict__ kappa,
-    const real* __restrict__ bx,
-    const real* __restrict__ by,
-    const real* __restrict__ bz,
-    real* __restrict__ p_next,
-    real* __restrict__ u_next,
-    real* __restrict__ v_next,
-    real* __restrict__ w_next,
-    int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+    const real* __restrict__ p, const real* __restrict__ u, const real* __restrict__ v,
+    const real* __restrict__ w, const real* __restrict__ kappa, const real* __restrict__ bx,
+    const real* __restrict__ by, const real* __restrict__ bz, real* __restrict__ p_next,
+    real* __restrict__ u_next, real* __restrict__ v_next, real* __restrict__ w_next, int nx, int ny,
+    int nz, int pitch, int first, int last
+) {
     const Tile tile(ny, pitch);
     const int x = tile.x + int(threadIdx.x) * points, y = tile.y + int(threadIdx.y) * rows;
-    const int x_read = min(x, (nx - 1 + half) / points * points);  // factors of threads beyond the cells, and beyond the faces of these
-    const auto y_read = [&](int r) { return min(y + r, ny - 1 + half); };
-    const auto count_of = [&](int r) { return y + r < ny ? nx - x : 0; };  // cells of the thread in a row, if there are less
-    const int march = (last - first + int(gridDim.z) - 1) / int(gridDim.z);  // layers that a block takes one after the other
+    // cells of the thread in a row, if there are less
+    const auto count_of = [&](int r) { return y + r < ny ? nx - x : 0; };
+    // layers that a block takes one after the other
+    const int march = (last - first + int(gridDim.z) - 1) / int(gridDim.z);
     const int layer_first = first + int(blockIdx.z) * march, layer_last = min(layer_first + march, last);
     const int plane = (ny + 2 * ghost) * pitch;
     const wide tile_at = wide(layer_first + ghost) * plane + (tile.y + ghost) * pitch + left + tile.x;
     wide at = tile_at + (y - tile.y) * pitch + (x - tile.x) - warm_up * wide(plane);
-    const Damping damping[rows];
     const real *b_x = bx, *b_y = by, *b_along = bz;
     const int layers = layer_last - layer_first, arrivals = layers + 2 * warm_up;
     const auto in_march = [&](int number) { return number >= 0 && number < layers; };  // planes of its cells
@@ -412,32 +332,38 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         if (in_march(number - warm_up)) {
             AcrossPane::fill(to, u + plane_at(0), tile);
             YPane::fill(to, v + plane_at(0), tile);
-            if (array_media) LightnessAcrossPane::fill(to, b_x + plane_at(0), tile);
-            if (array_media) LightnessYPane::fill(to, b_y + plane_at(0), tile);
+            LightnessAcrossPane::fill(to, b_x + plane_at(0), tile);
+            LightnessYPane::fill(to, b_y + plane_at(0), tile);
         }
         if (number >= warm_up) {
             AlongPane::fill(to, w + plane_at(half - 1), tile);
-            if (array_media) LightnessAlongPane::fill(to, b_along + plane_at(half - 1), tile);
+            LightnessAlongPane::fill(to, b_along + plane_at(half - 1), tile);
         }
-        if (array_media && in_march(number - 2 * warm_up)) StiffnessPane::fill(to, kappa + plane_at(warm_up), tile);
+        if (in_march(number - 2 * warm_up)) StiffnessPane::fill(to, kappa + plane_at(warm_up), tile);
+    };
+    // New velocities from the old ones in shared memory and the difference of the pressures around them.
+    const auto new_across = [](real* stage, int x, int y, const Group& difference) {
+        return minus_product(load(AcrossPane::at(stage, x, y)), load(LightnessAcrossPane::at(stage, x, y)), difference);
+    };
+    const auto new_along_y = [](real* stage, int x, int y, const Group& difference) {
+        return minus_product(load(YPane::at(stage, x, y)), load(LightnessYPane::at(stage, x, y)), difference);
     };
     begin_planes(fill);
-    Pace pace;
     Window window[rows];  // pressures of the last 2 M planes
     Sums sums[rows];
     #pragma unroll (layers_per_trip)
     for (int number = 0; number < arrivals; ++number, at += plane) {
-        real* const stage = next_plane(number, fill, pace);
-        const int layer = layer_first + number - warm_up;
+        real* const stage = next_plane(number, fill);
         Group completed[rows];
         #pragma unroll
         for (int r = 0; r < rows; ++r) {
             window[r].move_to(load(PressurePane::own(stage) + r * PressurePane::pitch));
             if (number < warm_up) continue;
-            const Group lightness = array_media ? load(LightnessAlongPane::own(stage) + r * LightnessAlongPane::pitch) : medium(b_along, 0);
+            const Group lightness = medium_of_row<LightnessAlongPane>(stage, r);
             const Group old = load(AlongPane::own(stage) + r * AlongPane::pitch);
-            const Group face = scaled(minus_product(old, lightness, window[r].difference()), damping[r].face_along(layer - (half - 1)));
-            if (in_march(number - warm_up - (half - 1))) store(w_next + at - (half - 1) * wide(plane) + r * wide(pitch), face, count_of(r));
+            Group face = minus_product(old, lightness, window[r].difference());
+            if (in_march(number - warm_up - (half - 1)))
+                store(w_next + at - (half - 1) * wide(plane) + r * wide(pitch), face, count_of(r));
             completed[r] = sums[r].complete(face);
         }
         if (in_march(number - warm_up)) {
@@ -446,11 +372,11 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
             differences_along_y<PressurePane::pitch>(sum, PressurePane::own(stage) - PressurePane::pitch);
             #pragma unroll
             for (int r = 0; r < rows; ++r) {
-                const Group face_y = scaled(new_velocity<YPane, LightnessYPane>(stage, x, y + r, b_y, sum[r]), damping[r].face_y(y_read(r)));
+                Group face_y = new_along_y(stage, x, y + r, sum[r]);
                 put(YPane::at(stage, x, y + r), face_y);
                 store(v_next + at + r * wide(pitch), face_y, count_of(r));
                 const Group across = differences_along_x<AroundFaces>(PressurePane::at(stage, x, y + r), -1);
-                const Group face_x = damping[r].across(new_velocity<AcrossPane, LightnessAcrossPane>(stage, x, y + r, b_x, across));
+                Group face_x = new_across(stage, x, y + r, across);
                 put(AcrossPane::at(stage, x, y + r), face_x);
                 store(u_next + at + r * wide(pitch), face_x, count_of(r));
             }
@@ -463,14 +389,15 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
                     const int column = task / tile_y - groups_left, side_y = task % tile_y;
                     const int side_x = (column < 0 ? column : column + block_x) * points;
                     const Group across = differences_along_x<AroundFaces>(PressurePane::at(stage, side_x, side_y), -1);
-                    const Group face = new_velocity<AcrossPane, LightnessAcrossPane>(stage, side_x, side_y, b_x, across);
-                    put(AcrossPane::at(stage, side_x, side_y), damping[0].across(face, min(tile.x + side_x, pitch - left - points) - x_read));
+                    Group face = new_across(stage, side_x, side_y, across);
+                    put(AcrossPane::at(stage, side_x, side_y), face);
                 } else {
                     const int row = (task - beside) / block_x - (half - 1), side_x = (task - beside) % block_x * points;
                     const int side_y = row < 0 ? row : row + tile_y;
-                    const Group sum = difference_along(PressurePane::at(stage, side_x, side_y - 1), PressurePane::pitch);
-                    const Group face = new_velocity<YPane, LightnessYPane>(stage, side_x, side_y, b_y, sum);
-                    put(YPane::at(stage, side_x, side_y), scaled(face, damping[0].face_y(min(tile.y + side_y, ny - 1 + half))));
+                    const Group sum =
+                        difference_along(PressurePane::at(stage, side_x, side_y - 1), PressurePane::pitch);
+                    Group face = new_along_y(stage, side_x, side_y, sum);
+                    put(YPane::at(stage, side_x, side_y), face);
                 }
             }
             __syncthreads();
@@ -484,9 +411,9 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) acou
         if (!in_march(number - 2 * warm_up)) continue;
         #pragma unroll
         for (int r = 0; r < rows; ++r) {
-            const Group stiffness = array_media ? load(StiffnessPane::own(stage) + r * StiffnessPane::pitch) : medium(kappa, 0);
-            const Group pressure = minus_product(window[r].layer[0], stiffness, completed[r]);
-            store(p_next + at - warm_up * wide(plane) + r * wide(pitch), damping[r].pressure(pressure, layer - warm_up), count_of(r));
+            const Group stiffness = medium_of_row<StiffnessPane>(stage, r);
+            Group pressure = minus_product(window[r].layer[0], stiffness, completed[r]);
+            store(p_next + at - warm_up * wide(plane) + r * wide(pitch), pressure, count_of(r));
         }
     }
 }

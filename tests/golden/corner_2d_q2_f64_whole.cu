@@ -1,5 +1,7 @@
 // corner_force: products, Q2-Q1 in 2D, f64
-// hone emit corner_force result=products dimension=2 order=2 precision=f64 zones=10000 --target cuda --config form=whole,gradients=fused,decomposition=closed,zones_per_block=16,splits=1,points_per_pass=2,rows_per_thread=1,columns_per_thread=1,min_blocks=1
+// hone emit corner_force result=products dimension=2 order=2 precision=f64 zones=10000 --target cuda --config
+//     form=whole,gradients=fused,decomposition=closed,zones_per_block=16,splits=1,points_per_pass=2,rows_per_thread=1,
+//     columns_per_thread=1,min_blocks=1
 // The same text serves any number of zones.
 // per zone: 4928 operations sum-factorised, 1296 bytes (compulsory); this form executes 4928 operations
 using real = double;
@@ -13,7 +15,8 @@ constexpr int points_per_pass = 2;  // of a column, whose derivatives a thread s
 constexpr int splits = 1;  // threads that share a column of points
 constexpr int together = 2;  // components whose sums a zone makes at a time
 constexpr real smallest = 1e-290, largest = 1.7976931348623157e+308;  // below and above which squares or inverses fail
-constexpr int team = columns * splits, zones_per_block = 16, threads_per_block = team * zones_per_block, blocks_per_multiprocessor = 1;
+constexpr int team = columns * splits, zones_per_block = 16, threads_per_block = team * zones_per_block,
+    blocks_per_multiprocessor = 1;
 
 // What a thread computes with: a number of one zone.
 using value = real;
@@ -55,11 +58,11 @@ __device__ __forceinline__ void barrier() { __syncwarp(); }
 
 // Smallest eigenvalue of a symmetric matrix, with an eigenvector of no particular length.
 __device__ __forceinline__
-value smallest_eigenpair(const value (&matrix)[2][2], value (&direction)[2])
-{
+value smallest_eigenpair(const value (&matrix)[2][2], value (&direction)[2]) {
     const value scale = larger(larger(magnitude(matrix[0][0]), magnitude(matrix[1][1])), magnitude(matrix[0][1]));
     const value by = scale > every(smallest) ? scale_of(scale) : every(0);  // squares of tiny numbers would vanish
-    const value mean = real(0.5) * by * (matrix[0][0] + matrix[1][1]), half = real(0.5) * by * (matrix[0][0] - matrix[1][1]), off = by * matrix[0][1];
+    const value mean = real(0.5) * by * (matrix[0][0] + matrix[1][1]),
+        half = real(0.5) * by * (matrix[0][0] - matrix[1][1]), off = by * matrix[0][1];
     const value radius = root(half * half + off * off);
     // Of the two rows of matrix - eigenvalue, the one without cancellation.
     direction[0] = half >= every(0) ? off : radius - half;
@@ -70,9 +73,9 @@ value smallest_eigenpair(const value (&matrix)[2][2], value (&direction)[2])
 
 // 1 / (smallest singular value): the largest one over the determinant's magnitude.
 __device__ __forceinline__
-value inverse_singular_value(const value (&matrix)[2][2], const value (&)[2][2], value inverse_determinant)
-{
-    const value a = matrix[0][0] + matrix[1][1], b = matrix[0][1] - matrix[1][0], c = matrix[0][0] - matrix[1][1], d = matrix[0][1] + matrix[1][0];
+value inverse_singular_value(const value (&matrix)[2][2], const value (&)[2][2], value inverse_determinant) {
+    const value a = matrix[0][0] + matrix[1][1], b = matrix[0][1] - matrix[1][0], c = matrix[0][0] - matrix[1][1],
+        d = matrix[0][1] + matrix[1][0];
     return real(0.5) * (root(a * a + b * b) + root(c * c + d * d)) * magnitude(inverse_determinant);
 }
 
@@ -93,20 +96,22 @@ value adjugate_of(const value (&m)[2][2], value (&adjugate)[2][2]) {
 
 // Smooth step of the viscosity: none where the fluid expands by more than a hair.
 __device__ __forceinline__
-value switched_on(value mu)
-{
+value switched_on(value mu) {
     constexpr real hair = real(1e-12);
     const value y = smaller(larger((mu - hair) * (real(0.5) / hair), every(0)), every(1));
     return real(1) - (real(3) - real(2) * y) * y * y;
 }
 
-// The physics at a point. `fields` are the derivatives of position and velocity along the reference axes, `initial` the inverse of the Jacobian at the
-// start, [axis][component]. Gives weight |J| sigma J^-T and the bound on 1 / dt without cfl, the largest number where the zone is inside out.
+// The physics at a point. `fields` are the derivatives of position and velocity along the reference axes, `initial` the
+// inverse of the Jacobian at the start, [axis][component]. Gives weight |J| sigma J^-T and the bound on 1 / dt without
+// cfl, the largest number where the zone is inside out.
 __device__ __forceinline__
-void physics(const value (&fields)[2 * dimension][dimension], const value (&initial)[dimension][dimension], value energy, value mass, value gamma,
-             const Settings& settings, real weight, real inverse_weight, value (&stress)[dimension][dimension], value& rate)
-{
-    value jacobian[dimension][dimension], adjugate[dimension][dimension], symmetric[dimension][dimension], direction[dimension];
+void physics(const value (&fields)[2 * dimension][dimension], const value (&initial)[dimension][dimension],
+    value energy, value mass, value gamma,
+             const Settings& settings, real weight, real inverse_weight, value (&stress)[dimension][dimension],
+                 value& rate) {
+    value jacobian[dimension][dimension], adjugate[dimension][dimension], symmetric[dimension][dimension],
+        direction[dimension];
     #pragma unroll
     for (int c = 0; c < dimension; ++c)
         #pragma unroll
@@ -119,7 +124,8 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
         for (int j = i; j < dimension; ++j) {
             value sum = every(0);
             #pragma unroll
-            for (int g = 0; g < dimension; ++g) sum += fields[dimension + i][g] * adjugate[g][j] + fields[dimension + j][g] * adjugate[g][i];
+            for (int g = 0; g < dimension; ++g)
+                sum += fields[dimension + i][g] * adjugate[g][j] + fields[dimension + j][g] * adjugate[g][i];
             symmetric[i][j] = real(0.5) * inverse * sum;
             symmetric[j][i] = symmetric[i][j];
         }
@@ -147,7 +153,8 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
     const value warm = larger(energy, every(0));
     const value pressure = (gamma - real(1)) * density * warm;
     const value sound = root(gamma * (gamma - real(1)) * warm);
-    const value kinematic = h * (settings.quadratic * h * magnitude(mu) + settings.linear * sound * switched_on(mu));  // viscosity over density
+    // viscosity over density
+    const value kinematic = h * (settings.quadratic * h * magnitude(mu) + settings.linear * sound * switched_on(mu));
     const value viscosity = density * kinematic;
     #pragma unroll
     for (int c = 0; c < dimension; ++c)
@@ -163,7 +170,8 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
     rate = determinant > every(0) ? (bound < every(largest) ? bound : every(largest)) : every(largest);
 }
 
-// Of an axis: values and slopes of the nodal functions, values of the Bernstein functions at the points, and the points' weights.
+// Of an axis: values and slopes of the nodal functions, values of the Bernstein functions at the points, and the
+// points' weights.
 __constant__ real basis_table[4][3] = {
     {real(0.80134602936993082), real(0.25844425285419076), real(-0.059790282224121687)},
     {real(0.22778407679095208), real(0.88441289000295209), real(-0.11219696679390416)},
@@ -182,8 +190,10 @@ __constant__ real bernstein_table[4][2] = {
     {real(0.33000947820757187), real(0.66999052179242813)},
     {real(0.069431844202973769), real(0.93056815579702623)},
 };
-__constant__ real weight_table[4] = {real(0.17392742256872687), real(0.32607257743127305), real(0.32607257743127305), real(0.17392742256872687)};
-__constant__ real inverse_weight_table[4] = {real(5.7495246306248982), real(3.0668018999873485), real(3.0668018999873485), real(5.7495246306248982)};
+__constant__ real weight_table[4] =
+    {real(0.17392742256872687), real(0.32607257743127305), real(0.32607257743127305), real(0.17392742256872687)};
+__constant__ real inverse_weight_table[4] =
+    {real(5.7495246306248982), real(3.0668018999873485), real(3.0668018999873485), real(5.7495246306248982)};
 
 enum class Table { basis, slope, bernstein };
 template <Table table>
@@ -191,8 +201,7 @@ constexpr int length_of = table == Table::bernstein ? energies_along : nodes_alo
 
 template <Table table>
 __device__ __forceinline__
-real entry(int point, int i)
-{
+real entry(int point, int i) {
     if constexpr (table == Table::basis)
         return basis_table[point][i];
     else if constexpr (table == Table::slope)
@@ -201,15 +210,16 @@ real entry(int point, int i)
         return bernstein_table[point][i];
 }
 
-// Contracts lines of an array along one axis with two tables: to(place, sum over i of first(q, i) from(i), the same of second). Neighbours of a line lie
-// `inner` apart, and there are `outer` times `inner` lines, which the team deals out in turn.
+// Contracts lines of an array along one axis with two tables: to(place, sum over i of first(q, i) from(i), the same of
+// second). Neighbours of a line lie `inner` apart, and there are `outer` times `inner` lines, which the team deals out
+// in turn.
 template <Table first, Table second, int inner, int outer, typename From, typename To>
 __device__ __forceinline__
-void to_points(int lane, From from, To to)
-{
+void to_points(int lane, From from, To to) {
     constexpr int length = length_of<first>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (length * inner) + line % inner, target = line / inner * (points_along * inner) + line % inner;
+        const int start = line / inner * (length * inner) + line % inner,
+            target = line / inner * (points_along * inner) + line % inner;
         value held[length];
         #pragma unroll
         for (int i = 0; i < length; ++i) held[i] = from(start + i * inner);
@@ -229,11 +239,11 @@ void to_points(int lane, From from, To to)
 // The way back: to(place, sum over q of first(q, i) one(q) + second(q, i) two(q)).
 template <Table first, Table second, int inner, int outer, typename One, typename Two, typename To>
 __device__ __forceinline__
-void from_points(int lane, One one, Two two, To to)
-{
+void from_points(int lane, One one, Two two, To to) {
     constexpr int length = length_of<first>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner, target = line / inner * (length * inner) + line % inner;
+        const int start = line / inner * (points_along * inner) + line % inner,
+            target = line / inner * (length * inner) + line % inner;
         value sum[length];
         #pragma unroll
         for (int i = 0; i < length; ++i) sum[i] = every(0);
@@ -251,11 +261,11 @@ void from_points(int lane, One one, Two two, To to)
 // The same with one array.
 template <Table table, int inner, int outer, typename From, typename To>
 __device__ __forceinline__
-void from_points(int lane, From from, To to)
-{
+void from_points(int lane, From from, To to) {
     constexpr int length = length_of<table>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner, target = line / inner * (length * inner) + line % inner;
+        const int start = line / inner * (points_along * inner) + line % inner,
+            target = line / inner * (length * inner) + line % inner;
         value sum[length];
         #pragma unroll
         for (int i = 0; i < length; ++i) sum[i] = every(0);
@@ -272,17 +282,16 @@ void from_points(int lane, From from, To to)
 
 // Where number i of [field][node along the last axis][column] lies in [field][axis][node][column].
 __device__ __forceinline__
-int plane(int i, int axis)
-{
-    return i / (nodes_along * columns) * (dimension * nodes_along * columns) + axis * (nodes_along * columns) + i % (nodes_along * columns);
+int plane(int i, int axis) {
+    return i / (nodes_along * columns) * (dimension * nodes_along * columns) + axis * (nodes_along * columns)
+        + i % (nodes_along * columns);
 }
 
-// Nodal values of `fields` fields, from(field, node) in one row, summed along all axes but the last: planes[field][axis][node][column] is what becomes
-// the derivative along `axis`. `lines` is for half-way results.
+// Nodal values of `fields` fields, from(field, node) in one row, summed along all axes but the last:
+// planes[field][axis][node][column] is what becomes the derivative along `axis`. `lines` is for half-way results.
 template <int fields, typename From>
 __device__ __forceinline__
-void gather_planes(int lane, From from, value* lines, value* planes)
-{
+void gather_planes(int lane, From from, value* lines, value* planes) {
     to_points<Table::basis, Table::slope, 1, fields * nodes_along>(lane, from, [&](int i, value held, value slope) {
         planes[plane(i, 1)] = held;
         planes[plane(i, 0)] = slope;
@@ -293,8 +302,7 @@ void gather_planes(int lane, From from, value* lines, value* planes)
 // The same for energies: energy_plane[coefficient along the last axis][column].
 template <typename From>
 __device__ __forceinline__
-void gather_energy(int lane, From from, value* lines, value* energy_plane)
-{
+void gather_energy(int lane, From from, value* lines, value* energy_plane) {
     to_points<Table::bernstein, Table::bernstein, 1, energies_along>(
         lane, from, [&](int i, value held, value) { energy_plane[i] = held; });
     barrier();
@@ -303,8 +311,7 @@ void gather_energy(int lane, From from, value* lines, value* energy_plane)
 // Derivatives of `fields` fields along the reference axes at points [q, q + count) of a column.
 template <int fields, int count>
 __device__ __forceinline__
-void derivatives(const value* planes, int column, int q, value (&result)[count][fields][dimension])
-{
+void derivatives(const value* planes, int column, int q, value (&result)[count][fields][dimension]) {
     #pragma unroll
     for (int f = 0; f < fields; ++f)
         #pragma unroll
@@ -315,14 +322,18 @@ void derivatives(const value* planes, int column, int q, value (&result)[count][
             for (int i = 0; i < nodes_along; ++i) {
                 const value held = planes[((f * dimension + g) * nodes_along + i) * columns + column];
                 #pragma unroll
-                for (int s = 0; s < count; ++s) result[s][f][g] += (g == dimension - 1 ? slope_table : basis_table)[q + s][i] * held;
+                for (int s = 0; s < count; ++s)
+                    result[s][f][g] += (g == dimension - 1 ? slope_table : basis_table)[q + s][i] * held;
             }
         }
 }
 
 // The physics at the points; F.1, axis by axis; F^T w, axis by axis.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-corner_force_whole(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e, const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma, const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work, real* __restrict__ dt, int first, int last) {
+corner_force_whole(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+    const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
+    const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work,
+    real* __restrict__ dt, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
     const int lane = threadIdx.x % team;
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
@@ -355,14 +366,17 @@ corner_force_whole(const real* __restrict__ x, const real* __restrict__ v, const
                     const int point = (q + s) * columns + column;
                     value energy = every(0);
                     #pragma unroll
-                    for (int j = 0; j < energies_along; ++j) energy += bernstein_table[q + s][j] * energy_plane[j * columns + column];
+                    for (int j = 0; j < energies_along; ++j)
+                        energy += bernstein_table[q + s][j] * energy_plane[j * columns + column];
                     value initial[dimension][dimension], made[dimension][dimension], bound;
                     #pragma unroll
                     for (int g = 0; g < dimension; ++g)
                         #pragma unroll
                         for (int c = 0; c < dimension; ++c)
-                            initial[g][c] = fetch<stress_words>(initial_inverse, at, (g * dimension + c) * points + point);
-                    physics(fields[s], initial, energy, fetch<points>(mass, at, point), gamma_here, shared_by_all, weight_across * weight_table[q + s],
+                            initial[g][c] =
+                                fetch<stress_words>(initial_inverse, at, (g * dimension + c) * points + point);
+                    physics(fields[s], initial, energy, fetch<points>(mass, at, point), gamma_here, shared_by_all,
+                        weight_across * weight_table[q + s],
                             inverse_across * inverse_weight_table[q + s], made, bound);
                     rate = larger(rate, bound);
                     #pragma unroll
@@ -386,7 +400,8 @@ corner_force_whole(const real* __restrict__ x, const real* __restrict__ v, const
         // The last axis, then the first: planes[component][axis][node][column].
         const int stress_start = begin * dimension * points, force_start = begin * nodes;
         from_points<Table::basis, columns, together>(
-            lane, [&](int i) { return stress_at(stress_start + i / points * (2 * points) + i % points); }, [&](int i, value sum) { planes[plane(i, 0)] = sum; });
+            lane, [&](int i) { return stress_at(stress_start + i / points * (2 * points) + i % points); },
+                [&](int i, value sum) { planes[plane(i, 0)] = sum; });
         from_points<Table::slope, columns, together>(
             lane, [&](int i) { return stress_at(stress_start + i / points * (2 * points) + points + i % points); },
             [&](int i, value sum) { planes[plane(i, 1)] = sum; });
@@ -411,7 +426,8 @@ corner_force_whole(const real* __restrict__ x, const real* __restrict__ v, const
                     const int point = (q + s) * columns + column;
                     value power = every(0);
                     #pragma unroll
-                    for (int i = 0; i < dimension * dimension; ++i) power += stress_at(i * points + point) * fields[s][i / dimension][i % dimension];
+                    for (int i = 0; i < dimension * dimension; ++i)
+                        power += stress_at(i * points + point) * fields[s][i / dimension][i % dimension];
                     powers[point] = power;
                 }
             }

@@ -1,5 +1,7 @@
 // corner_force: products, Q2-Q1 in 3D, f64
-// hone emit corner_force result=products dimension=3 order=2 precision=f64 zones=10000 --target cuda --config form=paper,gradients=stored,decomposition=closed,zones_per_block=4,splits=1,points_per_pass=1,rows_per_thread=1,columns_per_thread=8,min_blocks=1
+// hone emit corner_force result=products dimension=3 order=2 precision=f64 zones=10000 --target cuda --config
+//     form=paper,gradients=stored,decomposition=closed,zones_per_block=4,splits=1,points_per_pass=1,rows_per_thread=1,
+//     columns_per_thread=8,min_blocks=1
 // The same text serves any number of zones.
 // per zone: 62144 operations sum-factorised, 7856 bytes (compulsory); this form executes 210016 operations
 using real = double;
@@ -15,7 +17,8 @@ constexpr int points_per_pass = 1;  // of a column, whose derivatives a thread s
 constexpr int splits = 1;  // threads that share a column of points
 constexpr int together = 1;  // components whose sums a zone makes at a time
 constexpr real smallest = 1e-290, largest = 1.7976931348623157e+308;  // below and above which squares or inverses fail
-constexpr int team = columns * splits, zones_per_block = 4, threads_per_block = team * zones_per_block, blocks_per_multiprocessor = 1;
+constexpr int team = columns * splits, zones_per_block = 4, threads_per_block = team * zones_per_block,
+    blocks_per_multiprocessor = 1;
 constexpr int dense_threads = 256;
 constexpr int rows_per_thread = 1, columns_per_thread = 8, row_threads = 81, threads_per_zone = 81;  // of F
 constexpr int corner_zones = 3, corner_threads = 243;
@@ -58,14 +61,14 @@ __device__ __forceinline__ value scale_of(value a) {
 }
 __device__ __forceinline__ void barrier() { __syncwarp(); }
 
-// A symmetric matrix without its mean and scaled to a determinant of 2 half, |half| <= 1: the eigenvalues are mean + spread times those of it.
+// A symmetric matrix without its mean and scaled to a determinant of 2 half, |half| <= 1: the eigenvalues are mean +
+// spread times those of it.
 struct Deviator {
     value entry[3][3], mean, spread, half;
 };
 
 __device__ __forceinline__
-Deviator deviator_of(const value (&matrix)[3][3])
-{
+Deviator deviator_of(const value (&matrix)[3][3]) {
     Deviator result;
     value scale = every(0);
     #pragma unroll
@@ -78,7 +81,8 @@ Deviator deviator_of(const value (&matrix)[3][3])
     const value d = by * matrix[0][1], e = by * matrix[0][2], f = by * matrix[1][2];
     const value squares = (a * a + b * b + c * c + real(2) * (d * d + e * e + f * f)) * real(1.0 / 6);
     const value part = squares > every(smallest) ? inverse_root(squares) : every(0);
-    const value entry[3][3] = {{part * a, part * d, part * e}, {part * d, part * b, part * f}, {part * e, part * f, part * c}};
+    const value entry[3][3] =
+        {{part * a, part * d, part * e}, {part * d, part * b, part * f}, {part * e, part * f, part * c}};
     #pragma unroll
     for (int i = 0; i < 3; ++i)
         #pragma unroll
@@ -91,11 +95,11 @@ Deviator deviator_of(const value (&matrix)[3][3])
     return result;
 }
 
-// The eigenvalue that lies apart from the two others, of the deviator times the sign of `half`: the root between sqrt(3) and 2 of b^3 - 3 b = 2 r, by
-// Halley's method from a parabola that is within 0.003. No root of a larger magnitude, no trigonometry, no loss of digits where eigenvalues meet.
+// The eigenvalue that lies apart from the two others, of the deviator times the sign of `half`: the root between
+// sqrt(3) and 2 of b^3 - 3 b = 2 r, by Halley's method from a parabola that is within 0.003. No root of a larger
+// magnitude, no trigonometry, no loss of digits where eigenvalues meet.
 __device__ __forceinline__
-value separate_eigenvalue(value half)
-{
+value separate_eigenvalue(value half) {
     const value r = smaller(magnitude(half), every(1));
     value b = real(1.7320508075688772) + r * (real(1.0 / 3) - real(0.0653841409022) * r);
     #pragma unroll
@@ -108,8 +112,7 @@ value separate_eigenvalue(value half)
 
 // An eigenvector of unit length: the largest of the products of rows of matrix - eigenvalue.
 __device__ __forceinline__
-void separate_eigenvector(const value (&entry)[3][3], value eigenvalue, value (&normal)[3])
-{
+void separate_eigenvector(const value (&entry)[3][3], value eigenvalue, value (&normal)[3]) {
     const value a = entry[0][0] - eigenvalue, b = entry[1][1] - eigenvalue, c = entry[2][2] - eigenvalue;
     const value d = entry[0][1], e = entry[0][2], f = entry[1][2];
     const value products[3][3] = {{d * f - e * b, e * d - a * f, a * b - d * d},
@@ -120,7 +123,8 @@ void separate_eigenvector(const value (&entry)[3][3], value eigenvalue, value (&
     for (int i = 0; i < 3; ++i) normal[i] = every(0);
     #pragma unroll
     for (int i = 0; i < 3; ++i) {
-        const value square = products[i][0] * products[i][0] + products[i][1] * products[i][1] + products[i][2] * products[i][2];
+        const value square = products[i][0] * products[i][0] + products[i][1] * products[i][1]
+            + products[i][2] * products[i][2];
         #pragma unroll
         for (int j = 0; j < 3; ++j) normal[j] = square > length ? products[i][j] : normal[j];
         length = larger(length, square);
@@ -132,22 +136,23 @@ void separate_eigenvector(const value (&entry)[3][3], value eigenvalue, value (&
     for (int i = 1; i < 3; ++i) normal[i] = by * normal[i];
 }
 
-// Smallest eigenvalue of a symmetric matrix, with an eigenvector of no particular length: either it is the one that lies apart, or the smaller one of
-// the 2 x 2 matrix that is left across that one's direction.
+// Smallest eigenvalue of a symmetric matrix, with an eigenvector of no particular length: either it is the one that
+// lies apart, or the smaller one of the 2 x 2 matrix that is left across that one's direction.
 // Source of the deflation: D. Eberly, A Robust Eigensolver for 3 x 3 Symmetric Matrices, Geometric Tools 2014.
 __device__ __forceinline__
-value smallest_eigenpair(const value (&matrix)[3][3], value (&direction)[3])
-{
+value smallest_eigenpair(const value (&matrix)[3][3], value (&direction)[3]) {
     const Deviator of = deviator_of(matrix);
     const value sign = of.half < every(0) ? every(-1) : every(1);
     const value apart = sign * separate_eigenvalue(of.half);
     value normal[3];
     separate_eigenvector(of.entry, apart, normal);
     const value first = magnitude(normal[0]), second = magnitude(normal[1]);
-    const value x = first > second ? -normal[2] : every(0), y = first > second ? every(0) : normal[2], z = first > second ? normal[0] : -normal[1];
+    const value x = first > second ? -normal[2] : every(0), y = first > second ? every(0) : normal[2],
+        z = first > second ? normal[0] : -normal[1];
     const value by = inverse_root(x * x + y * y + z * z);
     const value u[3] = {by * x, by * y, by * z};
-    const value w[3] = {normal[1] * u[2] - normal[2] * u[1], normal[2] * u[0] - normal[0] * u[2], normal[0] * u[1] - normal[1] * u[0]};
+    const value w[3] =
+        {normal[1] * u[2] - normal[2] * u[1], normal[2] * u[0] - normal[0] * u[2], normal[0] * u[1] - normal[1] * u[0]};
     value uu = every(0), uw = every(0), ww = every(0);
     #pragma unroll
     for (int i = 0; i < 3; ++i) {
@@ -168,8 +173,7 @@ value smallest_eigenpair(const value (&matrix)[3][3], value (&direction)[3])
 
 // 1 / (smallest singular value): the adjugate's largest one over the determinant's magnitude.
 __device__ __forceinline__
-value inverse_singular_value(const value (&)[3][3], const value (&adjugate)[3][3], value inverse_determinant)
-{
+value inverse_singular_value(const value (&)[3][3], const value (&adjugate)[3][3], value inverse_determinant) {
     value scale = every(0), negative[3][3], direction[3];
     #pragma unroll
     for (int i = 0; i < 3; ++i)
@@ -180,7 +184,8 @@ value inverse_singular_value(const value (&)[3][3], const value (&adjugate)[3][3
     for (int i = 0; i < 3; ++i)
         #pragma unroll
         for (int j = i; j < 3; ++j) {
-            const value sum = adjugate[i][0] * by * (adjugate[j][0] * by) + adjugate[i][1] * by * (adjugate[j][1] * by) +
+            const value sum = adjugate[i][0] * by * (adjugate[j][0] * by)
+                + adjugate[i][1] * by * (adjugate[j][1] * by) +
                               adjugate[i][2] * by * (adjugate[j][2] * by);
             negative[i][j] = negative[j][i] = -sum;
         }
@@ -209,20 +214,22 @@ value adjugate_of(const value (&m)[3][3], value (&adjugate)[3][3]) {
 
 // Smooth step of the viscosity: none where the fluid expands by more than a hair.
 __device__ __forceinline__
-value switched_on(value mu)
-{
+value switched_on(value mu) {
     constexpr real hair = real(1e-12);
     const value y = smaller(larger((mu - hair) * (real(0.5) / hair), every(0)), every(1));
     return real(1) - (real(3) - real(2) * y) * y * y;
 }
 
-// The physics at a point. `fields` are the derivatives of position and velocity along the reference axes, `initial` the inverse of the Jacobian at the
-// start, [axis][component]. Gives weight |J| sigma J^-T and the bound on 1 / dt without cfl, the largest number where the zone is inside out.
+// The physics at a point. `fields` are the derivatives of position and velocity along the reference axes, `initial` the
+// inverse of the Jacobian at the start, [axis][component]. Gives weight |J| sigma J^-T and the bound on 1 / dt without
+// cfl, the largest number where the zone is inside out.
 __device__ __forceinline__
-void physics(const value (&fields)[2 * dimension][dimension], const value (&initial)[dimension][dimension], value energy, value mass, value gamma,
-             const Settings& settings, real weight, real inverse_weight, value (&stress)[dimension][dimension], value& rate)
-{
-    value jacobian[dimension][dimension], adjugate[dimension][dimension], symmetric[dimension][dimension], direction[dimension];
+void physics(const value (&fields)[2 * dimension][dimension], const value (&initial)[dimension][dimension],
+    value energy, value mass, value gamma,
+             const Settings& settings, real weight, real inverse_weight, value (&stress)[dimension][dimension],
+                 value& rate) {
+    value jacobian[dimension][dimension], adjugate[dimension][dimension], symmetric[dimension][dimension],
+        direction[dimension];
     #pragma unroll
     for (int c = 0; c < dimension; ++c)
         #pragma unroll
@@ -235,7 +242,8 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
         for (int j = i; j < dimension; ++j) {
             value sum = every(0);
             #pragma unroll
-            for (int g = 0; g < dimension; ++g) sum += fields[dimension + i][g] * adjugate[g][j] + fields[dimension + j][g] * adjugate[g][i];
+            for (int g = 0; g < dimension; ++g)
+                sum += fields[dimension + i][g] * adjugate[g][j] + fields[dimension + j][g] * adjugate[g][i];
             symmetric[i][j] = real(0.5) * inverse * sum;
             symmetric[j][i] = symmetric[i][j];
         }
@@ -263,7 +271,8 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
     const value warm = larger(energy, every(0));
     const value pressure = (gamma - real(1)) * density * warm;
     const value sound = root(gamma * (gamma - real(1)) * warm);
-    const value kinematic = h * (settings.quadratic * h * magnitude(mu) + settings.linear * sound * switched_on(mu));  // viscosity over density
+    // viscosity over density
+    const value kinematic = h * (settings.quadratic * h * magnitude(mu) + settings.linear * sound * switched_on(mu));
     const value viscosity = density * kinematic;
     #pragma unroll
     for (int c = 0; c < dimension; ++c)
@@ -279,7 +288,8 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
     rate = determinant > every(0) ? (bound < every(largest) ? bound : every(largest)) : every(largest);
 }
 
-// Of an axis: values and slopes of the nodal functions, values of the Bernstein functions at the points, and the points' weights.
+// Of an axis: values and slopes of the nodal functions, values of the Bernstein functions at the points, and the
+// points' weights.
 __constant__ real basis_table[4][3] = {
     {real(0.80134602936993082), real(0.25844425285419076), real(-0.059790282224121687)},
     {real(0.22778407679095208), real(0.88441289000295209), real(-0.11219696679390416)},
@@ -298,8 +308,10 @@ __constant__ real bernstein_table[4][2] = {
     {real(0.33000947820757187), real(0.66999052179242813)},
     {real(0.069431844202973769), real(0.93056815579702623)},
 };
-__constant__ real weight_table[4] = {real(0.17392742256872687), real(0.32607257743127305), real(0.32607257743127305), real(0.17392742256872687)};
-__constant__ real inverse_weight_table[4] = {real(5.7495246306248982), real(3.0668018999873485), real(3.0668018999873485), real(5.7495246306248982)};
+__constant__ real weight_table[4] =
+    {real(0.17392742256872687), real(0.32607257743127305), real(0.32607257743127305), real(0.17392742256872687)};
+__constant__ real inverse_weight_table[4] =
+    {real(5.7495246306248982), real(3.0668018999873485), real(3.0668018999873485), real(5.7495246306248982)};
 
 enum class Table { basis, slope, bernstein };
 template <Table table>
@@ -307,8 +319,7 @@ constexpr int length_of = table == Table::bernstein ? energies_along : nodes_alo
 
 template <Table table>
 __device__ __forceinline__
-real entry(int point, int i)
-{
+real entry(int point, int i) {
     if constexpr (table == Table::basis)
         return basis_table[point][i];
     else if constexpr (table == Table::slope)
@@ -317,15 +328,16 @@ real entry(int point, int i)
         return bernstein_table[point][i];
 }
 
-// Contracts lines of an array along one axis with two tables: to(place, sum over i of first(q, i) from(i), the same of second). Neighbours of a line lie
-// `inner` apart, and there are `outer` times `inner` lines, which the team deals out in turn.
+// Contracts lines of an array along one axis with two tables: to(place, sum over i of first(q, i) from(i), the same of
+// second). Neighbours of a line lie `inner` apart, and there are `outer` times `inner` lines, which the team deals out
+// in turn.
 template <Table first, Table second, int inner, int outer, typename From, typename To>
 __device__ __forceinline__
-void to_points(int lane, From from, To to)
-{
+void to_points(int lane, From from, To to) {
     constexpr int length = length_of<first>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (length * inner) + line % inner, target = line / inner * (points_along * inner) + line % inner;
+        const int start = line / inner * (length * inner) + line % inner,
+            target = line / inner * (points_along * inner) + line % inner;
         value held[length];
         #pragma unroll
         for (int i = 0; i < length; ++i) held[i] = from(start + i * inner);
@@ -345,11 +357,11 @@ void to_points(int lane, From from, To to)
 // The way back: to(place, sum over q of first(q, i) one(q) + second(q, i) two(q)).
 template <Table first, Table second, int inner, int outer, typename One, typename Two, typename To>
 __device__ __forceinline__
-void from_points(int lane, One one, Two two, To to)
-{
+void from_points(int lane, One one, Two two, To to) {
     constexpr int length = length_of<first>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner, target = line / inner * (length * inner) + line % inner;
+        const int start = line / inner * (points_along * inner) + line % inner,
+            target = line / inner * (length * inner) + line % inner;
         value sum[length];
         #pragma unroll
         for (int i = 0; i < length; ++i) sum[i] = every(0);
@@ -367,11 +379,11 @@ void from_points(int lane, One one, Two two, To to)
 // The same with one array.
 template <Table table, int inner, int outer, typename From, typename To>
 __device__ __forceinline__
-void from_points(int lane, From from, To to)
-{
+void from_points(int lane, From from, To to) {
     constexpr int length = length_of<table>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner, target = line / inner * (length * inner) + line % inner;
+        const int start = line / inner * (points_along * inner) + line % inner,
+            target = line / inner * (length * inner) + line % inner;
         value sum[length];
         #pragma unroll
         for (int i = 0; i < length; ++i) sum[i] = every(0);
@@ -388,19 +400,19 @@ void from_points(int lane, From from, To to)
 
 // Where number i of [field][node along the last axis][column] lies in [field][axis][node][column].
 __device__ __forceinline__
-int plane(int i, int axis)
-{
-    return i / (nodes_along * columns) * (dimension * nodes_along * columns) + axis * (nodes_along * columns) + i % (nodes_along * columns);
+int plane(int i, int axis) {
+    return i / (nodes_along * columns) * (dimension * nodes_along * columns) + axis * (nodes_along * columns)
+        + i % (nodes_along * columns);
 }
 
-// Nodal values of `fields` fields, from(field, node) in one row, summed along all axes but the last: planes[field][axis][node][column] is what becomes
-// the derivative along `axis`. `lines` is for half-way results.
+// Nodal values of `fields` fields, from(field, node) in one row, summed along all axes but the last:
+// planes[field][axis][node][column] is what becomes the derivative along `axis`. `lines` is for half-way results.
 template <int fields, typename From>
 __device__ __forceinline__
-void gather_planes(int lane, From from, value* lines, value* planes)
-{
+void gather_planes(int lane, From from, value* lines, value* planes) {
     constexpr int half = fields * nodes_along * nodes_along * points_along;
-    to_points<Table::basis, Table::slope, 1, fields * nodes_along * nodes_along>(lane, from, [&](int i, value held, value slope) {
+    to_points<Table::basis, Table::slope, 1,
+        fields * nodes_along * nodes_along>(lane, from, [&](int i, value held, value slope) {
         lines[i] = held;
         lines[half + i] = slope;
     });
@@ -419,8 +431,7 @@ void gather_planes(int lane, From from, value* lines, value* planes)
 // The same for energies: energy_plane[coefficient along the last axis][column].
 template <typename From>
 __device__ __forceinline__
-void gather_energy(int lane, From from, value* lines, value* energy_plane)
-{
+void gather_energy(int lane, From from, value* lines, value* energy_plane) {
     to_points<Table::bernstein, Table::bernstein, 1, energies_along * energies_along>(
         lane, from, [&](int i, value held, value) { lines[i] = held; });
     barrier();
@@ -432,8 +443,7 @@ void gather_energy(int lane, From from, value* lines, value* energy_plane)
 // Derivatives of `fields` fields along the reference axes at points [q, q + count) of a column.
 template <int fields, int count>
 __device__ __forceinline__
-void derivatives(const value* planes, int column, int q, value (&result)[count][fields][dimension])
-{
+void derivatives(const value* planes, int column, int q, value (&result)[count][fields][dimension]) {
     #pragma unroll
     for (int f = 0; f < fields; ++f)
         #pragma unroll
@@ -444,14 +454,21 @@ void derivatives(const value* planes, int column, int q, value (&result)[count][
             for (int i = 0; i < nodes_along; ++i) {
                 const value held = planes[((f * dimension + g) * nodes_along + i) * columns + column];
                 #pragma unroll
-                for (int s = 0; s < count; ++s) result[s][f][g] += (g == dimension - 1 ? slope_table : basis_table)[q + s][i] * held;
+                for (int s = 0; s < count; ++s)
+                    result[s][f][g] += (g == dimension - 1 ? slope_table : basis_table)[q + s][i] * held;
             }
         }
 }
 
-// Kernel 3: derivatives of positions and velocities at the points, as products with a matrix of all nodes and points. A thread has a point.
+// Kernel 3: derivatives of positions and velocities at the points, as products with a matrix of all nodes and points. A
+// thread has a point.
 extern "C" __global__ void __launch_bounds__(dense_threads)
-corner_force_gradients(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e, const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma, const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work, real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a, real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes, const real* __restrict__ bernstein_rows, int first, int last) {
+corner_force_gradients(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+    const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
+    const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work,
+    real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a,
+    real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes,
+    const real* __restrict__ bernstein_rows, int first, int last) {
     constexpr int zones_here = dense_threads > points ? dense_threads / points : 1;
     const long long block_first = first + (long long)blockIdx.x * zones_here;
     for (int item = threadIdx.x; item < zones_here * points; item += dense_threads) {
@@ -480,7 +497,12 @@ corner_force_gradients(const real* __restrict__ x, const real* __restrict__ v, c
 
 // The physics at the points.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-corner_force_points(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e, const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma, const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work, real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a, real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes, const real* __restrict__ bernstein_rows, int first, int last) {
+corner_force_points(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+    const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
+    const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work,
+    real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a,
+    real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes,
+    const real* __restrict__ bernstein_rows, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
     const int lane = threadIdx.x % team;
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
@@ -497,7 +519,8 @@ corner_force_points(const real* __restrict__ x, const real* __restrict__ v, cons
         for (int item = lane; item < columns * splits; item += team) {
             const int column = item % columns, begin = item / columns * (points_along / splits);
             const real weight_across = weight_table[column % points_along] * weight_table[column / points_along];
-            const real inverse_across = inverse_weight_table[column % points_along] * inverse_weight_table[column / points_along];
+            const real inverse_across =
+                inverse_weight_table[column % points_along] * inverse_weight_table[column / points_along];
             #pragma unroll 1
             for (int q = begin; q < begin + points_along / splits; q += points_per_pass) {
                 asm volatile("" ::: "memory");  // sums of the column are read again
@@ -506,21 +529,25 @@ corner_force_points(const real* __restrict__ x, const real* __restrict__ v, cons
                 for (int i = 0; i < points_per_pass * 2 * dimension * dimension; ++i) {
                     constexpr int per_point = 2 * dimension * dimension;
                     fields[i / per_point][i % per_point / dimension][i % dimension] =
-                        fetch<gradient_words>(gradients, at, i % per_point * points + (q + i / per_point) * columns + column);
+                        fetch<gradient_words>(gradients, at,
+                            i % per_point * points + (q + i / per_point) * columns + column);
                 }
                 #pragma unroll
                 for (int s = 0; s < points_per_pass; ++s) {
                     const int point = (q + s) * columns + column;
                     value energy = every(0);
                     #pragma unroll
-                    for (int j = 0; j < energies_along; ++j) energy += bernstein_table[q + s][j] * energy_plane[j * columns + column];
+                    for (int j = 0; j < energies_along; ++j)
+                        energy += bernstein_table[q + s][j] * energy_plane[j * columns + column];
                     value initial[dimension][dimension], made[dimension][dimension], bound;
                     #pragma unroll
                     for (int g = 0; g < dimension; ++g)
                         #pragma unroll
                         for (int c = 0; c < dimension; ++c)
-                            initial[g][c] = fetch<stress_words>(initial_inverse, at, (g * dimension + c) * points + point);
-                    physics(fields[s], initial, energy, fetch<points>(mass, at, point), gamma_here, shared_by_all, weight_across * weight_table[q + s],
+                            initial[g][c] =
+                                fetch<stress_words>(initial_inverse, at, (g * dimension + c) * points + point);
+                    physics(fields[s], initial, energy, fetch<points>(mass, at, point), gamma_here, shared_by_all,
+                        weight_across * weight_table[q + s],
                             inverse_across * inverse_weight_table[q + s], made, bound);
                     rate = larger(rate, bound);
                     #pragma unroll
@@ -542,7 +569,12 @@ corner_force_points(const real* __restrict__ x, const real* __restrict__ v, cons
 
 // Kernels 4 to 6: the columns of A, one for each point: stress times gradients of the basis. Threads follow the rows.
 extern "C" __global__ void __launch_bounds__(dense_threads)
-corner_force_columns(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e, const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma, const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work, real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a, real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes, const real* __restrict__ bernstein_rows, int first, int last) {
+corner_force_columns(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+    const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
+    const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work,
+    real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a,
+    real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes,
+    const real* __restrict__ bernstein_rows, int first, int last) {
     constexpr int words = points * vector_words, zones_here = dense_threads > words ? dense_threads / words : 1;
     const long long block_first = first + (long long)blockIdx.x * zones_here;
     for (int item = threadIdx.x; item < zones_here * words; item += dense_threads) {
@@ -550,14 +582,21 @@ corner_force_columns(const real* __restrict__ x, const real* __restrict__ v, con
         if (zone >= last) return;
         const int q = item / vector_words % points, row = item % vector_words;
         const real* const of_zone = stress + zone * stress_words + row / nodes * (dimension * points) + q;
-        const real a = of_zone[0 * points] * point_slopes[(0 * points + q) * nodes + row % nodes] + of_zone[1 * points] * point_slopes[(1 * points + q) * nodes + row % nodes] + of_zone[2 * points] * point_slopes[(2 * points + q) * nodes + row % nodes];
+        const real a = of_zone[0 * points] * point_slopes[(0 * points + q) * nodes + row % nodes]
+            + of_zone[1 * points] * point_slopes[(1 * points + q) * nodes + row % nodes]
+            + of_zone[2 * points] * point_slopes[(2 * points + q) * nodes + row % nodes];
         column_of_a[zone * words + q * vector_words + row] = a;
     }
 }
 
 // Kernel 7: F = A B^T. A thread accumulates some rows and columns of F.
 extern "C" __global__ void __launch_bounds__(corner_threads)
-corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e, const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma, const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work, real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a, real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes, const real* __restrict__ bernstein_rows, int first, int last) {
+corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+    const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
+    const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work,
+    real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a,
+    real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes,
+    const real* __restrict__ bernstein_rows, int first, int last) {
     const int slot = blockIdx.y * corner_threads + threadIdx.x;
     const long long zone = first + (long long)blockIdx.x * corner_zones + slot / threads_per_zone;
     if (slot >= corner_zones * threads_per_zone || zone >= last) return;
@@ -567,7 +606,8 @@ corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, cons
     for (int q = 0; q < points; ++q) {
         real by[columns_per_thread];
         #pragma unroll
-        for (int j = 0; j < columns_per_thread; ++j) by[j] = bernstein_rows[q * energies + group * columns_per_thread + j];
+        for (int j = 0; j < columns_per_thread; ++j)
+            by[j] = bernstein_rows[q * energies + group * columns_per_thread + j];
         #pragma unroll
         for (int s = 0; s < rows_per_thread; ++s) {
             const int wanted = start + s * row_threads, row = wanted < vector_words ? wanted : vector_words - 1;
@@ -589,7 +629,12 @@ corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, cons
 
 // Kernel 8: F.1. A thread has a row.
 extern "C" __global__ void __launch_bounds__(dense_threads)
-corner_force_sums(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e, const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma, const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work, real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a, real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes, const real* __restrict__ bernstein_rows, int first, int last) {
+corner_force_sums(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+    const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
+    const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work,
+    real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a,
+    real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes,
+    const real* __restrict__ bernstein_rows, int first, int last) {
     constexpr int zones_here = dense_threads > vector_words ? dense_threads / vector_words : 1;
     const long long block_first = first + (long long)blockIdx.x * zones_here;
     for (int item = threadIdx.x; item < zones_here * vector_words; item += dense_threads) {
@@ -604,7 +649,12 @@ corner_force_sums(const real* __restrict__ x, const real* __restrict__ v, const 
 
 // Kernel 10: F^T w. A warp has a column at a time.
 extern "C" __global__ void __launch_bounds__(dense_threads)
-corner_force_products(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e, const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma, const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work, real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a, real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes, const real* __restrict__ bernstein_rows, int first, int last) {
+corner_force_products(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+    const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
+    const real* __restrict__ settings, const real* __restrict__ w, real* __restrict__ force, real* __restrict__ work,
+    real* __restrict__ dt, real* __restrict__ gradients, real* __restrict__ stress, real* __restrict__ column_of_a,
+    real* __restrict__ corner, const real* __restrict__ node_slopes, const real* __restrict__ point_slopes,
+    const real* __restrict__ bernstein_rows, int first, int last) {
     constexpr int warps = dense_threads / 32, zones_here = warps > energies ? warps / energies : 1;
     const long long block_first = first + (long long)blockIdx.x * zones_here;
     const int lane = threadIdx.x % 32;
@@ -613,7 +663,8 @@ corner_force_products(const real* __restrict__ x, const real* __restrict__ v, co
         if (zone >= last) return;
         const int j = item % energies;
         real sum = 0;
-        for (int row = lane; row < vector_words; row += 32) sum += corner[zone * corner_words + j * vector_words + row] * w[zone * vector_words + row];
+        for (int row = lane; row < vector_words; row += 32)
+            sum += corner[zone * corner_words + j * vector_words + row] * w[zone * vector_words + row];
         for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, apart);
         if (lane == 0) work[zone * energies + j] = sum;
     }

@@ -1,5 +1,7 @@
 // corner_force: corner, Q4-Q3 in 3D, f64
-// hone emit corner_force result=corner dimension=3 order=4 precision=f64 zones=10000 --target cuda --config form=factorised,gradients=fused,decomposition=closed,zones_per_block=1,splits=2,points_per_pass=1,rows_per_thread=1,columns_per_thread=1,min_blocks=1
+// hone emit corner_force result=corner dimension=3 order=4 precision=f64 zones=10000 --target cuda --config
+//     form=factorised,gradients=fused,decomposition=closed,zones_per_block=1,splits=2,points_per_pass=1,
+//     rows_per_thread=1,columns_per_thread=1,min_blocks=1
 // The same text serves any number of zones.
 // per zone: 1613728 operations sum-factorised, 242488 bytes (compulsory); this form executes 1613728 operations
 using real = double;
@@ -14,7 +16,8 @@ constexpr int points_per_pass = 1;  // of a column, whose derivatives a thread s
 constexpr int splits = 2;  // threads that share a column of points
 constexpr int together = 3;  // components whose sums a zone makes at a time
 constexpr real smallest = 1e-290, largest = 1.7976931348623157e+308;  // below and above which squares or inverses fail
-constexpr int team = columns * splits, zones_per_block = 1, threads_per_block = team * zones_per_block, blocks_per_multiprocessor = 1;
+constexpr int team = columns * splits, zones_per_block = 1, threads_per_block = team * zones_per_block,
+    blocks_per_multiprocessor = 1;
 
 // What a thread computes with: a number of one zone.
 using value = real;
@@ -54,14 +57,14 @@ __device__ __forceinline__ value scale_of(value a) {
 }
 __device__ __forceinline__ void barrier() { __syncthreads(); }
 
-// A symmetric matrix without its mean and scaled to a determinant of 2 half, |half| <= 1: the eigenvalues are mean + spread times those of it.
+// A symmetric matrix without its mean and scaled to a determinant of 2 half, |half| <= 1: the eigenvalues are mean +
+// spread times those of it.
 struct Deviator {
     value entry[3][3], mean, spread, half;
 };
 
 __device__ __forceinline__
-Deviator deviator_of(const value (&matrix)[3][3])
-{
+Deviator deviator_of(const value (&matrix)[3][3]) {
     Deviator result;
     value scale = every(0);
     #pragma unroll
@@ -74,7 +77,8 @@ Deviator deviator_of(const value (&matrix)[3][3])
     const value d = by * matrix[0][1], e = by * matrix[0][2], f = by * matrix[1][2];
     const value squares = (a * a + b * b + c * c + real(2) * (d * d + e * e + f * f)) * real(1.0 / 6);
     const value part = squares > every(smallest) ? inverse_root(squares) : every(0);
-    const value entry[3][3] = {{part * a, part * d, part * e}, {part * d, part * b, part * f}, {part * e, part * f, part * c}};
+    const value entry[3][3] =
+        {{part * a, part * d, part * e}, {part * d, part * b, part * f}, {part * e, part * f, part * c}};
     #pragma unroll
     for (int i = 0; i < 3; ++i)
         #pragma unroll
@@ -87,11 +91,11 @@ Deviator deviator_of(const value (&matrix)[3][3])
     return result;
 }
 
-// The eigenvalue that lies apart from the two others, of the deviator times the sign of `half`: the root between sqrt(3) and 2 of b^3 - 3 b = 2 r, by
-// Halley's method from a parabola that is within 0.003. No root of a larger magnitude, no trigonometry, no loss of digits where eigenvalues meet.
+// The eigenvalue that lies apart from the two others, of the deviator times the sign of `half`: the root between
+// sqrt(3) and 2 of b^3 - 3 b = 2 r, by Halley's method from a parabola that is within 0.003. No root of a larger
+// magnitude, no trigonometry, no loss of digits where eigenvalues meet.
 __device__ __forceinline__
-value separate_eigenvalue(value half)
-{
+value separate_eigenvalue(value half) {
     const value r = smaller(magnitude(half), every(1));
     value b = real(1.7320508075688772) + r * (real(1.0 / 3) - real(0.0653841409022) * r);
     #pragma unroll
@@ -104,8 +108,7 @@ value separate_eigenvalue(value half)
 
 // An eigenvector of unit length: the largest of the products of rows of matrix - eigenvalue.
 __device__ __forceinline__
-void separate_eigenvector(const value (&entry)[3][3], value eigenvalue, value (&normal)[3])
-{
+void separate_eigenvector(const value (&entry)[3][3], value eigenvalue, value (&normal)[3]) {
     const value a = entry[0][0] - eigenvalue, b = entry[1][1] - eigenvalue, c = entry[2][2] - eigenvalue;
     const value d = entry[0][1], e = entry[0][2], f = entry[1][2];
     const value products[3][3] = {{d * f - e * b, e * d - a * f, a * b - d * d},
@@ -116,7 +119,8 @@ void separate_eigenvector(const value (&entry)[3][3], value eigenvalue, value (&
     for (int i = 0; i < 3; ++i) normal[i] = every(0);
     #pragma unroll
     for (int i = 0; i < 3; ++i) {
-        const value square = products[i][0] * products[i][0] + products[i][1] * products[i][1] + products[i][2] * products[i][2];
+        const value square = products[i][0] * products[i][0] + products[i][1] * products[i][1]
+            + products[i][2] * products[i][2];
         #pragma unroll
         for (int j = 0; j < 3; ++j) normal[j] = square > length ? products[i][j] : normal[j];
         length = larger(length, square);
@@ -128,22 +132,23 @@ void separate_eigenvector(const value (&entry)[3][3], value eigenvalue, value (&
     for (int i = 1; i < 3; ++i) normal[i] = by * normal[i];
 }
 
-// Smallest eigenvalue of a symmetric matrix, with an eigenvector of no particular length: either it is the one that lies apart, or the smaller one of
-// the 2 x 2 matrix that is left across that one's direction.
+// Smallest eigenvalue of a symmetric matrix, with an eigenvector of no particular length: either it is the one that
+// lies apart, or the smaller one of the 2 x 2 matrix that is left across that one's direction.
 // Source of the deflation: D. Eberly, A Robust Eigensolver for 3 x 3 Symmetric Matrices, Geometric Tools 2014.
 __device__ __forceinline__
-value smallest_eigenpair(const value (&matrix)[3][3], value (&direction)[3])
-{
+value smallest_eigenpair(const value (&matrix)[3][3], value (&direction)[3]) {
     const Deviator of = deviator_of(matrix);
     const value sign = of.half < every(0) ? every(-1) : every(1);
     const value apart = sign * separate_eigenvalue(of.half);
     value normal[3];
     separate_eigenvector(of.entry, apart, normal);
     const value first = magnitude(normal[0]), second = magnitude(normal[1]);
-    const value x = first > second ? -normal[2] : every(0), y = first > second ? every(0) : normal[2], z = first > second ? normal[0] : -normal[1];
+    const value x = first > second ? -normal[2] : every(0), y = first > second ? every(0) : normal[2],
+        z = first > second ? normal[0] : -normal[1];
     const value by = inverse_root(x * x + y * y + z * z);
     const value u[3] = {by * x, by * y, by * z};
-    const value w[3] = {normal[1] * u[2] - normal[2] * u[1], normal[2] * u[0] - normal[0] * u[2], normal[0] * u[1] - normal[1] * u[0]};
+    const value w[3] =
+        {normal[1] * u[2] - normal[2] * u[1], normal[2] * u[0] - normal[0] * u[2], normal[0] * u[1] - normal[1] * u[0]};
     value uu = every(0), uw = every(0), ww = every(0);
     #pragma unroll
     for (int i = 0; i < 3; ++i) {
@@ -164,8 +169,7 @@ value smallest_eigenpair(const value (&matrix)[3][3], value (&direction)[3])
 
 // 1 / (smallest singular value): the adjugate's largest one over the determinant's magnitude.
 __device__ __forceinline__
-value inverse_singular_value(const value (&)[3][3], const value (&adjugate)[3][3], value inverse_determinant)
-{
+value inverse_singular_value(const value (&)[3][3], const value (&adjugate)[3][3], value inverse_determinant) {
     value scale = every(0), negative[3][3], direction[3];
     #pragma unroll
     for (int i = 0; i < 3; ++i)
@@ -176,7 +180,8 @@ value inverse_singular_value(const value (&)[3][3], const value (&adjugate)[3][3
     for (int i = 0; i < 3; ++i)
         #pragma unroll
         for (int j = i; j < 3; ++j) {
-            const value sum = adjugate[i][0] * by * (adjugate[j][0] * by) + adjugate[i][1] * by * (adjugate[j][1] * by) +
+            const value sum = adjugate[i][0] * by * (adjugate[j][0] * by)
+                + adjugate[i][1] * by * (adjugate[j][1] * by) +
                               adjugate[i][2] * by * (adjugate[j][2] * by);
             negative[i][j] = negative[j][i] = -sum;
         }
@@ -205,20 +210,22 @@ value adjugate_of(const value (&m)[3][3], value (&adjugate)[3][3]) {
 
 // Smooth step of the viscosity: none where the fluid expands by more than a hair.
 __device__ __forceinline__
-value switched_on(value mu)
-{
+value switched_on(value mu) {
     constexpr real hair = real(1e-12);
     const value y = smaller(larger((mu - hair) * (real(0.5) / hair), every(0)), every(1));
     return real(1) - (real(3) - real(2) * y) * y * y;
 }
 
-// The physics at a point. `fields` are the derivatives of position and velocity along the reference axes, `initial` the inverse of the Jacobian at the
-// start, [axis][component]. Gives weight |J| sigma J^-T and the bound on 1 / dt without cfl, the largest number where the zone is inside out.
+// The physics at a point. `fields` are the derivatives of position and velocity along the reference axes, `initial` the
+// inverse of the Jacobian at the start, [axis][component]. Gives weight |J| sigma J^-T and the bound on 1 / dt without
+// cfl, the largest number where the zone is inside out.
 __device__ __forceinline__
-void physics(const value (&fields)[2 * dimension][dimension], const value (&initial)[dimension][dimension], value energy, value mass, value gamma,
-             const Settings& settings, real weight, real inverse_weight, value (&stress)[dimension][dimension], value& rate)
-{
-    value jacobian[dimension][dimension], adjugate[dimension][dimension], symmetric[dimension][dimension], direction[dimension];
+void physics(const value (&fields)[2 * dimension][dimension], const value (&initial)[dimension][dimension],
+    value energy, value mass, value gamma,
+             const Settings& settings, real weight, real inverse_weight, value (&stress)[dimension][dimension],
+                 value& rate) {
+    value jacobian[dimension][dimension], adjugate[dimension][dimension], symmetric[dimension][dimension],
+        direction[dimension];
     #pragma unroll
     for (int c = 0; c < dimension; ++c)
         #pragma unroll
@@ -231,7 +238,8 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
         for (int j = i; j < dimension; ++j) {
             value sum = every(0);
             #pragma unroll
-            for (int g = 0; g < dimension; ++g) sum += fields[dimension + i][g] * adjugate[g][j] + fields[dimension + j][g] * adjugate[g][i];
+            for (int g = 0; g < dimension; ++g)
+                sum += fields[dimension + i][g] * adjugate[g][j] + fields[dimension + j][g] * adjugate[g][i];
             symmetric[i][j] = real(0.5) * inverse * sum;
             symmetric[j][i] = symmetric[i][j];
         }
@@ -259,7 +267,8 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
     const value warm = larger(energy, every(0));
     const value pressure = (gamma - real(1)) * density * warm;
     const value sound = root(gamma * (gamma - real(1)) * warm);
-    const value kinematic = h * (settings.quadratic * h * magnitude(mu) + settings.linear * sound * switched_on(mu));  // viscosity over density
+    // viscosity over density
+    const value kinematic = h * (settings.quadratic * h * magnitude(mu) + settings.linear * sound * switched_on(mu));
     const value viscosity = density * kinematic;
     #pragma unroll
     for (int c = 0; c < dimension; ++c)
@@ -275,26 +284,43 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
     rate = determinant > every(0) ? (bound < every(largest) ? bound : every(largest)) : every(largest);
 }
 
-// Of an axis: values and slopes of the nodal functions, values of the Bernstein functions at the points, and the points' weights.
+// Of an axis: values and slopes of the nodal functions, values of the Bernstein functions at the points, and the
+// points' weights.
 __constant__ real basis_table[8][5] = {
-    {real(0.81300421747373819), real(0.24647125080441815), real(-0.089652136940518157), real(0.046645923980385619), real(-0.016469255318023901)},
-    {real(0.25813256449143979), real(0.86238472418810241), real(-0.17568875682313084), real(0.084385016841762001), real(-0.029213548698173362)},
-    {real(-0.10689988605107047), real(0.91656405518168094), real(0.25736709595992768), real(-0.10027902238836742), real(0.033247757297829098)},
-    {real(-0.075014685489617969), real(0.30331312945985917), real(0.89048092031084358), real(-0.17053920912197271), real(0.051759844840887741)},
-    {real(0.051759844840887768), real(-0.17053920912197279), real(0.89048092031084358), real(0.30331312945985944), real(-0.07501468548961801)},
-    {real(0.033247757297829098), real(-0.10027902238836742), real(0.25736709595992763), real(0.91656405518168105), real(-0.10689988605107047)},
-    {real(-0.029213548698173383), real(0.084385016841762028), real(-0.1756887568231309), real(0.86238472418810219), real(0.25813256449144006)},
-    {real(-0.016469255318023863), real(0.046645923980385515), real(-0.089652136940517962), real(0.24647125080441756), real(0.81300421747373885)},
+    {real(0.81300421747373819), real(0.24647125080441815), real(-0.089652136940518157), real(0.046645923980385619),
+        real(-0.016469255318023901)},
+    {real(0.25813256449143979), real(0.86238472418810241), real(-0.17568875682313084), real(0.084385016841762001),
+        real(-0.029213548698173362)},
+    {real(-0.10689988605107047), real(0.91656405518168094), real(0.25736709595992768), real(-0.10027902238836742),
+        real(0.033247757297829098)},
+    {real(-0.075014685489617969), real(0.30331312945985917), real(0.89048092031084358), real(-0.17053920912197271),
+        real(0.051759844840887741)},
+    {real(0.051759844840887768), real(-0.17053920912197279), real(0.89048092031084358), real(0.30331312945985944),
+        real(-0.07501468548961801)},
+    {real(0.033247757297829098), real(-0.10027902238836742), real(0.25736709595992763), real(0.91656405518168105),
+        real(-0.10689988605107047)},
+    {real(-0.029213548698173383), real(0.084385016841762028), real(-0.1756887568231309), real(0.86238472418810219),
+        real(0.25813256449144006)},
+    {real(-0.016469255318023863), real(0.046645923980385515), real(-0.089652136940517962), real(0.24647125080441756),
+        real(0.81300421747373885)},
 };
 __constant__ real slope_table[8][5] = {
-    {real(-8.8496508704966601), real(11.343486898200998), real(-3.7261711417919372), real(1.8993415954176482), real(-0.66700648133004414)},
-    {real(-4.9264409191107355), real(4.1690844366715796), real(1.18386267218347), real(-0.66417877109726475), real(0.23767258135295069)},
-    {real(-0.92767568930933364), real(-2.3794728044096689), real(4.2977477152753503), real(-1.4628588279078925), real(0.47225960635154346)},
-    {real(0.80529275022413715), real(-3.8005626510627319), real(2.3305797501688605), real(1.0060905857367755), real(-0.3414004350670406)},
-    {real(0.34140043506704032), real(-1.006090585736775), real(-2.3305797501688614), real(3.8005626510627328), real(-0.80529275022413704)},
-    {real(-0.47225960635154346), real(1.4628588279078925), real(-4.2977477152753512), real(2.3794728044096685), real(0.92767568930933364)},
-    {real(-0.23767258135295027), real(0.66417877109726364), real(-1.1838626721834677), real(-4.169084436671584), real(4.926440919110739)},
-    {real(0.66700648133004503), real(-1.8993415954176509), real(3.7261711417919416), real(-11.343486898201004), real(8.8496508704966654)},
+    {real(-8.8496508704966601), real(11.343486898200998), real(-3.7261711417919372), real(1.8993415954176482),
+        real(-0.66700648133004414)},
+    {real(-4.9264409191107355), real(4.1690844366715796), real(1.18386267218347), real(-0.66417877109726475),
+        real(0.23767258135295069)},
+    {real(-0.92767568930933364), real(-2.3794728044096689), real(4.2977477152753503), real(-1.4628588279078925),
+        real(0.47225960635154346)},
+    {real(0.80529275022413715), real(-3.8005626510627319), real(2.3305797501688605), real(1.0060905857367755),
+        real(-0.3414004350670406)},
+    {real(0.34140043506704032), real(-1.006090585736775), real(-2.3305797501688614), real(3.8005626510627328),
+        real(-0.80529275022413704)},
+    {real(-0.47225960635154346), real(1.4628588279078925), real(-4.2977477152753512), real(2.3794728044096685),
+        real(0.92767568930933364)},
+    {real(-0.23767258135295027), real(0.66417877109726364), real(-1.1838626721834677), real(-4.169084436671584),
+        real(4.926440919110739)},
+    {real(0.66700648133004503), real(-1.8993415954176509), real(3.7261711417919416), real(-11.343486898201004),
+        real(8.8496508704966654)},
 };
 __constant__ real bernstein_table[8][4] = {
     {real(0.94160962902573508), real(0.057223354038143825), real(0.0011591895928120535), real(7.8273433092141578e-06)},
@@ -306,8 +332,12 @@ __constant__ real bernstein_table[8][4] = {
     {real(0.001050840897176364), real(0.027855868364008218), real(0.24613602446001404), real(0.72495726627880142)},
     {real(7.8273433092140917e-06), real(0.001159189592812047), real(0.057223354038143666), real(0.94160962902573508)},
 };
-__constant__ real weight_table[8] = {real(0.050614268145188088), real(0.11119051722668723), real(0.15685332293894369), real(0.181341891689181), real(0.181341891689181), real(0.15685332293894369), real(0.11119051722668723), real(0.050614268145188088)};
-__constant__ real inverse_weight_table[8] = {real(19.757274710195929), real(8.9935726979421453), real(6.3753829454365931), real(5.5144456180814219), real(5.5144456180814219), real(6.3753829454365931), real(8.9935726979421453), real(19.757274710195929)};
+__constant__ real weight_table[8] =
+    {real(0.050614268145188088), real(0.11119051722668723), real(0.15685332293894369), real(0.181341891689181),
+    real(0.181341891689181), real(0.15685332293894369), real(0.11119051722668723), real(0.050614268145188088)};
+__constant__ real inverse_weight_table[8] =
+    {real(19.757274710195929), real(8.9935726979421453), real(6.3753829454365931), real(5.5144456180814219),
+    real(5.5144456180814219), real(6.3753829454365931), real(8.9935726979421453), real(19.757274710195929)};
 
 enum class Table { basis, slope, bernstein };
 template <Table table>
@@ -315,8 +345,7 @@ constexpr int length_of = table == Table::bernstein ? energies_along : nodes_alo
 
 template <Table table>
 __device__ __forceinline__
-real entry(int point, int i)
-{
+real entry(int point, int i) {
     if constexpr (table == Table::basis)
         return basis_table[point][i];
     else if constexpr (table == Table::slope)
@@ -325,15 +354,16 @@ real entry(int point, int i)
         return bernstein_table[point][i];
 }
 
-// Contracts lines of an array along one axis with two tables: to(place, sum over i of first(q, i) from(i), the same of second). Neighbours of a line lie
-// `inner` apart, and there are `outer` times `inner` lines, which the team deals out in turn.
+// Contracts lines of an array along one axis with two tables: to(place, sum over i of first(q, i) from(i), the same of
+// second). Neighbours of a line lie `inner` apart, and there are `outer` times `inner` lines, which the team deals out
+// in turn.
 template <Table first, Table second, int inner, int outer, typename From, typename To>
 __device__ __forceinline__
-void to_points(int lane, From from, To to)
-{
+void to_points(int lane, From from, To to) {
     constexpr int length = length_of<first>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (length * inner) + line % inner, target = line / inner * (points_along * inner) + line % inner;
+        const int start = line / inner * (length * inner) + line % inner,
+            target = line / inner * (points_along * inner) + line % inner;
         value held[length];
         #pragma unroll
         for (int i = 0; i < length; ++i) held[i] = from(start + i * inner);
@@ -353,11 +383,11 @@ void to_points(int lane, From from, To to)
 // The way back: to(place, sum over q of first(q, i) one(q) + second(q, i) two(q)).
 template <Table first, Table second, int inner, int outer, typename One, typename Two, typename To>
 __device__ __forceinline__
-void from_points(int lane, One one, Two two, To to)
-{
+void from_points(int lane, One one, Two two, To to) {
     constexpr int length = length_of<first>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner, target = line / inner * (length * inner) + line % inner;
+        const int start = line / inner * (points_along * inner) + line % inner,
+            target = line / inner * (length * inner) + line % inner;
         value sum[length];
         #pragma unroll
         for (int i = 0; i < length; ++i) sum[i] = every(0);
@@ -375,11 +405,11 @@ void from_points(int lane, One one, Two two, To to)
 // The same with one array.
 template <Table table, int inner, int outer, typename From, typename To>
 __device__ __forceinline__
-void from_points(int lane, From from, To to)
-{
+void from_points(int lane, From from, To to) {
     constexpr int length = length_of<table>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner, target = line / inner * (length * inner) + line % inner;
+        const int start = line / inner * (points_along * inner) + line % inner,
+            target = line / inner * (length * inner) + line % inner;
         value sum[length];
         #pragma unroll
         for (int i = 0; i < length; ++i) sum[i] = every(0);
@@ -396,19 +426,19 @@ void from_points(int lane, From from, To to)
 
 // Where number i of [field][node along the last axis][column] lies in [field][axis][node][column].
 __device__ __forceinline__
-int plane(int i, int axis)
-{
-    return i / (nodes_along * columns) * (dimension * nodes_along * columns) + axis * (nodes_along * columns) + i % (nodes_along * columns);
+int plane(int i, int axis) {
+    return i / (nodes_along * columns) * (dimension * nodes_along * columns) + axis * (nodes_along * columns)
+        + i % (nodes_along * columns);
 }
 
-// Nodal values of `fields` fields, from(field, node) in one row, summed along all axes but the last: planes[field][axis][node][column] is what becomes
-// the derivative along `axis`. `lines` is for half-way results.
+// Nodal values of `fields` fields, from(field, node) in one row, summed along all axes but the last:
+// planes[field][axis][node][column] is what becomes the derivative along `axis`. `lines` is for half-way results.
 template <int fields, typename From>
 __device__ __forceinline__
-void gather_planes(int lane, From from, value* lines, value* planes)
-{
+void gather_planes(int lane, From from, value* lines, value* planes) {
     constexpr int half = fields * nodes_along * nodes_along * points_along;
-    to_points<Table::basis, Table::slope, 1, fields * nodes_along * nodes_along>(lane, from, [&](int i, value held, value slope) {
+    to_points<Table::basis, Table::slope, 1,
+        fields * nodes_along * nodes_along>(lane, from, [&](int i, value held, value slope) {
         lines[i] = held;
         lines[half + i] = slope;
     });
@@ -427,8 +457,7 @@ void gather_planes(int lane, From from, value* lines, value* planes)
 // The same for energies: energy_plane[coefficient along the last axis][column].
 template <typename From>
 __device__ __forceinline__
-void gather_energy(int lane, From from, value* lines, value* energy_plane)
-{
+void gather_energy(int lane, From from, value* lines, value* energy_plane) {
     to_points<Table::bernstein, Table::bernstein, 1, energies_along * energies_along>(
         lane, from, [&](int i, value held, value) { lines[i] = held; });
     barrier();
@@ -440,8 +469,7 @@ void gather_energy(int lane, From from, value* lines, value* energy_plane)
 // Derivatives of `fields` fields along the reference axes at points [q, q + count) of a column.
 template <int fields, int count>
 __device__ __forceinline__
-void derivatives(const value* planes, int column, int q, value (&result)[count][fields][dimension])
-{
+void derivatives(const value* planes, int column, int q, value (&result)[count][fields][dimension]) {
     #pragma unroll
     for (int f = 0; f < fields; ++f)
         #pragma unroll
@@ -452,14 +480,18 @@ void derivatives(const value* planes, int column, int q, value (&result)[count][
             for (int i = 0; i < nodes_along; ++i) {
                 const value held = planes[((f * dimension + g) * nodes_along + i) * columns + column];
                 #pragma unroll
-                for (int s = 0; s < count; ++s) result[s][f][g] += (g == dimension - 1 ? slope_table : basis_table)[q + s][i] * held;
+                for (int s = 0; s < count; ++s)
+                    result[s][f][g] += (g == dimension - 1 ? slope_table : basis_table)[q + s][i] * held;
             }
         }
 }
 
 // The physics at the points; F.1, axis by axis.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-corner_force_points(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e, const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma, const real* __restrict__ settings, real* __restrict__ corner, real* __restrict__ force, real* __restrict__ dt, real* __restrict__ stress, int first, int last) {
+corner_force_points(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+    const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
+    const real* __restrict__ settings, real* __restrict__ corner, real* __restrict__ force, real* __restrict__ dt,
+    real* __restrict__ stress, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
     const int lane = threadIdx.x % team;
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
@@ -482,7 +514,8 @@ corner_force_points(const real* __restrict__ x, const real* __restrict__ v, cons
         for (int item = lane; item < columns * splits; item += team) {
             const int column = item % columns, begin = item / columns * (points_along / splits);
             const real weight_across = weight_table[column % points_along] * weight_table[column / points_along];
-            const real inverse_across = inverse_weight_table[column % points_along] * inverse_weight_table[column / points_along];
+            const real inverse_across =
+                inverse_weight_table[column % points_along] * inverse_weight_table[column / points_along];
             #pragma unroll 1
             for (int q = begin; q < begin + points_along / splits; q += points_per_pass) {
                 asm volatile("" ::: "memory");  // sums of the column are read again
@@ -493,14 +526,17 @@ corner_force_points(const real* __restrict__ x, const real* __restrict__ v, cons
                     const int point = (q + s) * columns + column;
                     value energy = every(0);
                     #pragma unroll
-                    for (int j = 0; j < energies_along; ++j) energy += bernstein_table[q + s][j] * energy_plane[j * columns + column];
+                    for (int j = 0; j < energies_along; ++j)
+                        energy += bernstein_table[q + s][j] * energy_plane[j * columns + column];
                     value initial[dimension][dimension], made[dimension][dimension], bound;
                     #pragma unroll
                     for (int g = 0; g < dimension; ++g)
                         #pragma unroll
                         for (int c = 0; c < dimension; ++c)
-                            initial[g][c] = fetch<stress_words>(initial_inverse, at, (g * dimension + c) * points + point);
-                    physics(fields[s], initial, energy, fetch<points>(mass, at, point), gamma_here, shared_by_all, weight_across * weight_table[q + s],
+                            initial[g][c] =
+                                fetch<stress_words>(initial_inverse, at, (g * dimension + c) * points + point);
+                    physics(fields[s], initial, energy, fetch<points>(mass, at, point), gamma_here, shared_by_all,
+                        weight_across * weight_table[q + s],
                             inverse_across * inverse_weight_table[q + s], made, bound);
                     rate = larger(rate, bound);
                     #pragma unroll
@@ -531,24 +567,30 @@ corner_force_points(const real* __restrict__ x, const real* __restrict__ v, cons
                 planes[i / (2 * words) * (3 * words) + i % (2 * words)] = sum;
             });
         from_points<Table::slope, columns, together>(
-            lane, [&](int i) { return stress_at(stress_start + i / points * (3 * points) + 2 * points + i % points); }, [&](int i, value sum) { planes[plane(i, 2)] = sum; });
+            lane, [&](int i) { return stress_at(stress_start + i / points * (3 * points) + 2 * points + i % points); },
+                [&](int i, value sum) { planes[plane(i, 2)] = sum; });
         barrier();
         // The second: two arrays of lines, for slopes and values along the first.
         constexpr int half = together * nodes_along * nodes_along * points_along;
         from_points<Table::basis, points_along, together * nodes_along>(
             lane, [&](int i) { return planes[plane(i, 0)]; }, [&](int i, value sum) { lines[i] = sum; });
         from_points<Table::slope, Table::basis, points_along, together * nodes_along>(
-            lane, [&](int i) { return planes[plane(i, 1)]; }, [&](int i) { return planes[plane(i, 2)]; }, [&](int i, value sum) { lines[half + i] = sum; });
+            lane, [&](int i) { return planes[plane(i, 1)]; }, [&](int i) { return planes[plane(i, 2)]; },
+                [&](int i, value sum) { lines[half + i] = sum; });
         barrier();
         from_points<Table::slope, Table::basis, 1, together * nodes_along * nodes_along>(
-            lane, [&](int i) { return lines[i]; }, [&](int i) { return lines[half + i]; }, [&](int i, value sum) { put<vector_words>(force, at, force_start + i, sum); });
+            lane, [&](int i) { return lines[i]; }, [&](int i) { return lines[half + i]; },
+                [&](int i, value sum) { put<vector_words>(force, at, force_start + i, sum); });
         if (together < dimension) barrier();
     }
 }
 
 // F, axis by axis.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e, const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma, const real* __restrict__ settings, real* __restrict__ corner, real* __restrict__ force, real* __restrict__ dt, real* __restrict__ stress, int first, int last) {
+corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, const real* __restrict__ e,
+    const real* __restrict__ initial_inverse, const real* __restrict__ mass, const real* __restrict__ gamma,
+    const real* __restrict__ settings, real* __restrict__ corner, real* __restrict__ force, real* __restrict__ dt,
+    real* __restrict__ stress, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
     const int lane = threadIdx.x % team;
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
@@ -558,8 +600,8 @@ corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, cons
     value* const along = buffer + 768;
     const auto stress_at = [&](int i) { return fetch<stress_words>(stress, at, i); };
     constexpr int slab_energies = 4, line_words = 2 * points_along + 1;  // an odd distance: different banks
-    // F, axis by axis, the last one first: for a node and `slab_energies` coefficients there, all columns; then all nodes and coefficients of the second
-    // axis; then those of the first.
+    // F, axis by axis, the last one first: for a node and `slab_energies` coefficients there, all columns; then all
+    // nodes and coefficients of the second axis; then those of the first.
     for (int c = 0; c < dimension; ++c)
         #pragma unroll 1
         for (int iz = 0; iz < nodes_along; ++iz)
@@ -573,7 +615,9 @@ corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, cons
                         for (int s = 0; s < slab_energies; ++s) sum[s] = every(0);
                         #pragma unroll
                         for (int q = 0; q < points_along; ++q) {
-                            const value a = (g == 2 ? slope_table : basis_table)[q][iz] * stress_at((c * dimension + g) * points + q * columns + column);
+                            const value a =
+                                (g == 2 ? slope_table : basis_table)[q][iz]
+                                * stress_at((c * dimension + g) * points + q * columns + column);
                             #pragma unroll
                             for (int s = 0; s < slab_energies; ++s) sum[s] += bernstein_table[q][slab + s] * a;
                         }
@@ -592,7 +636,8 @@ corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, cons
                         #pragma unroll
                         for (int q = 0; q < points_along; ++q) {
                             const value a = basis_table[q][iy] * from[q * points_along];
-                            const value b = slope_table[q][iy] * from[columns + q * points_along] + basis_table[q][iy] * from[2 * columns + q * points_along];
+                            const value b = slope_table[q][iy] * from[columns + q * points_along]
+                                + basis_table[q][iy] * from[2 * columns + q * points_along];
                             #pragma unroll
                             for (int jy = 0; jy < energies_along; ++jy) {
                                 one[jy] += bernstein_table[q][jy] * a;
@@ -601,7 +646,8 @@ corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, cons
                         }
                         #pragma unroll
                         for (int jy = 0; jy < energies_along; ++jy) {
-                            value* const to = along + ((s * nodes_along + iy) * energies_along + jy) * line_words + point;
+                            value* const to = along + ((s * nodes_along + iy) * energies_along + jy) * line_words
+                                + point;
                             to[0] = one[jy];
                             to[points_along] = two[jy];
                         }
@@ -610,7 +656,9 @@ corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, cons
                 barrier();
                 for (int line = lane; line < slab_energies * nodes_along * energies_along; line += team) {
                     const value* const from = along + line * line_words;
-                    const int jz = slab + line / (nodes_along * energies_along), iy = line / energies_along % nodes_along, jy = line % energies_along;
+                    const int jz = slab + line / (nodes_along * energies_along),
+                        iy = line / energies_along % nodes_along,
+                        jy = line % energies_along;
                     #pragma unroll 1
                     for (int ix = 0; ix < nodes_along; ++ix) {
                         value sum[energies_along];
@@ -625,7 +673,8 @@ corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, cons
                         const int row = c * nodes + (iz * nodes_along + iy) * nodes_along + ix;
                         #pragma unroll
                         for (int jx = 0; jx < energies_along; ++jx)
-                            put<corner_words>(corner, at, ((jz * energies_along + jy) * energies_along + jx) * vector_words + row, sum[jx]);
+                            put<corner_words>(corner, at,
+                                ((jz * energies_along + jy) * energies_along + jx) * vector_words + row, sum[jx]);
                     }
                 }
             }

@@ -1,5 +1,6 @@
 // corner_force: energy, Q1-Q0 in 2D, f64
-// hone emit corner_force result=energy dimension=2 order=1 precision=f64 zones=10000 --target cpu --config form=separate,decomposition=closed,lanes=8,points_per_pass=1,threads=all,binding=none
+// hone emit corner_force result=energy dimension=2 order=1 precision=f64 zones=10000 --target cpu --config
+//     form=separate,decomposition=closed,lanes=8,points_per_pass=1,threads=all,binding=none
 // The same text serves any number of zones.
 // per zone: 172 operations sum-factorised, 200 bytes (compulsory); this form executes 172 operations
 #include <cmath>
@@ -28,8 +29,7 @@ struct Place {
 
 // Word number i of the zones in an array of `words` for each.
 template <int words>
-static inline value fetch(const real* array, const Place& at, int i)
-{
+static inline value fetch(const real* array, const Place& at, int i) {
     const real* const from = array + at.zone * words + i;
     value result{};
     for (int lane = 0; lane < lanes; ++lane) result[lane] = from[(lane < at.present ? lane : at.present - 1) * words];
@@ -37,8 +37,7 @@ static inline value fetch(const real* array, const Place& at, int i)
 }
 
 template <int words>
-static inline void put(real* array, const Place& at, int i, value x)
-{
+static inline void put(real* array, const Place& at, int i, value x) {
     real* const to = array + at.zone * words + i;
     for (int lane = 0; lane < at.present; ++lane) to[lane * words] = x[lane];
 }
@@ -47,16 +46,14 @@ static inline value every(real x) { return value{} + x; }
 static inline value larger(value a, value b) { return a > b ? a : b; }
 static inline value smaller(value a, value b) { return a < b ? a : b; }
 static inline value magnitude(value a) { return a < every(0) ? -a : a; }
-static inline value root(value a)
-{
+static inline value root(value a) {
     for (int lane = 0; lane < lanes; ++lane) a[lane] = std::sqrt(a[lane]);
     return a;
 }
 static inline value inverse_root(value a) { return real(1) / root(a); }
 
 // The power of two that makes a positive number one between 1 and 2: exact, and no division.
-static inline value scale_of(value a)
-{
+static inline value scale_of(value a) {
     typedef word words __attribute__((vector_size(lanes * sizeof(word))));
     return (value)(exponent_sum - ((words)a & exponent_bits));
 }
@@ -64,11 +61,11 @@ static inline void barrier() {}
 
 // Smallest eigenvalue of a symmetric matrix, with an eigenvector of no particular length.
 static inline
-value smallest_eigenpair(const value (&matrix)[2][2], value (&direction)[2])
-{
+value smallest_eigenpair(const value (&matrix)[2][2], value (&direction)[2]) {
     const value scale = larger(larger(magnitude(matrix[0][0]), magnitude(matrix[1][1])), magnitude(matrix[0][1]));
     const value by = scale > every(smallest) ? scale_of(scale) : every(0);  // squares of tiny numbers would vanish
-    const value mean = real(0.5) * by * (matrix[0][0] + matrix[1][1]), half = real(0.5) * by * (matrix[0][0] - matrix[1][1]), off = by * matrix[0][1];
+    const value mean = real(0.5) * by * (matrix[0][0] + matrix[1][1]),
+        half = real(0.5) * by * (matrix[0][0] - matrix[1][1]), off = by * matrix[0][1];
     const value radius = root(half * half + off * off);
     // Of the two rows of matrix - eigenvalue, the one without cancellation.
     direction[0] = half >= every(0) ? off : radius - half;
@@ -79,9 +76,9 @@ value smallest_eigenpair(const value (&matrix)[2][2], value (&direction)[2])
 
 // 1 / (smallest singular value): the largest one over the determinant's magnitude.
 static inline
-value inverse_singular_value(const value (&matrix)[2][2], const value (&)[2][2], value inverse_determinant)
-{
-    const value a = matrix[0][0] + matrix[1][1], b = matrix[0][1] - matrix[1][0], c = matrix[0][0] - matrix[1][1], d = matrix[0][1] + matrix[1][0];
+value inverse_singular_value(const value (&matrix)[2][2], const value (&)[2][2], value inverse_determinant) {
+    const value a = matrix[0][0] + matrix[1][1], b = matrix[0][1] - matrix[1][0], c = matrix[0][0] - matrix[1][1],
+        d = matrix[0][1] + matrix[1][0];
     return real(0.5) * (root(a * a + b * b) + root(c * c + d * d)) * magnitude(inverse_determinant);
 }
 
@@ -102,20 +99,22 @@ value adjugate_of(const value (&m)[2][2], value (&adjugate)[2][2]) {
 
 // Smooth step of the viscosity: none where the fluid expands by more than a hair.
 static inline
-value switched_on(value mu)
-{
+value switched_on(value mu) {
     constexpr real hair = real(1e-12);
     const value y = smaller(larger((mu - hair) * (real(0.5) / hair), every(0)), every(1));
     return real(1) - (real(3) - real(2) * y) * y * y;
 }
 
-// The physics at a point. `fields` are the derivatives of position and velocity along the reference axes, `initial` the inverse of the Jacobian at the
-// start, [axis][component]. Gives weight |J| sigma J^-T and the bound on 1 / dt without cfl, the largest number where the zone is inside out.
+// The physics at a point. `fields` are the derivatives of position and velocity along the reference axes, `initial` the
+// inverse of the Jacobian at the start, [axis][component]. Gives weight |J| sigma J^-T and the bound on 1 / dt without
+// cfl, the largest number where the zone is inside out.
 static inline
-void physics(const value (&fields)[2 * dimension][dimension], const value (&initial)[dimension][dimension], value energy, value mass, value gamma,
-             const Settings& settings, real weight, real inverse_weight, value (&stress)[dimension][dimension], value& rate)
-{
-    value jacobian[dimension][dimension], adjugate[dimension][dimension], symmetric[dimension][dimension], direction[dimension];
+void physics(const value (&fields)[2 * dimension][dimension], const value (&initial)[dimension][dimension],
+    value energy, value mass, value gamma,
+             const Settings& settings, real weight, real inverse_weight, value (&stress)[dimension][dimension],
+                 value& rate) {
+    value jacobian[dimension][dimension], adjugate[dimension][dimension], symmetric[dimension][dimension],
+        direction[dimension];
     #pragma GCC unroll 32
     for (int c = 0; c < dimension; ++c)
         #pragma GCC unroll 32
@@ -128,7 +127,8 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
         for (int j = i; j < dimension; ++j) {
             value sum = every(0);
             #pragma GCC unroll 32
-            for (int g = 0; g < dimension; ++g) sum += fields[dimension + i][g] * adjugate[g][j] + fields[dimension + j][g] * adjugate[g][i];
+            for (int g = 0; g < dimension; ++g)
+                sum += fields[dimension + i][g] * adjugate[g][j] + fields[dimension + j][g] * adjugate[g][i];
             symmetric[i][j] = real(0.5) * inverse * sum;
             symmetric[j][i] = symmetric[i][j];
         }
@@ -156,7 +156,8 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
     const value warm = larger(energy, every(0));
     const value pressure = (gamma - real(1)) * density * warm;
     const value sound = root(gamma * (gamma - real(1)) * warm);
-    const value kinematic = h * (settings.quadratic * h * magnitude(mu) + settings.linear * sound * switched_on(mu));  // viscosity over density
+    // viscosity over density
+    const value kinematic = h * (settings.quadratic * h * magnitude(mu) + settings.linear * sound * switched_on(mu));
     const value viscosity = density * kinematic;
     #pragma GCC unroll 32
     for (int c = 0; c < dimension; ++c)
@@ -172,7 +173,8 @@ void physics(const value (&fields)[2 * dimension][dimension], const value (&init
     rate = determinant > every(0) ? (bound < every(largest) ? bound : every(largest)) : every(largest);
 }
 
-// Of an axis: values and slopes of the nodal functions, values of the Bernstein functions at the points, and the points' weights.
+// Of an axis: values and slopes of the nodal functions, values of the Bernstein functions at the points, and the
+// points' weights.
 static constexpr real basis_table[2][2] = {
     {real(0.78867513459481287), real(0.21132486540518713)},
     {real(0.21132486540518713), real(0.78867513459481287)},
@@ -194,8 +196,7 @@ constexpr int length_of = table == Table::bernstein ? energies_along : nodes_alo
 
 template <Table table>
 static inline
-real entry(int point, int i)
-{
+real entry(int point, int i) {
     if constexpr (table == Table::basis)
         return basis_table[point][i];
     else if constexpr (table == Table::slope)
@@ -204,15 +205,16 @@ real entry(int point, int i)
         return bernstein_table[point][i];
 }
 
-// Contracts lines of an array along one axis with two tables: to(place, sum over i of first(q, i) from(i), the same of second). Neighbours of a line lie
-// `inner` apart, and there are `outer` times `inner` lines, which the team deals out in turn.
+// Contracts lines of an array along one axis with two tables: to(place, sum over i of first(q, i) from(i), the same of
+// second). Neighbours of a line lie `inner` apart, and there are `outer` times `inner` lines, which the team deals out
+// in turn.
 template <Table first, Table second, int inner, int outer, typename From, typename To>
 static inline
-void to_points(int lane, From from, To to)
-{
+void to_points(int lane, From from, To to) {
     constexpr int length = length_of<first>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (length * inner) + line % inner, target = line / inner * (points_along * inner) + line % inner;
+        const int start = line / inner * (length * inner) + line % inner,
+            target = line / inner * (points_along * inner) + line % inner;
         value held[length];
         #pragma GCC unroll 32
         for (int i = 0; i < length; ++i) held[i] = from(start + i * inner);
@@ -232,11 +234,11 @@ void to_points(int lane, From from, To to)
 // The way back: to(place, sum over q of first(q, i) one(q) + second(q, i) two(q)).
 template <Table first, Table second, int inner, int outer, typename One, typename Two, typename To>
 static inline
-void from_points(int lane, One one, Two two, To to)
-{
+void from_points(int lane, One one, Two two, To to) {
     constexpr int length = length_of<first>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner, target = line / inner * (length * inner) + line % inner;
+        const int start = line / inner * (points_along * inner) + line % inner,
+            target = line / inner * (length * inner) + line % inner;
         value sum[length];
         #pragma GCC unroll 32
         for (int i = 0; i < length; ++i) sum[i] = every(0);
@@ -254,11 +256,11 @@ void from_points(int lane, One one, Two two, To to)
 // The same with one array.
 template <Table table, int inner, int outer, typename From, typename To>
 static inline
-void from_points(int lane, From from, To to)
-{
+void from_points(int lane, From from, To to) {
     constexpr int length = length_of<table>;
     for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner, target = line / inner * (length * inner) + line % inner;
+        const int start = line / inner * (points_along * inner) + line % inner,
+            target = line / inner * (length * inner) + line % inner;
         value sum[length];
         #pragma GCC unroll 32
         for (int i = 0; i < length; ++i) sum[i] = every(0);
@@ -275,17 +277,16 @@ void from_points(int lane, From from, To to)
 
 // Where number i of [field][node along the last axis][column] lies in [field][axis][node][column].
 static inline
-int plane(int i, int axis)
-{
-    return i / (nodes_along * columns) * (dimension * nodes_along * columns) + axis * (nodes_along * columns) + i % (nodes_along * columns);
+int plane(int i, int axis) {
+    return i / (nodes_along * columns) * (dimension * nodes_along * columns) + axis * (nodes_along * columns)
+        + i % (nodes_along * columns);
 }
 
-// Nodal values of `fields` fields, from(field, node) in one row, summed along all axes but the last: planes[field][axis][node][column] is what becomes
-// the derivative along `axis`. `lines` is for half-way results.
+// Nodal values of `fields` fields, from(field, node) in one row, summed along all axes but the last:
+// planes[field][axis][node][column] is what becomes the derivative along `axis`. `lines` is for half-way results.
 template <int fields, typename From>
 static inline
-void gather_planes(int lane, From from, value* lines, value* planes)
-{
+void gather_planes(int lane, From from, value* lines, value* planes) {
     to_points<Table::basis, Table::slope, 1, fields * nodes_along>(lane, from, [&](int i, value held, value slope) {
         planes[plane(i, 1)] = held;
         planes[plane(i, 0)] = slope;
@@ -296,8 +297,7 @@ void gather_planes(int lane, From from, value* lines, value* planes)
 // The same for energies: energy_plane[coefficient along the last axis][column].
 template <typename From>
 static inline
-void gather_energy(int lane, From from, value* lines, value* energy_plane)
-{
+void gather_energy(int lane, From from, value* lines, value* energy_plane) {
     to_points<Table::bernstein, Table::bernstein, 1, energies_along>(
         lane, from, [&](int i, value held, value) { energy_plane[i] = held; });
     barrier();
@@ -306,8 +306,7 @@ void gather_energy(int lane, From from, value* lines, value* energy_plane)
 // Derivatives of `fields` fields along the reference axes at points [q, q + count) of a column.
 template <int fields, int count>
 static inline
-void derivatives(const value* planes, int column, int q, value (&result)[count][fields][dimension])
-{
+void derivatives(const value* planes, int column, int q, value (&result)[count][fields][dimension]) {
     #pragma GCC unroll 32
     for (int f = 0; f < fields; ++f)
         #pragma GCC unroll 32
@@ -318,7 +317,8 @@ void derivatives(const value* planes, int column, int q, value (&result)[count][
             for (int i = 0; i < nodes_along; ++i) {
                 const value held = planes[((f * dimension + g) * nodes_along + i) * columns + column];
                 #pragma GCC unroll 32
-                for (int s = 0; s < count; ++s) result[s][f][g] += (g == dimension - 1 ? slope_table : basis_table)[q + s][i] * held;
+                for (int s = 0; s < count; ++s)
+                    result[s][f][g] += (g == dimension - 1 ? slope_table : basis_table)[q + s][i] * held;
             }
         }
 }
@@ -351,7 +351,8 @@ corner_force_work(const real* __restrict w, const real* __restrict stress, real*
                             const int point = (q + s) * columns + column;
                             value power = every(0);
                             #pragma GCC unroll 32
-                            for (int i = 0; i < dimension * dimension; ++i) power += stress_at(i * points + point) * fields[s][i / dimension][i % dimension];
+                            for (int i = 0; i < dimension * dimension; ++i)
+                                power += stress_at(i * points + point) * fields[s][i / dimension][i % dimension];
                             powers[point] = power;
                         }
                     }
@@ -361,7 +362,8 @@ corner_force_work(const real* __restrict w, const real* __restrict stress, real*
                     lane, [&](int i) { return powers[i]; }, [&](int i, value sum) { energy_plane[i] = sum; });
                 barrier();
                 from_points<Table::bernstein, 1, energies_along>(
-                    lane, [&](int i) { return energy_plane[i]; }, [&](int i, value sum) { put<energies>(work, at, i, sum); });
+                    lane, [&](int i) { return energy_plane[i]; },
+                        [&](int i, value sum) { put<energies>(work, at, i, sum); });
             }
         }
     }

@@ -1,5 +1,7 @@
 // dg_volume: maxwell_2d_tm, order 5, f64
-// hone emit dg_volume equation=maxwell_2d_tm order=5 precision=f64 arithmetic=strict elements=100000 --target cpu --config form=covariant,fields_per_pass=3,lanes=2,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,unroll=1,threads=all,binding=none
+// hone emit dg_volume equation=maxwell_2d_tm order=5 precision=f64 arithmetic=strict elements=100000 --target cpu
+//     --config form=covariant,fields_per_pass=3,lanes=2,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,
+//     unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 5565 operations, 1040 bytes (compulsory); this form executes 3948 operations
 using real = double;
@@ -16,8 +18,10 @@ typedef real unaligned_vector __attribute__((vector_size(lanes * sizeof(real)), 
 
 static inline vector load(const real* from) { return *reinterpret_cast<const unaligned_vector*>(from); }
 
-// Reads the fields of `present` elements once and leaves them, transformed, in `field`; missing elements of the block are zero.
-static inline void load_fields(const real* __restrict q, const real* __restrict factor, real* __restrict field, int present) {
+// Reads the fields of `present` elements once and leaves them, transformed, in `field`; missing elements of the block
+// are zero.
+static inline void load_fields(const real* __restrict q, const real* __restrict factor, real* __restrict field,
+    int present) {
     for (int e = 0; e < present; ++e) {
         const real* const own = factor + e * factors;
         const real* const source = q + e * (fields * nodes);
@@ -41,9 +45,10 @@ static inline void load_factors(const real* __restrict geometry, real* __restric
     }
 }
 
-// Right-hand sides of `elements_per_tile` elements from `e` on, at the nodes from `n` on: vectors of nodes times broadcast field values,
-// accumulated in registers.
-static inline void tile(const real* __restrict field, const real* __restrict factor, const real* __restrict D, real* __restrict rhs, int e, int n, int present) {
+// Right-hand sides of `elements_per_tile` elements from `e` on, at the nodes from `n` on: vectors of nodes times
+// broadcast field values, accumulated in registers.
+static inline void tile(const real* __restrict field, const real* __restrict factor, const real* __restrict D,
+    real* __restrict rhs, int e, int n, int present) {
     // Of two passes, the first makes the right-hand sides of the last fields.
     for (int pass = 0; pass < passes; ++pass) {
         vector sum[accumulators][vectors_per_tile][elements_per_tile] = {};
@@ -70,7 +75,6 @@ static inline void tile(const real* __restrict field, const real* __restrict fac
             for (int r = 0; r < vectors_per_tile; ++r) {
                 const int start = n + r * lanes;
                 const int count = nodes - start;
-                if (count <= 0) break;
                 vector out[fields_per_pass];
                 out[0] = -ry * sum[1][r][c] - sy * sum[2][r][c];
                 out[1] = rx * sum[1][r][c] + sx * sum[2][r][c];
@@ -87,7 +91,8 @@ static inline void tile(const real* __restrict field, const real* __restrict fac
 }
 
 // Threads share the range in blocks of `elements_per_block` elements, whose fields stay in the first or second cache.
-extern "C" void dg_volume(const real* __restrict q, const real* __restrict geometry, real* __restrict rhs, const real* __restrict D, int first, int last) {
+extern "C" void dg_volume(const real* __restrict q, const real* __restrict geometry, real* __restrict rhs,
+    const real* __restrict D, int first, int last) {
     const long long blocks = (static_cast<long long>(last) - first + elements_per_block - 1) / elements_per_block;
     #pragma omp parallel
     {
@@ -100,7 +105,8 @@ extern "C" void dg_volume(const real* __restrict q, const real* __restrict geome
             load_factors(geometry + k * geometry_words, factor, present);
             load_fields(q + k * (fields * nodes), factor, field, present);
             for (int n = 0; n < nodes; n += nodes_per_tile)
-                for (int e = 0; e < present; e += elements_per_tile) tile(field, factor, D, rhs + k * (fields * nodes), e, n, present);
+                for (int e = 0; e < present; e += elements_per_tile)
+                    tile(field, factor, D, rhs + k * (fields * nodes), e, n, present);
         }
     }
 }

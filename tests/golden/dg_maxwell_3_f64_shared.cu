@@ -1,5 +1,7 @@
 // dg_volume: maxwell_3d, order 3, f64
-// hone emit dg_volume equation=maxwell_3d order=3 precision=f64 arithmetic=strict elements=100000 --target cuda --config mapping=tile,form=cartesian,fields_per_pass=6,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,operator=shared,unroll=1,padding=1,min_blocks=1
+// hone emit dg_volume equation=maxwell_3d order=3 precision=f64 arithmetic=strict elements=100000 --target cuda
+//     --config mapping=tile,form=cartesian,fields_per_pass=6,elements_per_block=8,nodes_per_thread=2,
+//     elements_per_thread=1,operator=shared,unroll=1,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 15720 operations, 1992 bytes (compulsory); this form executes 18600 operations
 using real = double;
@@ -35,12 +37,15 @@ __device__ __forceinline__ void load(real (&to)[count], const real* from) {
 }
 
 
-// A block handles `elements_per_block` elements. A warp is `node_lanes` x `element_lanes` threads; thread (n, e) of it accumulates
-// `nodes_per_thread` nodes of `elements_per_trip` elements in registers, so that every operand loaded is used several times.
+// A block handles `elements_per_block` elements. A warp is `node_lanes` x `element_lanes` threads; thread (n, e) of it
+// accumulates `nodes_per_thread` nodes of `elements_per_trip` elements in registers, so that every operand loaded is
+// used several times.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* __restrict__ rhs, const real* __restrict__ D, int first, int last) {
+dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* __restrict__ rhs,
+    const real* __restrict__ D, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
-    real* const field = reinterpret_cast<real*>(shared_memory);               // [fields_per_pass][elements_per_block][row]: first the fields, then rhs
+    // [fields_per_pass][elements_per_block][row]: first the fields, then rhs
+    real* const field = reinterpret_cast<real*>(shared_memory);
     real* const factor = field + fields_per_pass * elements_per_block * row;  // [elements_per_block][factors]
     real* const operator_here = factor + 72;
     for (int i = threadIdx.x * vector_width; i < inner * operator_column; i += threads_per_block * vector_width) {
@@ -66,7 +71,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
             const int m = (threadIdx.x + i * threads_per_block) % row;
             const real* const source = q + (size_t(block_first + e) * fields + pass * fields_per_pass) * nodes + m;
             #pragma unroll
-            for (int f = 0; f < fields_per_pass; ++f) value[i][f] = e < present && m < nodes ? source[f * nodes] : real(0);
+            for (int f = 0; f < fields_per_pass; ++f)
+                value[i][f] = e < present && m < nodes ? source[f * nodes] : real(0);
         }
         for (int e = threadIdx.x; e < present && pass == 0; e += threads_per_block) {
             const real* const g = geometry + size_t(block_first + e) * geometry_words;
@@ -93,7 +99,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
         #pragma unroll 1
         for (int trip = 0; trip < trips; ++trip) {
             // Differentiate along r, s, t.
-            const int element = warp / warps_along_nodes * element_lanes + lane / node_lanes + trip * elements_per_trip * element_groups;
+            const int element = warp / warps_along_nodes * element_lanes + lane / node_lanes
+                + trip * elements_per_trip * element_groups;
             real sum[accumulators][nodes_per_thread][elements_per_trip] = {};
             for (int m = 0; m < inner; m += unroll) {
                 real u[fields_per_pass][elements_per_trip][unroll];
@@ -109,7 +116,9 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                     for (int a = 0; a < dimension; ++a)
                         #pragma unroll
                         for (int r = 0; r < nodes_per_thread / group; ++r)
-                            load(d[a][r], operator_here + (m + j) * operator_column + a * nodes_padded + node + r * (node_lanes * group));
+                            load(d[a][r],
+                                operator_here + (m + j) * operator_column + a * nodes_padded + node
+                                + r * (node_lanes * group));
                     #pragma unroll
                     for (int r = 0; r < nodes_per_thread; ++r)
                         #pragma unroll
@@ -136,23 +145,31 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                     }
             }
 
-            // Combine the derivatives with the metric factors; shared memory then holds these elements' right-hand sides.
+            // Combine the derivatives with the metric factors; shared memory then holds these elements' right-hand
+            // sides.
             __syncthreads();
             #pragma unroll
             for (int c = 0; c < elements_per_trip; ++c) {
                 const int e = element + c * element_groups;
                 const real* const own = factor + (e < present ? e : 0) * factors;
-                const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6], ty = own[7], tz = own[8];
+                const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6],
+                    ty = own[7], tz = own[8];
                 #pragma unroll
                 for (int r = 0; r < nodes_per_thread; ++r) {
                     const int n = node + r / group * (node_lanes * group) + r % group;
                     if (n < nodes) {
-                        field[(0 * elements_per_block + e) * row + n] = -ry * sum[15][r][c] + rz * sum[12][r][c] - sy * sum[16][r][c] + sz * sum[13][r][c] - ty * sum[17][r][c] + tz * sum[14][r][c];
-                        field[(1 * elements_per_block + e) * row + n] = -rz * sum[9][r][c] + rx * sum[15][r][c] - sz * sum[10][r][c] + sx * sum[16][r][c] - tz * sum[11][r][c] + tx * sum[17][r][c];
-                        field[(2 * elements_per_block + e) * row + n] = -rx * sum[12][r][c] + ry * sum[9][r][c] - sx * sum[13][r][c] + sy * sum[10][r][c] - tx * sum[14][r][c] + ty * sum[11][r][c];
-                        field[(3 * elements_per_block + e) * row + n] = ry * sum[6][r][c] - rz * sum[3][r][c] + sy * sum[7][r][c] - sz * sum[4][r][c] + ty * sum[8][r][c] - tz * sum[5][r][c];
-                        field[(4 * elements_per_block + e) * row + n] = rz * sum[0][r][c] - rx * sum[6][r][c] + sz * sum[1][r][c] - sx * sum[7][r][c] + tz * sum[2][r][c] - tx * sum[8][r][c];
-                        field[(5 * elements_per_block + e) * row + n] = rx * sum[3][r][c] - ry * sum[0][r][c] + sx * sum[4][r][c] - sy * sum[1][r][c] + tx * sum[5][r][c] - ty * sum[2][r][c];
+                        field[(0 * elements_per_block + e) * row + n] = -ry * sum[15][r][c] + rz * sum[12][r][c]
+                            - sy * sum[16][r][c] + sz * sum[13][r][c] - ty * sum[17][r][c] + tz * sum[14][r][c];
+                        field[(1 * elements_per_block + e) * row + n] = -rz * sum[9][r][c] + rx * sum[15][r][c]
+                            - sz * sum[10][r][c] + sx * sum[16][r][c] - tz * sum[11][r][c] + tx * sum[17][r][c];
+                        field[(2 * elements_per_block + e) * row + n] = -rx * sum[12][r][c] + ry * sum[9][r][c]
+                            - sx * sum[13][r][c] + sy * sum[10][r][c] - tx * sum[14][r][c] + ty * sum[11][r][c];
+                        field[(3 * elements_per_block + e) * row + n] = ry * sum[6][r][c] - rz * sum[3][r][c]
+                            + sy * sum[7][r][c] - sz * sum[4][r][c] + ty * sum[8][r][c] - tz * sum[5][r][c];
+                        field[(4 * elements_per_block + e) * row + n] = rz * sum[0][r][c] - rx * sum[6][r][c]
+                            + sz * sum[1][r][c] - sx * sum[7][r][c] + tz * sum[2][r][c] - tx * sum[8][r][c];
+                        field[(5 * elements_per_block + e) * row + n] = rx * sum[3][r][c] - ry * sum[0][r][c]
+                            + sx * sum[4][r][c] - sy * sum[1][r][c] + tx * sum[5][r][c] - ty * sum[2][r][c];
                     }
                 }
             }

@@ -1,5 +1,7 @@
 // dg_volume: maxwell_3d, order 8, f64
-// hone emit dg_volume equation=maxwell_3d order=8 precision=f64 arithmetic=strict elements=100000 --target cuda --config mapping=mma,form=covariant,fields_per_pass=3,elements_per_block=32,nodes_per_thread=1,elements_per_thread=4,operator=global,unroll=1,padding=1,min_blocks=1
+// hone emit dg_volume equation=maxwell_3d order=8 precision=f64 arithmetic=strict elements=100000 --target cuda
+//     --config mapping=mma,form=covariant,fields_per_pass=3,elements_per_block=32,nodes_per_thread=1,
+//     elements_per_thread=4,operator=global,unroll=1,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 990990 operations, 15912 bytes (compulsory); this form executes 720522 operations
 using real = double;
@@ -18,11 +20,12 @@ using Values = double2;        // of a lane: columns 2t and 2t + 1
 
 __device__ __forceinline__ Values load_values(const real* from) { return *reinterpret_cast<const double2*>(from); }
 
-// c += a b on the matrix units: a holds 16 nodes x 8 columns, b 8 columns x 8 elements, spread over the warp as PTX prescribes for m16n8k8.
-// Which column of the operator plays which of the 8 is free as long as both agree: lane group t takes columns 2t and 2t + 1, so that a
-// lane's two values of b are neighbours in shared memory.
+// c += a b on the matrix units: a holds 16 nodes x 8 columns, b 8 columns x 8 elements, spread over the warp as PTX
+// prescribes for m16n8k8. Which column of the operator plays which of the 8 is free as long as both agree: lane group t
+// takes columns 2t and 2t + 1, so that a lane's two values of b are neighbours in shared memory.
 __device__ __forceinline__ void multiply_add(real (&c)[4], const Coefficients (&a)[2], const Values& b) {
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0].x), "d"(a[0].y), "d"(a[1].x), "d"(a[1].y), "d"(b.x), "d"(b.y));
 }
@@ -30,14 +33,18 @@ __device__ __forceinline__ void multiply_add(real (&c)[4], const Coefficients (&
 // -b by its sign bits, which keeps the floating-point pipe free.
 __device__ __forceinline__ Values negated(const Values& b) {
     const long long sign = 1ll << 63;
-    return make_double2(__longlong_as_double(__double_as_longlong(b.x) ^ sign), __longlong_as_double(__double_as_longlong(b.y) ^ sign));
+    return make_double2(__longlong_as_double(__double_as_longlong(b.x) ^ sign),
+        __longlong_as_double(__double_as_longlong(b.y) ^ sign));
 }
 
-// A block handles `elements_per_block` elements; its warps take tiles of 16 nodes x `columns` groups of 8 elements in turn.
+// A block handles `elements_per_block` elements; its warps take tiles of 16 nodes x `columns` groups of 8 elements in
+// turn.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* __restrict__ rhs, const real* __restrict__ D, int first, int last) {
+dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* __restrict__ rhs,
+    const real* __restrict__ D, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
-    real* const field = reinterpret_cast<real*>(shared_memory);               // [fields_per_pass][elements_per_block][row]
+    // [fields_per_pass][elements_per_block][row]
+    real* const field = reinterpret_cast<real*>(shared_memory);
     real* const factor = field + fields_per_pass * elements_per_block * row;  // [elements_per_block][factors]
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
@@ -49,14 +56,16 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
         for (int a = 0; a < 3; ++a) {
             const real* const b = g + 3 * ((a + 1) % 3);
             const real* const c = g + 3 * ((a + 2) % 3);
-            for (int i = 0; i < 3; ++i) own[3 * a + i] = b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3];
+            for (int i = 0; i < 3; ++i)
+                own[3 * a + i] = b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3];
         }
         own[9] = real(1) / (g[0] * own[0] + g[1] * own[1] + g[2] * own[2]);
     }
     const int lane = threadIdx.x % 32;
     #pragma unroll 1
     for (int pass = 0; pass < passes; ++pass) {
-        __syncthreads();  // the factors are there, and before the second pass nobody needs the first one's fields any more
+        // the factors are there, and before the second pass nobody needs the first one's fields any more
+        __syncthreads();
 
         // Every value is read from memory once, `batch` nodes of a thread in flight together.
         for (int start = threadIdx.x; start < elements_per_block * row; start += batch * threads_per_block) {
@@ -67,7 +76,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                 const int m = (start + i * threads_per_block) % row;
                 const real* const source = q + (size_t(block_first + e) * fields + pass * fields_per_pass) * nodes + m;
                 #pragma unroll
-                for (int f = 0; f < fields_per_pass; ++f) value[i][f] = e < present && m < nodes ? source[f * nodes] : real(0);
+                for (int f = 0; f < fields_per_pass; ++f)
+                    value[i][f] = e < present && m < nodes ? source[f * nodes] : real(0);
             }
             #pragma unroll
             for (int i = 0; i < batch; ++i) {
@@ -75,10 +85,14 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                 const int m = (start + i * threads_per_block) % row;
                 if (e < elements_per_block) {
                     const real* const own = factor + (e < present ? e : 0) * factors;
-                    const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
-                    field[(0 * elements_per_block + e) * row + m] = xr * value[i][0] + yr * value[i][1] + zr * value[i][2];
-                    field[(1 * elements_per_block + e) * row + m] = xs * value[i][0] + ys * value[i][1] + zs * value[i][2];
-                    field[(2 * elements_per_block + e) * row + m] = xt * value[i][0] + yt * value[i][1] + zt * value[i][2];
+                    const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5],
+                        xt = own[6], yt = own[7], zt = own[8], J = own[9];
+                    field[(0 * elements_per_block + e) * row + m] = xr * value[i][0] + yr * value[i][1]
+                        + zr * value[i][2];
+                    field[(1 * elements_per_block + e) * row + m] = xs * value[i][0] + ys * value[i][1]
+                        + zs * value[i][2];
+                    field[(2 * elements_per_block + e) * row + m] = xt * value[i][0] + yt * value[i][1]
+                        + zt * value[i][2];
                 }
             }
         }
@@ -90,7 +104,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
 
             // Differentiate along r, s(, t); the operator's next coefficients arrive meanwhile.
             real sum[accumulators][columns][4] = {};
-            const Coefficients* operator_here = reinterpret_cast<const Coefficients*>(D) + size_t(tile) * (steps * dimension * 2 * 32) + lane;
+            const Coefficients* operator_here = reinterpret_cast<const Coefficients*>(D)
+                + size_t(tile) * (steps * dimension * 2 * 32) + lane;
             const real* column = field + (element + lane / 4) * row + lane % 4 * 2;
             Coefficients next[dimension][2];
             #pragma unroll
@@ -107,7 +122,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                 for (int c = 0; c < columns; ++c) {
                     Values u[fields_per_pass];
                     #pragma unroll
-                    for (int f = 0; f < fields_per_pass; ++f) u[f] = load_values(column + (f * elements_per_block + c * 8) * row);
+                    for (int f = 0; f < fields_per_pass; ++f)
+                        u[f] = load_values(column + (f * elements_per_block + c * 8) * row);
                     multiply_add(sum[0][c], d[1], u[2]);
                     multiply_add(sum[0][c], d[2], negated(u[1]));
                     multiply_add(sum[1][c], d[2], u[0]);
@@ -118,7 +134,8 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                 column += 8;
             }
 
-            // Combine the derivatives with the metric factors: a lane holds nodes lane / 4 and + 8 of elements lane % 4 * 2 and + 1.
+            // Combine the derivatives with the metric factors: a lane holds nodes lane / 4 and + 8 of elements lane % 4
+            // * 2 and + 1.
             #pragma unroll
             for (int c = 0; c < columns; ++c)
                 #pragma unroll
@@ -127,9 +144,11 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                     const int e = element + c * 8 + lane % 4 * 2 + i % 2;
                     if (n < nodes && e < present) {
                         const real* const own = factor + e * factors;
-                        real* const target = rhs + (size_t(block_first + e) * fields + (passes - 1 - pass) * fields_per_pass) * nodes +
+                        real* const target = rhs
+                            + (size_t(block_first + e) * fields + (passes - 1 - pass) * fields_per_pass) * nodes +
                         n;
-                        const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
+                        const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5],
+                            xt = own[6], yt = own[7], zt = own[8], J = own[9];
                         const real scale = pass == 0 ? J : -J;  // dE/dt = curl H, dH/dt = -curl E
                         target[0 * nodes] = scale * (xr * sum[0][c][i] + xs * sum[1][c][i] + xt * sum[2][c][i]);
                         target[1 * nodes] = scale * (yr * sum[0][c][i] + ys * sum[1][c][i] + yt * sum[2][c][i]);

@@ -1,5 +1,6 @@
 // dg_rk: maxwell_3d, order 3, f32
-// hone emit dg_rk equation=maxwell_3d order=3 precision=f32 elements=100000 --target cuda --config elements_per_block=8,block=256,copy_width=4,min_blocks=1
+// hone emit dg_rk equation=maxwell_3d order=3 precision=f32 elements=100000 --target cuda --config
+//     elements_per_block=8,block=256,copy_width=4,min_blocks=1
 // The same text serves any number of elements.
 // per element: 600 operations, 2400 bytes (compulsory); this form executes 600 operations
 using real = float;
@@ -37,7 +38,8 @@ __device__ __forceinline__ void store(real* to, const real (&from)[count]) {
 // A block handles `elements_per_block` elements.
 extern "C" __global__ void
 __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_rk(const real* __restrict__ rhs, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q, int first, int last) {
+dg_rk(const real* __restrict__ rhs, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q,
+    int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
     const real a = stage[0], b = stage[1], dt = stage[2];

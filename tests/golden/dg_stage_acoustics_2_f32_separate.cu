@@ -1,17 +1,21 @@
 // dg_stage: acoustics_3d, order 2, f32
-// hone emit dg_stage equation=acoustics_3d order=2 precision=f32 materials=uniform arithmetic=strict elements=100000 --target cuda --config fused=separate,form=covariant,traces=memory,elements_per_block=32,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=1,copy_width=4,min_blocks=1
+// hone emit dg_stage equation=acoustics_3d order=2 precision=f32 materials=uniform arithmetic=strict elements=100000
+//     --target cuda --config fused=separate,form=covariant,traces=memory,elements_per_block=32,nodes_per_thread=1,
+//     elements_per_thread=1,operator=global,unroll=1,copy_width=4,min_blocks=1
 // The same text serves any number of elements.
 // per element: 5408 operations, 836 bytes (compulsory); this form executes 4092 operations
 using real = float;
 constexpr int nodes = 10, fields = 4, words = fields * nodes;
 constexpr int dimension = 3, face_count = 4, face_nodes = 6, face_points = face_count * face_nodes;
-constexpr int elements_per_block = 32, elements_per_thread = 1, element_groups = elements_per_block / elements_per_thread;
+constexpr int elements_per_block = 32, elements_per_thread = 1,
+    element_groups = elements_per_block / elements_per_thread;
 constexpr int nodes_per_thread = 1, node_threads = 10, nodes_padded = 10;
 constexpr int unroll = 1;        // columns of an operator per trip
 constexpr int threads_per_block = 320, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 4;  // values in 16 bytes
 constexpr int copy_width = 4;    // values per load and store of memory
-constexpr int flux_columns = 24, flux_row = 25;  // points of an element's faces and their stride in shared memory, padded
+// points of an element's faces and their stride in shared memory, padded
+constexpr int flux_columns = 24, flux_row = 25;
 constexpr int field_columns = 10, field_row = 11;  // nodes of an element, likewise
 constexpr int factors = 9, accumulators = 4, geometry_words = dimension * dimension;
 
@@ -48,13 +52,19 @@ __device__ const unsigned short face_node[face_points] = {
 // A block handles `elements_per_block` elements.
 extern "C" __global__ void
 __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
+dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
+    const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next,
+    const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
-    real* const here = reinterpret_cast<real*>(shared_memory);  // fields, fluxes and right-hand sides of the block's elements in turns
-    real* const factor = here + 1408;  // [elements_per_block][factors]
-    // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in registers.
+    // fields, fluxes and right-hand sides of the block's elements in turns
+    real* const here = reinterpret_cast<real*>(shared_memory);
+    constexpr int field_words = 1408;  // and those of the fluxes
+    constexpr int factor_words = 288;
+    real* const factor = here + field_words;  // [elements_per_block][factors]
+    // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in
+    // registers.
     const int node = threadIdx.x % node_threads;
     const int element = threadIdx.x / node_threads;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
@@ -73,7 +83,8 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
         #pragma unroll
         for (int f = 0; f < fields; ++f) value[f] = e < present && m < nodes ? source[f * nodes] : real(0);
         const real* const own = factor + (e < present ? e : 0) * factors;
-        const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6], ty = own[7], tz = own[8];
+        const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6],
+            ty = own[7], tz = own[8];
         here[(0 * elements_per_block + e) * field_row + m] = value[0];
         here[(1 * elements_per_block + e) * field_row + m] = rx * value[1] + ry * value[2] + rz * value[3];
         here[(2 * elements_per_block + e) * field_row + m] = sx * value[1] + sy * value[2] + sz * value[3];
@@ -98,7 +109,8 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
                 #pragma unroll
                 for (int a = 0; a < dimension; ++a)
                     #pragma unroll
-                    for (int r = 0; r < nodes_per_thread; ++r) d[a][r] = D[((m + j) * dimension + a) * nodes_padded + node + r * node_threads];
+                    for (int r = 0; r < nodes_per_thread; ++r)
+                        d[a][r] = D[((m + j) * dimension + a) * nodes_padded + node + r * node_threads];
                 #pragma unroll
                 for (int r = 0; r < nodes_per_thread; ++r)
                     #pragma unroll
@@ -116,7 +128,8 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
         for (int c = 0; c < elements_per_thread; ++c) {
             const int e = element + c * element_groups;
             const real* const own = factor + (e < present ? e : 0) * factors;
-            const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6], ty = own[7], tz = own[8];
+            const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6],
+                ty = own[7], tz = own[8];
             #pragma unroll
             for (int r = 0; r < nodes_per_thread; ++r) {
                 sum[0][r][c] = -derivative[0][r][c];
@@ -136,7 +149,8 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
             const int n = node + r * node_threads;
             if (n < nodes)
                 #pragma unroll
-                for (int f = 0; f < fields; ++f) here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
+                for (int f = 0; f < fields; ++f)
+                    here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
         }
     __syncthreads();
     const size_t base = size_t(block_first) * words;
@@ -155,19 +169,23 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
 // A block handles `elements_per_block` elements.
 extern "C" __global__ void
 __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
+dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
+    const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next,
+    const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
-    real* const here = reinterpret_cast<real*>(shared_memory);  // fields, fluxes and right-hand sides of the block's elements in turns
+    // fields, fluxes and right-hand sides of the block's elements in turns
+    real* const here = reinterpret_cast<real*>(shared_memory);
     real* const fluxes = here;
-    // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in registers.
+    // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in
+    // registers.
     const int node = threadIdx.x % node_threads;
     const int element = threadIdx.x / node_threads;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
 
-    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element repeats it, and a boundary reads the
-    // own values twice, so that no load waits for a branch.
+    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element
+    // repeats it, and a boundary reads the own values twice, so that no load waits for a branch.
     #pragma unroll 2
     for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
         const bool inside = i / flux_row < present && i % flux_row < face_points;
@@ -178,9 +196,11 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
         load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
         const real* const own = q + k * words + face_node[point];
         constexpr int own_stride = nodes;
-        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes) : q + (k * words + face_node[point]);
+        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes)
+            : q + (k * words + face_node[point]);
         real difference[fields], flux[fields];
-        // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary there is nothing.
+        // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary there
+        // is nothing.
         constexpr bool mirrored[fields] = {false, true, true, true};
         const real same = plus == -2 ? 0 : 1, mirror = plus >= 0 ? 1 : plus == -1 ? -1 : 0;
         #pragma unroll
@@ -200,7 +220,8 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
         flux[2] = -second * ny * push;
         flux[3] = -second * nz * push;
         #pragma unroll
-        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
+        for (int f = 0; f < fields; ++f)
+            fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
     }
     __syncthreads();
 
@@ -235,7 +256,8 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
             const int n = node + r * node_threads;
             if (n < nodes)
                 #pragma unroll
-                for (int f = 0; f < fields; ++f) here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
+                for (int f = 0; f < fields; ++f)
+                    here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
         }
     __syncthreads();
     const size_t base = size_t(block_first) * words;
@@ -256,7 +278,9 @@ dg_stage_surface(const real* __restrict__ q, const real* __restrict__ geometry, 
 // A block handles `elements_per_block` elements.
 extern "C" __global__ void
 __launch_bounds__(256)
-dg_stage_update(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
+dg_stage_update(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
+    const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next,
+    const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
     constexpr int elements_per_block = 103, threads_per_block = 256, copy_width = 4;
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);

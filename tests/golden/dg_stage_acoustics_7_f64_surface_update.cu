@@ -1,17 +1,21 @@
 // dg_stage: acoustics_3d, order 7, f64
-// hone emit dg_stage equation=acoustics_3d order=7 precision=f64 materials=per_element arithmetic=strict elements=100000 --target cuda --config fused=surface_update,form=covariant,traces=memory,mapping=tile,elements_per_block=8,nodes_per_thread=2,elements_per_thread=2,operator=global,unroll=2,copy_width=2,min_blocks=1
+// hone emit dg_stage equation=acoustics_3d order=7 precision=f64 materials=per_element arithmetic=strict
+//     elements=100000 --target cuda --config fused=surface_update,form=covariant,traces=memory,mapping=tile,
+//     elements_per_block=8,nodes_per_thread=2,elements_per_thread=2,operator=global,unroll=2,copy_width=2,min_blocks=1
 // The same text serves any number of elements.
 // per element: 493728 operations, 16160 bytes (compulsory); this form executes 321024 operations
 using real = double;
 constexpr int nodes = 120, fields = 4, words = fields * nodes;
 constexpr int dimension = 3, face_count = 4, face_nodes = 36, face_points = face_count * face_nodes;
-constexpr int elements_per_block = 8, elements_per_thread = 2, element_groups = elements_per_block / elements_per_thread;
+constexpr int elements_per_block = 8, elements_per_thread = 2,
+    element_groups = elements_per_block / elements_per_thread;
 constexpr int nodes_per_thread = 2, node_threads = 60, nodes_padded = 120;
 constexpr int unroll = 2;        // columns of an operator per trip
 constexpr int threads_per_block = 240, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 2;  // values in 16 bytes
 constexpr int copy_width = 2;    // values per load and store of memory
-constexpr int flux_columns = 144, flux_row = 146;  // points of an element's faces and their stride in shared memory, padded
+// points of an element's faces and their stride in shared memory, padded
+constexpr int flux_columns = 144, flux_row = 146;
 constexpr int field_columns = 120, field_row = 122;  // nodes of an element, likewise
 constexpr int factors = 9, accumulators = 4, geometry_words = dimension * dimension;
 
@@ -42,23 +46,33 @@ __device__ __forceinline__ void store(real* to, const real (&from)[count]) {
 
 // Node of the element at each point of its faces: vmapM without the element's offset.
 __device__ const unsigned short face_node[face_points] = {
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
+        31,
     32, 33, 34, 35, 0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 39, 40, 41, 42, 64, 65, 66, 67, 68, 69, 85, 86, 87, 88, 89, 100,
-    101, 102, 103, 110, 111, 112, 116, 117, 119, 7, 14, 20, 25, 29, 32, 34, 35, 42, 48, 53, 57, 60, 62, 63, 69, 74, 78, 81,
-    83, 84, 89, 93, 96, 98, 99, 103, 106, 108, 109, 112, 114, 115, 117, 118, 119, 0, 8, 15, 21, 26, 30, 33, 35, 36, 43, 49,
+    101, 102, 103, 110, 111, 112, 116, 117, 119, 7, 14, 20, 25, 29, 32, 34, 35, 42, 48, 53, 57, 60, 62, 63, 69, 74, 78,
+        81,
+    83, 84, 89, 93, 96, 98, 99, 103, 106, 108, 109, 112, 114, 115, 117, 118, 119, 0, 8, 15, 21, 26, 30, 33, 35, 36, 43,
+        49,
     54, 58, 61, 63, 64, 70, 75, 79, 82, 84, 85, 90, 94, 97, 99, 100, 104, 107, 109, 110, 113, 115, 116, 118, 119,
 };
 
 // A block handles `elements_per_block` elements.
 extern "C" __global__ void
 __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ materials, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
+dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
+    const int* __restrict__ vmapP, const real* __restrict__ materials, const real* __restrict__ stage,
+    real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, real* __restrict__ rhs,
+    const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
-    real* const here = reinterpret_cast<real*>(shared_memory);  // fields, fluxes and right-hand sides of the block's elements in turns
-    real* const factor = here + 3904;  // [elements_per_block][factors]
-    // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in registers.
+    // fields, fluxes and right-hand sides of the block's elements in turns
+    real* const here = reinterpret_cast<real*>(shared_memory);
+    constexpr int field_words = 3904;  // and those of the fluxes
+    constexpr int factor_words = 72;
+    real* const factor = here + field_words;  // [elements_per_block][factors]
+    // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in
+    // registers.
     const int node = threadIdx.x % node_threads;
     const int element = threadIdx.x / node_threads;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
@@ -77,7 +91,8 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
         #pragma unroll
         for (int f = 0; f < fields; ++f) value[f] = e < present && m < nodes ? source[f * nodes] : real(0);
         const real* const own = factor + (e < present ? e : 0) * factors;
-        const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6], ty = own[7], tz = own[8];
+        const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6],
+            ty = own[7], tz = own[8];
         here[(0 * elements_per_block + e) * field_row + m] = value[0];
         here[(1 * elements_per_block + e) * field_row + m] = rx * value[1] + ry * value[2] + rz * value[3];
         here[(2 * elements_per_block + e) * field_row + m] = sx * value[1] + sy * value[2] + sz * value[3];
@@ -102,7 +117,8 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
                 #pragma unroll
                 for (int a = 0; a < dimension; ++a)
                     #pragma unroll
-                    for (int r = 0; r < nodes_per_thread; ++r) d[a][r] = D[((m + j) * dimension + a) * nodes_padded + node + r * node_threads];
+                    for (int r = 0; r < nodes_per_thread; ++r)
+                        d[a][r] = D[((m + j) * dimension + a) * nodes_padded + node + r * node_threads];
                 #pragma unroll
                 for (int r = 0; r < nodes_per_thread; ++r)
                     #pragma unroll
@@ -120,7 +136,8 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
         for (int c = 0; c < elements_per_thread; ++c) {
             const int e = element + c * element_groups;
             const real* const own = factor + (e < present ? e : 0) * factors;
-            const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6], ty = own[7], tz = own[8];
+            const real rx = own[0], ry = own[1], rz = own[2], sx = own[3], sy = own[4], sz = own[5], tx = own[6],
+                ty = own[7], tz = own[8];
             #pragma unroll
             for (int r = 0; r < nodes_per_thread; ++r) {
                 sum[0][r][c] = -derivative[0][r][c];
@@ -140,7 +157,8 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
             const int n = node + r * node_threads;
             if (n < nodes)
                 #pragma unroll
-                for (int f = 0; f < fields; ++f) here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
+                for (int f = 0; f < fields; ++f)
+                    here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
         }
     __syncthreads();
     const size_t base = size_t(block_first) * words;
@@ -159,19 +177,24 @@ dg_stage_volume(const real* __restrict__ q, const real* __restrict__ geometry, c
 // A block handles `elements_per_block` elements.
 extern "C" __global__ void
 __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_stage_surface_update(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ materials, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, real* __restrict__ rhs, const real* __restrict__ LIFT, int first, int last) {
+dg_stage_surface_update(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
+    const int* __restrict__ vmapP, const real* __restrict__ materials, const real* __restrict__ stage,
+    real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, real* __restrict__ rhs,
+    const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
-    real* const here = reinterpret_cast<real*>(shared_memory);  // fields, fluxes and right-hand sides of the block's elements in turns
+    // fields, fluxes and right-hand sides of the block's elements in turns
+    real* const here = reinterpret_cast<real*>(shared_memory);
     real* const fluxes = here;
-    // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in registers.
+    // A thread accumulates nodes node, node + node_threads, ... of elements element, element + element_groups, ... in
+    // registers.
     const int node = threadIdx.x % node_threads;
     const int element = threadIdx.x / node_threads;
     real sum[fields][nodes_per_thread][elements_per_thread] = {};
 
-    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element repeats it, and a boundary reads the
-    // own values twice, so that no load waits for a branch.
+    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element
+    // repeats it, and a boundary reads the own values twice, so that no load waits for a branch.
     #pragma unroll 1
     for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
         const bool inside = i / flux_row < present && i % flux_row < face_points;
@@ -182,9 +205,11 @@ dg_stage_surface_update(const real* __restrict__ q, const real* __restrict__ geo
         load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
         const real* const own = q + k * words + face_node[point];
         constexpr int own_stride = nodes;
-        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes) : q + (k * words + face_node[point]);
+        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes)
+            : q + (k * words + face_node[point]);
         real difference[fields], flux[fields];
-        // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary there is nothing.
+        // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary there
+        // is nothing.
         constexpr bool mirrored[fields] = {false, true, true, true};
         const real same = plus == -2 ? 0 : 1, mirror = plus >= 0 ? 1 : plus == -1 ? -1 : 0;
         #pragma unroll
@@ -207,7 +232,8 @@ dg_stage_surface_update(const real* __restrict__ q, const real* __restrict__ geo
         flux[2] = -second * ny * push;
         flux[3] = -second * nz * push;
         #pragma unroll
-        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
+        for (int f = 0; f < fields; ++f)
+            fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
     }
     __syncthreads();
 
@@ -242,7 +268,8 @@ dg_stage_surface_update(const real* __restrict__ q, const real* __restrict__ geo
             const int n = node + r * node_threads;
             if (n < nodes)
                 #pragma unroll
-                for (int f = 0; f < fields; ++f) here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
+                for (int f = 0; f < fields; ++f)
+                    here[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
         }
     __syncthreads();
     const real a = stage[0], b = stage[1], dt = stage[2];

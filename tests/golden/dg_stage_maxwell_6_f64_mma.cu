@@ -1,5 +1,7 @@
 // dg_stage: maxwell_3d, order 6, f64
-// hone emit dg_stage equation=maxwell_3d order=6 precision=f64 materials=uniform arithmetic=strict elements=100000 --target cuda --config fused=whole,form=covariant,traces=shared,mapping=mma,elements_per_block=8,nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=2,copy_width=2,min_blocks=1
+// hone emit dg_stage equation=maxwell_3d order=6 precision=f64 materials=uniform arithmetic=strict elements=100000
+//     --target cuda --config fused=whole,form=covariant,traces=shared,mapping=mma,elements_per_block=8,
+//     nodes_per_thread=1,elements_per_thread=1,operator=global,unroll=2,copy_width=2,min_blocks=1
 // The same text serves any number of elements.
 // per element: 382872 operations, 16776 bytes (compulsory); this form executes 344880 operations
 using real = double;
@@ -12,7 +14,8 @@ constexpr int field_steps = 11;  // of 8 columns of D
 constexpr int threads_per_block = 192, blocks_per_multiprocessor = 1;
 constexpr int vector_width = 2;  // values in 16 bytes
 constexpr int copy_width = 2;    // values per load and store of memory
-constexpr int flux_columns = 112, flux_row = 120;  // points of an element's faces and their stride in shared memory, padded
+// points of an element's faces and their stride in shared memory, padded
+constexpr int flux_columns = 112, flux_row = 120;
 constexpr int field_columns = 88, field_row = 88;  // nodes of an element, likewise
 constexpr int factors = 10, accumulators = 6, geometry_words = dimension * dimension;
 
@@ -46,11 +49,12 @@ using Values = double2;        // of a lane: columns 2t and 2t + 1
 
 __device__ __forceinline__ Values load_values(const real* from) { return *reinterpret_cast<const double2*>(from); }
 
-// c += a b on the matrix units: a holds 16 nodes x 8 columns, b 8 columns x 8 elements, spread over the warp as PTX prescribes for m16n8k8.
-// Which column of the operator plays which of the 8 is free as long as both agree: lane group t takes columns 2t and 2t + 1, so that a
-// lane's two values of b are neighbours in shared memory.
+// c += a b on the matrix units: a holds 16 nodes x 8 columns, b 8 columns x 8 elements, spread over the warp as PTX
+// prescribes for m16n8k8. Which column of the operator plays which of the 8 is free as long as both agree: lane group t
+// takes columns 2t and 2t + 1, so that a lane's two values of b are neighbours in shared memory.
 __device__ __forceinline__ void multiply_add(real (&c)[4], const Coefficients (&a)[2], const Values& b) {
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0].x), "d"(a[0].y), "d"(a[1].x), "d"(a[1].y), "d"(b.x), "d"(b.y));
 }
@@ -58,27 +62,34 @@ __device__ __forceinline__ void multiply_add(real (&c)[4], const Coefficients (&
 // -b by its sign bits, which keeps the floating-point pipe free.
 __device__ __forceinline__ Values negated(const Values& b) {
     const long long sign = 1ll << 63;
-    return make_double2(__longlong_as_double(__double_as_longlong(b.x) ^ sign), __longlong_as_double(__double_as_longlong(b.y) ^ sign));
+    return make_double2(__longlong_as_double(__double_as_longlong(b.x) ^ sign),
+        __longlong_as_double(__double_as_longlong(b.y) ^ sign));
 }
 // Node of the element at each point of its faces: vmapM without the element's offset.
 __device__ const unsigned short face_node[face_points] = {
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 0, 1, 2, 3, 4,
     5, 6, 28, 29, 30, 31, 32, 33, 49, 50, 51, 52, 53, 64, 65, 66, 67, 74, 75, 76, 80, 81, 83, 6, 12, 17, 21, 24, 26, 27,
-    33, 38, 42, 45, 47, 48, 53, 57, 60, 62, 63, 67, 70, 72, 73, 76, 78, 79, 81, 82, 83, 0, 7, 13, 18, 22, 25, 27, 28, 34,
+    33, 38, 42, 45, 47, 48, 53, 57, 60, 62, 63, 67, 70, 72, 73, 76, 78, 79, 81, 82, 83, 0, 7, 13, 18, 22, 25, 27, 28,
+        34,
     39, 43, 46, 48, 49, 54, 58, 61, 63, 64, 68, 71, 73, 74, 77, 79, 80, 82, 83,
 };
 
 // A block handles `elements_per_block` elements.
 extern "C" __global__ void
 __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces, const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next, const real* __restrict__ D, const real* __restrict__ LIFT, int first, int last) {
+dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
+    const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next,
+    const real* __restrict__ D, const real* __restrict__ LIFT, int first, int last) {
     const int block_first = first + blockIdx.x * elements_per_block;
     const int present = min(elements_per_block, last - block_first);
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
     real* const fluxes = here + fields * elements_per_block * field_row;
-    real* const out = here + 9984;  // right-hand sides
-    real* const factor = here + 14016;  // [elements_per_block][factors]
+    constexpr int field_words = 9984;  // and those of the fluxes
+    constexpr int out_words = 4032;
+    real* const out = here + field_words;  // right-hand sides
+    constexpr int factor_words = 80;
+    real* const factor = out + out_words;  // [elements_per_block][factors]
 
     // Fields of the block's elements, and their metric factors.
     for (int e = threadIdx.x; e < present; e += threads_per_block) {
@@ -88,7 +99,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         for (int a = 0; a < 3; ++a) {
             const real* const b = g + 3 * ((a + 1) % 3);
             const real* const c = g + 3 * ((a + 2) % 3);
-            for (int i = 0; i < 3; ++i) own[3 * a + i] = b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3];
+            for (int i = 0; i < 3; ++i)
+                own[3 * a + i] = b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3];
         }
         own[9] = real(1) / (g[0] * own[0] + g[1] * own[1] + g[2] * own[2]);
     }
@@ -103,8 +115,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     }
     __syncthreads();
 
-    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element repeats it, and a boundary reads the
-    // own values twice, so that no load waits for a branch.
+    // Surface: the flux at every point of the faces of the block's elements. What lies beyond the last point or element
+    // repeats it, and a boundary reads the own values twice, so that no load waits for a branch.
     #pragma unroll 1
     for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
         const bool inside = i / flux_row < present && i % flux_row < face_points;
@@ -115,9 +127,11 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         load(face, faces + (k * face_count + point / face_nodes) * (dimension + 1));
         const real* const own = here + e * field_row + face_node[point];
         constexpr int own_stride = elements_per_block * field_row;
-        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes) : q + (k * words + face_node[point]);
+        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes)
+            : q + (k * words + face_node[point]);
         real difference[fields], flux[fields];
-        // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary there is nothing.
+        // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary there
+        // is nothing.
         constexpr bool mirrored[fields] = {false, false, false, true, true, true};
         const real same = plus == -2 ? 0 : 1, mirror = plus >= 0 ? 1 : plus == -1 ? -1 : 0;
         #pragma unroll
@@ -141,7 +155,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         flux[4] = second * (wy - ny * along);
         flux[5] = second * (wz - nz * along);
         #pragma unroll
-        for (int f = 0; f < fields; ++f) fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
+        for (int f = 0; f < fields; ++f)
+            fluxes[(f * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? flux[f] : real(0);
     }
 
     // The faces have what they need of the fields: transform them where they lie.
@@ -152,7 +167,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         #pragma unroll
         for (int f = 0; f < fields; ++f) value[f] = here[(f * elements_per_block + e) * field_row + m];
         const real* const own = factor + (e < present ? e : 0) * factors;
-        const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
+        const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6],
+            yt = own[7], zt = own[8], J = own[9];
         here[(0 * elements_per_block + e) * field_row + m] = xr * value[0] + yr * value[1] + zr * value[2];
         here[(1 * elements_per_block + e) * field_row + m] = xs * value[0] + ys * value[1] + zs * value[2];
         here[(2 * elements_per_block + e) * field_row + m] = xt * value[0] + yt * value[1] + zt * value[2];
@@ -173,7 +189,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         // Volume: derivatives along r, s, t, combined with the metric factors.
         {
             real derivative[accumulators][columns][4] = {};
-            const Coefficients* coefficients = reinterpret_cast<const Coefficients*>(D) + size_t(tile) * (field_steps * dimension * 2 * 32) + lane;
+            const Coefficients* coefficients = reinterpret_cast<const Coefficients*>(D)
+                + size_t(tile) * (field_steps * dimension * 2 * 32) + lane;
             const real* column = here + (first_element + lane / 4) * field_row + lane % 4 * 2;
             #pragma unroll 2
             for (int step = 0; step < field_steps; ++step) {
@@ -184,7 +201,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
                 for (int c = 0; c < columns; ++c) {
                     Values u[fields];
                     #pragma unroll
-                    for (int f = 0; f < fields; ++f) u[f] = load_values(column + (f * elements_per_block + c * 8) * field_row);
+                    for (int f = 0; f < fields; ++f)
+                        u[f] = load_values(column + (f * elements_per_block + c * 8) * field_row);
                     multiply_add(derivative[0][c], d[1], u[2]);
                     multiply_add(derivative[0][c], d[2], negated(u[1]));
                     multiply_add(derivative[1][c], d[2], u[0]);
@@ -207,10 +225,14 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
                 for (int i = 0; i < 4; ++i) {
                     const int e = first_element + c * 8 + lane % 4 * 2 + i % 2;
                     const real* const own = factor + (e < present ? e : 0) * factors;
-                    const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6], yt = own[7], zt = own[8], J = own[9];
-                    sum[0][c][i] = J * (-xr * derivative[3][c][i] - xs * derivative[4][c][i] - xt * derivative[5][c][i]);
-                    sum[1][c][i] = J * (-yr * derivative[3][c][i] - ys * derivative[4][c][i] - yt * derivative[5][c][i]);
-                    sum[2][c][i] = J * (-zr * derivative[3][c][i] - zs * derivative[4][c][i] - zt * derivative[5][c][i]);
+                    const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5],
+                        xt = own[6], yt = own[7], zt = own[8], J = own[9];
+                    sum[0][c][i] =
+                        J * (-xr * derivative[3][c][i] - xs * derivative[4][c][i] - xt * derivative[5][c][i]);
+                    sum[1][c][i] =
+                        J * (-yr * derivative[3][c][i] - ys * derivative[4][c][i] - yt * derivative[5][c][i]);
+                    sum[2][c][i] =
+                        J * (-zr * derivative[3][c][i] - zs * derivative[4][c][i] - zt * derivative[5][c][i]);
                     sum[3][c][i] = J * (xr * derivative[0][c][i] + xs * derivative[1][c][i] + xt * derivative[2][c][i]);
                     sum[4][c][i] = J * (yr * derivative[0][c][i] + ys * derivative[1][c][i] + yt * derivative[2][c][i]);
                     sum[5][c][i] = J * (zr * derivative[0][c][i] + zs * derivative[1][c][i] + zt * derivative[2][c][i]);
@@ -219,7 +241,8 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
 
         // Surface: LIFT on the fluxes.
         {
-            const Coefficients* coefficients = reinterpret_cast<const Coefficients*>(LIFT) + size_t(tile) * (flux_steps * 2 * 32) + lane;
+            const Coefficients* coefficients = reinterpret_cast<const Coefficients*>(LIFT)
+                + size_t(tile) * (flux_steps * 2 * 32) + lane;
             const real* column = fluxes + (first_element + lane / 4) * flux_row + lane % 4 * 2;
             #pragma unroll 2
             for (int step = 0; step < flux_steps; ++step) {

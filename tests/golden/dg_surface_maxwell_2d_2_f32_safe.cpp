@@ -1,5 +1,7 @@
 // dg_surface: maxwell_2d_tm, order 2, f32
-// hone emit dg_surface equation=maxwell_2d_tm order=2 precision=f32 materials=per_element arithmetic=strict elements=100000 --target cpu --config lanes=4,vectors_per_tile=1,elements_per_tile=1,elements_per_block=4,unroll=1,threads=all,binding=none
+// hone emit dg_surface equation=maxwell_2d_tm order=2 precision=f32 materials=per_element arithmetic=strict
+//     elements=100000 --target cpu --config lanes=4,vectors_per_tile=1,elements_per_tile=1,elements_per_block=4,
+//     unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 549 operations, 300 bytes (compulsory); this form executes 603 operations
 using real = float;
@@ -23,7 +25,8 @@ static const unsigned short face_node[face_points] = {
 };
 
 // Upwind fluxes at all points of the faces of element k.
-static inline void load_fluxes(const real* __restrict q, const real* __restrict faces, const int* __restrict vmapP, const real* __restrict materials, real* __restrict column, long long k) {
+static inline void load_fluxes(const real* __restrict q, const real* __restrict faces, const int* __restrict vmapP,
+    const real* __restrict materials, real* __restrict column, long long k) {
     constexpr int wall[fields] = {0, 0, -2};  // a reflecting wall's neighbour less the own value
     const real own_z = materials[3 * k + 2];
     real others_z[face_nodes];
@@ -39,7 +42,8 @@ static inline void load_fluxes(const real* __restrict q, const real* __restrict 
                 const real* const other = q + (static_cast<long long>(plus[j] / nodes) * words + plus[j] % nodes);
                 for (int f = 0; f < fields; ++f) difference[f][j] = other[f * nodes] - own[f * nodes];
             } else {
-                for (int f = 0; f < fields; ++f) difference[f][j] = static_cast<real>(plus[j] == -1 ? wall[f] : -1) * own[f * nodes];
+                for (int f = 0; f < fields; ++f)
+                    difference[f][j] = static_cast<real>(plus[j] == -1 ? wall[f] : -1) * own[f * nodes];
             }
         }
         const real nx = description[0];
@@ -60,8 +64,10 @@ static inline void load_fluxes(const real* __restrict q, const real* __restrict 
     }
 }
 
-// Adds what LIFT makes of the fluxes of `elements_per_tile` elements from `e` on to their right-hand sides at the nodes from `n` on.
-static inline void lift(const real* __restrict column, const real* __restrict LIFT, real* __restrict sum, int n, int e) {
+// Adds what LIFT makes of the fluxes of `elements_per_tile` elements from `e` on to their right-hand sides at the nodes
+// from `n` on.
+static inline void lift(const real* __restrict column, const real* __restrict LIFT, real* __restrict sum, int n,
+    int e) {
     vector lifted[fields][vectors_per_tile][elements_per_tile] = {};
     const real* coefficients = LIFT + n * face_points;
     #pragma GCC unroll 1
@@ -87,7 +93,8 @@ static inline void lift(const real* __restrict column, const real* __restrict LI
 
 // Threads share the range in blocks of `elements_per_block` elements, whose data stay in the first or second cache.
 extern "C" void
-dg_surface(const real* __restrict q, const real* __restrict faces, const int* __restrict vmapP, const real* __restrict materials, real* __restrict rhs, const real* __restrict LIFT, int first, int last) {
+dg_surface(const real* __restrict q, const real* __restrict faces, const int* __restrict vmapP,
+    const real* __restrict materials, real* __restrict rhs, const real* __restrict LIFT, int first, int last) {
     const long long blocks = (static_cast<long long>(last) - first + elements_per_block - 1) / elements_per_block;
     #pragma omp parallel
     {
@@ -98,7 +105,8 @@ dg_surface(const real* __restrict q, const real* __restrict faces, const int* __
             alignas(64) real column[elements_per_block * fields * row];
             alignas(64) real sum[elements_per_block * fields * nodes_padded];
             for (real& value : sum) value = 0;
-            for (int e = 0; e < present; ++e) load_fluxes(q, faces, vmapP, materials, column + e * (fields * row), k + e);
+            for (int e = 0; e < present; ++e)
+                load_fluxes(q, faces, vmapP, materials, column + e * (fields * row), k + e);
             for (int i = present * (fields * row); i < elements_per_block * (fields * row); ++i) column[i] = 0;
             for (int n = 0; n < nodes; n += nodes_per_tile)
                 for (int e = 0; e < present; e += elements_per_tile) lift(column, LIFT, sum, n, e);

@@ -1,5 +1,7 @@
 // batched_gemm: C = alpha A^T B + beta C, 16 x 16 times 16 x 16, f32
-// hone emit batched_gemm form=tn b=each update=scale precision=f32 m=16 n=16 k=16 batch=100000 --target cuda --config form=tile,matrices_per_block=4,block_m=32,block_n=16,thread_m=4,thread_n=4,chunk=16,stages=1,exchange=direct,min_blocks=1
+// hone emit batched_gemm form=tn b=each update=scale precision=f32 m=16 n=16 k=16 batch=100000 --target cuda --config
+//     mapping=tile,matrices_per_block=4,block_m=32,block_n=16,thread_m=4,thread_n=4,chunk=16,stages=1,depth=4,
+//     exchange=direct,min_blocks=1,passes=1,cut=matrices,ahead=0
 // The same text serves any number of matrices.
 // per product: 8192 operations, 4096 bytes (compulsory); this form executes 8192 operations
 using real = float;
@@ -27,9 +29,11 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
     constexpr int bytes = width * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(there ? 16 : 0) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
+            "r"(there ? 16 : 0) : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes), "r"(there ? bytes : 0) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes),
+            "r"(there ? bytes : 0) : "memory");
 }
 
 // What was copied since the last call is one chunk.
@@ -59,22 +63,20 @@ __device__ __forceinline__ void load(real (&to)[count], const real* from) {
 }
 
 // The result of a sum; C is not read where beta is 0, so that it may hold anything.
-__device__ __forceinline__ void put(real* to, real sum, real alpha, real beta) { *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }
+__device__ __forceinline__ void put(real* to, real sum, real alpha,
+    real beta) { *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }
 
-// Starts copying columns [start, start + chunk) of op(A) of the block's matrices into shared memory; no register holds them meanwhile. What lies
-// beyond the matrices becomes zero.
+// Starts copying columns [start, start + chunk) of op(A) of the block's matrices into shared memory; no register holds
+// them meanwhile. What lies beyond the matrices becomes zero.
 // A thread keeps its place within lines, and takes every a_lines-th of them.
 __device__ __forceinline__ void copy_a(real* to, const real* a, int tile_row, int start, int present) {
     const int first_line = threadIdx.x / a_vectors;
-    if (a_vectors * a_lines < threads_per_block && first_line >= a_lines) return;
     #pragma unroll
     for (int part = 0; part < a_parts; ++part) {
         const int place = (threadIdx.x % a_vectors + part * a_vectors) * a_width;
-        if (a_parts > 1 && place >= a_length) break;
         #pragma unroll a_unroll
         for (int i = 0; i < (a_line_count + a_lines - 1) / a_lines; ++i) {
             const int line = first_line + i * a_lines;
-            if (a_line_count % a_lines != 0 && line >= a_line_count) break;
             const int l = place, s = line % rows, group = line / rows;
             const int matrix = group, row = tile_row + s;
             const bool there = matrix < present && row < m && (k % chunk == 0 || start + l < k);
@@ -87,15 +89,12 @@ __device__ __forceinline__ void copy_a(real* to, const real* a, int tile_row, in
 // The same for rows of op(B); the block's matrices may share them.
 __device__ __forceinline__ void copy_b(real* to, const real* b, int tile_column, int start, int present) {
     const int first_line = threadIdx.x / b_vectors;
-    if (b_vectors * b_lines < threads_per_block && first_line >= b_lines) return;
     #pragma unroll
     for (int part = 0; part < b_parts; ++part) {
         const int place = (threadIdx.x % b_vectors + part * b_vectors) * b_width;
-        if (b_parts > 1 && place >= b_length) break;
         #pragma unroll b_unroll
         for (int i = 0; i < (b_line_count + b_lines - 1) / b_lines; ++i) {
             const int line = first_line + i * b_lines;
-            if (b_line_count % b_lines != 0 && line >= b_line_count) break;
             const int l = place, s = line % columns, group = line / columns;
             const int matrix = group, column = tile_column + s;
             const bool there = matrix < present && column < n && (k % chunk == 0 || start + l < k);
@@ -105,9 +104,11 @@ __device__ __forceinline__ void copy_b(real* to, const real* b, int tile_column,
     }
 }
 
-// A block computes a tile of rows x columns of C for each of its matrices; where they share B, their rows are stacked into one tile.
+// A block computes a tile of rows x columns of C for each of its matrices; where they share B, their rows are stacked
+// into one tile.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __restrict__ c, const real* __restrict__ factors, int first, int last) {
+batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __restrict__ c,
+    const real* __restrict__ factors, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const stage = reinterpret_cast<real*>(shared_memory);  // [stages](A, B), at last C
     const real alpha = factors[0], beta = factors[1];
@@ -122,7 +123,8 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     b += block_first * stride_b;
     c += block_first * stride_c;
     constexpr int threads_m = 4, threads_n = 4;
-    // Values that a thread loads together are neighbours in shared memory: its rows where rows are, else values along k.
+    // Values that a thread loads together are neighbours in shared memory: its rows where rows are, else values along
+    // k.
     constexpr int row_step = threads_m, column_step = threads_n;
     const int holder = threadIdx.x;
     const int group = holder / (threads_m * threads_n);

@@ -1,14 +1,18 @@
 // batched_gemm: C = A B, 3 x 27 times 27 x 192, f64, one B for all
-// hone emit batched_gemm form=nn b=shared update=set precision=f64 m=3 n=192 k=27 batch=100000 --target cuda --config form=stream,block_n=256,warp_groups=2,stages=4,passes=8,min_blocks=2
+// hone emit batched_gemm form=nn b=shared update=set precision=f64 m=3 n=192 k=27 batch=100000 --target cuda --config
+//     mapping=stream,matrices_per_block=1,block_m=32,block_n=256,thread_m=1,thread_n=2,chunk=8,stages=4,depth=4,
+//     exchange=direct,min_blocks=2,passes=8,cut=matrices,ahead=0
 // The same text serves any number of matrices.
-// per product: 31104 operations, 5256 bytes and 41472 for all together (compulsory); this form executes 32256 operations
+// per product: 31104 operations, 5256 bytes and 41472 for all together (compulsory); this form executes 32256
+// operations
 using real = double;
 constexpr int m = 3, n = 192, k = 27;
 constexpr long long stride_a = 81, stride_b = 0, stride_c = 576;  // words from one matrix to the next
 constexpr int a_row = 1, a_inner = 3;     // op(A)(row, l) lies at row * a_row + l * a_inner
 constexpr int b_inner = 1, b_column = 27;  // op(B)(l, column) at l * b_inner + column * b_column
 constexpr int warps = 6, threads_per_block = 192, blocks_per_multiprocessor = 2;
-constexpr int matrices = 8, stages = 4;  // products at a time, and how many such groups are in shared memory or on their way
+// products at a time, and how many such groups are in shared memory or on their way
+constexpr int matrices = 8, stages = 4;
 constexpr int groups_of_columns = 2, columns = 32;  // of a warp
 constexpr int steps = 7;  // of 4 values along k
 constexpr int a_here = 84, c_here = 98;  // distance of matrices in shared memory
@@ -21,9 +25,11 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
     constexpr int bytes = width * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(there ? 16 : 0) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
+            "r"(there ? 16 : 0) : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes), "r"(there ? bytes : 0) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes),
+            "r"(there ? bytes : 0) : "memory");
 }
 
 // What was copied since the last call is one chunk.
@@ -37,15 +43,17 @@ __device__ __forceinline__ void wait_for_chunks() {
     asm volatile("cp.async.wait_group %0;" ::"n"(chunks) : "memory");
 }
 
-// c += a b on the matrix units: a holds 16 rows x 4 values along k, b 4 values along k x 8 columns, spread over the warp as PTX
-// prescribes for m16n8k4.
+// c += a b on the matrix units: a holds 16 rows x 4 values along k, b 4 values along k x 8 columns, spread over the
+// warp as PTX prescribes for m16n8k4.
 __device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[2], const real (&b)[1]) {
-    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0]), "d"(a[1]), "d"(b[0]));
 }
 
-// Starts copying op(A) of `present` matrices into shared memory, as they lie; neighbouring threads copy neighbouring words.
+// Starts copying op(A) of `present` matrices into shared memory, as they lie; neighbouring threads copy neighbouring
+// words.
 __device__ __forceinline__ void copy_a(real* to, const real* a, int present) {
     constexpr int vectors = m * k / a_width, all = matrices * vectors;
     #pragma unroll a_unroll
@@ -57,8 +65,9 @@ __device__ __forceinline__ void copy_a(real* to, const real* a, int present) {
     }
 }
 
-// A warp computes `columns` columns of C of 8 matrices at a time. Columns of B play the part of the matrix units' 16 rows, one row of each of the
-// matrices that of their 8 columns, so that B stays in registers and nothing is padding where matrices have few rows.
+// A warp computes `columns` columns of C of 8 matrices at a time. Columns of B play the part of the matrix units' 16
+// rows, one row of each of the matrices that of their 8 columns, so that B stays in registers and nothing is padding
+// where matrices have few rows.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __restrict__ c, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
@@ -73,7 +82,8 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     // Blocks take every so-many-th group, so that what they write at a time lies together.
     int coming = blockIdx.x;
     for (int next = 0; next < stages - 1; ++next, coming += gridDim.x) {
-        if (coming < groups) copy_a(stage + next * (matrices * a_here), a + coming * (matrices * stride_a), count - coming * matrices);
+        if (coming < groups)
+            copy_a(stage + next * (matrices * a_here), a + coming * (matrices * stride_a), count - coming * matrices);
         end_chunk();
     }
     real x[groups_of_columns][steps][2];
@@ -93,7 +103,8 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
         wait_for_chunks<stages - 2>();
         __syncthreads();  // also: the stage before is free
         if (coming < groups)
-            copy_a(stage + (now == 0 ? stages - 1 : now - 1) * (matrices * a_here), a + coming * (matrices * stride_a), count - coming * matrices);
+            copy_a(stage + (now == 0 ? stages - 1 : now - 1) * (matrices * a_here), a + coming * (matrices * stride_a),
+                count - coming * matrices);
         end_chunk();
         const real* const a_now = stage + now * (matrices * a_here) + lane / 4 * a_here + lane % 4 * a_inner;
         now = now + 1 == stages ? 0 : now + 1;
@@ -110,7 +121,8 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
             #pragma unroll
             for (int i = 0; i < groups_of_columns; ++i)
                 #pragma unroll
-                for (int j = 0; j < 4; ++j) here[(lane % 4 * 2 + j % 2) * c_here + (i * 16 + j / 2 * 8 + lane / 4) * m + row] = sum[i][j];
+                for (int j = 0; j < 4; ++j)
+                    here[(lane % 4 * 2 + j % 2) * c_here + (i * 16 + j / 2 * 8 + lane / 4) * m + row] = sum[i][j];
         }
         __syncwarp();
         // Neighbouring lanes write neighbouring words.
@@ -122,7 +134,8 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
             const int matrix = (i * 32 + lane) / vectors, word = (i * 32 + lane) % vectors * c_width;
             if (matrix < present && (n % (warps * columns) == 0 || word < (n - first_column) * m)) {
                 const real* const from = here + matrix * c_here + word;
-                __stcs(reinterpret_cast<double2*>(to + matrix * stride_c + word), *reinterpret_cast<const double2*>(from));
+                __stcs(reinterpret_cast<double2*>(to + matrix * stride_c + word),
+                    *reinterpret_cast<const double2*>(from));
             }
         }
         __syncwarp();

@@ -1,5 +1,6 @@
 // batched_gemm: C = alpha A B + beta C, 3 x 3 times 3 x 3, f64
-// hone emit batched_gemm form=nn b=each update=scale precision=f64 m=3 n=3 k=3 batch=100000 --target cpu --config form=matrices,lanes=8,vectors_per_tile=1,columns_per_tile=1,unroll=1,threads=all,binding=none
+// hone emit batched_gemm form=nn b=each update=scale precision=f64 m=3 n=3 k=3 batch=100000 --target cpu --config
+//     form=matrices,lanes=8,vectors_per_tile=1,columns_per_tile=1,unroll=1,threads=all,binding=none
 // The same text serves any number of matrices.
 // per product: 54 operations, 288 bytes (compulsory); this form executes 54 operations
 using real = double;
@@ -14,10 +15,13 @@ typedef real vector __attribute__((vector_size(lanes * sizeof(real))));
 typedef real unaligned_vector __attribute__((vector_size(lanes * sizeof(real)), aligned(sizeof(real)), may_alias));
 
 // The result of a sum; C is not read where beta is 0, so that it may hold anything.
-static inline void put(real* to, real sum, real alpha, real beta) { *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }
+static inline void put(real* to, real sum, real alpha,
+    real beta) { *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }
 
-// `lanes` products side by side: word by word, lane i of a vector belongs to matrix i. Lanes without a matrix work on the first one's words.
-static inline void product(const real* __restrict a, const real* __restrict b, real* __restrict c, int present, real alpha, real beta) {
+// `lanes` products side by side: word by word, lane i of a vector belongs to matrix i. Lanes without a matrix work on
+// the first one's words.
+static inline void product(const real* __restrict a, const real* __restrict b, real* __restrict c, int present,
+    real alpha, real beta) {
     vector left[m * k];
     for (int word = 0; word < m * k; ++word)
         for (int i = 0; i < lanes; ++i) left[word][i] = a[(i < present ? i : 0) * stride_a + word];
@@ -36,7 +40,8 @@ static inline void product(const real* __restrict a, const real* __restrict b, r
 }
 
 // Threads share the range.
-extern "C" void batched_gemm(const real* __restrict a, const real* __restrict b, real* __restrict c, const real* __restrict factors, int first, int last) {
+extern "C" void batched_gemm(const real* __restrict a, const real* __restrict b, real* __restrict c,
+    const real* __restrict factors, int first, int last) {
     const real alpha = factors[0], beta = factors[1];
     const long long groups = (static_cast<long long>(last) - first + together - 1) / together;
     #pragma omp parallel

@@ -1,7 +1,10 @@
 // batched_gemm: C = A B, 81 x 64 times 64 x 8, f64, one B for all
-// hone emit batched_gemm form=nn b=shared update=set precision=f64 m=81 n=8 k=64 batch=100000 --target cuda --config form=mma,matrices_per_block=1,block_m=128,block_n=16,warp_m=1,warp_n=1,chunk=32,stages=2,depth=8,exchange=shared,passes=1,cut=matrices,ahead=0,min_blocks=1
+// hone emit batched_gemm form=nn b=shared update=set precision=f64 m=81 n=8 k=64 batch=100000 --target cuda --config
+//     mapping=mma,matrices_per_block=1,block_m=128,block_n=16,thread_m=1,thread_n=1,chunk=32,stages=2,depth=8,
+//     exchange=shared,min_blocks=1,passes=1,cut=matrices,ahead=0
 // The same text serves any number of matrices.
-// per product: 82944 operations, 46656 bytes and 4096 for all together (compulsory); this form executes 98304 operations
+// per product: 82944 operations, 46656 bytes and 4096 for all together (compulsory); this form executes 98304
+// operations
 using real = double;
 constexpr int m = 81, n = 8, k = 64;
 constexpr long long stride_a = 5184, stride_b = 0, stride_c = 648;  // words from one matrix to the next
@@ -28,9 +31,11 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
     constexpr int bytes = width * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(there ? 16 : 0) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
+            "r"(there ? 16 : 0) : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes), "r"(there ? bytes : 0) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes),
+            "r"(there ? bytes : 0) : "memory");
 }
 
 // What was copied since the last call is one chunk.
@@ -44,26 +49,25 @@ __device__ __forceinline__ void wait_for_chunks() {
     asm volatile("cp.async.wait_group %0;" ::"n"(chunks) : "memory");
 }
 
-// c += a b on the matrix units: a holds 16 rows x 8 values along k, b 8 values along k x 8 columns, spread over the warp as PTX
-// prescribes for m16n8k8.
+// c += a b on the matrix units: a holds 16 rows x 8 values along k, b 8 values along k x 8 columns, spread over the
+// warp as PTX prescribes for m16n8k8.
 __device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[4], const real (&b)[2]) {
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 }
 
 __device__ __forceinline__ void put(real* to, real sum) { *to = sum; }
 
-// Starts copying columns [start, start + chunk) of op(A) of the block's matrices into shared memory; no register holds them meanwhile. What lies
-// beyond the matrices becomes zero.
+// Starts copying columns [start, start + chunk) of op(A) of the block's matrices into shared memory; no register holds
+// them meanwhile. What lies beyond the matrices becomes zero.
 // A thread keeps its place within lines, and takes every a_lines-th of them.
 __device__ __forceinline__ void copy_a(real* to, const real* a, int tile_row, int start, int present) {
     const int first_line = threadIdx.x / a_vectors;
-    if (a_vectors * a_lines < threads_per_block && first_line >= a_lines) return;
     #pragma unroll
     for (int part = 0; part < a_parts; ++part) {
         const int place = (threadIdx.x % a_vectors + part * a_vectors) * a_width;
-        if (a_parts > 1 && place >= a_length) break;
         const int row = tile_row + place;
         const bool within = m % rows == 0 || row < m;
         const real* const from = a + row * a_row + (long long)(start + first_line) * a_inner;
@@ -71,7 +75,6 @@ __device__ __forceinline__ void copy_a(real* to, const real* a, int tile_row, in
         #pragma unroll a_unroll
         for (int i = 0; i < (a_line_count + a_lines - 1) / a_lines; ++i) {
             const int line = first_line + i * a_lines;
-            if (a_line_count % a_lines != 0 && line >= a_line_count) break;
             const bool there = within && (k % chunk == 0 || start + line < k);
             copy<a_width>(target + i * (a_lines * a_here_inner), from + i * (a_lines * a_inner), there);
         }
@@ -81,25 +84,24 @@ __device__ __forceinline__ void copy_a(real* to, const real* a, int tile_row, in
 // The same for rows of op(B); the block's matrices may share them.
 __device__ __forceinline__ void copy_b(real* to, const real* b, int tile_column, int start, int present) {
     const int first_line = threadIdx.x / b_vectors;
-    if (b_vectors * b_lines < threads_per_block && first_line >= b_lines) return;
     #pragma unroll
     for (int part = 0; part < b_parts; ++part) {
         const int place = (threadIdx.x % b_vectors + part * b_vectors) * b_width;
-        if (b_parts > 1 && place >= b_length) break;
         const bool within = k % chunk == 0 || start + place < k;
         const real* const from = b + (long long)(tile_column + first_line) * b_column + (start + place) * b_inner;
         real* const target = to + first_line * b_here_column + place * b_here_inner;
         #pragma unroll b_unroll
         for (int i = 0; i < (b_line_count + b_lines - 1) / b_lines; ++i) {
             const int line = first_line + i * b_lines;
-            if (b_line_count % b_lines != 0 && line >= b_line_count) break;
+            if (line >= b_line_count) break;
             const bool there = within && (n % columns == 0 || tile_column + line < n);
             copy<b_width>(target + i * (b_lines * b_here_column), from + i * (b_lines * b_column), there);
         }
     }
 }
 
-// A block computes a tile of rows x columns of C for each of its matrices; where they share B, their rows are stacked into one tile.
+// A block computes a tile of rows x columns of C for each of its matrices; where they share B, their rows are stacked
+// into one tile.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __restrict__ c, int first, int last) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
@@ -176,7 +178,8 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     constexpr int height = stacked ? m : rows;
     for (int index = threadIdx.x; index < matrices_per_block * columns * height; index += threads_per_block) {
         const int s = index % height, t = index / height % columns, matrix = index / (height * columns);
-        const real value = stage[stacked ? t * c_here_column + matrix * m + s : (matrix * columns + t) * c_here_column + s];
+        const real value =
+            stage[stacked ? t * c_here_column + matrix * m + s : (matrix * columns + t) * c_here_column + s];
         if (matrix < present && tile_row + s < m && tile_column + t < n)
             put(c + matrix * stride_c + (tile_column + t) * m + tile_row + s, value);
     }

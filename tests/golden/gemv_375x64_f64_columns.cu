@@ -1,5 +1,6 @@
 // batched_gemv: y = alpha A^T x + beta y, 375 x 64, f64
-// hone emit batched_gemv form=t x=each update=scale precision=f64 m=375 n=64 batch=100000 --target cuda --config width=1,matrices_per_block=1,split=32,threads=256,unroll=4,min_blocks=1
+// hone emit batched_gemv form=t x=each update=scale precision=f64 m=375 n=64 batch=100000 --target cuda --config
+//     width=1,matrices_per_block=1,split=32,threads=256,unroll=4,min_blocks=1
 // The same text serves any number of matrices.
 // per product: 48000 operations, 196024 bytes (compulsory)
 using real = double;
@@ -10,16 +11,19 @@ constexpr int matrices_per_block = 1, threads_per_block = 256, blocks_per_multip
 constexpr int lanes = 32;  // threads that share a column
 
 // The result of a sum; C is not read where beta is 0, so that it may hold anything.
-__device__ __forceinline__ void put(real* to, real sum, real alpha, real beta) { *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }
+__device__ __forceinline__ void put(real* to, real sum, real alpha,
+    real beta) { *to = beta == real(0) ? alpha * sum : alpha * sum + beta * *to; }
 
 // Neighbouring words of a column that a thread loads at once.
 struct alignas(width * sizeof(real)) Vector {
     real value[width];
 };
 
-// y = A^T x. `lanes` threads share a column, which gives one word of y; neighbouring groups of them have neighbouring columns.
+// y = A^T x. `lanes` threads share a column, which gives one word of y; neighbouring groups of them have neighbouring
+// columns.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
-batched_gemv(const real* __restrict__ a, const real* __restrict__ x, real* __restrict__ y, const real* __restrict__ factors, int first, int last) {
+batched_gemv(const real* __restrict__ a, const real* __restrict__ x, real* __restrict__ y,
+    const real* __restrict__ factors, int first, int last) {
     const real alpha = factors[0], beta = factors[1];
     const int block_first = first + blockIdx.x * matrices_per_block;
     const int present = min(matrices_per_block, last - block_first);

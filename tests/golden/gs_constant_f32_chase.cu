@@ -1,5 +1,7 @@
 // gauss_seidel_27: constant stencil, f32
-// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=chase,staging=bulk_2,warps_per_row=8,points_per_thread=4,stencil_in=by_value,min_blocks=1
+// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config colours_per_pass=8,
+//     staging=bulk_2,block_x=32,block_y=8,z_block=2,points_per_thread=4,stencil_in=by_value,edges=clamped,
+//     min_blocks=1,layout=natural
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 using real = float;
@@ -9,7 +11,8 @@ constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 1;
 constexpr int points_per_thread = 4;  // along x
 constexpr int rows_per_stage = 2;
 constexpr int pairs = points_per_thread / 2;
-constexpr int halo_lanes = points_per_thread >= 4 ? 1 : 2;  // at each end of a warp: they repeat points of the neighbouring warp
+// at each end of a warp: they repeat points of the neighbouring warp
+constexpr int halo_lanes = points_per_thread >= 4 ? 1 : 2;
 constexpr int words_per_warp = (32 - 2 * halo_lanes) * points_per_thread;
 
 // A point's stencil. s[13] is the reciprocal of the centre coefficient.
@@ -28,7 +31,8 @@ constexpr int vectors = sizeof(Group) / sizeof(vector);
 __device__ __forceinline__ Group load(const real* from) {
     Group group;
     #pragma unroll
-    for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = *(reinterpret_cast<const vector*>(from) + i);
+    for (int i = 0; i < vectors; ++i)
+        reinterpret_cast<vector*>(&group)[i] = *(reinterpret_cast<const vector*>(from) + i);
     return group;
 }
 
@@ -36,7 +40,8 @@ __device__ __forceinline__ Group load(const real* from) {
 __device__ __forceinline__ void store(real* row, int x, int nx, const Group& group) {
     if (x > 0 && x + points_per_thread - 1 <= nx) {
         #pragma unroll
-        for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(row + x)[i] = reinterpret_cast<const vector*>(&group)[i];
+        for (int i = 0; i < vectors; ++i)
+            reinterpret_cast<vector*>(row + x)[i] = reinterpret_cast<const vector*>(&group)[i];
         return;
     }
     #pragma unroll
@@ -45,16 +50,16 @@ __device__ __forceinline__ void store(real* row, int x, int nx, const Group& gro
     }
 }
 
-// What the points of a group still lack: f less the terms summed up so far. A neighbouring group hands over a sum of products. Points of odd x have
-// the earlier colour of a row.
+// What the points of a group still lack: f less the terms summed up so far. A neighbouring group hands over a sum of
+// products. Points of odd x have the earlier colour of a row.
 struct Sums {
     real odd[pairs] = {}, even[pairs] = {};
     real to_left[pairs] = {};   // terms of even points for the odd point on their left
-    real to_right[pairs] = {};  // terms of odd points for the even point on their right: new ones of their own row are added last
+    // terms of odd points for the even point on their right: new ones of their own row are added last
+    real to_right[pairs] = {};
 
     // The row itself, with its old values.
-    __device__ __forceinline__ void begin(const Group& own, const Group& right_side, const Coefficients& s)
-    {
+    __device__ __forceinline__ void begin(const Group& own, const Group& right_side, const Coefficients& s) {
         #pragma unroll
         for (int pair = 0; pair < pairs; ++pair) {
             odd[pair] = fma(-s[12], own.word[2 * pair], odd[pair] + right_side.word[2 * pair + 1]);
@@ -64,8 +69,7 @@ struct Sums {
     }
 
     // One of the eight rows around it, with coefficients k to k + 2.
-    __device__ __forceinline__ void add(const Group& group, const Coefficients& s, int k)
-    {
+    __device__ __forceinline__ void add(const Group& group, const Coefficients& s, int k) {
         const real west = s[k], centre = s[k + 1], east = s[k + 2];
         #pragma unroll
         for (int pair = 0; pair < pairs; ++pair) {
@@ -79,8 +83,7 @@ struct Sums {
 };
 
 // Both colours of a row's group at x; outside [1, nx] the values stay.
-__device__ __forceinline__ Group updated(Sums sums, const Group& old, const Coefficients& s, int x, int nx)
-{
+__device__ __forceinline__ Group updated(Sums sums, const Group& old, const Coefficients& s, int x, int nx) {
     constexpr unsigned all_lanes = 0xffffffff;
     Group result;
     const real from_right = __shfl_down_sync(all_lanes, sums.to_left[0], 1);
@@ -107,25 +110,22 @@ struct Row {
     Group below, own, above, right_side;
 };
 
-// One launch does even and odd planes. A block takes its plane in the order in which blocks begin: an even plane, which waits for nobody, then the odd
-// plane below it, which follows the two even planes beside it along y. Whoever waits does so for blocks that have begun already, so that somebody
-// can always go on.
+// One launch does even and odd planes. A block takes its plane in the order in which blocks begin: an even plane, which
+// waits for nobody, then the odd plane below it, which follows the two even planes beside it along y. Whoever waits
+// does so for blocks that have begun already, so that somebody can always go on.
 //
-// An odd plane reads rows of even planes that are finished, and writes a row only when the even planes have finished the row after it, so that they
-// have read it: both planes see what they would in launches of their own.
-__device__ __forceinline__ int take_ticket(int* next)
-{
+// An odd plane reads rows of even planes that are finished, and writes a row only when the even planes have finished
+// the row after it, so that they have read it: both planes see what they would in launches of their own.
+__device__ __forceinline__ int take_ticket(int* next) {
     return atomicAdd(next, 1);
 }
 
 // Everything that the block wrote before its last barrier can be seen by whoever sees `row`.
-__device__ __forceinline__ void publish(int* progress, int row)
-{
+__device__ __forceinline__ void publish(int* progress, int row) {
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(progress), "r"(row) : "memory");
 }
 
-__device__ __forceinline__ int published(const int* progress)
-{
+__device__ __forceinline__ int published(const int* progress) {
     int row;
     asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(row) : "l"(progress) : "memory");
     return row;
@@ -136,20 +136,19 @@ __device__ __forceinline__ void admit_bulk_copies() {
     asm volatile("fence.proxy.async;" ::: "memory");
 }
 
-__device__ __forceinline__ int wait_for(const int* progress, int row)
-{
+__device__ __forceinline__ int wait_for(const int* progress, int row) {
     int now = published(progress);
     while (now < row) now = published(progress);
     return now;
 }
 
-// `tickets`: [0] is the next ticket, [z] the last finished row of plane z, up to the boundary. Zero when the launch begins.
+// `tickets`: [0] is the next ticket, [z] the last finished row of plane z, up to the boundary. Zero when the launch
+// begins.
 extern "C" __global__ void gauss_seidel_27_begin(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* tickets,
     const __grid_constant__ Coefficients s,
     int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i <= nz + 1) reinterpret_cast<int*>(tickets)[i] = 0;
 }
@@ -160,15 +159,14 @@ struct Turn {
     bool follows_below = false, follows_above = false;
     int seen = 0;             // rows of the planes beside that are known to be finished
 
-    __device__ __forceinline__ Turn(int* plane_progress, int z, int rows, int first, int last) : progress(plane_progress), ny(rows)
-    {
+    __device__ __forceinline__ Turn(int* plane_progress, int z, int rows, int first, int last)
+        : progress(plane_progress), ny(rows) {
         follows_below = (z - 1) % 2 == 1 && z - 1 > first;
         follows_above = (z - 1) % 2 == 1 && z + 1 <= last;
     }
 
     // Returns when the planes beside have finished row y, where the block's plane follows them.
-    __device__ __forceinline__ void wait_for_row(int y)
-    {
+    __device__ __forceinline__ void wait_for_row(int y) {
         const int row = min(y, ny);
         if (row <= seen) return;
         seen = ny;
@@ -178,22 +176,19 @@ struct Turn {
     }
 
     // To be called by all threads behind a barrier: the rows up to y, written before it, keep their values.
-    __device__ __forceinline__ void finished_row(int y) const
-    {
+    __device__ __forceinline__ void finished_row(int y) const {
         if (threadIdx.x == 0 && threadIdx.y == 0) publish(progress, y);
     }
 
-    __device__ __forceinline__ void finished_last_row() const
-    {
+    __device__ __forceinline__ void finished_last_row() const {
         __syncthreads();
         finished_row(ny);
     }
 };
 
-// The plane, counted from 1, that a block takes: with tickets 0, 1, 2, 3, ... planes 0, 2, 1, 4, 3, ... of the range where it begins with an even
-// one, and 1, 0, 3, 2, ... otherwise.
-__device__ __forceinline__ int plane_of_ticket(int* tickets, int first, int last)
-{
+// The plane, counted from 1, that a block takes: with tickets 0, 1, 2, 3, ... planes 0, 2, 1, 4, 3, ... of the range
+// where it begins with an even one, and 1, 0, 3, 2, ... otherwise.
+__device__ __forceinline__ int plane_of_ticket(int* tickets, int first, int last) {
     __shared__ int ticket;
     if (threadIdx.x == 0 && threadIdx.y == 0) ticket = take_ticket(tickets);
     __syncthreads();
@@ -206,41 +201,38 @@ constexpr int stages = 2;
 // One transfer barrier per stage: it opens when the bytes that it expects have arrived.
 using Barrier = unsigned long long;
 
-__device__ __forceinline__ unsigned shared_address(const void* pointer)
-{
+__device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-__device__ __forceinline__ void prepare_barriers(Barrier* full)
-{
+__device__ __forceinline__ void prepare_barriers(Barrier* full) {
     for (int i = 0; i < stages; ++i) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(full + i)));
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async;" ::: "memory");
 }
 
-__device__ __forceinline__ void expect_bytes(Barrier* full, unsigned bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(full)), "r"(bytes) : "memory");
+__device__ __forceinline__ void expect_bytes(Barrier* full, unsigned bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(full)),
+        "r"(bytes) : "memory");
 }
 
 // One thread copies whole rows; no register holds them meanwhile.
-__device__ __forceinline__ void copy_rows(real* to, const real* from, unsigned bytes, Barrier* full)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(to)), "l"(from),
+__device__ __forceinline__ void copy_rows(real* to, const real* from, unsigned bytes, Barrier* full) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+        ::"r"(shared_address(to)), "l"(from),
                  "r"(bytes), "r"(shared_address(full))
                  : "memory");
 }
 
-// For every thread, between its reads of a stage and the barrier behind which copies refill it: a copy does not wait for loads that are under way
-// (PTX ISA, proxies of the memory consistency model).
-__device__ __forceinline__ void finish_shared_reads()
-{
+// For every thread, between its reads of a stage and the barrier behind which copies refill it: a copy does not wait
+// for loads that are under way (PTX ISA, proxies of the memory consistency model).
+__device__ __forceinline__ void finish_shared_reads() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-__device__ __forceinline__ void wait_for_bytes(Barrier* full, unsigned phase)
-{
-    asm volatile("{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n@!done bra again;\n}" ::"r"(shared_address(full)),
+__device__ __forceinline__ void wait_for_bytes(Barrier* full, unsigned phase) {
+    asm volatile("{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n@!done bra again;\n}"
+        ::"r"(shared_address(full)),
                  "r"(phase)
                  : "memory");
 }
@@ -254,10 +246,11 @@ struct Rows {
     int pitch, ny, x;
     Turn turn;
 
-    __device__ __forceinline__ Rows(real* buffer, Barrier* barriers, const real* u_plane, const real* f_plane, wide plane_words, int pitch_words, int rows,
+    __device__ __forceinline__ Rows(real* buffer, Barrier* barriers, const real* u_plane, const real* f_plane,
+        wide plane_words, int pitch_words, int rows,
                                     int x_read, const Turn& block_turn)
-        : stage(buffer), full(barriers), u(u_plane), f(f_plane), plane(plane_words), pitch(pitch_words), ny(rows), x(x_read), turn(block_turn)
-    {
+        : stage(buffer), full(barriers), u(u_plane), f(f_plane), plane(plane_words), pitch(pitch_words), ny(rows),
+            x(x_read), turn(block_turn) {
         if (threadIdx.x == 0 && threadIdx.y == 0) {
             prepare_barriers(full);
             for (int i = 0; i < stages; ++i) fill(i);
@@ -265,9 +258,9 @@ struct Rows {
         __syncthreads();
     }
 
-    // Starts the copies of stage number `number`, which holds rows 1 + number * rows_per_stage onwards, up to the boundary.
-    __device__ __forceinline__ void fill(int number)
-    {
+    // Starts the copies of stage number `number`, which holds rows 1 + number * rows_per_stage onwards, up to the
+    // boundary.
+    __device__ __forceinline__ void fill(int number) {
         const int y = 1 + number * rows_per_stage;
         const int count = min(rows_per_stage, ny + 2 - y);
         if (count <= 0) return;
@@ -286,8 +279,7 @@ struct Rows {
 
     // Row y; `second` is 1 for every second row.
     template <int second>
-    __device__ __forceinline__ Row take(int y)
-    {
+    __device__ __forceinline__ Row take(int y) {
         constexpr int in_stage = rows_per_stage == 2 ? second : 0;
         const int number = (y - 1) / rows_per_stage;
         if (in_stage == 0) wait_for_bytes(full + number % stages, number / stages % 2);
@@ -304,23 +296,25 @@ struct Rows {
     }
 };
 
-// All four colours of a plane. A block owns whole rows of it and walks along y; sums of three rows are carried in registers, so that every row of the
-// three planes and of f is read once. Warps overlap by `halo_lanes` at each end, so that neighbours come by shuffles.
+// All four colours of a plane. A block owns whole rows of it and walks along y; sums of three rows are carried in
+// registers, so that every row of the three planes and of f is read once. Warps overlap by `halo_lanes` at each end, so
+// that neighbours come by shuffles.
 //
-// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and nobody else writes plane z.
+// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and
+// nobody else writes plane z.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_walk(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* tickets,
     const __grid_constant__ Coefficients s,
     int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+) {
     const wide plane = wide(ny + 2) * pitch;
     int* const counters = reinterpret_cast<int*>(tickets);
     const int z = plane_of_ticket(counters, first, last);
     Turn turn(counters + z, z, ny, first, last);
     const int lane = threadIdx.x;
     const int x = int(threadIdx.y) * words_per_warp + (lane - halo_lanes) * points_per_thread;
-    const int x_last = (nx + 1) / points_per_thread * points_per_thread;  // the row's last group; lanes beyond it read it again
+    // the row's last group; lanes beyond it read it again
+    const int x_last = (nx + 1) / points_per_thread * points_per_thread;
     const int x_read = max(0, min(x, x_last));
     const bool stores = lane >= halo_lanes && lane < 32 - halo_lanes;
     real* const u_plane = u + z * plane;

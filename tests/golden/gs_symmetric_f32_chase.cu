@@ -1,5 +1,7 @@
 // gauss_seidel_27: symmetric stencil, f32
-// hone emit gauss_seidel_27 stencil=symmetric precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=chase,staging=registers,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=1
+// hone emit gauss_seidel_27 stencil=symmetric precision=f32 nx=96 ny=96 nz=96 --target cuda --config
+//     colours_per_pass=8,staging=registers,block_x=32,block_y=6,z_block=2,points_per_thread=2,stencil_in=streaming,
+//     edges=clamped,min_blocks=1,layout=natural,walks=1
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 68 bytes (compulsory)
 using real = float;
@@ -7,7 +9,8 @@ using wide = long long;  // a position in an array
 constexpr int block_x = 32, block_y = 6, block_z = 1;
 constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 1;
 constexpr int points_per_thread = 2;  // along x
-constexpr int halo_lanes = points_per_thread >= 4 ? 1 : 2;  // at each end of a warp: they repeat points of the neighbouring warp
+// at each end of a warp: they repeat points of the neighbouring warp
+constexpr int halo_lanes = points_per_thread >= 4 ? 1 : 2;
 constexpr int words_per_warp = (32 - 2 * halo_lanes) * points_per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
 
@@ -21,22 +24,16 @@ constexpr int vectors = sizeof(Group) / sizeof(vector);
 __device__ __forceinline__ Group load(const real* from) {
     Group group;
     #pragma unroll
-    for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = *(reinterpret_cast<const vector*>(from) + i);
+    for (int i = 0; i < vectors; ++i)
+        reinterpret_cast<vector*>(&group)[i] = *(reinterpret_cast<const vector*>(from) + i);
     return group;
 }
 
 __device__ __forceinline__ Group load_stencil(const real* from) {
     Group group;
     #pragma unroll
-    for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = __ldcs(reinterpret_cast<const vector*>(from) + i);
-    return group;
-}
-
-// The same for coefficients that the blocks of two planes use: they are to stay in the caches.
-__device__ __forceinline__ Group load_coupling(const real* from) {
-    Group group;
-    #pragma unroll
-    for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = __ldg(reinterpret_cast<const vector*>(from) + i);
+    for (int i = 0; i < vectors; ++i)
+        reinterpret_cast<vector*>(&group)[i] = __ldcs(reinterpret_cast<const vector*>(from) + i);
     return group;
 }
 
@@ -44,7 +41,8 @@ __device__ __forceinline__ Group load_coupling(const real* from) {
 __device__ __forceinline__ void store(real* row, int x, int nx, const Group& group) {
     if (x > 0 && x + points_per_thread - 1 <= nx) {
         #pragma unroll
-        for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(row + x)[i] = reinterpret_cast<const vector*>(&group)[i];
+        for (int i = 0; i < vectors; ++i)
+            reinterpret_cast<vector*>(row + x)[i] = reinterpret_cast<const vector*>(&group)[i];
         return;
     }
     #pragma unroll
@@ -57,8 +55,7 @@ __device__ __forceinline__ void store(real* row, int x, int nx, const Group& gro
 struct Span {
     real word[points_per_thread + 2];
 
-    __device__ __forceinline__ explicit Span(const Group& group)
-    {
+    __device__ __forceinline__ explicit Span(const Group& group) {
         word[0] = __shfl_up_sync(all_lanes, group.word[points_per_thread - 1], 1);
         #pragma unroll
         for (int i = 0; i < points_per_thread; ++i) word[i + 1] = group.word[i];
@@ -71,56 +68,52 @@ struct Three {
     Group west, centre, east;
 };
 
-__device__ __forceinline__ Three load_three(const real* from, wide stride)
-{
+__device__ __forceinline__ Three load_three(const real* from, wide stride) {
     return {load_stencil(from), load_stencil(from + stride), load_stencil(from + 2 * stride)};
 }
 
 // Subtracts the terms of the three neighbours in row `u`.
-__device__ __forceinline__ void gather(Group& rest, const Span& u, const Three& s)
-{
+__device__ __forceinline__ void gather(Group& rest, const Span& u, const Three& s) {
     #pragma unroll
     for (int i = 0; i < points_per_thread; ++i)
-        rest.word[i] = fma(-s.west.word[i], u.word[i], fma(-s.centre.word[i], u.word[i + 1], fma(-s.east.word[i], u.word[i + 2], rest.word[i])));
+        rest.word[i] =
+            fma(-s.west.word[i], u.word[i],
+            fma(-s.centre.word[i], u.word[i + 1], fma(-s.east.word[i], u.word[i + 2], rest.word[i])));
 }
 
-// One launch does even and odd planes. A block takes its plane in the order in which blocks begin: an even plane, which waits for nobody, then the odd
-// plane below it, which follows the two even planes beside it along y. Whoever waits does so for blocks that have begun already, so that somebody
-// can always go on.
+// One launch does even and odd planes. A block takes its plane in the order in which blocks begin: an even plane, which
+// waits for nobody, then the odd plane below it, which follows the two even planes beside it along y. Whoever waits
+// does so for blocks that have begun already, so that somebody can always go on.
 //
-// An odd plane reads rows of even planes that are finished, and writes a row only when the even planes have finished the row after it, so that they
-// have read it: both planes see what they would in launches of their own.
-__device__ __forceinline__ int take_ticket(int* next)
-{
+// An odd plane reads rows of even planes that are finished, and writes a row only when the even planes have finished
+// the row after it, so that they have read it: both planes see what they would in launches of their own.
+__device__ __forceinline__ int take_ticket(int* next) {
     return atomicAdd(next, 1);
 }
 
 // Everything that the block wrote before its last barrier can be seen by whoever sees `row`.
-__device__ __forceinline__ void publish(int* progress, int row)
-{
+__device__ __forceinline__ void publish(int* progress, int row) {
     asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(progress), "r"(row) : "memory");
 }
 
-__device__ __forceinline__ int published(const int* progress)
-{
+__device__ __forceinline__ int published(const int* progress) {
     int row;
     asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(row) : "l"(progress) : "memory");
     return row;
 }
 
-__device__ __forceinline__ int wait_for(const int* progress, int row)
-{
+__device__ __forceinline__ int wait_for(const int* progress, int row) {
     int now = published(progress);
     while (now < row) now = published(progress);
     return now;
 }
 
-// `tickets`: [0] is the next ticket, [z] the last finished row of plane z, up to the boundary. Zero when the launch begins.
+// `tickets`: [0] is the next ticket, [z] the last finished row of plane z, up to the boundary. Zero when the launch
+// begins.
 extern "C" __global__ void gauss_seidel_27_begin(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* tickets,
     int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i <= nz + 1) reinterpret_cast<int*>(tickets)[i] = 0;
 }
@@ -131,15 +124,14 @@ struct Turn {
     bool follows_below = false, follows_above = false;
     int seen = 0;             // rows of the planes beside that are known to be finished
 
-    __device__ __forceinline__ Turn(int* plane_progress, int z, int rows, int first, int last) : progress(plane_progress), ny(rows)
-    {
+    __device__ __forceinline__ Turn(int* plane_progress, int z, int rows, int first, int last)
+        : progress(plane_progress), ny(rows) {
         follows_below = (z - 1) % 2 == 1 && z - 1 > first;
         follows_above = (z - 1) % 2 == 1 && z + 1 <= last;
     }
 
     // Returns when the planes beside have finished row y, where the block's plane follows them.
-    __device__ __forceinline__ void wait_for_row(int y)
-    {
+    __device__ __forceinline__ void wait_for_row(int y) {
         const int row = min(y, ny);
         if (row <= seen) return;
         seen = ny;
@@ -148,22 +140,19 @@ struct Turn {
     }
 
     // To be called by all threads behind a barrier: the rows up to y, written before it, keep their values.
-    __device__ __forceinline__ void finished_row(int y) const
-    {
+    __device__ __forceinline__ void finished_row(int y) const {
         if (threadIdx.x == 0 && threadIdx.y == 0) publish(progress, y);
     }
 
-    __device__ __forceinline__ void finished_last_row() const
-    {
+    __device__ __forceinline__ void finished_last_row() const {
         __syncthreads();
         finished_row(ny);
     }
 };
 
-// The plane, counted from 1, that a block takes: with tickets 0, 1, 2, 3, ... planes 0, 2, 1, 4, 3, ... of the range where it begins with an even
-// one, and 1, 0, 3, 2, ... otherwise.
-__device__ __forceinline__ int plane_of_ticket(int* tickets, int first, int last)
-{
+// The plane, counted from 1, that a block takes: with tickets 0, 1, 2, 3, ... planes 0, 2, 1, 4, 3, ... of the range
+// where it begins with an even one, and 1, 0, 3, 2, ... otherwise.
+__device__ __forceinline__ int plane_of_ticket(int* tickets, int first, int last) {
     __shared__ int ticket;
     if (threadIdx.x == 0 && threadIdx.y == 0) ticket = take_ticket(tickets);
     __syncthreads();
@@ -171,12 +160,21 @@ __device__ __forceinline__ int plane_of_ticket(int* tickets, int first, int last
     return 1 + first + min(max(number, 0), last - first - 1);
 }
 
-__device__ __forceinline__ Three load_three_couplings(const real* from, wide stride)
-{
+// The same for coefficients that the blocks of two planes use: they are to stay in the caches.
+__device__ __forceinline__ Group load_coupling(const real* from) {
+    Group group;
+    #pragma unroll
+    for (int i = 0; i < vectors; ++i)
+        reinterpret_cast<vector*>(&group)[i] = __ldg(reinterpret_cast<const vector*>(from) + i);
+    return group;
+}
+
+__device__ __forceinline__ Three load_three_couplings(const real* from, wide stride) {
     return {load_coupling(from), load_coupling(from + stride), load_coupling(from + 2 * stride)};
 }
 
-// A thread's group of a row with its right-hand side, and the coefficients that are stored with its points and with those below them.
+// A thread's group of a row with its right-hand side, and the coefficients that are stored with its points and with
+// those below them.
 struct Row {
     Group own, right_side, below;
     Group reciprocal, east;  // coefficients 13 and 14
@@ -186,9 +184,9 @@ struct Row {
 
     // `s` is the group's first coefficient, `stride` the words to the next one.
     __device__ __forceinline__ Row(const real* u, const real* f, const real* s, wide stride, wide plane)
-        : own(load(u)), right_side(load(f)), below(load(u - plane)), reciprocal(load_stencil(s)), east(load_stencil(s + stride)),
-          north(load_three(s + 2 * stride, stride))
-    {
+        : own(load(u)), right_side(load(f)), below(load(u - plane)), reciprocal(load_stencil(s)),
+            east(load_stencil(s + stride)),
+          north(load_three(s + 2 * stride, stride)) {
         #pragma unroll
         for (int row = 0; row < 3; ++row) {
             const real* const coupling = s + (5 + 3 * row) * stride;
@@ -198,21 +196,19 @@ struct Row {
     }
 };
 
-// What the points of a group still lack: f less the terms summed up so far. A group that has the coefficients for its neighbours *scatters* its terms,
-// and hands those for the groups beside over to them in the end.
+// What the points of a group still lack: f less the terms summed up so far. A group that has the coefficients for its
+// neighbours *scatters* its terms, and hands those for the groups beside over to them in the end.
 struct Sums {
     Group rest = {};
     real to_left = 0, to_right = 0;
 
-    __device__ __forceinline__ void begin(const Group& right_side)
-    {
+    __device__ __forceinline__ void begin(const Group& right_side) {
         #pragma unroll
         for (int i = 0; i < points_per_thread; ++i) rest.word[i] += right_side.word[i];
     }
 
     // Terms of the group's values in another row, with their coefficients for this row.
-    __device__ __forceinline__ void scatter(const Group& u, const Three& s)
-    {
+    __device__ __forceinline__ void scatter(const Group& u, const Three& s) {
         #pragma unroll
         for (int i = 0; i < points_per_thread; ++i) {
             rest.word[i] = fma(-s.centre.word[i], u.word[i], rest.word[i]);
@@ -228,8 +224,7 @@ struct Sums {
     }
 
     // With the terms of the groups beside.
-    __device__ __forceinline__ Group handed_over() const
-    {
+    __device__ __forceinline__ Group handed_over() const {
         Group result = rest;
         result.word[0] -= __shfl_up_sync(all_lanes, to_right, 1);
         result.word[points_per_thread - 1] -= __shfl_down_sync(all_lanes, to_left, 1);
@@ -238,8 +233,8 @@ struct Sums {
 };
 
 // Both colours of a row's group at x, points of odd x first; outside [1, nx] the values stay.
-__device__ __forceinline__ Group updated(const Sums& sums, const Group& old, const Group& reciprocal, const Group& east, int x, int nx)
-{
+__device__ __forceinline__ Group updated(const Sums& sums, const Group& old, const Group& reciprocal, const Group& east,
+    int x, int nx) {
     constexpr int last = points_per_thread - 1;
     Group rest = sums.handed_over(), result = old;
     const Span before(old);
@@ -252,29 +247,29 @@ __device__ __forceinline__ Group updated(const Sums& sums, const Group& old, con
     #pragma unroll
     for (int i = 0; i < points_per_thread; i += 2) {
         real sum = fma(-east.word[i], result.word[i + 1], rest.word[i]);
-        if (i > 0) sum = fma(-east.word[max(i - 1, 0)], result.word[max(i - 1, 0)], sum);
         if (x + i >= 1 && x + i <= nx) result.word[i] = sum * reciprocal.word[i];
     }
     return result;
 }
 
-// All four colours of a plane. A block owns whole rows of it and walks along y, so that every row of the three planes, of f and of the coefficients of
-// this plane and the one below is read once; what a row leaves to later ones stays in registers. Warps overlap by `halo_lanes` at each end, so that
-// neighbours come by shuffles.
+// All four colours of a plane. A block owns whole rows of it and walks along y, so that every row of the three planes,
+// of f and of the coefficients of this plane and the one below is read once; what a row leaves to later ones stays in
+// registers. Warps overlap by `halo_lanes` at each end, so that neighbours come by shuffles.
 //
-// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and nobody else writes plane z.
+// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and
+// nobody else writes plane z.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_walk(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* tickets,
     int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+) {
     const wide plane = wide(ny + 2) * pitch;
     int* const counters = reinterpret_cast<int*>(tickets);
     const int z = plane_of_ticket(counters, first, last);
     Turn turn(counters + z, z, ny, first, last);
     const int lane = threadIdx.x;
     const int x = int(threadIdx.y) * words_per_warp + (lane - halo_lanes) * points_per_thread;
-    const int x_last = (nx + 1) / points_per_thread * points_per_thread;  // the row's last group; lanes beyond it read it again
+    // the row's last group; lanes beyond it read it again
+    const int x_last = (nx + 1) / points_per_thread * points_per_thread;
     const int x_read = max(0, min(x, x_last));
     const bool stores = lane >= halo_lanes && lane < 32 - halo_lanes;
     real* const u_plane = u + z * plane;
@@ -287,7 +282,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     };
     const auto above_at = [&](int y) { return Span(load(u_plane + plane + min(y, ny + 1) * wide(pitch) + x_read)); };
 
-    // Row 0 is the boundary. In the loop, odd and even are rows y and y - 1; the even one lacks the new values of row y, and some terms from below.
+    // Row 0 is the boundary. In the loop, odd and even are rows y and y - 1; the even one lacks the new values of row
+    // y, and some terms from below.
     Sums odd, even;
     Group old_even = load(u_plane + x_read), even_reciprocal = {}, even_east = {};
     Three even_north = {};

@@ -1,5 +1,7 @@
 // gauss_seidel_27: symmetric stencil, f64
-// hone emit gauss_seidel_27 stencil=symmetric precision=f64 nx=96 ny=96 nz=96 --target cuda --config form=walk,staging=partial_sums_async,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=2,walks=4
+// hone emit gauss_seidel_27 stencil=symmetric precision=f64 nx=96 ny=96 nz=96 --target cuda --config
+//     colours_per_pass=4,staging=partial_sums_async,block_x=32,block_y=6,z_block=2,points_per_thread=2,
+//     stencil_in=streaming,edges=clamped,min_blocks=2,layout=natural,walks=4
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 136 bytes (compulsory)
 using real = double;
@@ -9,8 +11,9 @@ constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 2;
 constexpr int z_block = 2;            // planes that a block covers
 constexpr int points_per_thread = 2;  // along x
 constexpr int walks = 4;              // of a plane, by blocks that share it
-// At each end of a warp they repeat points of the neighbouring warp. A new value follows from old ones of up to four words to both sides;
-// what is handed over needs new values of a word more: to the left that of an odd point, which reaches a word less.
+// At each end of a warp they repeat points of the neighbouring warp. A new value follows from old ones of up to four
+// words to both sides; what is handed over needs new values of a word more: to the left that of an odd point, which
+// reaches a word less.
 constexpr int left_halo_lanes = points_per_thread >= 4 ? 1 : 2, right_halo_lanes = left_halo_lanes + 1;
 constexpr int words_per_warp = (32 - left_halo_lanes - right_halo_lanes) * points_per_thread;
 constexpr unsigned all_lanes = 0xffffffff;
@@ -25,22 +28,16 @@ constexpr int vectors = sizeof(Group) / sizeof(vector);
 __device__ __forceinline__ Group load(const real* from) {
     Group group;
     #pragma unroll
-    for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = *(reinterpret_cast<const vector*>(from) + i);
+    for (int i = 0; i < vectors; ++i)
+        reinterpret_cast<vector*>(&group)[i] = *(reinterpret_cast<const vector*>(from) + i);
     return group;
 }
 
 __device__ __forceinline__ Group load_stencil(const real* from) {
     Group group;
     #pragma unroll
-    for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = __ldcs(reinterpret_cast<const vector*>(from) + i);
-    return group;
-}
-
-// The same for coefficients that the blocks of two planes use: they are to stay in the caches.
-__device__ __forceinline__ Group load_coupling(const real* from) {
-    Group group;
-    #pragma unroll
-    for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = __ldg(reinterpret_cast<const vector*>(from) + i);
+    for (int i = 0; i < vectors; ++i)
+        reinterpret_cast<vector*>(&group)[i] = __ldcs(reinterpret_cast<const vector*>(from) + i);
     return group;
 }
 
@@ -48,7 +45,8 @@ __device__ __forceinline__ Group load_coupling(const real* from) {
 __device__ __forceinline__ void store(real* row, int x, int nx, const Group& group) {
     if (x > 0 && x + points_per_thread - 1 <= nx) {
         #pragma unroll
-        for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(row + x)[i] = reinterpret_cast<const vector*>(&group)[i];
+        for (int i = 0; i < vectors; ++i)
+            reinterpret_cast<vector*>(row + x)[i] = reinterpret_cast<const vector*>(&group)[i];
         return;
     }
     #pragma unroll
@@ -61,8 +59,7 @@ __device__ __forceinline__ void store(real* row, int x, int nx, const Group& gro
 struct Span {
     real word[points_per_thread + 2];
 
-    __device__ __forceinline__ explicit Span(const Group& group)
-    {
+    __device__ __forceinline__ explicit Span(const Group& group) {
         word[0] = __shfl_up_sync(all_lanes, group.word[points_per_thread - 1], 1);
         #pragma unroll
         for (int i = 0; i < points_per_thread; ++i) word[i + 1] = group.word[i];
@@ -75,17 +72,13 @@ struct Three {
     Group west, centre, east;
 };
 
-__device__ __forceinline__ Three load_three(const real* from, wide stride)
-{
-    return {load_stencil(from), load_stencil(from + stride), load_stencil(from + 2 * stride)};
-}
-
 // Subtracts the terms of the three neighbours in row `u`.
-__device__ __forceinline__ void gather(Group& rest, const Span& u, const Three& s)
-{
+__device__ __forceinline__ void gather(Group& rest, const Span& u, const Three& s) {
     #pragma unroll
     for (int i = 0; i < points_per_thread; ++i)
-        rest.word[i] = fma(-s.west.word[i], u.word[i], fma(-s.centre.word[i], u.word[i + 1], fma(-s.east.word[i], u.word[i + 2], rest.word[i])));
+        rest.word[i] =
+            fma(-s.west.word[i], u.word[i],
+            fma(-s.centre.word[i], u.word[i + 1], fma(-s.east.word[i], u.word[i + 2], rest.word[i])));
 }
 
 // What a block has to do with those of the planes beside it: nothing, these planes keep their values.
@@ -95,21 +88,19 @@ struct Turn {
     __device__ __forceinline__ void finished_last_row() const {}
 };
 
-// What the points of a group still lack: f less the terms summed up so far. A group that has the coefficients for its neighbours *scatters* its terms,
-// and hands those for the groups beside over to them in the end.
+// What the points of a group still lack: f less the terms summed up so far. A group that has the coefficients for its
+// neighbours *scatters* its terms, and hands those for the groups beside over to them in the end.
 struct Sums {
     Group rest = {};
     real to_left = 0, to_right = 0;
 
-    __device__ __forceinline__ void begin(const Group& right_side)
-    {
+    __device__ __forceinline__ void begin(const Group& right_side) {
         #pragma unroll
         for (int i = 0; i < points_per_thread; ++i) rest.word[i] += right_side.word[i];
     }
 
     // Terms of the group's values in another row, with their coefficients for this row.
-    __device__ __forceinline__ void scatter(const Group& u, const Three& s)
-    {
+    __device__ __forceinline__ void scatter(const Group& u, const Three& s) {
         #pragma unroll
         for (int i = 0; i < points_per_thread; ++i) {
             rest.word[i] = fma(-s.centre.word[i], u.word[i], rest.word[i]);
@@ -125,8 +116,7 @@ struct Sums {
     }
 
     // With the terms of the groups beside.
-    __device__ __forceinline__ Group handed_over() const
-    {
+    __device__ __forceinline__ Group handed_over() const {
         Group result = rest;
         result.word[0] -= __shfl_up_sync(all_lanes, to_right, 1);
         result.word[points_per_thread - 1] -= __shfl_down_sync(all_lanes, to_left, 1);
@@ -135,8 +125,8 @@ struct Sums {
 };
 
 // Both colours of a row's group at x, points of odd x first; outside [1, nx] the values stay.
-__device__ __forceinline__ Group updated(const Sums& sums, const Group& old, const Group& reciprocal, const Group& east, int x, int nx)
-{
+__device__ __forceinline__ Group updated(const Sums& sums, const Group& old, const Group& reciprocal, const Group& east,
+    int x, int nx) {
     constexpr int last = points_per_thread - 1;
     Group rest = sums.handed_over(), result = old;
     const Span before(old);
@@ -149,33 +139,33 @@ __device__ __forceinline__ Group updated(const Sums& sums, const Group& old, con
     #pragma unroll
     for (int i = 0; i < points_per_thread; i += 2) {
         real sum = fma(-east.word[i], result.word[i + 1], rest.word[i]);
-        if (i > 0) sum = fma(-east.word[max(i - 1, 0)], result.word[max(i - 1, 0)], sum);
         if (x + i >= 1 && x + i <= nx) result.word[i] = sum * reciprocal.word[i];
     }
     return result;
 }
 
-// Blocks that share a plane walk through a part of its rows each, in steps of two rows that are named by the odd one, which comes first. A part begins
-// with an odd row b. Beside b both blocks compute what they need of the other one's new values, each for itself:
+// Blocks that share a plane walk through a part of its rows each, in steps of two rows that are named by the odd one,
+// which comes first. A part begins with an odd row b. Beside b both blocks compute what they need of the other one's
+// new values, each for itself:
 //
-// - the part in front also takes step b, in which row b - 1 and its partial sums are finished, and does not store row b;
-// - the part behind warms up with step b - 2, for row b - 2 and thereby for row b - 1, whose terms row b's partial sums need; it stores neither.
+// - the part in front also takes step b, in which row b - 1 and its partial sums are finished, and does not store row
+// b; - the part behind warms up with step b - 2, for row b - 2 and thereby for row b - 1, whose terms row b's partial
+// sums need; it stores neither.
 //
-// Both do the same operations as one block would. The old values that they need of each other may be overwritten meanwhile, so that a launch of its
-// own keeps rows b - 3 to b + 1 in a table before anybody writes. Nobody waits. Planes of the later colours need neither the warm-up nor rows b - 3 and
-// b - 2.
+// Both do the same operations as one block would. The old values that they need of each other may be overwritten
+// meanwhile, so that a launch of its own keeps rows b - 3 to b + 1 in a table before anybody writes. Nobody waits.
+// Planes of the later colours need neither the warm-up nor rows b - 3 and b - 2.
 constexpr int rows_before = 3, rows_kept = 5, warm_up_rows = 2;
 
 // Of a part, counted from 0: equal numbers of steps.
-__device__ __forceinline__ int first_row_of_part(int part, int ny)
-{
+__device__ __forceinline__ int first_row_of_part(int part, int ny) {
     const int steps = (ny + 1) / 2 + 1;
     return 1 + 2 * (part * steps / walks);
 }
 
-// Where in `kept_rows` plane z would begin if the rows kept beside the first one of a part were rows of it: they are found as in u.
-__device__ __forceinline__ wide kept_plane(int part, int ny, int pitch, int z)
-{
+// Where in `kept_rows` plane z would begin if the rows kept beside the first one of a part were rows of it: they are
+// found as in u.
+__device__ __forceinline__ wide kept_plane(int part, int ny, int pitch, int z) {
     const int first_kept = first_row_of_part(part, ny) - rows_before;
     return ((z * wide(walks - 1) + part - 1) * rows_kept - first_kept) * pitch;
 }
@@ -183,8 +173,7 @@ __device__ __forceinline__ wide kept_plane(int part, int ny, int pitch, int z)
 extern "C" __global__ void __launch_bounds__(128) gauss_seidel_27_keep_rows(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* partial_sums, real* kept_rows,
     int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+) {
     const int x = (blockIdx.x * blockDim.x + threadIdx.x) * points_per_thread, z = blockIdx.z;
     if (x >= pitch || z < first || z > last + 1) return;
     const int part = 1 + blockIdx.y, first_row = first_row_of_part(part, ny);
@@ -203,8 +192,7 @@ struct Part {
     int first_step, warm_up, last_step;
     const real *kept_before, *kept_behind;
 
-    __device__ __forceinline__ Part(const real* kept_rows, int ny, int pitch, int z)
-    {
+    __device__ __forceinline__ Part(const real* kept_rows, int ny, int pitch, int z) {
         const int part = blockIdx.y;
         const bool is_first = part == 0, is_last = part == walks - 1;
         first_row = is_first ? 0 : first_row_of_part(part, ny);
@@ -219,17 +207,16 @@ struct Part {
     __device__ __forceinline__ bool owns(int y) const { return y >= first_row && y <= last_row; }
 
     // The plane of which row y, up to the one after the last step's, has the values from before the launch.
-    __device__ __forceinline__ const real* old(const real* u_plane, int y) const
-    {
+    __device__ __forceinline__ const real* old(const real* u_plane, int y) const {
         return y < first_row ? kept_before : y > last_row ? kept_behind : u_plane;
     }
 };
 
-// A plane of the earlier colours and one beside it share the couplings of their points. The earlier one has all of them at hand when it gets its new
-// values, and so leaves to the later one what these values amount to there: `partial_sums` holds, for each plane of the later colours, less the terms
-// of the plane below, and then less those of the plane above. Every coefficient is read once.
-__device__ __forceinline__ wide partial_sums_of(int z, wide plane)
-{
+// A plane of the earlier colours and one beside it share the couplings of their points. The earlier one has all of them
+// at hand when it gets its new values, and so leaves to the later one what these values amount to there: `partial_sums`
+// holds, for each plane of the later colours, less the terms of the plane below, and then less those of the plane
+// above. Every coefficient is read once.
+__device__ __forceinline__ wide partial_sums_of(int z, wide plane) {
     return (z / 2 - 1) * 2 * plane;
 }
 
@@ -241,11 +228,11 @@ struct Place {
     Part part;
 
     __device__ __forceinline__ Place(int points, int rows, int pitch_words, const Part& rows_of_block)
-        : nx(points), ny(rows), pitch(pitch_words), part(rows_of_block)
-    {
+        : nx(points), ny(rows), pitch(pitch_words), part(rows_of_block) {
         const int lane = threadIdx.x;
         x = int(threadIdx.y) * words_per_warp + (lane - left_halo_lanes) * points_per_thread;
-        const int x_last = (nx + 1) / points_per_thread * points_per_thread;  // the row's last group; lanes beyond it read it again
+        // the row's last group; lanes beyond it read it again
+        const int x_last = (nx + 1) / points_per_thread * points_per_thread;
         x_read = max(0, min(x, x_last));
         stores = lane >= left_halo_lanes && lane < 32 - right_halo_lanes;
     }
@@ -255,16 +242,14 @@ struct Place {
     // Whether the block's steps come to row y.
     __device__ __forceinline__ bool reaches(int y) const { return y <= part.last_step; }
 
-    // The group of row y, or of the last row on that side, in a plane whose words begin at `plane`: the same place for all threads, so that what they
-    // have of their own is 32 bits.
-    __device__ __forceinline__ const real* read(const real* plane, int y) const
-    {
+    // The group of row y, or of the last row on that side, in a plane whose words begin at `plane`: the same place for
+    // all threads, so that what they have of their own is 32 bits.
+    __device__ __forceinline__ const real* read(const real* plane, int y) const {
         const unsigned word = unsigned(max(0, min(y, ny + 1))) * unsigned(pitch) + unsigned(x_read);
         return reinterpret_cast<const real*>(reinterpret_cast<const char*>(plane) + word * unsigned(sizeof(real)));
     }
 
-    __device__ __forceinline__ void write(real* plane, int y, const Group& group) const
-    {
+    __device__ __forceinline__ void write(real* plane, int y, const Group& group) const {
         if (stores && inside(y) && part.owns(y)) store(plane + y * wide(pitch), x, nx, group);
     }
 };
@@ -279,51 +264,51 @@ struct Row {
 
     // `stride` are the words from one coefficient to the next one.
     __device__ __forceinline__ Row(const Place& at, int y, const real* f, const real* s, wide stride)
-        : right_side(load(at.read(f, y))), reciprocal(load_stencil(at.read(s, y))), east(load_stencil(at.read(s + stride, y))),
-          north{load_stencil(at.read(s + 2 * stride, y)), load_stencil(at.read(s + 3 * stride, y)), load_stencil(at.read(s + 4 * stride, y))}
+        : right_side(load(at.read(f, y))), reciprocal(load_stencil(at.read(s, y))),
+            east(load_stencil(at.read(s + stride, y))),
+          north{load_stencil(at.read(s + 2 * stride, y)), load_stencil(at.read(s + 3 * stride, y)),
+              load_stencil(at.read(s + 4 * stride, y))}
     {
     }
 };
 
 // Each thread copies what it will use itself, so that no barrier is needed.
-__device__ __forceinline__ void copy(Group* to, const real* from)
-{
+__device__ __forceinline__ void copy(Group* to, const real* from) {
     #pragma unroll
     for (int i = 0; i < vectors; ++i)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(reinterpret_cast<vector*>(to) + i))),
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+            ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(reinterpret_cast<vector*>(to) + i))),
                      "l"(reinterpret_cast<const vector*>(from) + i), "n"(sizeof(vector))
                      : "memory");
 }
 
-__device__ __forceinline__ void end_of_copies()
-{
+__device__ __forceinline__ void end_of_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
 // Returns when only those behind the last end but one may still be under way.
-__device__ __forceinline__ void wait_for_copies()
-{
+__device__ __forceinline__ void wait_for_copies() {
     asm volatile("cp.async.wait_group 1;" ::: "memory");
 }
 
-// Coefficients 18 to 26 of all points that couple a row with the planes beside. Each is used for the row's own new values, and then to hand these over.
-// They are copied to shared memory while other rows are computed: two of these take turns.
+// Coefficients 18 to 26 of all points that couple a row with the planes beside. Each is used for the row's own new
+// values, and then to hand these over. They are copied to shared memory while other rows are computed: two of these
+// take turns.
 struct Couplings {
     const real* s;  // of the row's plane
     wide stride, plane;
     Group* own;  // [below, above][3 rows][west, centre, east][lanes]
 
-    __device__ __forceinline__ Couplings(const real* s_plane, wide stencil_stride, wide plane_words, const Place& at, int which, int y)
-        : s(s_plane), stride(stencil_stride), plane(plane_words)
-    {
+    __device__ __forceinline__ Couplings(const real* s_plane, wide stencil_stride, wide plane_words, const Place& at,
+        int which, int y)
+        : s(s_plane), stride(stencil_stride), plane(plane_words) {
         extern __shared__ __align__(128) unsigned char shared_memory[];
         own = reinterpret_cast<Group*>(shared_memory) + (int(threadIdx.y) * 2 + which) * (18 * 32) + threadIdx.x;
         leave_for(at, y);
     }
 
     // Starts to copy those of row y over the ones that are there.
-    __device__ __forceinline__ void leave_for(const Place& at, int y)
-    {
+    __device__ __forceinline__ void leave_for(const Place& at, int y) {
         #pragma unroll
         for (int row = 0; row < 3 && at.reaches(y); ++row) {
             const real* const below_row = s - plane + (5 + 3 * (2 - row)) * stride;
@@ -340,7 +325,8 @@ struct Couplings {
     // Row y's are on their way since they were asked for last.
     __device__ __forceinline__ void take(const Place&, int) const { wait_for_copies(); }
 
-    __device__ __forceinline__ Three at_row(int row) const { return {own[3 * row * 32], own[(3 * row + 1) * 32], own[(3 * row + 2) * 32]}; }
+    __device__ __forceinline__ Three at_row(
+        int row) const { return {own[3 * row * 32], own[(3 * row + 1) * 32], own[(3 * row + 2) * 32]}; }
 
     // Stored with the points of the plane below, for this row's: rows to the south, at the same y, to the north.
     __device__ __forceinline__ Three below(int row) const { return at_row(row); }
@@ -348,13 +334,14 @@ struct Couplings {
     // Stored with this row's points, for those of the plane above.
     __device__ __forceinline__ Three above(int row) const { return at_row(3 + row); }
 
-    // Behind a wait, though nothing is to be waited for, compilers read shared memory again: no register holds the coefficients meanwhile.
+    // Behind a wait, though nothing is to be waited for, compilers read shared memory again: no register holds the
+    // coefficients meanwhile.
     __device__ __forceinline__ void use_again() const { wait_for_copies(); }
 };
 
 // Subtracts the terms of three rows below and of three above from what a row lacks.
-__device__ __forceinline__ void take_beside(Sums& sums, const Group* below, const Group* above, const Couplings& couplings)
-{
+__device__ __forceinline__ void take_beside(Sums& sums, const Group* below, const Group* above,
+    const Couplings& couplings) {
     #pragma unroll
     for (int row = 0; row < 3; ++row) {
         sums.scatter(below[row], couplings.below(row));
@@ -363,8 +350,8 @@ __device__ __forceinline__ void take_beside(Sums& sums, const Group* below, cons
 }
 
 // The same in the other direction: a row's new values for three rows below and three above.
-__device__ __forceinline__ void hand_over(Group* for_below, Sums* for_above, const Group& value, const Couplings& couplings)
-{
+__device__ __forceinline__ void hand_over(Group* for_below, Sums* for_above, const Group& value,
+    const Couplings& couplings) {
     const Span span(value);
     couplings.use_again();
     #pragma unroll
@@ -374,26 +361,31 @@ __device__ __forceinline__ void hand_over(Group* for_below, Sums* for_above, con
     }
 }
 
-// The four colours of a plane of the earlier colours, and what they amount to beside it; `updates` is false where the plane itself keeps its values,
-// as the boundary does. A block has whole rows and walks along y. Warps overlap by the halo lanes, so that neighbours come by shuffles.
+// The four colours of a plane of the earlier colours, and what they amount to beside it; `updates` is false where the
+// plane itself keeps its values, as the boundary does. A block has whole rows and walks along y. Warps overlap by the
+// halo lanes, so that neighbours come by shuffles.
 //
-// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and nobody else writes its part.
-__device__ __forceinline__ void walk_earlier_plane(real* u, const real* f, const real* stencil, real* partial_sums, int nx, int ny, int nz, int pitch,
-                                                   int z, const Part& part, bool updates, bool below_takes, bool above_takes, const Turn& turn)
-{
+// Why the block may write what it reads: a row is read by everybody, behind a barrier, before anybody writes it, and
+// nobody else writes its part.
+__device__ __forceinline__ void walk_earlier_plane(real* u, const real* f, const real* stencil, real* partial_sums,
+    int nx, int ny, int nz, int pitch,
+                                                   int z, const Part& part, bool updates, bool below_takes,
+                                                       bool above_takes, const Turn& turn) {
     const Place at(nx, ny, pitch, part);
     const wide plane = wide(ny + 2) * pitch, stride = (nz + 2) * plane;
     real* const u_plane = u + z * plane;
     const real* const f_plane = f + z * plane;
     const real* const s_plane = stencil + z * plane;
     const real* const u_below = u_plane - plane;
-    const real* const u_above = z <= nz ? u_plane + plane : u_plane;  // what the boundary reads above itself is not used
+    // what the boundary reads above itself is not used
+    const real* const u_above = z <= nz ? u_plane + plane : u_plane;
     real* const sums_below = partial_sums + partial_sums_of(z - 1, plane) + plane;
     real* const sums_above = partial_sums + partial_sums_of(z + 1, plane);
     const auto row_at = [&](int y) { return Row(at, y, f_plane, s_plane, stride); };
     const auto old_at = [&](int y) { return load(at.read(part.old(u_plane, y), y)); };
 
-    // In the loop, odd and even are rows y and y - 1. The arrays are of rows y - 2 to y + 1; the last two are the first two of the next step.
+    // In the loop, odd and even are rows y and y - 1. The arrays are of rows y - 2 to y + 1; the last two are the first
+    // two of the next step.
     constexpr int rows = 4;
     const int begin = part.warm_up;
     Group old_even = old_at(begin - 1);
@@ -402,7 +394,8 @@ __device__ __forceinline__ void walk_earlier_plane(real* u, const real* f, const
     Group above[rows] = {load(at.read(u_above, begin - 2)), load(at.read(u_above, begin - 1))};
     Group for_below[rows] = {};
     Sums for_above[rows];
-    Couplings odd_couplings(s_plane, stride, plane, at, 0, begin), even_couplings(s_plane, stride, plane, at, 1, begin - 1);
+    Couplings odd_couplings(s_plane, stride, plane, at, 0, begin),
+        even_couplings(s_plane, stride, plane, at, 1, begin - 1);
     for (int y = begin; at.reaches(y); y += 2) {
         const Group own = old_at(y), own_next = old_at(y + 1);
         #pragma unroll
@@ -457,12 +450,13 @@ __device__ __forceinline__ void walk_earlier_plane(real* u, const real* f, const
     turn.finished_last_row();
 }
 
-constexpr int lines_ahead = sizeof(real) == 4 ? 2 : 0;  // in f64 one step's rows are as many bytes, and no registers are left for more
+// in f64 one step's rows are as many bytes, and no registers are left for more
+constexpr int lines_ahead = sizeof(real) == 4 ? 2 : 0;
 
 // The four colours of a plane of the later colours.
-__device__ __forceinline__ void walk_later_plane(real* u, const real* f, const real* stencil, const real* partial_sums, int nx, int ny, int nz, int pitch,
-                                                 int z, const Part& part, Turn& turn)
-{
+__device__ __forceinline__ void walk_later_plane(real* u, const real* f, const real* stencil, const real* partial_sums,
+    int nx, int ny, int nz, int pitch,
+                                                 int z, const Part& part, Turn& turn) {
     const Place at(nx, ny, pitch, part);
     const wide plane = wide(ny + 2) * pitch, stride = (nz + 2) * plane;
     real* const u_plane = u + z * plane;
@@ -519,19 +513,18 @@ __device__ __forceinline__ void walk_later_plane(real* u, const real* f, const r
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_earlier_planes(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* partial_sums, real* kept_rows,
     int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+) {
     const int z = 1 + 2 * int(blockIdx.z);
     if (z < first || z > last + 1) return;
     const Part part(kept_rows, ny, pitch, z);
-    walk_earlier_plane(u, f, stencil, partial_sums, nx, ny, nz, pitch, z, part, z > first && z <= last, z - 1 > first, z + 1 <= last, Turn());
+    walk_earlier_plane(u, f, stencil, partial_sums, nx, ny, nz, pitch, z, part, z > first && z <= last, z - 1 > first,
+        z + 1 <= last, Turn());
 }
 
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_later_planes(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil, real* partial_sums, real* kept_rows,
     int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+) {
     const int z = 2 + 2 * int(blockIdx.z);
     if (z <= first || z > last) return;
     const Part part(kept_rows, ny, pitch, z);

@@ -1,5 +1,7 @@
 // gauss_seidel_27: variable stencil, f32
-// hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=rows,block_y=4,z_block=4,points_per_thread=2,stencil_in=streaming,min_blocks=1
+// hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cuda --config colours_per_pass=2,
+//     staging=cache,block_x=32,block_y=4,z_block=4,points_per_thread=2,stencil_in=streaming,edges=clamped,
+//     min_blocks=1,layout=natural,walks=1
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 120 bytes (compulsory)
 using real = float;
@@ -22,14 +24,16 @@ constexpr int vectors = sizeof(Group) / sizeof(vector);
 __device__ __forceinline__ Group load(const real* from) {
     Group group;
     #pragma unroll
-    for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = *(reinterpret_cast<const vector*>(from) + i);
+    for (int i = 0; i < vectors; ++i)
+        reinterpret_cast<vector*>(&group)[i] = *(reinterpret_cast<const vector*>(from) + i);
     return group;
 }
 
 __device__ __forceinline__ Group load_stencil(const real* from) {
     Group group;
     #pragma unroll
-    for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(&group)[i] = __ldcs(reinterpret_cast<const vector*>(from) + i);
+    for (int i = 0; i < vectors; ++i)
+        reinterpret_cast<vector*>(&group)[i] = __ldcs(reinterpret_cast<const vector*>(from) + i);
     return group;
 }
 
@@ -37,7 +41,8 @@ __device__ __forceinline__ Group load_stencil(const real* from) {
 __device__ __forceinline__ void store(real* row, int x, int nx, const Group& group) {
     if (x > 0 && x + points_per_thread - 1 <= nx) {
         #pragma unroll
-        for (int i = 0; i < vectors; ++i) reinterpret_cast<vector*>(row + x)[i] = reinterpret_cast<const vector*>(&group)[i];
+        for (int i = 0; i < vectors; ++i)
+            reinterpret_cast<vector*>(row + x)[i] = reinterpret_cast<const vector*>(&group)[i];
         return;
     }
     #pragma unroll
@@ -46,16 +51,18 @@ __device__ __forceinline__ void store(real* row, int x, int nx, const Group& gro
     }
 }
 
-// What the points of a group still lack when the old values of the rows around it are summed up. Points of odd x have the pass's first colour.
+// What the points of a group still lack when the old values of the rows around it are summed up. Points of odd x have
+// the pass's first colour.
 struct Sums {
     real odd[pairs], even[pairs];  // f less the terms of the other rows, and of old values of the group
     real old_odd[pairs], old_even[pairs];
     Group west, reciprocal, east;  // coefficients of the row itself
 };
 
-// `s` is the first coefficient of the group, `stride` the words to its next one; x_left and x_right lead from the group to its neighbours.
-__device__ __forceinline__ Sums sums(const real* u, const real* f, const real* s, wide stride, int x_left, int x_right, int pitch, int plane)
-{
+// `s` is the first coefficient of the group, `stride` the words to its next one; x_left and x_right lead from the group
+// to its neighbours.
+__device__ __forceinline__ Sums sums(const real* u, const real* f, const real* s, wide stride, int x_left, int x_right,
+    int pitch, int plane) {
     const Group own = load(u), right_side = load(f);
     Sums result;
     result.west = load_stencil(s + 12 * stride);
@@ -77,22 +84,26 @@ __device__ __forceinline__ Sums sums(const real* u, const real* f, const real* s
                     east = load_stencil(s + (3 * row + 2) * stride);
         #pragma unroll
         for (int point = 0; point < points_per_thread; ++point) {
-            const real left = point > 0 ? group.word[(point + points_per_thread - 1) % points_per_thread] : there[x_left];
-            const real right = point + 1 < points_per_thread ? group.word[(point + 1) % points_per_thread] : there[x_right];
+            const real left = point > 0 ? group.word[(point + points_per_thread - 1) % points_per_thread]
+                : there[x_left];
+            const real right = point + 1 < points_per_thread ? group.word[(point + 1) % points_per_thread]
+                : there[x_right];
             real& rest = point % 2 ? result.odd[point / 2] : result.even[point / 2];
-            rest = fma(-west.word[point], left, fma(-centre.word[point], group.word[point], fma(-east.word[point], right, rest)));
+            rest =
+                fma(-west.word[point], left,
+                fma(-centre.word[point], group.word[point], fma(-east.word[point], right, rest)));
         }
     }
     return result;
 }
 
-// Two colours, which differ in x only, of the planes [first, last). A warp owns a row and walks along it; rows of this parity of y and z are never
-// neighbours of each other, so that only the warp itself changes what it reads. Every load of a coefficient is coalesced and aligned.
+// Two colours, which differ in x only, of the planes [first, last). A warp owns a row and walks along it; rows of this
+// parity of y and z are never neighbours of each other, so that only the warp itself changes what it reads. Every load
+// of a coefficient is coalesced and aligned.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gauss_seidel_27_rows(
     real* u, const real* __restrict__ f, const real* __restrict__ stencil,
     int nx, int ny, int nz, int pitch, int first, int last, int row_parity
-)
-{
+) {
     const int plane = (ny + 2) * pitch;
     const int y_parity = row_parity & 1, z_parity = row_parity >> 1;
     const int block_first = first + blockIdx.z * z_block;
@@ -100,7 +111,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const int z = 1 + block_first + (block_first + z_parity) % 2 + 2 * threadIdx.z;
     if (y > ny || z > last) return;
     const int lane = threadIdx.x;
-    const int x_last = (nx + 1) / points_per_thread * points_per_thread;  // the row's last group; lanes beyond it read it again
+    // the row's last group; lanes beyond it read it again
+    const int x_last = (nx + 1) / points_per_thread * points_per_thread;
     real* const u_row = u + z * wide(plane) + y * pitch;
     const real* const f_row = f + z * wide(plane) + y * pitch;
     const real* const s_row = stencil + ((z - 1) * wide(ny) + y - 1) * pitch;
@@ -119,7 +131,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
         if (step + words_per_step <= nx + 1) next = sums_at(x + words_per_step);
         Group updated;
         // First colour. Lane 31's right neighbour is lane 0 of the next step, which is still old.
-        const real from_right = __shfl_sync(all_lanes, lane == 0 ? next.old_even[0] : current.old_even[0], (lane + 1) % 32);
+        const real from_right =
+            __shfl_sync(all_lanes, lane == 0 ? next.old_even[0] : current.old_even[0], (lane + 1) % 32);
         #pragma unroll
         for (int pair = 0; pair < pairs; ++pair) {
             const int odd = 2 * pair + 1;
@@ -135,7 +148,9 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
         for (int pair = 0; pair < pairs; ++pair) {
             const int even = 2 * pair;
             const real left = pair > 0 ? updated.word[(even + points_per_thread - 1) % points_per_thread] : from_left;
-            const real rest = fma(-current.west.word[even], left, fma(-current.east.word[even], updated.word[even + 1], current.even[pair]));
+            const real rest =
+                fma(-current.west.word[even], left,
+                fma(-current.east.word[even], updated.word[even + 1], current.even[pair]));
             updated.word[even] = rest * current.reciprocal.word[even];
         }
         store(u_row, x, nx, updated);

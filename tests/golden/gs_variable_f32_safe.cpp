@@ -1,5 +1,6 @@
 // gauss_seidel_27: variable stencil, f32
-// hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cpu --config form=rows,y_block=16,z_block=4,vector_bytes=16,threads=all,binding=none
+// hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cpu --config colours_per_pass=2,
+//     y_block=16,z_block=4,vector_bytes=16,threads=all,binding=none
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 120 bytes (compulsory)
 #include <algorithm>
@@ -24,25 +25,29 @@ inline Stencil stencil_of_row(const real* stencil, wide y, wide z, int ny, int n
     return {stencil + (z * ny + y) * pitch, wide(nz) * ny * pitch};
 }
 
-// Both colours of a row, x counted from 1. All other rows keep their values meanwhile, so they are read once, and every loop runs over contiguous
-// words: what belongs to the other colour is computed too and not stored, which costs less than loads with a stride.
-// `rest` and `odd` are buffers of nx + 2 words.
-inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pitch, wide plane, real* __restrict rest, real* __restrict odd)
-{
+// Both colours of a row, x counted from 1. All other rows keep their values meanwhile, so they are read once, and every
+// loop runs over contiguous words: what belongs to the other colour is computed too and not stored, which costs less
+// than loads with a stride. `rest` and `odd` are buffers of nx + 2 words.
+inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pitch, wide plane, real* __restrict rest,
+    real* __restrict odd) {
     // First colour, odd x: all neighbours are old.
     odd[0] = u[0];
     odd[nx + 1] = u[nx + 1];
     #pragma omp simd simdlen(vector_words)
     for (int x = 1; x <= nx; ++x) {
         real sum = f[x];
-        sum = sum - s(0, x) * u[x - plane - pitch - 1] - s(1, x) * u[x - plane - pitch] - s(2, x) * u[x - plane - pitch + 1];
+        sum = sum - s(0, x) * u[x - plane - pitch - 1] - s(1, x) * u[x - plane - pitch]
+            - s(2, x) * u[x - plane - pitch + 1];
         sum = sum - s(3, x) * u[x - plane - 1] - s(4, x) * u[x - plane] - s(5, x) * u[x - plane + 1];
-        sum = sum - s(6, x) * u[x - plane + pitch - 1] - s(7, x) * u[x - plane + pitch] - s(8, x) * u[x - plane + pitch + 1];
+        sum = sum - s(6, x) * u[x - plane + pitch - 1] - s(7, x) * u[x - plane + pitch]
+            - s(8, x) * u[x - plane + pitch + 1];
         sum = sum - s(9, x) * u[x - pitch - 1] - s(10, x) * u[x - pitch] - s(11, x) * u[x - pitch + 1];
         sum = sum - s(15, x) * u[x + pitch - 1] - s(16, x) * u[x + pitch] - s(17, x) * u[x + pitch + 1];
-        sum = sum - s(18, x) * u[x + plane - pitch - 1] - s(19, x) * u[x + plane - pitch] - s(20, x) * u[x + plane - pitch + 1];
+        sum = sum - s(18, x) * u[x + plane - pitch - 1] - s(19, x) * u[x + plane - pitch]
+            - s(20, x) * u[x + plane - pitch + 1];
         sum = sum - s(21, x) * u[x + plane - 1] - s(22, x) * u[x + plane] - s(23, x) * u[x + plane + 1];
-        sum = sum - s(24, x) * u[x + plane + pitch - 1] - s(25, x) * u[x + plane + pitch] - s(26, x) * u[x + plane + pitch + 1];
+        sum = sum - s(24, x) * u[x + plane + pitch - 1] - s(25, x) * u[x + plane + pitch]
+            - s(26, x) * u[x + plane + pitch + 1];
         rest[x] = sum;
         odd[x] = (sum - s(12, x) * u[x - 1] - s(14, x) * u[x + 1]) * s(13, x);
     }
@@ -62,20 +67,20 @@ struct Rows {
     int nx, ny, nz, pitch;
     std::vector<real> rest = std::vector<real>(nx + 2), odd = std::vector<real>(nx + 2);
 
-    // Both colours of row y of plane z; nothing for a row beyond the grid.
-    void relax(int y, int z)
-    {
-        if (y < 0 || y >= ny) return;
+    // Both colours of row y of plane z.
+    void relax(int y, int z) {
         const wide plane = wide(ny + 2) * pitch, row = (z + 1) * plane + (y + 1) * wide(pitch);
-        relax_row(u + row, f + row, stencil_of_row(stencil, y, z, ny, nz, pitch), nx, pitch, plane, rest.data(), odd.data());
+        relax_row(u + row, f + row, stencil_of_row(stencil, y, z, ny, nz, pitch), nx, pitch, plane, rest.data(),
+            odd.data());
     }
 };
 
 }  // namespace
 
-// Two colours, which differ in x only, of the planes [first, last): rows of this parity of y and z are never neighbours of each other.
-extern "C" void gauss_seidel_27(real* u, const real* f, const real* stencil, int nx, int ny, int nz, int pitch, int first, int last, int row_parity)
-{
+// Two colours, which differ in x only, of the planes [first, last): rows of this parity of y and z are never neighbours
+// of each other.
+extern "C" void gauss_seidel_27(real* u, const real* f, const real* stencil, int nx, int ny, int nz, int pitch,
+    int first, int last, int row_parity) {
     const int y_parity = row_parity & 1, z_parity = row_parity >> 1;
     #pragma omp parallel
     {

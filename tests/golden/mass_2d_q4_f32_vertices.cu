@@ -1,5 +1,7 @@
 // fe_mass: y = M x, Q4 in 2 dimensions, 6 points along an axis, 1 component, f32
-// hone emit fe_mass kernel=apply data=vertices dimension=2 order=4 points=0 components=1 precision=f32 elements=1000 nodes=10000 --target cuda --config elements=16,columns=1,components_at_once=one,weights=early,node_threads=128,corners_together=2,min_blocks=1
+// hone emit fe_mass kernel=apply data=vertices dimension=2 order=4 points=0 components=1 precision=f32 elements=1000
+//     nodes=10000 --target cuda --config elements=16,columns=1,components_at_once=one,weights=early,node_threads=128,
+//     corners_together=2,min_blocks=1
 // The same text serves every mesh.
 // per element: 1356 operations
 using real = float;
@@ -8,16 +10,27 @@ constexpr int components = 1, nodes_along = 5, points_along = 6;
 constexpr int element_nodes_count = 25, element_points = 36;
 // Of an axis: values of the nodal functions at the points.
 __constant__ real basis[6][5] = {
-    {real(0.69522117570423703), real(0.39431440384674354), real(-0.13426318828001771), real(0.069022234536328192), real(-0.024294625807290953)},
-    {real(0.0082909109215662646), real(0.99974741177781357), real(-0.011328263453256526), real(0.0049808069509706563), real(-0.0016908661970939474)},
-    {real(-0.096109138387809268), real(0.41040634611162752), real(0.81776776027321862), real(-0.19114337953202329), real(0.059078411534986289)},
-    {real(0.059078411534986282), real(-0.19114337953202329), real(0.81776776027321874), real(0.41040634611162757), real(-0.096109138387809281)},
-    {real(-0.001690866197093976), real(0.0049808069509707396), real(-0.011328263453256715), real(0.99974741177781346), real(0.0082909109215664068)},
-    {real(-0.02429462580729095), real(0.069022234536328192), real(-0.13426318828001771), real(0.39431440384674349), real(0.69522117570423703)},
+    {real(0.69522117570423703), real(0.39431440384674354), real(-0.13426318828001771), real(0.069022234536328192),
+        real(-0.024294625807290953)},
+    {real(0.0082909109215662646), real(0.99974741177781357), real(-0.011328263453256526), real(0.0049808069509706563),
+        real(-0.0016908661970939474)},
+    {real(-0.096109138387809268), real(0.41040634611162752), real(0.81776776027321862), real(-0.19114337953202329),
+        real(0.059078411534986289)},
+    {real(0.059078411534986282), real(-0.19114337953202329), real(0.81776776027321874), real(0.41040634611162757),
+        real(-0.096109138387809281)},
+    {real(-0.001690866197093976), real(0.0049808069509707396), real(-0.011328263453256715), real(0.99974741177781346),
+        real(0.0082909109215664068)},
+    {real(-0.02429462580729095), real(0.069022234536328192), real(-0.13426318828001771), real(0.39431440384674349),
+        real(0.69522117570423703)},
 };
-__constant__ real place_of_point[6] = {real(0.033765242898423975), real(0.1693953067668677), real(0.38069040695840151), real(0.61930959304159849), real(0.83060469323313235), real(0.96623475710157603)};
-__constant__ real weight_of_point[6] = {real(0.085662246189585248), real(0.1803807865240693), real(0.23395696728634552), real(0.23395696728634552), real(0.1803807865240693), real(0.085662246189585248)};
-constexpr int components_at_once = 1, team = 6, elements_per_block = 16, threads_per_block = 96, blocks_per_multiprocessor = 1;
+__constant__ real place_of_point[6] =
+    {real(0.033765242898423975), real(0.1693953067668677), real(0.38069040695840151), real(0.61930959304159849),
+    real(0.83060469323313235), real(0.96623475710157603)};
+__constant__ real weight_of_point[6] =
+    {real(0.085662246189585248), real(0.1803807865240693), real(0.23395696728634552), real(0.23395696728634552),
+    real(0.1803807865240693), real(0.085662246189585248)};
+constexpr int components_at_once = 1, team = 6, elements_per_block = 16, threads_per_block = 96,
+    blocks_per_multiprocessor = 1;
 constexpr int sheet_row = 5, plane_row = 7;  // odd: threads with a row each are in different banks
 constexpr int sheet_words = 30, plane_words = 0, element_words = 70;
 constexpr int node_threads = 128, corners_together = 2;
@@ -28,23 +41,21 @@ __device__ __forceinline__ void barrier() { __syncthreads(); }
 
 // a (1 - t) + b t.
 __device__ __forceinline__
-real between(real a, real b, real t)
-{
+real between(real a, real b, real t) {
     return multiply_add(t, b - a, a);
 }
 
 __device__ __forceinline__
-real cross(const real (&a)[2], const real (&b)[2])
-{
+real cross(const real (&a)[2], const real (&b)[2]) {
     return multiply_add(a[0], b[1], -(a[1] * b[0]));
 }
 
 // Weights of the points of a line along x, number `column` along y: the Jacobian's determinant is linear in x there.
 __device__ __forceinline__
-void column_weights(const real* vertices, const real* density, wide element, int column, real (&weight)[points_along])
-{
+void column_weights(const real* vertices, const real* density, wide element, int column, real (&weight)[points_along]) {
     const real y = place_of_point[column];
-    real along_x[2], along_y[2], change[2];  // derivatives of the place; that along y at x = 0, and how it changes with x
+    // derivatives of the place; that along y at x = 0, and how it changes with x
+    real along_x[2], along_y[2], change[2];
     #pragma unroll
     for (int c = 0; c < 2; ++c) {
         const real* const at = vertices + (element * 2 + c) * 4;
@@ -55,7 +66,8 @@ void column_weights(const real* vertices, const real* density, wide element, int
     const real constant = cross(along_x, along_y), slope = cross(along_x, change);
     const real scale = density[element] * weight_of_point[column];
     #pragma unroll
-    for (int q = 0; q < points_along; ++q) weight[q] = multiply_add(slope, place_of_point[q], constant) * (scale * weight_of_point[q]);
+    for (int q = 0; q < points_along; ++q)
+        weight[q] = multiply_add(slope, place_of_point[q], constant) * (scale * weight_of_point[q]);
 }
 
 // Where words of an element lie while a team works on it.
@@ -63,15 +75,14 @@ __device__ __forceinline__ int in_sheets(int line, int i) { return line * sheet_
 __device__ __forceinline__ int in_planes(int line, int q) { return line * plane_row + q; }
 
 // Where an element's sums lie in memory: those of components that a team has at once side by side.
-__device__ __forceinline__ wide in_sums(wide element, int node, int c)
-{
+__device__ __forceinline__ wide in_sums(wide element, int node, int c) {
     constexpr int passes = components / components_at_once;
-    return ((element * passes + c / components_at_once) * element_nodes_count + node) * components_at_once + c % components_at_once;
+    return ((element * passes + c / components_at_once) * element_nodes_count + node) * components_at_once
+        + c % components_at_once;
 }
 
 // At a point: sum over the nodes of an axis.
-__device__ __forceinline__ real at_point(const real (&node)[nodes_along], int q)
-{
+__device__ __forceinline__ real at_point(const real (&node)[nodes_along], int q) {
     real sum = 0;
     #pragma unroll
     for (int i = 0; i < nodes_along; ++i) sum = multiply_add(basis[q][i], node[i], sum);
@@ -79,15 +90,13 @@ __device__ __forceinline__ real at_point(const real (&node)[nodes_along], int q)
 }
 
 // The way back: what a point adds to the nodes of an axis.
-__device__ __forceinline__ void add_point(real (&node)[nodes_along], int q, real value)
-{
+__device__ __forceinline__ void add_point(real (&node)[nodes_along], int q, real value) {
     #pragma unroll
     for (int i = 0; i < nodes_along; ++i) node[i] = multiply_add(basis[q][i], value, node[i]);
 }
 
 // Values at nodes to values at the points of an axis, times the points' weights, and back to nodes.
-__device__ __forceinline__ void weigh(real (&node)[nodes_along], const real (&weight)[points_along])
-{
+__device__ __forceinline__ void weigh(real (&node)[nodes_along], const real (&weight)[points_along]) {
     real sum[nodes_along] = {};
     #pragma unroll
     for (int q = 0; q < points_along; ++q) add_point(sum, q, at_point(node, q) * weight[q]);
@@ -101,14 +110,16 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multi
     const int* __restrict__ element_nodes, const int* __restrict__ corner_starts, const int* __restrict__ corners,
     const real* __restrict__ x, real* __restrict__ y, real* __restrict__ element_sums,
     int elements, int nodes, int first, int last
-)
-{
+) {
     extern __shared__ __align__(16) unsigned char shared_memory[];
-    real* const sheets = reinterpret_cast<real*>(shared_memory) + threadIdx.x / team * element_words;  // [components_at_once][y][sheet_row]
-    real* const sums = sheets + components_at_once * sheet_words;                                      // [node][components_at_once]
+    // [components_at_once][y][sheet_row]
+    real* const sheets = reinterpret_cast<real*>(shared_memory) + threadIdx.x / team * element_words;
+    // [node][components_at_once]
+    real* const sums = sheets + components_at_once * sheet_words;
     const int member = threadIdx.x % team;
     const int wanted = first + blockIdx.x * elements_per_block + threadIdx.x / team;
-    const bool present = wanted < last;  // where there is none, the last one's data take its place, and nothing is written
+    // where there is none, the last one's data take its place, and nothing is written
+    const bool present = wanted < last;
     const wide element = present ? wanted : last - 1;
     real weight[points_along];
     column_weights(vertices, density, element, member, weight);
@@ -117,7 +128,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multi
         for (int column = member; column < nodes_along; column += team) {
             int place[nodes_along];
             #pragma unroll
-            for (int i = 0; i < nodes_along; ++i) place[i] = element_nodes[element * element_nodes_count + i * nodes_along + column];
+            for (int i = 0; i < nodes_along; ++i)
+                place[i] = element_nodes[element * element_nodes_count + i * nodes_along + column];
             real node[components_at_once][nodes_along];
             #pragma unroll
             for (int c = 0; c < components_at_once; ++c)
@@ -126,7 +138,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multi
             #pragma unroll
             for (int c = 0; c < components_at_once; ++c)
                 #pragma unroll
-                for (int q = 0; q < points_along; ++q) sheets[c * sheet_words + in_sheets(q, column)] = at_point(node[c], q);
+                for (int q = 0; q < points_along; ++q)
+                    sheets[c * sheet_words + in_sheets(q, column)] = at_point(node[c], q);
         }
         barrier();
         #pragma unroll 1
@@ -147,9 +160,11 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multi
             for (int c = 0; c < components_at_once; ++c) {
                 real node[nodes_along] = {};
                 #pragma unroll
-                for (int q = 0; q < points_along; ++q) add_point(node, q, sheets[c * sheet_words + in_sheets(q, column)]);
+                for (int q = 0; q < points_along; ++q)
+                    add_point(node, q, sheets[c * sheet_words + in_sheets(q, column)]);
                 #pragma unroll
-                for (int i = 0; i < nodes_along; ++i) sums[(i * nodes_along + column) * components_at_once + c] = node[i];
+                for (int i = 0; i < nodes_along; ++i)
+                    sums[(i * nodes_along + column) * components_at_once + c] = node[i];
             }
         barrier();
         if (present)
@@ -164,8 +179,7 @@ extern "C" __global__ void __launch_bounds__(node_threads) add_up(
     const int* __restrict__ element_nodes, const int* __restrict__ corner_starts, const int* __restrict__ corners,
     const real* __restrict__ x, real* __restrict__ y, real* __restrict__ element_sums,
     int elements, int nodes, int first, int last
-)
-{
+) {
     const int node = blockIdx.x * node_threads + threadIdx.x;
     real sum[components] = {};
     if (node < nodes) {
@@ -181,7 +195,8 @@ extern "C" __global__ void __launch_bounds__(node_threads) add_up(
                 const bool here = place[i] >= 0 && element >= first && element < last;  // not of elements elsewhere
                 #pragma unroll
                 for (int c = 0; c < components; ++c)
-                    of_corner[i][c] = here ? element_sums[in_sums(element, place[i] % element_nodes_count, c)] : real(0);
+                    of_corner[i][c] = here ? element_sums[in_sums(element, place[i] % element_nodes_count, c)]
+                        : real(0);
             }
             #pragma unroll
             for (int i = 0; i < corners_together; ++i)

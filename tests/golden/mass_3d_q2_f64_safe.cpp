@@ -1,5 +1,6 @@
 // fe_mass: y = M x and x . y, Q2 in 3 dimensions, 4 points along an axis, 3 components, f64
-// hone emit fe_mass kernel=apply_dot data=stored dimension=3 order=2 points=4 components=3 precision=f64 elements=1000 nodes=10000 --target cpu --config lanes=4,schedule=static,threads=all,binding=none
+// hone emit fe_mass kernel=apply_dot data=stored dimension=3 order=2 points=4 components=3 precision=f64 elements=1000
+//     nodes=10000 --target cpu --config lanes=4,schedule=static,threads=all,binding=none
 // The same text serves every mesh.
 // per element: 5520 operations
 #include <algorithm>
@@ -20,7 +21,8 @@ constexpr int lanes = 4, columns = 16;  // elements of a vector, lines of an ele
 
 namespace {
 
-// a b + c, rounded once where the processor can: the compiler must not choose, or digits would differ between configurations.
+// a b + c, rounded once where the processor can: the compiler must not choose, or digits would differ between
+// configurations.
 inline real multiply_add(real a, real b, real c) {
     #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
     return __builtin_fma(a, b, c);
@@ -30,15 +32,13 @@ inline real multiply_add(real a, real b, real c) {
 }
 
 inline
-int place_in_column(int column, int q)
-{
+int place_in_column(int column, int q) {
     return (column / points_along * points_along + q) * points_along + column % points_along;
 }
 
 // Weights of the points of a column of an element.
 inline
-void column_weights(const real* weights, wide element, int column, real (&weight)[points_along])
-{
+void column_weights(const real* weights, wide element, int column, real (&weight)[points_along]) {
     #pragma GCC unroll 16
     for (int q = 0; q < points_along; ++q) weight[q] = weights[element * element_points + place_in_column(column, q)];
 }
@@ -46,38 +46,37 @@ void column_weights(const real* weights, wide element, int column, real (&weight
 // Neighbouring elements are the lanes of vectors: word i of all of them stands at lanes * i.
 
 // Values at the points of an axis from those at its nodes, which are `from_step` apart; results are `to_step` apart.
-inline void to_points(const real* from, int from_step, real* to, int to_step)
-{
+inline void to_points(const real* from, int from_step, real* to, int to_step) {
     #pragma GCC unroll 16
     for (int q = 0; q < points_along; ++q) {
         #pragma omp simd simdlen(lanes)
         for (int lane = 0; lane < lanes; ++lane) {
             real sum = 0;
             #pragma GCC unroll 16
-            for (int i = 0; i < nodes_along; ++i) sum = multiply_add(basis[q][i], from[i * from_step * lanes + lane], sum);
+            for (int i = 0; i < nodes_along; ++i)
+                sum = multiply_add(basis[q][i], from[i * from_step * lanes + lane], sum);
             to[q * to_step * lanes + lane] = sum;
         }
     }
 }
 
 // The way back.
-inline void to_nodes(const real* from, int from_step, real* to, int to_step)
-{
+inline void to_nodes(const real* from, int from_step, real* to, int to_step) {
     #pragma GCC unroll 16
     for (int i = 0; i < nodes_along; ++i) {
         #pragma omp simd simdlen(lanes)
         for (int lane = 0; lane < lanes; ++lane) {
             real sum = 0;
             #pragma GCC unroll 16
-            for (int q = 0; q < points_along; ++q) sum = multiply_add(basis[q][i], from[q * from_step * lanes + lane], sum);
+            for (int q = 0; q < points_along; ++q)
+                sum = multiply_add(basis[q][i], from[q * from_step * lanes + lane], sum);
             to[i * to_step * lanes + lane] = sum;
         }
     }
 }
 
 // Values at nodes, `step` apart, to those at the points of an axis, times the points' weights, and back.
-inline void weigh(real* node, int step, const real* weight)
-{
+inline void weigh(real* node, int step, const real* weight) {
     real point[points_along * lanes];
     to_points(node, step, point, 1);
     for (int i = 0; i < points_along * lanes; ++i) point[i] *= weight[i];
@@ -87,8 +86,7 @@ inline void weigh(real* node, int step, const real* weight)
 // Weights of a group of elements, [column][point][lane]. Where there is none, the last one's data take its place.
 inline void fetch_weights(
     const real* weights,
-    wide element, int present, real* to)
-{
+    wide element, int present, real* to) {
     for (int lane = 0; lane < lanes; ++lane)
         for (int column = 0; column < columns; ++column) {
             real weight[points_along];
@@ -97,8 +95,7 @@ inline void fetch_weights(
         }
 }
 
-inline void fetch_nodes(const real* x, const int* element_nodes, wide element, int present, real* to)
-{
+inline void fetch_nodes(const real* x, const int* element_nodes, wide element, int present, real* to) {
     for (int lane = 0; lane < lanes; ++lane) {
         const int* const of_element = element_nodes + (element + std::min(lane, present - 1)) * element_nodes_count;
         for (int i = 0; i < element_nodes_count; ++i) to[i * lanes + lane] = x[of_element[i]];
@@ -106,17 +103,19 @@ inline void fetch_nodes(const real* x, const int* element_nodes, wide element, i
 }
 
 // A group's values at nodes, [z][y][x], times their mass matrices: sums along z, x and y, and back along y, x and z.
-inline void multiply_element(real* node, const real* weight)
-{
+inline void multiply_element(real* node, const real* weight) {
     constexpr int layer = nodes_along * nodes_along;
     alignas(64) real sheets[points_along * layer * lanes];       // [z][y][x], z at points
     alignas(64) real plane[nodes_along * points_along * lanes];  // [y][x] of one z, x at points
     for (int i = 0; i < layer; ++i) to_points(node + i * lanes, layer, sheets + i * lanes, layer);
     for (int z = 0; z < points_along; ++z) {
         real* const sheet = sheets + z * layer * lanes;
-        for (int y = 0; y < nodes_along; ++y) to_points(sheet + y * nodes_along * lanes, 1, plane + y * points_along * lanes, 1);
-        for (int x = 0; x < points_along; ++x) weigh(plane + x * lanes, points_along, weight + (z * points_along + x) * points_along * lanes);
-        for (int y = 0; y < nodes_along; ++y) to_nodes(plane + y * points_along * lanes, 1, sheet + y * nodes_along * lanes, 1);
+        for (int y = 0; y < nodes_along; ++y)
+            to_points(sheet + y * nodes_along * lanes, 1, plane + y * points_along * lanes, 1);
+        for (int x = 0; x < points_along; ++x)
+            weigh(plane + x * lanes, points_along, weight + (z * points_along + x) * points_along * lanes);
+        for (int y = 0; y < nodes_along; ++y)
+            to_nodes(plane + y * points_along * lanes, 1, sheet + y * nodes_along * lanes, 1);
     }
     for (int i = 0; i < layer; ++i) to_nodes(sheets + i * lanes, layer, node + i * lanes, layer);
 }
@@ -127,10 +126,10 @@ inline void multiply_element(real* node, const real* weight)
 extern "C" void multiply_elements(
     const real* __restrict__ weights,
     const int* __restrict__ element_nodes, const int* __restrict__ corner_starts, const int* __restrict__ corners,
-    const real* __restrict__ x, real* __restrict__ y, real* __restrict__ dot, real* __restrict__ element_sums, real* __restrict__ chunk_sums,
+    const real* __restrict__ x, real* __restrict__ y, real* __restrict__ dot, real* __restrict__ element_sums,
+        real* __restrict__ chunk_sums,
     int elements, int nodes, int first, int last
-)
-{
+) {
     const int groups = (last - first + lanes - 1) / lanes;
     #pragma omp parallel
     {
@@ -156,12 +155,13 @@ extern "C" void multiply_elements(
 extern "C" void add_up(
     const real* __restrict__ weights,
     const int* __restrict__ element_nodes, const int* __restrict__ corner_starts, const int* __restrict__ corners,
-    const real* __restrict__ x, real* __restrict__ y, real* __restrict__ dot, real* __restrict__ element_sums, real* __restrict__ chunk_sums,
+    const real* __restrict__ x, real* __restrict__ y, real* __restrict__ dot, real* __restrict__ element_sums,
+        real* __restrict__ chunk_sums,
     int elements, int nodes, int first, int last
-)
-{
+) {
     const int chunks = (nodes + chunk_rows - 1) / chunk_rows;
-    const wide begin_place = wide(first) * element_nodes_count, end_place = wide(last) * element_nodes_count;  // others are of elements elsewhere
+    // others are of elements elsewhere
+    const wide begin_place = wide(first) * element_nodes_count, end_place = wide(last) * element_nodes_count;
     #pragma omp parallel
     {
         #pragma omp for schedule(static)
@@ -189,18 +189,20 @@ extern "C" void add_up(
     }
 }
 
-// The rest of the dot products, the same whatever the configuration, in double precision: chunks by number modulo `sum_lanes`, then these in pairs.
+// The rest of the dot products, the same whatever the configuration, in double precision: chunks by number modulo
+// `sum_lanes`, then these in pairs.
 extern "C" void finish(
     const real* __restrict__ weights,
     const int* __restrict__ element_nodes, const int* __restrict__ corner_starts, const int* __restrict__ corners,
-    const real* __restrict__ x, real* __restrict__ y, real* __restrict__ dot, real* __restrict__ element_sums, real* __restrict__ chunk_sums,
+    const real* __restrict__ x, real* __restrict__ y, real* __restrict__ dot, real* __restrict__ element_sums,
+        real* __restrict__ chunk_sums,
     int elements, int nodes, int first, int last
-)
-{
+) {
     const int rows = nodes, chunks = (nodes + chunk_rows - 1) / chunk_rows;
     for (int c = 0; c < components; ++c) {
         double lanes[sum_lanes] = {};
-        for (int chunk = 0; chunk < chunks; ++chunk) lanes[chunk % sum_lanes] += double(chunk_sums[wide(c) * chunks + chunk]);
+        for (int chunk = 0; chunk < chunks; ++chunk)
+            lanes[chunk % sum_lanes] += double(chunk_sums[wide(c) * chunks + chunk]);
         for (int step = 1; step < sum_lanes; step *= 2)
             for (int lane = 0; lane < sum_lanes; lane += 2 * step) lanes[lane] += lanes[lane + step];
         dot[c] = real(lanes[0] / rows);

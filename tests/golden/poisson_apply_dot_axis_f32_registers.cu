@@ -1,5 +1,7 @@
 // poisson7: apply_dot, axis coefficients, periodic, f32
-// hone emit poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128 --target cuda --config form=march,block_x=32,block_y=8,load_bytes=16,rows_per_thread=1,planes_ahead=1,min_blocks=4,z_block=64,once=cached
+// hone emit poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128 --target
+//     cuda --config staging=registers,block_x=32,block_y=8,z_block=64,load_bytes=16,rows_per_thread=1,planes_ahead=1,
+//     once=cached,min_blocks=4
 // The same text serves every nx, ny, nz and pitch.
 // per update: 12 operations, 12 bytes (compulsory)
 using real = float;
@@ -127,13 +129,16 @@ struct Update {
     Words diagonal, w;
 
     __device__ __forceinline__ void load(const Arrays& a, wide at) { diagonal = load_diagonal(a, at); }
-    __device__ __forceinline__ void set(const Arrays& a, const Cells& c, int t, real sum) { w.at[t] = fma(diagonal.at[t], c.v.at[t], sum); }
-    __device__ __forceinline__ void add(const Cells& c, int t, real (&to)[sums][words]) const { to[0][t] = fma(c.v.at[t], w.at[t], to[0][t]); }
+    __device__ __forceinline__ void set(const Arrays& a, const Cells& c, int t,
+        real sum) { w.at[t] = fma(diagonal.at[t], c.v.at[t], sum); }
+    __device__ __forceinline__ void add(const Cells& c, int t,
+        real (&to)[sums][words]) const { to[0][t] = fma(c.v.at[t], w.at[t], to[0][t]); }
     __device__ __forceinline__ void store(const Arrays& a, wide at, int count) const { ::store(a.w + at, w, count); }
 };
 
-// The planes [first, last). A thread has `words` neighbouring cells in each of `rows` rows and goes up the block's `z_block` planes. Threads beyond the
-// grid go along, for their neighbours and for the sums; they repeat the loads that the boundary names.
+// The planes [first, last). A thread has `words` neighbouring cells in each of `rows` rows and goes up the block's
+// `z_block` planes. Threads beyond the grid go along, for their neighbours and for the sums; they repeat the loads that
+// the boundary names.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) poisson7(
     const real* __restrict__ p,
     const real* __restrict__ cx,
@@ -144,8 +149,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     real* __restrict__ dot,
     real* __restrict__ group_sums, real* __restrict__ block_sums,
     int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+) {
     const Arrays a{p, cx, cy, cz, diagonal, w, dot, nx, ny, nz, pitch};
     const wide plane = wide(ny) * pitch;
     const int i = (blockIdx.x * block_x + threadIdx.x) * words, j = (blockIdx.y * block_y + threadIdx.y) * rows;
@@ -162,7 +166,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
         return result;
     };
     const auto cells_of = [&](int row, int k) { return to_cells(load_row(row, k), row, k); };
-    // Of the two words beside a warp's part of a row the first thread loads the one before, all others the one behind: a plane early.
+    // Of the two words beside a warp's part of a row the first thread loads the one before, all others the one behind:
+    // a plane early.
     const bool starts = threadIdx.x % segment == 0, ends = threadIdx.x % segment == segment - 1 || inside <= words;
     const int edge_at = starts ? min(i - 1, nx) : min(i + (segment - int(threadIdx.x) % segment) * words, nx);
     const auto load_edge = [&](int row, int k) { return load_value(a, row_start(row, k) + source(edge_at, nx)); };
@@ -176,7 +181,9 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
     Cells here[rows], above[rows];
     real edge[rows];
     #pragma unroll
-    for (int row = 0; row < rows; ++row) below[row] = cells_of(row, begin - 1).v, here[row] = cells_of(row, begin), edge[row] = edge_value(load_edge(row, begin));
+    for (int row = 0; row < rows; ++row)
+        below[row] = cells_of(row, begin - 1).v, here[row] = cells_of(row, begin),
+            edge[row] = edge_value(load_edge(row, begin));
     for (int k = begin; k < end; ++k) {
         Loaded<real> next_edge[rows];
         #pragma unroll
@@ -194,15 +201,18 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
         for (int row = 0; row < rows; ++row) {
             real west = __shfl_up_sync(all_lanes, here[row].v.at[words - 1], 1, segment);
             real east = __shfl_down_sync(all_lanes, here[row].v.at[0], 1, segment);
-            const real behind = __shfl_down_sync(all_lanes, edge[row], 1, segment);  // all but the first thread have it, and the last its own
+            // all but the first thread have it, and the last its own
+            const real behind = __shfl_down_sync(all_lanes, edge[row], 1, segment);
             west = starts ? edge[row] : west, east = ends ? behind : east;
             const Words& row_south = row > 0 ? here[row > 0 ? row - 1 : 0].v : south;
             const Words& row_north = row + 1 < rows ? here[row + 1 < rows ? row + 1 : row].v : north;
             #pragma unroll
             for (int t = 0; t < words; ++t) {
                 const real to_west = t > 0 ? here[row].v.at[t > 0 ? t - 1 : 0] : west;
-                const real to_east = t + 1 < words && t + 1 != inside ? here[row].v.at[t + 1 < words ? t + 1 : t] : east;
-                const real sum = stencil[row].sum(a, t, to_west, to_east, row_south.at[t], row_north.at[t], below[row].at[t],
+                const real to_east = t + 1 < words && t + 1 != inside ? here[row].v.at[t + 1 < words ? t + 1 : t]
+                    : east;
+                const real sum =
+                    stencil[row].sum(a, t, to_west, to_east, row_south.at[t], row_north.at[t], below[row].at[t],
                                                   above[row].v.at[t]);
                 update[row].set(a, here[row], t, sum);
                 if (t < inside && j + row < ny) update[row].add(here[row], t, partial[row]);
@@ -219,39 +229,38 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) pois
                 for (int s = 0; s < sums; ++s) {
                     #pragma unroll
                     for (int step = 1; step < words; step *= 2)
-                        for (int t = 0; t + step < words; t += 2 * step) partial[row][s][t] += partial[row][s][t + step];
+                        for (int t = 0; t + step < words; t += 2 * step)
+                            partial[row][s][t] += partial[row][s][t + step];
                     real sum = partial[row][s][0];
                     #pragma unroll
                     for (int lanes = 1; lanes < group_lanes; lanes *= 2) sum += __shfl_xor_sync(all_lanes, sum, lanes);
-                    if (threadIdx.x % group_lanes == 0 && inside > 0 && j + row < ny) group_sums[s * groups + group] = sum;
+                    if (threadIdx.x % group_lanes == 0 && inside > 0 && j + row < ny)
+                        group_sums[s * groups + group] = sum;
                     #pragma unroll
                     for (int t = 0; t < words; ++t) partial[row][s][t] = 0;
                 }
             }
         }
         #pragma unroll
-        for (int row = 0; row < rows; ++row) below[row] = here[row].v, here[row] = above[row], edge[row] = edge_value(next_edge[row]);
+        for (int row = 0; row < rows; ++row)
+            below[row] = here[row].v, here[row] = above[row], edge[row] = edge_value(next_edge[row]);
     }
 }
 
-__device__ __forceinline__ wide groups_of_chunk(int nx, int ny)
-{
+__device__ __forceinline__ wide groups_of_chunk(int nx, int ny) {
     return wide(ny) * ((nx + group_columns - 1) / group_columns);
 }
 
-__device__ __forceinline__ wide blocks_of_chunk(int nx, int ny)
-{
+__device__ __forceinline__ wide blocks_of_chunk(int nx, int ny) {
     return (groups_of_chunk(nx, ny) + sums_per_block - 1) / sums_per_block;
 }
 
-__device__ __forceinline__ wide blocks_in_range(int nx, int ny, int first, int last)
-{
+__device__ __forceinline__ wide blocks_in_range(int nx, int ny, int first, int last) {
     return (last - first + chunk - 1) / chunk * blocks_of_chunk(nx, ny);
 }
 
 // Sum over the threads of a block, in pairs of neighbours; every thread gets it.
-__device__ __forceinline__ double sum_of_block(double value)
-{
+__device__ __forceinline__ double sum_of_block(double value) {
     __shared__ double of_warp[sum_threads / 32];
     for (int lanes = 1; lanes < 32; lanes *= 2) value += __shfl_xor_sync(all_lanes, value, lanes);
     if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
@@ -262,7 +271,8 @@ __device__ __forceinline__ double sum_of_block(double value)
     return value;
 }
 
-// The sums of blocks, each of groups of one chunk: in double precision, the same whatever the configuration, and whatever the chunks beside.
+// The sums of blocks, each of groups of one chunk: in double precision, the same whatever the configuration, and
+// whatever the chunks beside.
 extern "C" __global__ void __launch_bounds__(sum_threads) sum_groups(
     const real* __restrict__ p,
     const real* __restrict__ cx,
@@ -273,10 +283,10 @@ extern "C" __global__ void __launch_bounds__(sum_threads) sum_groups(
     real* __restrict__ dot,
     real* __restrict__ group_sums, real* __restrict__ block_sums,
     int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+) {
     if (blockIdx.x >= blocks_in_range(nx, ny, first, last)) return;
-    const wide in_chunk = blockIdx.x % blocks_of_chunk(nx, ny) * sums_per_block, left = groups_of_chunk(nx, ny) - in_chunk;
+    const wide in_chunk = blockIdx.x % blocks_of_chunk(nx, ny) * sums_per_block,
+        left = groups_of_chunk(nx, ny) - in_chunk;
     const wide begin = blockIdx.x / blocks_of_chunk(nx, ny) * groups_of_chunk(nx, ny) + in_chunk;
     const wide groups = (last - first + chunk - 1) / chunk * groups_of_chunk(nx, ny);
     for (int s = 0; s < sums; ++s) {
@@ -299,8 +309,7 @@ extern "C" __global__ void __launch_bounds__(sum_threads) finish(
     real* __restrict__ dot,
     real* __restrict__ group_sums, real* __restrict__ block_sums,
     int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+) {
     const wide blocks = blocks_in_range(nx, ny, first, last);
     double sum[sums];
     for (int s = 0; s < sums; ++s) {

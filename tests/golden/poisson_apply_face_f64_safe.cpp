@@ -1,5 +1,6 @@
 // poisson7: apply, face coefficients, neumann, f64
-// hone emit poisson7 kernel=apply coefficients=face boundary=neumann precision=f64 nx=128 ny=128 nz=128 --target cpu --config y_block=16,z_block=16,vector_bytes=64,rows_ahead=2,stores=plain,threads=all,binding=none
+// hone emit poisson7 kernel=apply coefficients=face boundary=neumann precision=f64 nx=128 ny=128 nz=128 --target cpu
+//     --config y_block=16,z_block=16,vector_bytes=64,rows_ahead=2,stores=plain,threads=all,binding=none
 // The same text serves every nx, ny, nz and pitch.
 // per update: 13 operations, 48 bytes (compulsory)
 #include <algorithm>
@@ -34,7 +35,8 @@ inline bool is_zero(int n, int cells) {
     return false;
 }
 
-// a b + c, rounded once where the processor can: the compiler must not choose, or digits would differ between configurations.
+// a b + c, rounded once where the processor can: the compiler must not choose, or digits would differ between
+// configurations.
 inline real multiply_add(real a, real b, real c) {
     #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
     return __builtin_fma(a, b, c);
@@ -49,21 +51,21 @@ class Buffer {
 
     public:
     explicit Buffer(wide count) : words(count + 64 / sizeof(real)) {}
-    real* data() { return words.data() + (64 - reinterpret_cast<std::uintptr_t>(words.data()) % 64) % 64 / sizeof(real); }
+    real* data() { return words.data() + (64 - reinterpret_cast<std::uintptr_t>(words.data()) % 64) % 64 / sizeof(real);
+        }
 };
 
 
-// Asks for a strip of a row: it is in the caches when its turn comes. What the processor foresees itself breaks off at the end of every row.
-// In place, and so is what calls it: a function that does nothing else is one that GCC leaves out, as it changes nothing.
-[[gnu::always_inline]] inline void ask_for(const real* words)
-{
+// Asks for a strip of a row: it is in the caches when its turn comes. What the processor foresees itself breaks off at
+// the end of every row. In place, and so is what calls it: a function that does nothing else is one that GCC leaves
+// out, as it changes nothing.
+[[gnu::always_inline]] inline void ask_for(const real* words) {
     for (int n = 0; n < strip_words; n += 64 / static_cast<int>(sizeof(real))) __builtin_prefetch(words + n);
 }
 
 // Calls step(first, count) for the strips of a row: those of full length, which compilers then know, and what is left.
 template <typename Step>
-inline void in_strips(int words, const Step& step)
-{
+inline void in_strips(int words, const Step& step) {
     int first = 0;
     for (; first + strip_words <= words; first += strip_words) step(first, std::integral_constant<int, strip_words>());
     if (first < words) step(first, words - first);
@@ -91,8 +93,7 @@ class Rows {
 };
 
 // Row j of plane k. `first_sums` are its columns' sums. Meanwhile the row (later_j, later_k) is asked for.
-inline void update_row(const Arrays& a, Rows& of, int j, int k, int later_j, int later_k, real* first_sums)
-{
+inline void update_row(const Arrays& a, Rows& of, int j, int k, int later_j, int later_k, real* first_sums) {
     const int nx = a.nx;
     const wide at = (wide(k) * a.ny + j) * a.pitch;
     const real *const row = of.row(j, k), *const south = of.row(j - 1, k), *const north = of.row(j + 1, k);
@@ -104,7 +105,9 @@ inline void update_row(const Arrays& a, Rows& of, int j, int k, int later_j, int
     const real* const c_north = c_south + (j + 1 < a.ny ? a.pitch : -wide(j) * a.pitch);
     const real* const c_above = c_below + (k + 1 < a.nz ? plane : -k * plane);
     const wide later_at = (wide(later_k) * a.ny + later_j) * a.pitch;
-    const real* const asked[] = {of.row(later_j, later_k + 1), a.diagonal + later_at, a.w + later_at, a.cx + later_at, a.cy + later_at, a.cz + later_at + (later_k + 1 < a.nz ? wide(a.ny) * a.pitch : 0)};
+    const real* const asked[] =
+        {of.row(later_j, later_k + 1), a.diagonal + later_at, a.w + later_at, a.cx + later_at, a.cy + later_at,
+        a.cz + later_at + (later_k + 1 < a.nz ? wide(a.ny) * a.pitch : 0)};
     (void)first_sums;
     // A strip, given what lies beside a cell along x.
     const auto strip = [&](int first, auto count, const auto& west, const auto& east, const auto& c_behind) {
@@ -124,7 +127,8 @@ inline void update_row(const Arrays& a, Rows& of, int j, int k, int later_j, int
     const auto behind = [=](int i) { return row[i + 1]; };
     const auto c_behind = [=](int i) { return cx[i + 1]; };
     const auto c_behind_or_first = [=](int i) { return i + 1 < nx ? cx[i + 1] : cx[0]; };
-    const real before_first = is_zero(-1, nx) ? 0 : row[source(-1, nx)], behind_last = is_zero(nx, nx) ? 0 : row[source(nx, nx)];
+    const real before_first = is_zero(-1, nx) ? 0 : row[source(-1, nx)],
+        behind_last = is_zero(nx, nx) ? 0 : row[source(nx, nx)];
     const auto before_or_end = [=](int i) { return i > 0 ? row[i - 1] : before_first; };
     const auto behind_or_end = [=](int i) { return i + 1 < nx ? row[i + 1] : behind_last; };
     in_strips(nx, [&](int first, auto count) {
@@ -147,8 +151,7 @@ extern "C" void poisson7(
     const real* __restrict__ diagonal,
     real* __restrict__ w,
     int nx, int ny, int nz, int pitch, int first, int last
-)
-{
+) {
     const Arrays a{p, cx, cy, cz, diagonal, w, nx, ny, nz, pitch};
     #pragma omp parallel
     {
@@ -164,8 +167,10 @@ extern "C" void poisson7(
                     for (int j = y_begin; j < y_end; ++j) {
                         // Of this plane while it lasts, then of the next.
                         const bool in_plane = j + rows_ahead < y_end;
-                        const int later_j = in_plane ? j + rows_ahead : std::min(y_begin + j + rows_ahead - y_end, y_end - 1);
-                        update_row(a, of, j, k, later_j, in_plane ? k : std::min(k + 1, z_end - 1), sums_of_row(j - y_begin));
+                        const int later_j = in_plane ? j + rows_ahead
+                            : std::min(y_begin + j + rows_ahead - y_end, y_end - 1);
+                        update_row(a, of, j, k, later_j, in_plane ? k : std::min(k + 1, z_end - 1),
+                            sums_of_row(j - y_begin));
                     }
                 }
             }

@@ -1,5 +1,6 @@
 // csr_spmv: y = A x, 1 component, f32
-// hone emit csr_spmv kernel=apply components=1 vectors=split precision=f32 rows=100000 entries=2700000 --target cuda --config lanes=1,steps=1,threads=128,together=4,once=streaming,min_blocks=1
+// hone emit csr_spmv kernel=apply components=1 vectors=split precision=f32 rows=100000 entries=2700000 --target cuda
+//     --config lanes=1,steps=1,threads=128,together=4,once=streaming,min_blocks=1
 // The same text serves every matrix.
 // per entry: 2 operations, 8 bytes (compulsory), without the vectors
 using real = float;
@@ -18,16 +19,15 @@ __device__ __forceinline__ wide place(wide row, int component, int count) {
 
 // Words of the matrix are used once.
 template <typename Word>
-__device__ __forceinline__ Word load_once(const Word* from)
-{
+__device__ __forceinline__ Word load_once(const Word* from) {
     return __ldcs(from);
 }
 
-// A row's entries [begin, end) times x. Entry j goes to partial sum j % partial_sums, of which a lane has every `lanes`-th; these are joined
-// partial_sums / 2 apart, then a quarter, and so on, whatever a lane has of them.
-__device__ __forceinline__ void multiply_row(const real* values, const int* column_indices, const real* x, int columns, int begin, int end, int lane,
-                                             real (&product)[components])
-{
+// A row's entries [begin, end) times x. Entry j goes to partial sum j % partial_sums, of which a lane has every
+// `lanes`-th; these are joined partial_sums / 2 apart, then a quarter, and so on, whatever a lane has of them.
+__device__ __forceinline__ void multiply_row(const real* values, const int* column_indices, const real* x, int columns,
+    int begin, int end, int lane,
+                                             real (&product)[components]) {
     real sum[own_sums][components] = {};
     for (int at = begin; at < end; at += trip) {
         #pragma unroll
@@ -71,16 +71,17 @@ __device__ __forceinline__ void multiply_row(const real* values, const int* colu
     }
 }
 
-// `lanes` neighbouring threads share a row; a warp takes `steps` times as many rows as it has such groups, one after the other.
+// `lanes` neighbouring threads share a row; a warp takes `steps` times as many rows as it has such groups, one after
+// the other.
 extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) csr_spmv(
     const real* __restrict__ values, const int* __restrict__ column_indices, const int* __restrict__ row_starts,
     const real* __restrict__ x, real* __restrict__ y,
     int rows, int columns, int first, int last
-)
-{
+) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int rows_here = last - first;
-    const int warp_first = blockIdx.x * rows_per_block + warp * rows_per_warp;  // counted from `first`, as all rows here
+    // counted from `first`, as all rows here
+    const int warp_first = blockIdx.x * rows_per_block + warp * rows_per_warp;
     // Each lane has one of the warp's rows: it knows where that begins and ends, and in the end its products.
     const int row = warp_first + lane;
     const bool has_row = lane < rows_per_warp && row < rows_here;

@@ -1,5 +1,6 @@
 // csr_spmv: y = A x, 1 component, f64
-// hone emit csr_spmv kernel=apply components=1 vectors=split precision=f64 rows=100000 entries=2700000 --target cpu --config vector_bytes=32,components_at_once=one,schedule=static,threads=all,binding=none
+// hone emit csr_spmv kernel=apply components=1 vectors=split precision=f64 rows=100000 entries=2700000 --target cpu
+//     --config vector_bytes=32,components_at_once=one,schedule=static,threads=all,binding=none
 // The same text serves every matrix.
 // per entry: 2 operations, 12 bytes (compulsory), without the vectors
 #include <algorithm>
@@ -11,7 +12,8 @@ constexpr int chunk_rows = 32, partial_sums = 32, vector_words = 4;
 
 namespace {
 
-// a b + c, rounded once where the processor can: the compiler must not choose, or digits would differ between configurations.
+// a b + c, rounded once where the processor can: the compiler must not choose, or digits would differ between
+// configurations.
 inline real multiply_add(real a, real b, real c) {
     #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
     return __builtin_fma(a, b, c);
@@ -25,10 +27,10 @@ inline wide place(wide row, int component, int count) {
     return row;
 }
 
-// A row's entries [begin, end) times `at_once` components of x. Entry j goes to partial sum j % partial_sums; these are joined partial_sums / 2 apart,
-// then a quarter, and so on.
-inline void multiply_row(const real* values, const int* column_indices, const real* x, int columns, int begin, int end, int component, real* product)
-{
+// A row's entries [begin, end) times `at_once` components of x. Entry j goes to partial sum j % partial_sums; these are
+// joined partial_sums / 2 apart, then a quarter, and so on.
+inline void multiply_row(const real* values, const int* column_indices, const real* x, int columns, int begin, int end,
+    int component, real* product) {
     real sum[at_once][partial_sums] = {};
     const auto add = [&](int at, int count) {
         #pragma omp simd simdlen(vector_words)
@@ -58,8 +60,7 @@ extern "C" void csr_spmv(
     const real* __restrict__ values, const int* __restrict__ column_indices, const int* __restrict__ row_starts,
     const real* __restrict__ x, real* __restrict__ y,
     int rows, int columns, int first, int last
-)
-{
+) {
     const int chunks = (last - first + chunk_rows - 1) / chunk_rows;
     #pragma omp parallel
     {
@@ -69,7 +70,8 @@ extern "C" void csr_spmv(
             for (int component = 0; component < components; component += at_once) {
                 for (int row = begin; row < end; ++row) {
                     real product[at_once];
-                    multiply_row(values, column_indices, x, columns, row_starts[row], row_starts[row + 1], component, product);
+                    multiply_row(values, column_indices, x, columns, row_starts[row], row_starts[row + 1], component,
+                        product);
                     for (int c = 0; c < at_once; ++c) {
                         y[place(row, component + c, rows)] = product[c];
                     }

@@ -1,4 +1,5 @@
 #include "generator/families.hpp"
+#include "generator/tidy.hpp"
 #include "tools/command.hpp"
 #include "tools/configuration.hpp"
 #include "tools/format.hpp"
@@ -132,13 +133,9 @@ Json document_of(const Family& family, const Problem& problem, const Config& con
 
 // The command that emits this text. A kernel's text is the same for every size, so its own comment names sizes for example: here those that were
 // asked for take their place.
-std::string with_command(std::string text, const Problem& problem, const Config& config, Target target) {
-    const std::string_view start = "// hone emit ";
-    const std::size_t begin = text.starts_with(start) ? 0 : text.find("\n" + std::string(start)) + 1;
-    if (!std::string_view(text).substr(begin).starts_with(start)) return text;
-    const std::string command =
-        fmt::format("{}{} --target {} --config {}", start, short_key(problem, known_families()), to_string(target), config.key());
-    return text.replace(begin, text.find('\n', begin) - begin, command);
+std::string with_asked_sizes(const std::string& text, const Problem& problem, const Config& config, Target target) {
+    return with_command(text,
+                        fmt::format("hone emit {} --target {} --config {}", short_key(problem, known_families()), to_string(target), config.key()));
 }
 
 Exit emit(const Settings& settings, Console& console) {
@@ -148,7 +145,7 @@ Exit emit(const Settings& settings, Console& console) {
     const Family& family = families.of(problem);
     const Config config = member(family.space(problem, choice.limits), settings.config, problem);
     KernelSource source = family.kernel(problem, config, choice.limits);
-    source.text = with_command(std::move(source.text), problem, config, source.target);
+    source.text = with_asked_sizes(source.text, problem, config, source.target);
     if (settings.json)
         print(console, document_of(family, problem, config, source));
     else if (settings.plan)

@@ -18,8 +18,9 @@ struct Plan {
     bool by_warps;                 // of several time steps: a warp is a tile of its own
     bool bulk;                     // rows come by bulk copies
     bool planes;                   // planes are in shared memory
-    bool kept_reads = false;       // the second cache gives up what is copied last
-    std::int64_t lead = 0;         // of a block over its neighbours
+    bool prefetch, streaming_stores;
+    bool kept_reads = false;  // the second cache gives up what is copied last
+    std::int64_t lead = 0;    // of a block over its neighbours
 
     Plan(const Problem& problem, const Config& config)
         : grid(problem),
@@ -30,7 +31,9 @@ struct Plan {
           exchanged(config.has(form_tunable, "exchanged") || (grid.kind == Kind::step && config.has(form_tunable, "bulk"))),
           by_warps(config.has(form_tunable, "shuffled")),
           bulk(config.has(form_tunable, "bulk")),
-          planes(config.has(form_tunable, "planes")) {
+          planes(config.has(form_tunable, "planes")),
+          prefetch(config.has("ahead", 1)),
+          streaming_stores(config.word("stores") == "streaming") {
         if (grid.levels > 1) return;
         kept_reads = config.has("reads", "kept");
         lead = integer_or(config, "lead", 0);
@@ -44,17 +47,21 @@ struct Plan {
 Block constants(const Plan& plan, const Config& config) {
     const Grid& grid = plan.grid;
     const std::int64_t group_bytes = std::min(plan.points * grid.word(), widest_load);
+    const char* const word = grid.precision == Precision::f32 ? "float" : "double";
     const std::string vector_words = group_bytes == grid.word() ? "" : std::to_string(group_bytes / grid.word());
     Block block;
-    block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
-    block.line("using vector = {}{};  // a load", grid.precision == Precision::f32 ? "float" : "double", vector_words);
+    block.line("using real = {};", word);
+    if (plan.points > 1) block.line("using vector = {}{};  // a load", word, vector_words);
     block.line("using wide = long long;  // a position in an array");
-    block.line("constexpr int dimension = {}, half = {};  // half: M, half the order in space", grid.dimension, grid.half);
-    block.line("constexpr int ghost = {}, left = {};  // rows (and planes) before the first cell, and words of its row", grid.ghost(), grid.left());
-    block.line("constexpr bool array_media = {}, absorbing = {};", grid.array_media, grid.absorbing);
+    block.line("constexpr int half = {};  // M, half the order in space", grid.half);
+    block.line("constexpr int ghost = {}, left = {};  // rows{} before the first cell, and words of its row", grid.ghost(), grid.left(),
+               grid.dimension == 3 ? " and planes" : "");
     block.line("constexpr int block_x = {}, block_y = {}, threads_per_block = block_x * block_y, min_blocks = {};", plan.block_x, plan.block_y,
                config.integer("min_blocks"));
-    block.line("constexpr int points = {}, group_alignment = {};  // cells of a row that a thread takes at a time", plan.points, group_bytes);
+    if (plan.points > 1)
+        block.line("constexpr int points = {}, group_alignment = {};  // cells of a row that a thread takes at a time", plan.points, group_bytes);
+    else
+        block.line("constexpr int points = 1;  // cells of a row that a thread takes at a time");
     if (grid.levels > 1) {
         block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
         block.line("constexpr int tile_threads = {}, margin = {};  // threads of a tile, and those at each end that only serve the others",
@@ -81,10 +88,10 @@ Block constants(const Plan& plan, const Config& config) {
                    3 + arriving_media(grid), exchange_bytes(grid, config) / grid.word());
     }
     if (plan.lead > 0) block.line("constexpr int lead = {};  // layers that a block may be ahead of its neighbours", plan.lead);
-    block.line("constexpr int layers_per_trip = {};", config.integer("unroll"));
-    block.line("constexpr bool in_registers = {};  // what is needed of the layers around stays in registers", plan.in_registers);
-    block.line("constexpr bool ahead = {};         // a layer is read while the one before is computed", config.has("ahead", 1));
-    block.line("constexpr bool streaming_stores = {};", config.word("stores") == "streaming");
+    if (grid.levels == 1 && !plan.planes)
+        block.line("constexpr int layer_step = {}, layers_per_trip = {};", grid.dimension == 3 ? "1" : "block_y", config.integer("unroll"));
+    else
+        block.line("constexpr int layers_per_trip = {};", config.integer("unroll"));
     return block;
 }
 
@@ -105,37 +112,62 @@ Block media_of_faces(const Plan& plan) {
     if (plan.grid.kind == Kind::pressure) return block;
     if (plan.grid.levels > 1) return block.line("const real *b_x = {}, *b_y = {};", x, y);
     if (plan.planes) return block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", x, y, z);
-    block.line("const real *b_x = {}, *b_along = {};", x, plan.grid.dimension == 2 ? y : z);
-    return block.line("const real* b_y = {};", y);
+    if (plan.grid.dimension == 2) return block.line("const real *b_x = {}, *b_along = {};", x, y);
+    return block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", x, y, z);
+}
+
+// What of the template a kernel has.
+Flags flags(const Plan& plan) {
+    const Grid& grid = plan.grid;
+    const bool levels = grid.levels > 1, marches = !levels && !plan.planes, in_3d = grid.dimension == 3;
+    const bool pressure = grid.kind == Kind::pressure, velocity = grid.kind == Kind::velocity, step = grid.kind == Kind::step;
+    const bool in_registers = marches && plan.in_registers, cached = marches && !plan.in_registers;
+    return {{"levels", levels},
+            {"planes", plan.planes},
+            {"march_of_pressure", marches && pressure},
+            {"march_of_velocity", marches && velocity},
+            {"march_of_step", marches && step},
+            {"pressure", pressure},
+            {"velocity", velocity},
+            {"step", step},
+            {"in_3d", in_3d},
+            {"absorbing", grid.absorbing},
+            {"array_media", grid.array_media},
+            {"several_points", plan.points > 1},
+            {"streaming_stores", plan.streaming_stores},
+            {"prefetch", plan.prefetch},
+            {"by_warps", plan.by_warps},
+            {"cached", cached},
+            {"in_registers", in_registers},
+            {"registers_alone", in_registers && !plan.bulk},
+            {"bulk", plan.bulk},
+            {"exchanged", plan.exchanged},
+            {"idle_threads", plan.exchanged || in_3d},
+            {"kept_reads", plan.kept_reads},
+            {"paced", plan.lead > 0},
+            // Of the functions those that the kernel calls.
+            {"spans", !levels},
+            {"scalar_media", !grid.array_media},
+            {"media_at", grid.array_media && (levels || (marches && !plan.bulk))},
+            {"strides", cached || (marches && in_3d) || (plan.planes && step)},
+            {"windows", levels || in_registers || (plan.planes && step)},
+            {"scattered_sums", levels || (in_registers && step)},
+            {"weighted_sums", levels || plan.planes || (in_registers && step)},
+            {"scaled_groups", grid.absorbing || plan.planes},
+            {"sums_of_groups", !velocity},
+            {"new_velocities", cached || in_3d},
+            {"velocities_of_neighbours", cached || (in_3d && !plan.exchanged)}};
 }
 
 std::string text_of(const Problem& problem, const Config& config, const Plan& plan) {
-    const Grid& grid = plan.grid;
-    const bool levels = grid.levels > 1, marches = !levels && !plan.planes;
-    const bool pressure = grid.kind == Kind::pressure, velocity = grid.kind == Kind::velocity, step = grid.kind == Kind::step;
     return render("acoustics_staggered/kernel.cu",
                   {{"banner", banner(problem, config, Target::cuda)},
                    {"constants", constants(plan, config)},
-                   {"weight", weight_function(grid, "__device__ __forceinline__ ")},
+                   {"weight", weight_function(plan.grid, "__device__ __forceinline__ ")},
                    {"parameters", parameters(problem)},
-                   {"along_march", along_march(grid)},
+                   {"along_march", along_march(plan.grid)},
                    {"media_of_faces", media_of_faces(plan)}},
-                  {{"levels", levels},
-                   {"planes", plan.planes},
-                   {"march_of_pressure", marches && pressure},
-                   {"march_of_velocity", marches && velocity},
-                   {"march_of_step", marches && step},
-                   {"pressure", pressure},
-                   {"velocity", velocity},
-                   {"step", step},
-                   {"in_3d", grid.dimension == 3},
-                   {"absorbing", grid.absorbing},
-                   {"by_warps", plan.by_warps},
-                   {"bulk", plan.bulk},
-                   {"exchanged", plan.exchanged},
-                   {"idle_threads", plan.exchanged || grid.dimension == 3},
-                   {"kept_reads", plan.kept_reads},
-                   {"paced", plan.lead > 0}});
+                  flags(plan));
 }
 
 }  // namespace

@@ -247,10 +247,11 @@ Block banner(const Problem& problem, const Config& config, Target target) {
 }
 
 Block parameters(const Problem& problem) {
-    Block block;
+    std::vector<std::string> items;
     for (const auto& field : fields(problem))
-        block.line("{}real* __restrict__ {},", field.array.access == Access::in ? "const " : "", field.array.name);
-    return block.line("int nx, int ny, int nz, int pitch, int first, int last");
+        items.push_back(fmt::format("{}real* __restrict__ {}", field.array.access == Access::in ? "const " : "", field.array.name));
+    for (const char* number : {"nx", "ny", "nz", "pitch", "first", "last"}) items.push_back(fmt::format("int {}", number));
+    return Block().list(items);
 }
 
 Block weight_function(const Grid& grid, const std::string& qualifiers) {

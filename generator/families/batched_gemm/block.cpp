@@ -139,31 +139,48 @@ Resources resources(const Shape& of, const Config& config) {
     return result;
 }
 
-// How operand `name` ('a' or 'b') lies in shared memory, and how its lines, `length` words each, are dealt to the threads: `vectors` to one part of a
-// line, so that `lines` of them are copied at a time.
+// How the lines of an operand, `length` words each, are dealt to the threads: `vectors` to one part of a line, so that `lines` of them are copied at
+// a time.
+struct Deal {
+    Deal(const Shape& shape, const Tile& tile, char name)
+        : is_a(name == 'a'),
+          inner_fast(is_a ? shape.transposed_a : !shape.transposed_b),
+          width(is_a ? tile.a.width : tile.b.width),
+          extent(is_a ? tile.rows : tile.columns),
+          length(inner_fast ? tile.chunk : extent),
+          parts(pieces(length / width, tile.threads())),
+          vectors(pieces(length / width, parts)),
+          lines(tile.threads() / vectors),
+          line_count((is_a ? tile.groups : tile.b_groups(shape)) * (inner_fast ? extent : tile.chunk)),
+          threads(tile.threads()) {}
+
+    bool is_a, inner_fast;
+    int width, extent, length, parts, vectors, lines, line_count, threads;
+
+    bool idle_threads() const { return vectors * lines < threads; }
+    bool lines_end() const { return line_count % lines != 0; }  // in the middle of a round of copies
+};
+
+// Copies of A in which neighbouring threads take neighbouring words of a matrix.
+int flat_copies(const Shape& shape, const Tile& tile) {
+    return tile.matrices_per_block * shape.m * shape.k / tile.a.width;
+}
+
+// How operand `name` ('a' or 'b') lies in shared memory, and how its lines are dealt to the threads.
 Block operand_constants(const Shape& shape, const Tile& tile, char name) {
     constexpr int longest_unrolled = 16;
-    const bool is_a = name == 'a';
-    const Stage& stage = is_a ? tile.a : tile.b;
-    const bool inner_fast = is_a ? shape.transposed_a : !shape.transposed_b;
-    const int extent = is_a ? tile.rows : tile.columns;
-    const int groups = is_a ? tile.groups : tile.b_groups(shape);
-    const int length = inner_fast ? tile.chunk : extent;
-    const int parts = pieces(length / stage.width, tile.threads());
-    const int vectors = pieces(length / stage.width, parts);
-    const int lines = tile.threads() / vectors;
-    const int line_count = groups * (inner_fast ? extent : tile.chunk);
-    const int copies = pieces(line_count, lines);
+    const Deal deal(shape, tile, name);
+    const Stage& stage = deal.is_a ? tile.a : tile.b;
+    const int copies = pieces(deal.line_count, deal.lines);
     Block block;
-    block.line("constexpr int {0}_here_{1} = {2}, {0}_here_inner = {3}, {0}_group = {4};  // in shared memory", name, is_a ? "row" : "column",
-               inner_fast ? stage.length : 1, inner_fast ? 1 : stage.length, stage.group);
-    if (is_a && tile.flat_a) {
-        const int all = pieces(tile.matrices_per_block * shape.m * shape.k / stage.width, tile.threads());
-        return block.line("constexpr int a_width = {}, a_unroll = {};  // words per copy", stage.width, std::min(all, longest_unrolled));
-    }
+    block.line("constexpr int {0}_here_{1} = {2}, {0}_here_inner = {3}, {0}_group = {4};  // in shared memory", name, deal.is_a ? "row" : "column",
+               deal.inner_fast ? stage.length : 1, deal.inner_fast ? 1 : stage.length, stage.group);
+    if (deal.is_a && tile.flat_a)
+        return block.line("constexpr int a_width = {}, a_unroll = {};  // words per copy", stage.width,
+                          std::min(pieces(flat_copies(shape, tile), tile.threads()), longest_unrolled));
     block.line("constexpr int {0}_width = {1}, {0}_length = {2}, {0}_line_count = {3};  // words per copy, words of a line, lines", name, stage.width,
-               length, line_count);
-    block.line("constexpr int {0}_parts = {1}, {0}_vectors = {2}, {0}_lines = {3}, {0}_unroll = {4};", name, parts, vectors, lines,
+               deal.length, deal.line_count);
+    block.line("constexpr int {0}_parts = {1}, {0}_vectors = {2}, {0}_lines = {3}, {0}_unroll = {4};", name, deal.parts, deal.vectors, deal.lines,
                copies <= longest_unrolled ? copies : longest_unrolled / 2);
     return block;
 }
@@ -384,7 +401,16 @@ void add_store(Holes& holes, const Shape& shape, const Tile& tile) {
 
 Flags flags_of(const Shape& shape, const Tile& tile, const Walk& walk, const Limits& limits) {
     const bool one_stage = !tile.ahead && tile.stages == 1, chunk_by_chunk = one_stage && tile.chunks > 1;
+    const Deal a(shape, tile, 'a');
+    const Deal b(shape, tile, 'b');
     return {{"scaled", shape.scaled},
+            {"a_idle_threads", a.idle_threads()},
+            {"a_several_parts", a.parts > 1},
+            {"a_lines_end", a.lines_end()},
+            {"a_vectors_end", flat_copies(shape, tile) % tile.threads() != 0},
+            {"b_idle_threads", b.idle_threads()},
+            {"b_several_parts", b.parts > 1},
+            {"b_lines_end", b.lines_end()},
             {"f32", shape.precision == Precision::f32},
             {"asynchronous", copies_asynchronously(limits)},
             {"mma", tile.mma},

@@ -116,8 +116,8 @@ Block mma_function(int depth) {
                depth);
     block.line("// prescribes for m16n8k{}.", depth);
     block.line("__device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[{}], const real (&b)[{}]) {{", a, b);
-    block.line("    asm(\"mma.sync.aligned.m16n8k{}.row.col.f64.f64.f64.f64 {{%0, %1, %2, %3}}, {{{}}}, {{{}}}, {{%0, %1, %2, %3}};\"", depth,
-               list(a, 4, "%{}"), list(b, 4 + a, "%{}"));
+    block.line("    asm(\"mma.sync.aligned.m16n8k{}.row.col.f64.f64.f64.f64 \"", depth);
+    block.line("        \"{{%0, %1, %2, %3}}, {{{}}}, {{{}}}, {{%0, %1, %2, %3}};\"", list(a, 4, "%{}"), list(b, 4 + a, "%{}"));
     block.text("        : \"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3])");
     block.line("        : {}, {});", list(a, 0, "\"d\"(a[{}])"), list(b, 0, "\"d\"(b[{}])"));
     block.text("}");

@@ -134,9 +134,7 @@ void add_groups(Text& text, const Plan& plan) {
     group.line("real word[points_per_thread];");
     group.close(";");
     text.holes.emplace_back("group", group);
-    text.flags.insert(text.flags.end(), {{"stencil_per_point", plan.per_point()},
-                                         {"streaming", plan.stencil_in == "streaming"},
-                                         {"symmetric", plan.grid.stencil == Stencil::symmetric}});
+    text.flags.insert(text.flags.end(), {{"stencil_per_point", plan.per_point()}, {"streaming", plan.stencil_in == "streaming"}});
 }
 
 Launch launch(const Plan& plan, const std::string& entry, Dim3 grid, int constant) {
@@ -208,6 +206,7 @@ std::string walk_text(const Plan& plan, const Block& head) {
         return text.of("walk");
     }
     text.flags.emplace_back("hands_over", plan.hands_over());
+    if (symmetric) text.flags.emplace_back("several_pairs", plan.points_per_thread > 2);
     if (symmetric && !plan.hands_over()) return text.of("walk_symmetric");
     // Blocks may share a plane.
     text.holes.emplace_back("parameters_of_keeping", parameters(plan, tables_of_walk(plan), ""));

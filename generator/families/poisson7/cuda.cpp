@@ -109,6 +109,7 @@ Flags flags(const Plan& plan) {
                                  {"march", plan.march()},
                                  {"shared_rows", plan.staging == "shared"},
                                  {"two_ahead", plan.ahead == 2},
+                                 {"several_words", plan.words > 1},
                                  {"one_row", plan.rows == 1}});
     return result;
 }

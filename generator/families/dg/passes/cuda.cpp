@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 #include "generator/families/dg/flux.hpp"
 #include "generator/families/dg/passes/immediate.hpp"
@@ -61,20 +62,30 @@ Block constants(const Plan& plan, const StageTile& tile) {
     return block;
 }
 
+Block shared_fluxes(const StageTile& tile, const Pass& pass) {
+    Block block;
+    if (!pass.surface) return block;
+    return block.text(tile.traces_in_shared ? "real* const fluxes = here + fields * elements_per_block * field_row;" : "real* const fluxes = here;");
+}
+
 // Where the metric factors and an operator lie behind `here`.
 Block shared_places(const Plan& plan, const StageTile& tile, const Pass& pass) {
     const Parts parts{pass.volume, pass.surface};
     const int place = round_up(tile.elements_per_block * plan.shape.fields * tile.place(plan.shape, parts), 4);
     const int factor = stage_factor_words(plan.shape, tile, parts, plan.config);
-    Block block;
-    if (pass.surface && tile.traces_in_shared)
-        block.text("real* const fluxes = here + fields * elements_per_block * field_row;");
-    else if (pass.surface)
-        block.text("real* const fluxes = here;");
-    if (tile.mma) block.line("real* const out = here + {};  // right-hand sides", place);
-    const int behind = place + tile.out_words(plan.shape);
-    if (pass.volume) block.line("real* const factor = here + {};  // [elements_per_block][factors]", behind);
-    if (tile.shared_operator) block.line("real* const operator_here = here + {};", behind + factor);
+    Block block = shared_fluxes(tile, pass);
+    if (!tile.mma && !pass.volume && !tile.shared_operator) return block;
+    block.line("constexpr int field_words = {};  // and those of the fluxes", place);
+    std::string behind = "here + field_words";
+    if (tile.mma) {
+        block.line("constexpr int out_words = {};", tile.out_words(plan.shape));
+        block.line("real* const out = {};  // right-hand sides", std::exchange(behind, "out + out_words"));
+    }
+    if (pass.volume) {
+        block.line("constexpr int factor_words = {};", factor);
+        block.line("real* const factor = {};  // [elements_per_block][factors]", std::exchange(behind, "factor + factor_words"));
+    }
+    if (tile.shared_operator) block.line("real* const operator_here = {};", behind);
     return block;
 }
 

@@ -160,7 +160,9 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limi
                       {"team", team(config)},
                       {"parallel", team_parallel(config)},
                       {"seat", team_seat(config)}};
-    KernelSource source = make_source(problem, Target::cpu, render("dg/volume/kernel.cpp", holes), executed);
+    const bool beyond = tile.nodes_padded - shape.nodes >= tile.lanes, in_part = shape.nodes % tile.lanes != 0;
+    const Flags flags{{"vectors_beyond", beyond}, {"vector_in_part", in_part}, {"vectors_counted", beyond || in_part}};
+    KernelSource source = make_source(problem, Target::cpu, render("dg/volume/kernel.cpp", holes, flags), executed);
     source.tables.push_back(table(shape, tile));
     source.step.push_back({"dg_volume", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;

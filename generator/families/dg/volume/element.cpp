@@ -81,7 +81,7 @@ Block constants(const Shape& shape, const Algebra& form, const Staging& staging,
 
 // Sum of coefficient * field value over the nonzero coefficients of one accumulator at one node, broken into lines.
 Block accumulator_lines(const Shape& shape, const Half& half, int accumulator, int node) {
-    constexpr std::size_t longest_line = 120;
+    constexpr std::size_t longest_line = 80;  // before the last term
     Block block;
     std::string line = fmt::format("const real s{}_{} =", accumulator, node);
     bool empty = true;
@@ -91,13 +91,13 @@ Block accumulator_lines(const Shape& shape, const Half& half, int accumulator, i
             const double value = product.sign * shape.reference().derivative[static_cast<std::size_t>(product.derivative)](node, m);
             if (value == 0) continue;
             const std::string sign = value < 0 ? (empty ? " -" : " - ") : (empty ? " " : " + ");
-            line += fmt::format("{}{:#.{}g}{} * u[{}][{}]", sign, std::abs(value), shape.precision == Precision::f32 ? 9 : 17,
-                                shape.precision == Precision::f32 ? "f" : "", product.field - half.first_field, m);
-            empty = false;
             if (line.size() > longest_line) {
                 block.text(line);
                 line = "   ";
             }
+            line += fmt::format("{}{:#.{}g}{} * u[{}][{}]", sign, std::abs(value), shape.precision == Precision::f32 ? 9 : 17,
+                                shape.precision == Precision::f32 ? "f" : "", product.field - half.first_field, m);
+            empty = false;
         }
     }
     block.text(line + (empty ? " 0;" : ";"));

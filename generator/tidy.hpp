@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hone {
+
+/// The longest line of an emitted kernel.
+constexpr std::size_t kernel_columns = 120;
+
+/// The same program, laid out for readers: a brace that stands alone goes to the end of the line that it opens a block for, and no line is longer
+/// than `kernel_columns`. Code is broken where the fewest brackets are open, and goes on four columns further right; what a comment says beside code
+/// that is broken stands above it. Lines of the preprocessor and texts in quotation marks stay whole.
+std::string tidy(std::string_view text);
+
+/// The command in the comment at the head of an emitted kernel, `hone emit ...`, in one line however long; empty when there is none.
+std::string command_of(std::string_view text);
+
+/// The text with another command in its place. One without a command comes back as it is.
+std::string with_command(std::string_view text, const std::string& command);
+
+}  // namespace hone
