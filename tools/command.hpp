@@ -62,6 +62,7 @@ Command devices_command();
 Command new_command();
 Command check_command();
 Command tune_command();
+Command replay_command();
 Command balance_command();
 Command show_command();
 Command explain_command();
