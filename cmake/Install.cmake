@@ -1,4 +1,4 @@
-# `cmake --install` gives find_package(hone), target hone::hone; headers are included as in this tree: #include "runtime/library.hpp". C programs get
+# `cmake --install` gives find_package(hone), target hone::hone: #include <hone/hone.hpp>. C programs get
 # find_package(hone COMPONENTS c), target hone::c, or pkg-config hone: #include <hone.h>.
 include(CMakePackageConfigHelpers)
 
@@ -9,17 +9,18 @@ if(TARGET hone)
 endif()
 install(EXPORT hone_targets NAMESPACE hone:: FILE hone-targets.cmake DESTINATION ${package_folder})
 # Every program that uses the installed package compiles this one source, with where the package lies: below whatever prefix it was found.
-install(FILES tuning_db/package.cpp DESTINATION ${package_folder})
+hone_installed_copy(${PROJECT_SOURCE_DIR}/tuning_db/package.cpp ${PROJECT_BINARY_DIR}/generated/package.cpp)
+install(FILES ${PROJECT_BINARY_DIR}/generated/package.cpp DESTINATION ${package_folder})
 cmake_path(APPEND package_source $<INSTALL_PREFIX> ${package_folder} package.cpp)
 cmake_path(APPEND package_records $<INSTALL_PREFIX> ${CMAKE_INSTALL_DATADIR} hone/records)
 cmake_path(APPEND package_program $<INSTALL_PREFIX> ${CMAKE_INSTALL_BINDIR} hone)
 target_sources(hone_tuning_db INTERFACE $<INSTALL_INTERFACE:${package_source}>)
 target_compile_definitions(hone_tuning_db INTERFACE $<INSTALL_INTERFACE:HONE_PACKAGE_RECORDS="${package_records}">
                                                     $<INSTALL_INTERFACE:HONE_PACKAGE_PROGRAM="${package_program}">)
-foreach(folder generator tuning_db runtime tuner)
-    install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hone FILES_MATCHING PATTERN "*.hpp" PATTERN records EXCLUDE
-            PATTERN languages EXCLUDE)
-endforeach()
+set(header_folder ${PROJECT_BINARY_DIR}/installed_headers)
+file(REMOVE_RECURSE ${header_folder})
+hone_installed_headers(${header_folder})
+install(DIRECTORY ${header_folder}/hone DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY tuning_db/records DESTINATION ${CMAKE_INSTALL_DATADIR}/hone FILES_MATCHING PATTERN "*.json")
 
 if(HONE_BUILD_LANGUAGES)

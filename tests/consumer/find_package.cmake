@@ -7,6 +7,8 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${SOURCE}/CMakeLists.txt ${SOURCE}/main.cpp DESTINATION ${WORK}/project)
 file(COPY ${SOURCE}/../../examples/heat.cpp ${SOURCE}/../../examples/heat ${SOURCE}/../../examples/c DESTINATION ${WORK}/project/examples)
+set(REPOSITORY ${SOURCE}/../..)
+include(${CMAKE_CURRENT_LIST_DIR}/readme.cmake)
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/prefix)
 run(${CMAKE_COMMAND} -S ${WORK}/project -B ${WORK}/build -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_BUILD_TYPE=Release
@@ -16,6 +18,13 @@ run(${CMAKE_COMMAND} -E env --unset=HONE_DB --unset=HONE_WORKER HONE_CACHE=${WOR
     ${WORK}/build/consumer ${WORK}/prefix/share/hone/records ${WORK}/prefix/bin/hone)
 run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache ${WORK}/build/heat --device cpu --size 40 --tune 1 --db ${WORK}/tuned)
 run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/data ${WORK}/build/waves_c --device cpu)
+# Nothing internal is installed: neither what compiles kernels nor what reads JSON.
+file(GLOB_RECURSE headers RELATIVE ${WORK}/prefix/include ${WORK}/prefix/include/*)
+foreach(internal IN ITEMS hone/runtime/cpu/host_compiler.hpp hone/runtime/cuda/driver.hpp hone/tuning_db/json_parts.hpp hone/tuner/messages.hpp)
+    if(internal IN_LIST headers)
+        message(FATAL_ERROR "${internal} is installed")
+    endif()
+endforeach()
 # What shells and man read is installed, and says what the installed program says.
 foreach(text IN ITEMS bash:bash-completion/completions/hone zsh:zsh/site-functions/_hone fish:fish/vendor_completions.d/hone.fish man:man/man1/hone.1)
     string(REPLACE ":" ";" words ${text})

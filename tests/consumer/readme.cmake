@@ -1,0 +1,10 @@
+# README's program for applications, as it is printed, with what it leaves to the reader: the application's arrays and stream.
+file(READ ${REPOSITORY}/README.md readme)
+string(REGEX MATCH "```cpp\n(#include[^`]*)```" found "${readme}")
+string(REGEX MATCHALL "#include [^\n]*" headers "${CMAKE_MATCH_1}")
+list(JOIN headers "\n" headers)
+string(REGEX REPLACE "#include [^\n]*\n" "" body "${CMAKE_MATCH_1}")
+if(NOT body)
+    message(FATAL_ERROR "README.md has no program")
+endif()
+file(WRITE ${WORK}/project/readme.cpp "${headers}\n\nvoid application(void* q, void* geometry, void* rhs, void* my_stream, int steps) {\n${body}}\n")
