@@ -35,6 +35,30 @@ if(HONE_BUILD_LANGUAGES)
     install(FILES ${PROJECT_BINARY_DIR}/hone.pc DESTINATION ${pkgconfig_folder})
 endif()
 
-configure_package_config_file(cmake/hone-config.cmake.in ${PROJECT_BINARY_DIR}/hone-config.cmake INSTALL_DESTINATION ${package_folder})
+configure_package_config_file(cmake/hone-config.cmake.in ${PROJECT_BINARY_DIR}/hone-config.cmake INSTALL_DESTINATION ${package_folder}
+                              PATH_VARS CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/hone-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/hone-config.cmake ${PROJECT_BINARY_DIR}/hone-config-version.cmake DESTINATION ${package_folder})
+
+if(PROJECT_IS_TOP_LEVEL)
+    add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt -P ${PROJECT_SOURCE_DIR}/cmake/Uninstall.cmake
+                      COMMENT "Removing what was installed" VERBATIM)
+    # cpack -G DEB: one package with all, whose dependencies are read from its programs.
+    set(CPACK_PACKAGE_NAME hone)
+    set(CPACK_PACKAGE_VENDOR "the hone authors")
+    set(CPACK_PACKAGE_CONTACT "the hone authors <hone@localhost>")
+    set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+    set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+    set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+    set(CPACK_STRIP_FILES ON)
+    set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+    set(CPACK_DEBIAN_PACKAGE_SECTION science)
+    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+    # What kernels for processors are compiled by, and what projects that use the C++ libraries need.
+    set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++")
+    set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, zlib1g-dev, cmake")
+    # libhone is the package's own, and its loader has to hear of it.
+    file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+    set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
+    include(CPack)
+endif()

@@ -9,6 +9,8 @@ set(hone_public_headers
     generator/render.hpp generator/random_words.hpp generator/text.hpp generator/families/device/cpu_team.hpp
     generator/families/acoustics_staggered/grid.hpp generator/families/elements/reference_element.hpp generator/families/elements/simplex_nodes.hpp
     generator/families/fe_mass/family.hpp generator/families/poisson7/family.hpp
+    # What the source that installed applications compile includes (cmake/Install.cmake).
+    tuning_db/package.hpp
     # Programs that tune.
     tuner/balance.hpp tuner/load_balancer.hpp tuner/tuning_run.hpp tuner/worker_evaluator.hpp tuner/statistics.hpp)
 

@@ -26,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* format_name = "hone capture";
-constexpr std::int64_t format_version = 1;
 constexpr std::size_t digest_digits = 64, name_digits = 12, longest_text = 4096;
 constexpr std::int64_t longest_file = std::int64_t{1} << 20, most_bytes = std::int64_t{1} << 44;
 
@@ -181,7 +180,7 @@ void write_capture(const fs::path& folder, const Capture& capture) {
     write_private_file(capture_file(folder, capture.problem),
                        fmt::format("{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"problem\": {},\n  \"configuration\": {},\n  \"device\": {},\n"
                                    "  \"hone\": {},\n  \"range\": [{}, {}],\n  \"arrays\": [{}\n  ]\n}}\n",
-                                   format_name, format_version, json_string(capture.problem), json_string(capture.configuration),
+                                   format_name, capture_version, json_string(capture.problem), json_string(capture.configuration),
                                    json_string(capture.device), json_string(capture.hone), capture.first, capture.last, arrays));
 }
 
@@ -190,8 +189,8 @@ Capture read_capture(const fs::path& file) {
     const JsonPlace place(root, file.string());
     if (const auto format = place.find("format"); !format || format->string(longest_text) != format_name)
         place.fail("is no capture", "an application writes them with HONE_CAPTURE set");
-    if (const std::int64_t version = place["version"].integer(0, std::numeric_limits<std::int64_t>::max()); version != format_version)
-        place["version"].fail(fmt::format("is {}", version), fmt::format("this hone reads version {}", format_version));
+    if (const std::int64_t version = place["version"].integer(0, std::numeric_limits<std::int64_t>::max()); version != capture_version)
+        place["version"].fail(fmt::format("is {}", version), fmt::format("this hone reads version {}", capture_version));
     place.only({"format", "version", "problem", "configuration", "device", "hone", "range", "arrays"});
     Capture capture;
     capture.problem = place["problem"].string(longest_text);

@@ -10,6 +10,9 @@
 
 namespace hone {
 
+/// Of the captures that this hone writes and reads.
+constexpr std::int64_t capture_version = 1;
+
 /// An array of a captured launch.
 struct CapturedArray {
     std::string name;

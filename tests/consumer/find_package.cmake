@@ -1,5 +1,6 @@
 # Installs BUILD into an empty prefix, moves that, builds the consumer project and the one of docs/own-family.md against it, and runs both. Run as:
 #   cmake -DBUILD=<hone's build folder> -DSOURCE=<this folder> -DWORK=<scratch folder> -P find_package.cmake
+cmake_minimum_required(VERSION 3.25)
 function(run)
     execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -46,4 +47,12 @@ if(PKG_CONFIG)
     run(${CMAKE_COMMAND} -E env --unset=HONE_DB HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/empty ${WORK}/records)
 else()
     message(STATUS "skipped: pkg-config, which C programs may find libhone by, is not here")
+endif()
+# Nothing is left after the target uninstall but what others put there.
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/again)
+file(WRITE ${WORK}/again/share/hone/records/own.json "{}")
+run(${CMAKE_COMMAND} -DMANIFEST=${BUILD}/install_manifest.txt -P ${SOURCE}/../../cmake/Uninstall.cmake)
+file(GLOB_RECURSE left RELATIVE ${WORK}/again ${WORK}/again/*)
+if(NOT left STREQUAL "share/hone/records/own.json")
+    message(FATAL_ERROR "after uninstall there is: ${left}")
 endif()
