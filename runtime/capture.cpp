@@ -86,6 +86,7 @@ void nudge(std::span<Real> values, std::uint64_t seed) {
 
 std::vector<void*> pointers_to(std::vector<HostArray>& arrays) {
     std::vector<void*> pointers;
+    pointers.reserve(arrays.size());
     for (HostArray& array : arrays) pointers.push_back(array.data());
     return pointers;
 }
@@ -161,7 +162,7 @@ fs::path capture_file(const fs::path& folder, const std::string& problem) {
 }
 
 std::string keep_data(const fs::path& folder, std::string_view contents) {
-    const std::string digest = sha256(contents);
+    std::string digest = sha256(contents);
     const fs::path file = data_file(folder, digest);
     std::error_code error;
     if (fs::file_size(file, error) == contents.size() && !error) return digest;
@@ -223,6 +224,7 @@ std::vector<Capture> read_captures(const fs::path& place) {
     if (files.empty())
         throw Error(place.string(), "there is no capture", "run the application with HONE_CAPTURE=PATTERN, and name the folder that it tells of");
     std::vector<Capture> captures;
+    captures.reserve(files.size());
     for (const fs::path& file : files) captures.push_back(read_capture(file));
     return captures;
 }

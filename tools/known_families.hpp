@@ -16,8 +16,8 @@ const Families& known_families();
 /// families has.
 std::string know_kernel_folder(const std::string& folder);
 
-/// Has the family of a capture take the captured data for its problem from here on (runtime/capture.hpp), and returns that problem. Throws Error for a
-/// family, or a version of a kernel folder, that is not known.
+/// Has the family of a capture take the captured data for its problem from here on (runtime/capture.hpp), and returns that problem. Throws Error for
+/// a family, or a version of a kernel folder, that is not known.
 Problem know_capture(const Capture& capture);
 
 /// Whether a path on a command line can only be a kernel folder, or also a folder of results.

@@ -65,7 +65,7 @@ for one in maps:
 
 std::string python() {
     const std::string chosen = environment_variable("HONE_PYTHON");
-    const std::string path = find_program(chosen.empty() ? "python3" : chosen);
+    std::string path = find_program(chosen.empty() ? "python3" : chosen);
     if (path.empty())
         throw Error("Python function as reference", (chosen.empty() ? "python3" : "HONE_PYTHON: " + chosen) + " is not here",
                     "install Python 3, or name an interpreter in HONE_PYTHON");

@@ -42,6 +42,7 @@ Exit print_version(const Settings& settings, Console& console) {
         return Exit::ok;
     }
     std::vector<std::string> told;
+    told.reserve(formats.size());
     for (const auto& [format, number] : formats) told.push_back(fmt::format("{} {}", format, number));
     console.print("hone " HONE_VERSION "\nbuild: " HONE_BUILD_TYPE ", {}\nbackends: {}; 'hone doctor' says what this machine has of them\n",
                   compiler(), fmt::join(names, ", "));
