@@ -1,4 +1,4 @@
-# `cmake --install` gives find_package(hone), target hone::hone; headers are included as in this tree: #include "runtime/library.hpp". C programs get
+# `cmake --install` gives find_package(hone), target hone::hone: #include <hone/hone.hpp>. C programs get
 # find_package(hone COMPONENTS c), target hone::c, or pkg-config hone: #include <hone.h>.
 include(CMakePackageConfigHelpers)
 
@@ -9,17 +9,18 @@ if(TARGET hone)
 endif()
 install(EXPORT hone_targets NAMESPACE hone:: FILE hone-targets.cmake DESTINATION ${package_folder})
 # Every program that uses the installed package compiles this one source, with where the package lies: below whatever prefix it was found.
-install(FILES tuning_db/package.cpp DESTINATION ${package_folder})
+hone_installed_copy(${PROJECT_SOURCE_DIR}/tuning_db/package.cpp ${PROJECT_BINARY_DIR}/generated/package.cpp)
+install(FILES ${PROJECT_BINARY_DIR}/generated/package.cpp DESTINATION ${package_folder})
 cmake_path(APPEND package_source $<INSTALL_PREFIX> ${package_folder} package.cpp)
 cmake_path(APPEND package_records $<INSTALL_PREFIX> ${CMAKE_INSTALL_DATADIR} hone/records)
 cmake_path(APPEND package_program $<INSTALL_PREFIX> ${CMAKE_INSTALL_BINDIR} hone)
 target_sources(hone_tuning_db INTERFACE $<INSTALL_INTERFACE:${package_source}>)
 target_compile_definitions(hone_tuning_db INTERFACE $<INSTALL_INTERFACE:HONE_PACKAGE_RECORDS="${package_records}">
                                                     $<INSTALL_INTERFACE:HONE_PACKAGE_PROGRAM="${package_program}">)
-foreach(folder generator tuning_db runtime tuner)
-    install(DIRECTORY ${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hone FILES_MATCHING PATTERN "*.hpp" PATTERN records EXCLUDE
-            PATTERN languages EXCLUDE)
-endforeach()
+set(header_folder ${PROJECT_BINARY_DIR}/installed_headers)
+file(REMOVE_RECURSE ${header_folder})
+hone_installed_headers(${header_folder})
+install(DIRECTORY ${header_folder}/hone DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY tuning_db/records DESTINATION ${CMAKE_INSTALL_DATADIR}/hone FILES_MATCHING PATTERN "*.json")
 
 if(HONE_BUILD_LANGUAGES)
@@ -34,6 +35,30 @@ if(HONE_BUILD_LANGUAGES)
     install(FILES ${PROJECT_BINARY_DIR}/hone.pc DESTINATION ${pkgconfig_folder})
 endif()
 
-configure_package_config_file(cmake/hone-config.cmake.in ${PROJECT_BINARY_DIR}/hone-config.cmake INSTALL_DESTINATION ${package_folder})
+configure_package_config_file(cmake/hone-config.cmake.in ${PROJECT_BINARY_DIR}/hone-config.cmake INSTALL_DESTINATION ${package_folder}
+                              PATH_VARS CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/hone-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/hone-config.cmake ${PROJECT_BINARY_DIR}/hone-config-version.cmake DESTINATION ${package_folder})
+
+if(PROJECT_IS_TOP_LEVEL)
+    add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt -P ${PROJECT_SOURCE_DIR}/cmake/Uninstall.cmake
+                      COMMENT "Removing what was installed" VERBATIM)
+    # cpack -G DEB: one package with all, whose dependencies are read from its programs.
+    set(CPACK_PACKAGE_NAME hone)
+    set(CPACK_PACKAGE_VENDOR "the hone authors")
+    set(CPACK_PACKAGE_CONTACT "the hone authors <hone@localhost>")
+    set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+    set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+    set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+    set(CPACK_STRIP_FILES ON)
+    set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+    set(CPACK_DEBIAN_PACKAGE_SECTION science)
+    set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+    # What kernels for processors are compiled by, and what projects that use the C++ libraries need.
+    set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++")
+    set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, zlib1g-dev, cmake")
+    # libhone is the package's own, and its loader has to hear of it.
+    file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+    set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
+    include(CPack)
+endif()

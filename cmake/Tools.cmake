@@ -15,7 +15,7 @@ if(tool_sources)
         DEPENDS ${report_files} cmake/EmbedReport.cmake cmake/EmbedFiles.cmake
         COMMENT "Embedding the report's page")
     add_library(hone_tools STATIC ${tool_sources} ${embedded_report})
-    target_compile_definitions(hone_tools PRIVATE HONE_VERSION="${PROJECT_VERSION}")
+    target_compile_definitions(hone_tools PRIVATE HONE_VERSION="${PROJECT_VERSION}" HONE_BUILD_TYPE="$<CONFIG>")
     # Little is computed here, and command lines and tables take the compiler long.
     target_compile_options(hone_tools PRIVATE $<$<CONFIG:Release>:-O1>)
     target_link_libraries(hone_tools PUBLIC hone_all CLI11::CLI11 nlohmann_json::nlohmann_json PRIVATE hone_options OpenMP::OpenMP_CXX Threads::Threads)

@@ -13,18 +13,18 @@
 #include <cmath>
 #include <exception>
 #include <filesystem>
+#include <hone/generator/error.hpp>
+#include <hone/generator/text.hpp>
+#include <hone/runtime/library.hpp>
+#include <hone/tuner/tuning_run.hpp>
+#include <hone/tuner/worker.hpp>
+#include <hone/tuner/worker_evaluator.hpp>
+#include <hone/tuning_db/places.hpp>
 #include <numbers>
 #include <string>
 #include <vector>
 
 #include "examples/heat/heat_7.hpp"
-#include "generator/error.hpp"
-#include "generator/text.hpp"
-#include "runtime/library.hpp"
-#include "tuner/tuning_run.hpp"
-#include "tuner/worker.hpp"
-#include "tuner/worker_evaluator.hpp"
-#include "tuning_db/places.hpp"
 
 namespace {
 

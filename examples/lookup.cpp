@@ -11,11 +11,11 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <hone/hone.hpp>
 #include <string>
 #include <vector>
 
 #include "examples/options/options.hpp"
-#include "runtime/session/session.hpp"
 
 int main(int argc, char** argv) try {
     std::string device = "best";

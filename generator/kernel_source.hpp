@@ -39,6 +39,9 @@ struct ArraySpec {
     int alignment = 0;                       ///< bytes that the address is a multiple of on a CUDA device; 0, and on processors: the size of a value
 };
 
+/// Whether the array holds 32-bit integers, as its shape says ("[rows+1] int32"), and no values of the problem's precision.
+bool holds_integers(const ArraySpec& array);
+
 /// The array with the strides of a dense one of these extents, slowest first, and with vector_alignment.
 ArraySpec laid_out(ArraySpec array, const std::vector<std::int64_t>& extents, std::int64_t origin = 0);
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "generator/error.hpp"
+#include "runtime/launch_capture.hpp"
 #include "runtime/library.hpp"
 
 namespace hone {
@@ -83,6 +84,7 @@ struct Kernel::State {
     std::vector<DeviceArray> constant_tables;
     std::vector<void*> tables;  ///< in the order of the source; null for those of a binding
     bool needs_binding = false;
+    std::shared_ptr<LaunchCapture> capture;  ///< of launches; or null
 
     State(Backend& on, const Family& family, const Problem& of, const Match& from, const Limits& limits)
         : backend(&on), problem(of), match(from), source(family.kernel(of, from.config, limits)), range(whole_range(family, of)) {}
@@ -134,6 +136,23 @@ struct Kernel::State {
         throw Error("launch of " + problem.key(), fmt::format("range [{}, {})", first, last), fmt::format("stay within [0, {})", range));
     }
 
+    // A step of an application, kept where that is asked for. Requires checked arrays and range.
+    void step_of_application(std::span<void* const> arrays, std::span<void* const> own_tables, std::span<const std::vector<double>> values,
+                             std::int64_t first, std::int64_t last, Stream stream) const {
+        if (capture && first != last)
+            capture->before_launch(*backend, source, arrays, stream, [&] {
+                Capture kept;
+                kept.problem = problem.key();
+                kept.configuration = match.config.key();
+                kept.device = backend->device().fingerprint.name;
+                kept.hone = HONE_VERSION;
+                kept.first = first;
+                kept.last = last;
+                return kept;
+            });
+        run(step, arrays, own_tables, values, first, last, stream);
+    }
+
     // Requires checked arrays and range.
     void run(const std::vector<PlannedLaunch>& plan, std::span<void* const> arrays, std::span<void* const> own_tables,
              std::span<const std::vector<double>> values, std::int64_t first, std::int64_t last, Stream stream) const {
@@ -166,15 +185,19 @@ struct Kernel::State {
     }
 };
 
-Kernel::Kernel(Backend& backend, const Family& family, const Problem& problem, const Match& match, const Limits& limits) {
+Kernel::Kernel(Backend& backend, const Family& family, const Problem& problem, const Match& match, const Limits& limits,
+               std::shared_ptr<LaunchCapture> capture) {
     auto state = std::make_shared<State>(backend, family, problem, match, limits);
     state->load();
+    state->capture = std::move(capture);
     state_ = std::move(state);
 }
 
-Kernel Kernel::reference(Backend& backend, const Family& family, const Problem& problem, const Match& match, const Limits& limits) {
+Kernel Kernel::reference(Backend& backend, const Family& family, const Problem& problem, const Match& match, const Limits& limits,
+                         std::shared_ptr<LaunchCapture> capture) {
     auto state = std::make_shared<State>(backend, family, problem, match, limits);
     state->reference = family.reference;
+    state->capture = std::move(capture);
     return Kernel(std::move(state));
 }
 
@@ -214,7 +237,7 @@ void Kernel::launch(std::span<void* const> arrays, std::int64_t first, std::int6
     if (state.needs_binding)
         throw Error("launch of " + state.problem.key(), "this kernel makes tables of its own from the arrays",
                     "bind it once: hone::BoundKernel bound(kernel, arrays)");
-    state.run(state.step, arrays, state.tables, {}, first, last, stream);
+    state.step_of_application(arrays, state.tables, {}, first, last, stream);
 }
 
 struct BoundKernel::State {
@@ -270,7 +293,7 @@ void BoundKernel::launch(Stream stream) const {
 void BoundKernel::launch(std::int64_t first, std::int64_t last, Stream stream) const {
     const Kernel::State& of = *state_->kernel->state_;
     of.check_range(first, last);
-    of.run(of.step, state_->arrays, state_->tables, state_->values, first, last, stream);
+    of.step_of_application(state_->arrays, state_->tables, state_->values, first, last, stream);
 }
 
 }  // namespace hone

@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <cstdio>
+#include <optional>
 
 #include "generator/error.hpp"
+#include "runtime/launch_capture.hpp"
 #include "runtime/once_map.hpp"
 
 namespace hone {
@@ -15,6 +17,7 @@ struct KernelLibrary::State {
     Database database;
     const Families* families;
     Warn warn;
+    std::optional<CaptureSettings> captures = capture_settings();
     std::atomic<bool> told_missing{false};
     OnceMap<Problem, Kernel> tuned;
     OnceMap<std::string, Kernel> chosen;  ///< by problem and configuration
@@ -24,14 +27,18 @@ struct KernelLibrary::State {
 
     const Limits& limits() const { return backend->device().limits; }
 
+    std::shared_ptr<LaunchCapture> capture_of(const Problem& problem) const {
+        return captures && captures->matches(problem.key()) ? std::make_shared<LaunchCapture>(*captures, warn) : nullptr;
+    }
+
     std::shared_ptr<const Kernel> compiled(const Problem& problem, const Match& match) const {
-        return std::make_shared<const Kernel>(*backend, families->of(problem), problem, match, limits());
+        return std::make_shared<const Kernel>(*backend, families->of(problem), problem, match, limits(), capture_of(problem));
     }
 
     // Where nothing can be compiled; every kernel says so itself, the warning comes once.
     std::shared_ptr<const Kernel> plain_loops(const Problem& problem, const Match& match, const std::string& missing) {
         if (!told_missing.exchange(true)) warn("the built-in reference loops run instead of tuned kernels: " + missing);
-        return std::make_shared<const Kernel>(Kernel::reference(*backend, families->of(problem), problem, match, limits()));
+        return std::make_shared<const Kernel>(Kernel::reference(*backend, families->of(problem), problem, match, limits(), capture_of(problem)));
     }
 
     Match safe(const Problem& problem) const {

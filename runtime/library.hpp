@@ -12,6 +12,8 @@
 
 namespace hone {
 
+class LaunchCapture;
+
 /// A problem's kernel on a device, ready to launch: the launch plan of one time step with its code and constant tables loaded.
 ///
 /// Immutable and shared; `launch` may be called from several threads on different streams. The backend must outlive it, and the kernel what it has
@@ -19,10 +21,12 @@ namespace hone {
 class Kernel {
   public:
     /// Compiles (or takes from the disk cache) and loads the source of `match.config`. Throws Error with the compiler's reason when it does not
-    /// compile.
-    Kernel(Backend& backend, const Family& family, const Problem& problem, const Match& match, const Limits& limits);
+    /// compile. Launches are shown to `capture` first, where there is one (runtime/launch_capture.hpp).
+    Kernel(Backend& backend, const Family& family, const Problem& problem, const Match& match, const Limits& limits,
+           std::shared_ptr<LaunchCapture> capture = {});
     /// The family's plain loops in place of code, for the cpu where nothing can be compiled.
-    static Kernel reference(Backend& backend, const Family& family, const Problem& problem, const Match& match, const Limits& limits);
+    static Kernel reference(Backend& backend, const Family& family, const Problem& problem, const Match& match, const Limits& limits,
+                            std::shared_ptr<LaunchCapture> capture = {});
     ~Kernel();
     Kernel(Kernel&&) noexcept;
     Kernel& operator=(Kernel&&) noexcept;
@@ -86,11 +90,14 @@ class BoundKernel {
 ///
 /// There is always an answer that runs: a tuned configuration that does not compile or load gives way to the family's safe one, and where nothing
 /// can be compiled on the cpu, the family's plain loops run. Both are told to `warn`.
+///
+/// With HONE_CAPTURE in the environment the first launch of each problem that it names is kept for `hone replay` (docs/capture-and-replay.md).
 class KernelLibrary {
   public:
     using Warn = std::function<void(const std::string&)>;
 
     /// `families` and `backend` must outlive the library. `warn` may be called from several threads; by default it writes a line to standard error.
+    /// Throws Error for a HONE_CAPTURE_LIMIT that is no number of bytes.
     KernelLibrary(Backend& backend, Database database, const Families& families, Warn warn = {});
     ~KernelLibrary();
 

@@ -63,6 +63,7 @@ Command new_command();
 Command check_command();
 Command tune_command();
 Command watch_command();
+Command replay_command();
 Command balance_command();
 Command show_command();
 Command explain_command();

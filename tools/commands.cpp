@@ -15,6 +15,9 @@ const std::vector<std::pair<std::string, std::string>> environment{
     {"HONE_DB", "folder of tuned results, written to and read first; default XDG_DATA_HOME/hone/db, else ~/.local/share/hone/db"},
     {"HONE_CACHE", "folder of compiled kernels; default XDG_CACHE_HOME/hone, else ~/.cache/hone"},
     {"HONE_KERNELS", "kernel folders of your own that are always known, separated by colons"},
+    {"HONE_CAPTURE",
+     "in an application: keep the first launch of each problem that matches, a family or a pattern with * and ?, for 'hone replay'; into "
+     "HONE_CAPTURE_DIR (default hone-captures), launches of at most HONE_CAPTURE_LIMIT (default 4G)"},
     {"HONE_CXX", "C++ compiler for CPU kernels; default the first that compiles a kernel of CXX, hone's own, c++, g++, clang++"},
     {"HONE_CUDA_LIBRARIES", "the one folder in which libcuda, libnvrtc and NVML are looked for; an empty one is a machine without CUDA"},
     {"OMP_NUM_THREADS", "threads of the cpu device"}};
@@ -112,10 +115,10 @@ Exit dispatch(std::vector<std::string> arguments, Console& console) {
 
 std::span<const Command> commands() {
     static const std::vector<Command> table{
-        doctor_command(),  devices_command(),   families_command(),   space_command(),   emit_command(),   compile_command(), new_command(),
-        check_command(),   tune_command(),      watch_command(),      balance_command(), show_command(),   explain_command(), diff_command(),
-        verify_command(),  roofline_command(),  plot_command(),       report_command(),  lookup_command(), db_command(),      simulate_command(),
-        convert_command(), operators_command(), completion_command(), version_command(), worker_command()};
+        doctor_command(),   devices_command(), families_command(),  space_command(),      emit_command(),    compile_command(), new_command(),
+        check_command(),    tune_command(),    watch_command(),     replay_command(),     balance_command(), show_command(),    explain_command(),
+        diff_command(),     verify_command(),  roofline_command(),  plot_command(),       report_command(),  lookup_command(),  db_command(),
+        simulate_command(), convert_command(), operators_command(), completion_command(), version_command(), worker_command()};
     return table;
 }
 

@@ -41,8 +41,25 @@ struct Known {
         return name;
     }
 
+    Problem add(const Capture& capture) {
+        const auto same = [&](const Family& family) { return family.name == capture.family(); };
+        if (std::none_of(families.begin(), families.end(), same))
+            throw Error(capture.file.string(), "there is no family " + capture.family(),
+                        capture.family().find(':') == std::string::npos
+                            ? "it was captured with a family that is not hone's: hone replays its own and those of kernel folders"
+                            : "name its kernel folder, as it was, in HONE_KERNELS; 'hone families' shows the versions that are known");
+        Problem problem = families.parse_problem(capture.problem);
+        std::vector<Family> all(families.begin(), families.end());
+        for (Family& family : all)
+            if (same(family)) family = replaying(family, capture);
+        families = Families(std::move(all));
+        captures.push_back(std::filesystem::absolute(capture.file).string());
+        return problem;
+    }
+
     Families families = built_in_families();
-    std::vector<std::string> folders;  // whole paths
+    std::vector<std::string> folders;   // whole paths
+    std::vector<std::string> captures;  // files, whole paths
 };
 
 Known& known() {
@@ -60,6 +77,10 @@ std::string know_kernel_folder(const std::string& folder) {
     return known().add(folder);
 }
 
+Problem know_capture(const Capture& capture) {
+    return known().add(capture);
+}
+
 std::string with_family_name(const std::string& word, PathMeans path) {
     const std::string first = word.substr(0, word.find(' '));
     const bool folder = path == PathMeans::kernel && first.find('/') != std::string::npos && first.find('=') == std::string::npos;
@@ -72,6 +93,7 @@ std::string with_family_name(const std::string& word, PathMeans path) {
 std::vector<std::string> worker_words() {
     std::vector<std::string> words = CompilePoolSettings{}.command;
     words.insert(words.end(), known().folders.begin(), known().folders.end());
+    for (const std::string& capture : known().captures) words.insert(words.end(), {"--capture", capture});
     return words;
 }
 

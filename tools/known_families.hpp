@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "generator/families.hpp"
+#include "runtime/capture.hpp"
 
 namespace hone::tools {
 
@@ -15,6 +16,10 @@ const Families& known_families();
 /// families has.
 std::string know_kernel_folder(const std::string& folder);
 
+/// Has the family of a capture take the captured data for its problem from here on (runtime/capture.hpp), and returns that problem. Throws Error for
+/// a family, or a version of a kernel folder, that is not known.
+Problem know_capture(const Capture& capture);
+
 /// Whether a path on a command line can only be a kernel folder, or also a folder of results.
 enum class PathMeans { kernel, anything };
 
@@ -22,7 +27,7 @@ enum class PathMeans { kernel, anything };
 /// family is called so), the family's name takes the folder's place. Throws Error for a path that should be a kernel folder and is none.
 std::string with_family_name(const std::string& word, PathMeans path);
 
-/// The command that starts a worker (tuner/worker.hpp) which knows the same families.
+/// The command that starts a worker (tuner/worker.hpp) which knows the same families and captures.
 std::vector<std::string> worker_words();
 
 }  // namespace hone::tools

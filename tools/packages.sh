@@ -66,6 +66,45 @@ missing_packages() {
     done
 }
 
+# named_by <system> <package>...: those of them that a system has, as it calls them.
+named_by() {
+    local system=$1 package
+    shift
+    for package in "$@"; do
+        case "$system:$package" in
+            dnf:g++) echo gcc-c++ ;;
+            dnf:libfmt-dev) echo fmt-devel ;;
+            dnf:nlohmann-json3-dev) echo json-devel ;;
+            dnf:libcli11-dev) echo cli11-devel ;;
+            dnf:zlib1g-dev) echo zlib-devel ;;
+            brew:g++ | spack:g++ | module:g++) echo gcc ;;
+            conda:g++) echo cxx-compiler ;;
+            conda:nlohmann-json3-dev) echo nlohmann_json ;;
+            *:nlohmann-json3-dev) echo nlohmann-json ;;
+            dnf:ninja-build) echo ninja-build ;;
+            *:ninja-build) echo ninja ;;
+            *:libfmt-dev) echo fmt ;;
+            *:libcli11-dev) echo cli11 ;;
+            *:zlib1g-dev) echo zlib ;;
+            *:cmake) echo cmake ;;
+        esac
+    done | tr '\n' ' ' | sed 's/ $//'
+}
+
+# ways_to_install <package>...: a line for each means of installing them that this system has.
+ways_to_install() {
+    local conda
+    ! command -v dnf >/dev/null || echo "  as root: dnf install $(named_by dnf "$@")"
+    ! command -v brew >/dev/null || echo "  brew install $(named_by brew "$@")"
+    for conda in mamba conda; do
+        command -v $conda >/dev/null || continue
+        echo "  $conda install -c conda-forge $(named_by conda "$@")"
+        break
+    done
+    ! command -v spack >/dev/null || echo "  spack install $(named_by spack "$@"); spack load $(named_by spack "$@")"
+    [ -z "${LMOD_CMD:-}${MODULESHOME:-}" ] || echo "  module load $(named_by module "$@")    (whichever of them 'module avail' lists)"
+}
+
 # install_missing <package>...: says what it is about to install, then installs it. Returns 1, having said what to do, when it cannot.
 install_missing() {
     local missing=()
@@ -74,7 +113,10 @@ install_missing() {
     local otherwise="Where they are in a place of their own, name it in CMAKE_PREFIX_PATH (a compiler in CXX), or go on as it is with --no-install."
     if ! command -v apt-get >/dev/null; then
         echo "Not found, as Debian and Ubuntu name them: ${missing[*]}" >&2
-        echo "Install their equivalents with this system's own means. $otherwise" >&2
+        local ways
+        ways=$(ways_to_install "${missing[@]}")
+        if [ -n "$ways" ]; then printf 'Here they are installed by\n%s\n' "$ways" >&2; else echo "Install their equivalents with this system's own means." >&2; fi
+        echo "$otherwise" >&2
         return 1
     fi
     local become_root=()
@@ -82,6 +124,9 @@ install_missing() {
         if ! command -v sudo >/dev/null; then
             echo "Not found: ${missing[*]}; and neither is this root nor is there sudo." >&2
             echo "As root, run: apt-get install ${missing[*]}" >&2
+            local ways
+            ways=$(ways_to_install "${missing[@]}")
+            [ -z "$ways" ] || printf 'Without being root:\n%s\n' "$ways" >&2
             echo "$otherwise" >&2
             return 1
         fi

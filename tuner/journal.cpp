@@ -22,7 +22,6 @@
 namespace hone {
 namespace {
 
-constexpr int format_version = 1;
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 constexpr double most_journal_seconds = 1e9;
 constexpr std::size_t longest_field = 1 << 16;
@@ -36,7 +35,7 @@ std::string json_list(const std::vector<std::string>& words) {
 /// What a run is, name by name, as JSON: written as the first line and compared on resumption.
 std::vector<std::pair<std::string, std::string>> fields(const RunDescription& run) {
     const TunerSettings& s = run.settings;
-    return {{"hone_journal", std::to_string(format_version)},
+    return {{"hone_journal", std::to_string(journal_version)},
             {"problem", json_string(run.problem)},
             {"device", to_json(run.device)},
             {"space", json_string(run.space)},
@@ -154,7 +153,7 @@ void read_search(const JsonPlace& place, RunDescription& run) {
 
 RunDescription run_of(const JsonPlace& place) {
     RunDescription run;
-    place["hone_journal"].integer(format_version, format_version);
+    place["hone_journal"].integer(journal_version, journal_version);
     run.problem = place["problem"].string(longest_field);
     run.device = read_device(place["device"]);
     run.space = place["space"].string(longest_field);

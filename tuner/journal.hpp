@@ -14,6 +14,9 @@
 
 namespace hone {
 
+/// Of the journals that this hone writes and reads.
+constexpr int journal_version = 1;
+
 /// The description of a tuning run, which is the first line of its journal. The run's candidates follow from it and from their outcomes. Of the
 /// request nothing is left open: it has a strategy, a seed and an objective.
 struct RunDescription : TuningRequest {

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <hone/generator/families/device/cpu_team.hpp>
+#include <hone/generator/random_words.hpp>
+#include <hone/generator/render.hpp>
 #include <limits>
-
-#include "generator/families/device/cpu_team.hpp"
-#include "generator/random_words.hpp"
-#include "generator/render.hpp"
 
 namespace heat {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "generator/family.hpp"
+#include <hone/generator/family.hpp>
 
 namespace heat {
 

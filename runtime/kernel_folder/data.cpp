@@ -86,7 +86,7 @@ Workload workload(const Description& description, const std::filesystem::path& f
         if (!argument.expected.empty()) read_values(expected, expected.bytes(), folder / argument.expected, problem);
         pointers.push_back(argument.access == Access::in ? workload.arrays[i].data() : expected.data());
     }
-    if (!description.reference.file.empty()) reference.step(problem, pointers, 0, range_length(description, problem));
+    if (description.reference.kind != ReferenceSource::Kind::stored) reference.step(problem, pointers, 0, range_length(description, problem));
     workload.tolerance = description.tolerance.number(Values(problem), 0, largest);
     workload.tolerance_reason = description.tolerance_reason;
     return workload;

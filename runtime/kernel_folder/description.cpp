@@ -365,12 +365,13 @@ class Reader {
     }
 
     void read_reference(const JsonPlace& place) {
-        place.only({"source", "library", "entry", "stored"});
+        place.only({"source", "library", "python", "entry", "stored"});
         const auto source = place.find("source");
         const auto library = place.find("library");
+        const auto python = place.find("python");
         const auto stored = place.find("stored");
-        if ((source ? 1 : 0) + (library ? 1 : 0) + (stored ? 1 : 0) != 1)
-            place.fail("is not one of source, library and stored", R"(write {"source": "reference.cpp"}, a plain function without tunables)");
+        if ((source ? 1 : 0) + (library ? 1 : 0) + (python ? 1 : 0) + (stored ? 1 : 0) != 1)
+            place.fail("is not one of source, library, python and stored", R"(write {"source": "reference.cpp"}, a plain function without tunables)");
         const auto entry = place.find("entry");
         if (stored) {
             if (!truth(*stored) || entry) place.fail("says more than that the answers are stored", R"(write {"stored": true} alone)");
@@ -381,9 +382,11 @@ class Reader {
         }
         for (const Argument& argument : result_.arguments)
             if (!argument.expected.empty()) place.fail("computes what " + argument.name + " has stored", "leave one of them out");
-        result_.reference.library = library.has_value();
-        result_.reference.file = file_name(source ? *source : *library);
-        if (source) result_.reference.text = text_of(*source, result_.reference.file);
+        using Kind = ReferenceSource::Kind;
+        const JsonPlace named = source ? *source : library ? *library : *python;
+        result_.reference.kind = source ? Kind::source : library ? Kind::library : Kind::python;
+        result_.reference.file = file_name(named);
+        if (!library) result_.reference.text = text_of(named, result_.reference.file);
         result_.reference.entry = entry ? identifier(*entry) : "reference";
         for (const auto* side : {&result_.cpu, &result_.cuda})
             for (std::size_t i = 0; *side && i < (*side)->launches.size(); ++i)

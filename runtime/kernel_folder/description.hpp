@@ -80,10 +80,11 @@ struct Side {
 
 /// What the kernel is compared with.
 struct ReferenceSource {
-    std::string file;      ///< C++ in the folder; or empty
-    std::string text;      ///< of that file
-    std::string entry;     ///< the function
-    bool library = false;  ///< `file` is a shared library that has it, and there is no text
+    enum class Kind { stored, source, library, python };
+    Kind kind = Kind::stored;  ///< answers that lie in files; else what has the function
+    std::string file;          ///< in the folder: C++, a shared library or Python; or empty
+    std::string text;          ///< of that file, but for a library
+    std::string entry;         ///< the function
 };
 
 struct Description {

@@ -10,6 +10,7 @@
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/disk_cache.hpp"
+#include "runtime/kernel_folder/python_reference.hpp"
 #include "runtime/kernel_folder/source_text.hpp"
 
 namespace hone::kernel_folder {
@@ -27,7 +28,7 @@ struct Reference::State {
     std::string where() const { return fmt::format("reference of {} ({})", description->name, (folder / description->reference.file).string()); }
 
     void find_function() {
-        if (!description->reference.library || function != nullptr) return;
+        if (description->reference.kind != ReferenceSource::Kind::library || function != nullptr) return;
         void* const library = dlopen((folder / description->reference.file).c_str(), RTLD_NOW | RTLD_LOCAL);
         const auto reason = [] {
             const char* told = dlerror();
@@ -64,9 +65,14 @@ Reference::Reference(std::shared_ptr<const Description> description, std::filesy
 Reference::~Reference() = default;
 
 void Reference::step(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
-    if (state_->description->reference.file.empty())
+    using Kind = ReferenceSource::Kind;
+    if (state_->description->reference.kind == Kind::stored)
         throw Error("kernel " + state_->description->name, "its answers are stored files, and no function computes them",
                     "install a C++ compiler, or give the family.json a \"reference\" with a source");
+    if (state_->description->reference.kind == Kind::python) {
+        python_step(*state_->description, state_->folder, problem, arrays, first, last);
+        return;
+    }
     KernelSource source = reference_source(*state_->description, problem);
     const auto module = state_->module(problem, source);
     std::vector<void*> pointers(arrays.begin(), arrays.end());
@@ -75,7 +81,7 @@ void Reference::step(const Problem& problem, std::span<void* const> arrays, std:
     std::vector<void*> arguments;
     arguments.reserve(arrays.size() + source.scalars.size() + 3);
     for (void*& pointer : pointers) arguments.push_back(&pointer);
-    if (state_->description->reference.library) arguments.push_back(&state_->function);
+    if (state_->description->reference.kind == Kind::library) arguments.push_back(&state_->function);
     for (ScalarSpec& scalar : source.scalars) arguments.push_back(&scalar.value);
     arguments.push_back(&range_first);
     arguments.push_back(&range_last);

@@ -356,7 +356,7 @@ KernelSource reference_source(const Description& description, const Problem& pro
         if (parameter.extent) source.scalars.push_back({parameter.name, static_cast<int>(problem.integer(parameter.name))});
     source.text = fmt::format("// {}: reference\n", problem.class_key());
     const std::vector<Constant> constants = constants_of(description, problem);
-    if (description.reference.library) {
+    if (description.reference.kind == ReferenceSource::Kind::library) {
         // The function's address comes as one more argument, so that no path stands in a source.
         const Parameters common = common_parameters(description, {});
         source.tables.push_back({"function", 1, {}, true});

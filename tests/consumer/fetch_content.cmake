@@ -9,6 +9,8 @@ get_filename_component(hone ${SOURCE}/../.. ABSOLUTE)
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${SOURCE}/CMakeLists.txt ${SOURCE}/main.cpp DESTINATION ${WORK}/project)
 file(COPY ${hone}/examples/heat.cpp ${hone}/examples/heat DESTINATION ${WORK}/project/examples)
+set(REPOSITORY ${hone})
+include(${CMAKE_CURRENT_LIST_DIR}/readme.cmake)
 # Without optimisation and in groups: what is compiled is tested elsewhere.
 run(${CMAKE_COMMAND} -S ${WORK}/project -B ${WORK}/build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DHONE_SOURCE=${hone} -DHONE_UNITY=ON)
 

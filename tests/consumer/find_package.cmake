@@ -1,5 +1,6 @@
 # Installs BUILD into an empty prefix, moves that, builds the consumer project and the one of docs/own-family.md against it, and runs both. Run as:
 #   cmake -DBUILD=<hone's build folder> -DSOURCE=<this folder> -DWORK=<scratch folder> -P find_package.cmake
+cmake_minimum_required(VERSION 3.25)
 function(run)
     execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -7,6 +8,8 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${SOURCE}/CMakeLists.txt ${SOURCE}/main.cpp DESTINATION ${WORK}/project)
 file(COPY ${SOURCE}/../../examples/heat.cpp ${SOURCE}/../../examples/heat ${SOURCE}/../../examples/c DESTINATION ${WORK}/project/examples)
+set(REPOSITORY ${SOURCE}/../..)
+include(${CMAKE_CURRENT_LIST_DIR}/readme.cmake)
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/prefix)
 run(${CMAKE_COMMAND} -S ${WORK}/project -B ${WORK}/build -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_BUILD_TYPE=Release
@@ -16,6 +19,13 @@ run(${CMAKE_COMMAND} -E env --unset=HONE_DB --unset=HONE_WORKER HONE_CACHE=${WOR
     ${WORK}/build/consumer ${WORK}/prefix/share/hone/records ${WORK}/prefix/bin/hone)
 run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache ${WORK}/build/heat --device cpu --size 40 --tune 1 --db ${WORK}/tuned)
 run(${CMAKE_COMMAND} -E env HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/data ${WORK}/build/waves_c --device cpu)
+# Nothing internal is installed: neither what compiles kernels nor what reads JSON.
+file(GLOB_RECURSE headers RELATIVE ${WORK}/prefix/include ${WORK}/prefix/include/*)
+foreach(internal IN ITEMS hone/runtime/cpu/host_compiler.hpp hone/runtime/cuda/driver.hpp hone/tuning_db/json_parts.hpp hone/tuner/messages.hpp)
+    if(internal IN_LIST headers)
+        message(FATAL_ERROR "${internal} is installed")
+    endif()
+endforeach()
 # What shells and man read is installed, and says what the installed program says.
 foreach(text IN ITEMS bash:bash-completion/completions/hone zsh:zsh/site-functions/_hone fish:fish/vendor_completions.d/hone.fish man:man/man1/hone.1)
     string(REPLACE ":" ";" words ${text})
@@ -37,4 +47,12 @@ if(PKG_CONFIG)
     run(${CMAKE_COMMAND} -E env --unset=HONE_DB HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/empty ${WORK}/records)
 else()
     message(STATUS "skipped: pkg-config, which C programs may find libhone by, is not here")
+endif()
+# Nothing is left after the target uninstall but what others put there.
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/again)
+file(WRITE ${WORK}/again/share/hone/records/own.json "{}")
+run(${CMAKE_COMMAND} -DMANIFEST=${BUILD}/install_manifest.txt -P ${SOURCE}/../../cmake/Uninstall.cmake)
+file(GLOB_RECURSE left RELATIVE ${WORK}/again ${WORK}/again/*)
+if(NOT left STREQUAL "share/hone/records/own.json")
+    message(FATAL_ERROR "after uninstall there is: ${left}")
 endif()

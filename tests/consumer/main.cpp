@@ -5,15 +5,9 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <hone/hone.hpp>
 #include <string>
 #include <vector>
-
-#include "generator/families/built_in_families.hpp"
-#include "generator/workload.hpp"
-#include "runtime/session/session.hpp"
-#include "tuner/online_tuner.hpp"
-#include "tuner/worker_program.hpp"
-#include "tuning_db/places.hpp"
 
 namespace {
 

@@ -18,6 +18,7 @@
 #include "tools/json.hpp"
 #include "tools/problem_words.hpp"
 #include "tuning_db/database.hpp"
+#include "tuning_db/database_file.hpp"
 
 namespace hone::tools::commands_test {
 namespace {
@@ -52,11 +53,15 @@ TEST(Commands, OverviewNamesEveryCommandAndExitCode) {
 TEST(Commands, VersionNamesCompilerAndBackends) {
     const Answer answer = ask({"version"});
     EXPECT_EQ(answer.code, Exit::ok);
-    EXPECT_THAT(answer.out, testing::ContainsRegex("hone [0-9]+\\.[0-9]+\\.[0-9]+\ncompiler: (GCC|clang) [0-9]+"));
+    EXPECT_THAT(answer.out, testing::ContainsRegex("hone [0-9]+\\.[0-9]+\\.[0-9]+\nbuild: [A-Za-z]+, (GCC|clang) [0-9]+"));
     EXPECT_THAT(answer.out, HasSubstr("backends: cuda, cpu;"));
     EXPECT_EQ(ask({"--version"}).out, answer.out);
     EXPECT_EQ(ask({"--version", "--json"}).out, ask({"version", "--json"}).out);
-    EXPECT_EQ(Json::parse(ask({"version", "--json"}).out)["backends"], Json::array({"cuda", "cpu"}));
+    const Json document = Json::parse(ask({"version", "--json"}).out);
+    EXPECT_EQ(document["backends"], Json::array({"cuda", "cpu"}));
+    EXPECT_EQ(document["formats"]["database"], schema_version);
+    EXPECT_FALSE(document["build"].get<std::string>().empty());
+    EXPECT_THAT(answer.out, HasSubstr("formats: database 2, journal 1, capture 1; C interface 1."));
 }
 
 TEST(Commands, HelpTeachesWithExamples) {

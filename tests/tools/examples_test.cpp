@@ -81,7 +81,7 @@ std::vector<std::string> shell_words(const std::string& line, const std::string&
 
 // Commands that measure or compile: their examples run by themselves below.
 bool takes_long(const std::string& command) {
-    return command == "tune" || command == "balance" || command == "compile";
+    return command == "tune" || command == "balance" || command == "compile" || command == "replay";
 }
 
 struct Example {
@@ -134,7 +134,7 @@ TEST(Examples, OfWhatTakesLongAreAccepted) {
         const std::vector<std::string> words = shell_words(line, "home");
         expect_options_accepted(words);
         const auto end = std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--"); });
-        if (end - words.begin() > 1) EXPECT_NO_THROW(problems_of({words.begin() + 1, end}, built_in_families())) << line;
+        if (end - words.begin() > 1 && command != "replay") EXPECT_NO_THROW(problems_of({words.begin() + 1, end}, built_in_families())) << line;
     }
 }
 
@@ -179,6 +179,7 @@ TEST(SlowExamples, OfWhatTakesLongRunOnSmallProblems) {
     const Desk desk;
     for (const auto& [command, line] : examples()) {
         if (!takes_long(command) || line == "tune") continue;  // without a problem: what it tunes is sized for a whole device
+        if (command == "replay") continue;                     // replay_test.cpp has launches to replay
         std::vector<std::string> words = shortened(line, desk.home().string());
         if (command == "tune") words.insert(words.end(), {"--evaluations", "2", "--samples", "6"});
         if (words.size() == 5 && command == "tune") continue;  // the default problems are sized for a whole device

@@ -28,6 +28,12 @@ class Packages : public testing::Test {
     }
     std::string first_on_path() const { return "export PATH=" + folder.path().string() + ":$PATH;"; }
 
+    // What the functions themselves need, where the folder is all that is on the path.
+    void put_tools() const {
+        for (const char* tool : {"mktemp", "rm", "sed", "sort", "head", "tr"})
+            if (const std::string program = find_program(tool); !program.empty()) fs::create_symlink(program, folder.path() / tool);
+    }
+
     test::TemporaryFolder folder;
 };
 
@@ -59,11 +65,29 @@ TEST_F(Packages, HeadersAreFoundWhereverTheyCameFrom) {
 }
 
 TEST_F(Packages, WhereNothingCanBeInstalledItSaysWhatToDo) {
-    for (const char* tool : {"mktemp", "rm", "sed", "sort", "head"})
-        if (const std::string program = find_program(tool); !program.empty()) fs::create_symlink(program, folder.path() / tool);
-    const ProcessResult result = bash("install_missing g++ cmake", "PATH=" + folder.path().string() + "; CXX=absent;");
+    put_tools();
+    const ProcessResult result = bash("install_missing g++ cmake", "unset LMOD_CMD MODULESHOME; PATH=" + folder.path().string() + "; CXX=absent;");
     EXPECT_EQ(result.exit_code, 1);
     for (const char* part : {"Not found", "g++ cmake", "this system's own means", "--no-install"}) EXPECT_THAT(result.output, HasSubstr(part));
+}
+
+TEST_F(Packages, WhatIsMissingIsToldInTheWordsOfTheSystem) {
+    put_tools();
+    const std::string all = "install_missing g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev";
+    const auto told = [&](const std::string& more = "") {
+        return bash("has_header() { return 1; }; " + all, "unset LMOD_CMD MODULESHOME; " + more + "PATH=" + folder.path().string() + "; CXX=absent;")
+            .output;
+    };
+    script("dnf", "exit 1");
+    EXPECT_THAT(told(), HasSubstr("as root: dnf install gcc-c++ cmake ninja-build fmt-devel json-devel cli11-devel zlib-devel\n"));
+    script("brew", "exit 1");
+    EXPECT_THAT(told(), HasSubstr("brew install gcc cmake ninja fmt nlohmann-json cli11 zlib\n"));
+    script("conda", "exit 1");
+    EXPECT_THAT(told(), HasSubstr("conda install -c conda-forge cxx-compiler cmake ninja fmt nlohmann_json cli11 zlib\n"));
+    script("spack", "exit 1");
+    EXPECT_THAT(told(), HasSubstr("spack install gcc cmake ninja fmt nlohmann-json cli11 zlib; spack load gcc"));
+    EXPECT_THAT(told("MODULESHOME=/usr/share/modules; "), HasSubstr("module load gcc cmake ninja"));
+    EXPECT_THAT(told(), Not(HasSubstr("module load")));
 }
 
 }  // namespace

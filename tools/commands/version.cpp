@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
 #include "runtime/backend.hpp"
+#include "runtime/capture.hpp"
+#include "runtime/languages/c/hone.h"
 #include "tools/command.hpp"
 #include "tools/json.hpp"
+#include "tuner/journal.hpp"
+#include "tuning_db/database_file.hpp"
 
 namespace hone::tools {
 namespace version {
@@ -23,11 +27,26 @@ std::string compiler() {
 Exit print_version(const Settings& settings, Console& console) {
     std::vector<std::string> names;
     for (const auto& backend : backends()) names.push_back(to_string(backend.target));
-    if (settings.json)
-        print(console, Json{{"version", HONE_VERSION}, {"compiler", compiler()}, {"backends", names}});
-    else
-        console.print("hone " HONE_VERSION "\ncompiler: {}\nbackends: {}; 'hone doctor' says what this machine has of them\n", compiler(),
-                      fmt::join(names, ", "));
+    const std::vector<std::pair<std::string, std::int64_t>> formats{
+        {"database", schema_version}, {"journal", journal_version}, {"capture", capture_version}};
+    const std::string interface = fmt::format("{}.{}", HONE_ABI_MAJOR, HONE_ABI_MINOR);
+    if (settings.json) {
+        Json versions = Json::object();
+        for (const auto& [format, number] : formats) versions[format] = number;
+        print(console, Json{{"version", HONE_VERSION},
+                            {"build", HONE_BUILD_TYPE},
+                            {"compiler", compiler()},
+                            {"backends", names},
+                            {"formats", std::move(versions)},
+                            {"c_interface", interface}});
+        return Exit::ok;
+    }
+    std::vector<std::string> told;
+    told.reserve(formats.size());
+    for (const auto& [format, number] : formats) told.push_back(fmt::format("{} {}", format, number));
+    console.print("hone " HONE_VERSION "\nbuild: " HONE_BUILD_TYPE ", {}\nbackends: {}; 'hone doctor' says what this machine has of them\n",
+                  compiler(), fmt::join(names, ", "));
+    console.print("formats: {}; C interface {}\n", fmt::join(told, ", "), interface);
     return Exit::ok;
 }
 
@@ -41,10 +60,11 @@ Action declare(Options& options) {
 
 Command version_command() {
     return {"version",
-            "version of hone, the compiler that built it, and its backends",
+            "version of hone, how it was built, its backends and the formats that it writes",
             "[options]",
             "What to name in a report of a defect, beside what 'hone doctor' prints. 'hone --version' is the same.",
-            {{"version", "for people"}, {"version --json", "for a script: {\"version\", \"compiler\", \"backends\"}"}},
+            {{"version", "for people"},
+             {"version --json", "for a script: {\"version\", \"build\", \"compiler\", \"backends\", \"formats\", \"c_interface\"}"}},
             version::declare};
 }
 

@@ -10,9 +10,12 @@ namespace worker {
 
 Action declare(Options& options) {
     auto folders = std::make_shared<std::vector<std::string>>();
+    auto captures = std::make_shared<std::vector<std::string>>();
     options.words("FOLDER...", *folders, "kernel folders that are known beside hone's own families");
-    return [folders](Console&) {
+    options.list("capture", *captures, "FILE", "a captured launch whose data its problem has");
+    return [folders, captures](Console&) {
         for (const std::string& folder : *folders) know_kernel_folder(folder);
+        for (const std::string& capture : *captures) know_capture(read_capture(capture));
         return worker_main(known_families()) == 0 ? Exit::ok : Exit::internal;
     };
 }

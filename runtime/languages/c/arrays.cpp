@@ -71,7 +71,7 @@ hone_place place_of(Target target) {
 }
 
 hone_type type_of(const KernelSource& source, const ArraySpec& array) {
-    if (array.shape.ends_with(" int32") || array.shape.ends_with(" of int")) return HONE_I32;
+    if (holds_integers(array)) return HONE_I32;
     return source.precision == Precision::f32 ? HONE_F32 : HONE_F64;
 }
 

@@ -113,7 +113,7 @@ TEST(KernelDescription, AMistakeIsToldWithItsPlaceAndTheNearestRightWord) {
              {R"("grid": ["(n + block - 1) // block"])", R"("grid": ["a", "b", "c", "d"])", "has 4 elements"},
              {R"("grid": ["(n + block - 1) // block"])", R"("grid": ["n", "way"])", "asks for way"},
              {R"("block": ["block"])", R"("block": ["block"], "range_axis": "x")", "the family has no range"},
-             {R"("reference": {"source": "reference.cpp"})", R"("reference": {})", "is not one of source, library and stored"},
+             {R"("reference": {"source": "reference.cpp"})", R"("reference": {})", "is not one of source, library, python and stored"},
              {R"("reference": {"source": "reference.cpp"})", R"("reference": {"source": "kernel.cpp", "entry": "scale"})", "is the kernel itself"},
              {R"("reference": {"source": "reference.cpp"})", R"("reference": {"stored": true})", "and y has none"},
              {R"("value": "2 * roundoff")", R"("value": "2 * block")", "asks for block"},

@@ -17,6 +17,7 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/kernel_folder/description.hpp"
 #include "runtime/library.hpp"
+#include "runtime/process.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/places.hpp"
@@ -292,6 +293,62 @@ TEST_F(KernelFolders, AReferenceMayBeALibrarysFunction) {
     EXPECT_TRUE(test::verify(*backend_, kernel.family(), problem, safe, 1).passed());
     copy.replace("family.json", R"("entry": "turned")", R"("entry": "absent")");
     EXPECT_THROW(KernelFolder(copy.path()).family().workload(problem, 1), Error);
+}
+
+constexpr const char* python_formula = R"py(
+def reference(next, u, f, size, precision="f64", **others):
+    assert precision in ("f32", "f64") and others["first"] == 0 and others["last"] == 1
+    for y in range(1, size + 1):
+        for x in range(1, size + 1):
+            next[y, x] = (u[y, x - 1] + u[y, x + 1] + u[y - 1, x] + u[y + 1, x] + f[y, x]) / 4
+)py";
+
+TEST_F(KernelFolders, AReferenceMayBeAPythonFunction) {
+    if (find_program("python3").empty()) GTEST_SKIP() << "there is no python3";
+    const Copy copy("jacobi");
+    write(copy.path() / "formula.py", python_formula);
+    copy.replace("family.json", R"({"source": "reference.cpp"})", R"({"python": "formula.py"})");
+    const KernelFolder kernel(copy.path()), plain(example("jacobi"));
+    for (const char* words : {"jacobi size=13", "jacobi precision=f32 size=1"}) {
+        const Problem problem = Families({kernel.family()}).parse_problem(words);
+        const Config safe = kernel.family().space(problem, backend_->device().limits).safe();
+        const auto found = test::verify(*backend_, kernel.family(), problem, safe, 1);
+        EXPECT_TRUE(found.passed()) << words << ": " << found.error << ", allowed " << found.tolerance;
+        // Another path to the same numbers: the reference in C++.
+        const Workload python = kernel.family().workload(problem, 5);
+        const Workload other = plain.family().workload(Families({plain.family()}).parse_problem(words), 5);
+        EXPECT_LE(largest_difference(python.expected[2], other.expected[2]), python.tolerance) << words;
+    }
+}
+
+TEST_F(KernelFolders, WhatAPythonFunctionDoesWrongIsTold) {
+    if (find_program("python3").empty()) GTEST_SKIP() << "there is no python3";
+    for (const auto& [text, told] : std::vector<std::pair<std::string, std::string>>{
+             {"def reference(u, nxt):\n    pass\n", "reference has a parameter nxt; hone knows precision, size, first, last, u, f, next"},
+             {"def other():\n    pass\n", "there is no function reference"},
+             {"def reference(*arrays):\n    pass\n", "is called by names"},
+             {"def reference(u):\n    u[0, 0] = 1\n", "read"},
+             {"def reference(next):\n    raise ValueError('of my own')\n", "of my own"},
+             {"def reference(next:\n", "SyntaxError"}}) {
+        const Copy copy("jacobi");
+        write(copy.path() / "formula.py", text);
+        copy.replace("family.json", R"({"source": "reference.cpp"})", R"({"python": "formula.py"})");
+        const KernelFolder kernel(copy.path());
+        const Problem problem = Families({kernel.family()}).parse_problem("jacobi size=3");
+        try {
+            kernel.family().workload(problem, 1);
+            ADD_FAILURE() << text;
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), HasSubstr(told)) << text;
+        }
+    }
+    const Copy copy("jacobi");
+    write(copy.path() / "formula.py", python_formula);
+    copy.replace("family.json", R"({"source": "reference.cpp"})", R"({"python": "formula.py"})");
+    const test::EnvironmentVariable absent{"HONE_PYTHON", "/absent/python"};
+    const KernelFolder kernel(copy.path());
+    const Problem problem = Families({kernel.family()}).parse_problem("jacobi size=3");
+    EXPECT_THROW(kernel.family().workload(problem, 1), Error);
 }
 
 TEST(KernelFolder, ConstraintsAreToldInTheirOwnSentenceAndTheDevicesLimitsAreKept) {

@@ -1,0 +1,24 @@
+#pragma once
+
+/// All that most applications need of hone:
+///
+///     #include <hone/hone.hpp>
+///     hone::Session session("best");
+///     const auto kernel = session.kernel("poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f64 nx=256 ny=256 nz=256");
+///
+/// What only some need has headers of its own, by the folders of hone's source: <hone/runtime/hybrid_kernel.hpp> (one step on two devices),
+/// <hone/runtime/ranks/communicator.hpp> (many devices), <hone/generator/render.hpp> (a family of your own in C++).
+#include <hone/generator/error.hpp>
+#include <hone/generator/families.hpp>
+#include <hone/generator/families/built_in_families.hpp>
+#include <hone/generator/workload.hpp>
+#include <hone/runtime/buffers.hpp>
+#include <hone/runtime/kernel_folder/kernel_folder.hpp>
+#include <hone/runtime/library.hpp>
+#include <hone/runtime/session/session.hpp>
+#include <hone/runtime/uploader.hpp>
+#include <hone/tuner/online_tuner.hpp>
+#include <hone/tuner/worker.hpp>
+#include <hone/tuner/worker_program.hpp>
+#include <hone/tuning_db/database.hpp>
+#include <hone/tuning_db/places.hpp>

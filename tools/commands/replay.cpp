@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "runtime/capture.hpp"
+#include "tools/database_folder.hpp"
+#include "tools/format.hpp"
+#include "tools/problem_words.hpp"
+#include "tools/target.hpp"
+#include "tools/tuning_session.hpp"
+#include "tuner/strategy.hpp"
+
+namespace hone::tools {
+namespace replay {
+
+constexpr double default_seconds = 60;  // for each launch, as of a problem by 'hone tune'
+
+struct Settings {
+    std::vector<std::string> places;
+    std::string device = "best";
+    std::string database;
+    std::string budget;
+    std::string strategy;
+    std::int64_t evaluations = 0;
+    std::int64_t samples = SamplingRule{}.period;
+    std::int64_t seed = -1;  // not given
+    bool verify = false;
+    bool resume = false;
+    bool json = false;
+};
+
+struct Launch {
+    Capture capture;
+    Problem problem;
+};
+
+std::vector<Launch> launches_of(const Settings& settings) {
+    if (settings.places.empty())
+        throw Error("replay", "no capture is given", "name the folder that an application with HONE_CAPTURE wrote: hone replay hone-captures");
+    std::vector<Launch> launches;
+    for (const std::string& place : settings.places)
+        for (Capture& capture : read_captures(place)) {
+            const auto same = [&](const Launch& launch) { return launch.capture.problem == capture.problem; };
+            if (std::any_of(launches.begin(), launches.end(), same))
+                throw Error(capture.file.string(), capture.problem + " is captured twice", "replay one of the two at a time");
+            Problem problem = know_capture(capture);
+            launches.push_back({std::move(capture), std::move(problem)});
+        }
+    return launches;
+}
+
+// The configuration that the application ran where this device has it, else the safe one.
+Config configuration_of(const Launch& launch, const SearchSpace& space) {
+    try {
+        Config config = space.parse(launch.capture.configuration);
+        if (!space.check(config)) return config;
+    } catch (const Error&) {
+        // Of another device or version of hone.
+    }
+    return space.safe();
+}
+
+Json json_of(const Launch& launch) {
+    return {{"file", launch.capture.file.string()},
+            {"problem", launch.capture.problem},
+            {"captured_on", launch.capture.device},
+            {"captured_configuration", launch.capture.configuration},
+            {"captured_by_hone", launch.capture.hone}};
+}
+
+// One step of a configuration on the captured data, timed if it is right. Nothing: Ctrl-C came.
+std::optional<Outcome> outcome_of(WorkerEvaluator& evaluator, const Launch& launch, const Candidate& candidate, const InterruptGuard& guard) {
+    constexpr std::uint64_t seed = 1;
+    constexpr double most_seconds = 30;
+    evaluator.begin(launch.problem, seed, most_seconds);
+    evaluator.prepare(candidate);
+    auto outcome = evaluator.evaluate(candidate, 0, [&] { return guard.requested(); });
+    evaluator.abandon();
+    return outcome;
+}
+
+Exit verify(const Settings& settings, const std::vector<Launch>& launches, Console& console) {
+    const InterruptGuard guard;  // first, so that it outlives the workers
+    const Device device = find_device(settings.device);
+    DiskCache cache(DiskCache::default_folder());
+    open_compiler({device.limits, device.fingerprint.architecture, device.fingerprint.name}, cache);
+    WorkerEvaluator evaluator(WorkerSettings{.device = device, .cache = cache.folder(), .command = worker_words()});
+    Json results = Json::array();
+    bool all = true;
+    for (const Launch& launch : launches) {
+        const SearchSpace space = known_families().of(launch.problem).space(launch.problem, device.limits);
+        const Config config = configuration_of(launch, space);
+        const auto outcome = outcome_of(evaluator, launch, {.index = space.index_of(config), .config = config}, guard);
+        if (!outcome) return Exit::interrupted;
+        all = all && outcome->measured();
+        const std::string told = outcome->measured() ? duration(outcome->step.median) + " a step" : outcome->reason;
+        if (!settings.json) {
+            console.print("{}  {}\n    {}\n    {}: {}; largest difference {:.3g}, allowed {:.3g}\n", launch.capture.file.string(),
+                          short_key(launch.problem, known_families()), config.key(), to_string(outcome->status), told, outcome->verification_error,
+                          outcome->tolerance);
+            continue;
+        }
+        Json result = json_of(launch);
+        result["configuration"] = config.key();
+        result["status"] = to_string(outcome->status);
+        if (outcome->measured()) result["step_seconds"] = outcome->step.median;
+        if (!outcome->measured()) result["reason"] = outcome->reason;
+        // JSON has no infinity, which is what an unwritten value differs by.
+        result["largest_difference"] = std::isfinite(outcome->verification_error) ? Json(outcome->verification_error) : Json();
+        result["tolerance"] = outcome->tolerance;
+        results.push_back(std::move(result));
+    }
+    if (settings.json) print(console, Json{{"device", device.fingerprint.name}, {"launches", std::move(results)}});
+    return all ? Exit::ok : Exit::nothing;
+}
+
+Exit tune(const Settings& settings, const std::vector<Launch>& launches, Console& console) {
+    TuneSettings tune;
+    for (const Launch& launch : launches) tune.problems.push_back(launch.problem);
+    tune.device = find_device(settings.device);
+    require_possible(tune.problems, known_families(), tune.device);
+    tune.folder = database_folder(settings.database);
+    tune.named_folder = !settings.database.empty();
+    if (!settings.budget.empty()) tune.seconds = parse_duration(settings.budget);
+    if (settings.budget.empty() && settings.evaluations == 0) tune.seconds = default_seconds * static_cast<double>(launches.size());
+    if (!settings.strategy.empty()) tune.strategy = find_strategy(settings.strategy).name;
+    tune.evaluations = static_cast<int>(std::min<std::int64_t>(settings.evaluations, 1 << 30));
+    tune.samples = static_cast<int>(std::min<std::int64_t>(settings.samples, 100000));
+    if (settings.seed >= 0) tune.seed = static_cast<std::uint64_t>(settings.seed);
+    tune.resume = settings.resume;
+    TuningSession session(tune, console);
+    const std::vector<TunedProblem> tuned = session.run();
+    if (settings.json) {
+        Json results = Json::array();
+        for (const TunedProblem& problem : tuned) results.push_back(tools::json_of(problem));
+        Json captures = Json::array();
+        for (const Launch& launch : launches) captures.push_back(json_of(launch));
+        print(console, Json{{"device", tune.device.fingerprint.name},
+                            {"database", tune.folder.string()},
+                            {"captures", std::move(captures)},
+                            {"results", std::move(results)}});
+    } else {
+        console.print("\n{}\ndatabase: {}\n", tuning_summary(tuned), tune.folder.string());
+    }
+    if (session.interrupted()) return Exit::interrupted;
+    const bool all =
+        std::all_of(tuned.begin(), tuned.end(), [](const TunedProblem& problem) { return problem.result.record && problem.not_stored.empty(); });
+    return all ? Exit::ok : Exit::nothing;
+}
+
+Exit run(const Settings& settings, Console& console) {
+    const std::vector<Launch> launches = launches_of(settings);
+    return settings.verify ? verify(settings, launches, console) : tune(settings, launches, console);
+}
+
+Action declare(Options& options) {
+    auto settings = std::make_shared<Settings>();
+    options.words("DIR...", settings->places, "folders of captured launches, or single files of them");
+    options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
+    options.text("budget", settings->budget, "TIME", "30s, 5m, 1h30m for all launches; default one minute each, or none with --evaluations");
+    options.number("evaluations", settings->evaluations, "N", "candidates per launch at most; default no bound", 1);
+    options.number("samples", settings->samples, "N", "time steps per candidate at most; default 40", 6);
+    options.text("strategy", settings->strategy, "NAME", "as for 'hone tune'");
+    options.number("seed", settings->seed, "N", "of all random choices; default 1");
+    declare_own_database(options, settings->database);
+    options.flag("resume", settings->resume, "go on with a run that was interrupted or killed");
+    options.flag("verify", settings->verify, "search nothing: run the configuration that was captured, or the safe one where this device lacks it");
+    options.flag("json", settings->json, "print one JSON document at the end");
+    return [settings](Console& console) { return run(*settings, console); };
+}
+
+}  // namespace replay
+
+Command replay_command() {
+    return {
+        "replay",
+        "tune or verify launches that an application captured, with its data",
+        "DIR... [options]",
+        "An application that runs with HONE_CAPTURE=PATTERN keeps the first launch of each problem that matches: sizes, configuration and what the "
+        "arrays held. This command tunes these problems with those data in place of random ones: here or on another machine, without the "
+        "application. Every candidate is compared with the plain loops on the captured data. Winners are kept as by 'hone tune', and the "
+        "application finds them at its next start.\n\n"
+        "Launches of a kernel folder need the folder as it was: name it in HONE_KERNELS. Exit code 1 when a launch has no result, or with "
+        "--verify when one is not right.",
+        {{"replay hone-captures --budget 5m", "all launches that were captured, five minutes together"},
+         {"replay hone-captures --verify --json", "whether what ran was right, for a script"}},
+        replay::declare};
+}
+
+}  // namespace hone::tools
