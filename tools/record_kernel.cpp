@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "generator/error.hpp"
 #include "runtime/sha256.hpp"
 #include "tools/target.hpp"
 #include "tuning_db/json.hpp"
