@@ -657,8 +657,7 @@ corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, cons
                 for (int line = lane; line < slab_energies * nodes_along * energies_along; line += team) {
                     const value* const from = along + line * line_words;
                     const int jz = slab + line / (nodes_along * energies_along),
-                        iy = line / energies_along % nodes_along,
-                        jy = line % energies_along;
+                        iy = line / energies_along % nodes_along, jy = line % energies_along;
                     #pragma unroll 1
                     for (int ix = 0; ix < nodes_along; ++ix) {
                         value sum[energies_along];

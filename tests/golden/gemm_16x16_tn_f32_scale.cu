@@ -1,7 +1,7 @@
 // batched_gemm: C = alpha A^T B + beta C, 16 x 16 times 16 x 16, f32
 // hone emit batched_gemm form=tn b=each update=scale precision=f32 m=16 n=16 k=16 batch=100000 --target cuda --config
-//     mapping=tile,matrices_per_block=4,block_m=32,block_n=16,thread_m=4,thread_n=4,chunk=16,stages=1,depth=4,
-//     exchange=direct,min_blocks=1,passes=1,cut=matrices,ahead=0
+//     form=tile,matrices_per_block=4,block_m=32,block_n=16,thread_m=4,thread_n=4,chunk=16,stages=1,exchange=direct,
+//     min_blocks=1
 // The same text serves any number of matrices.
 // per product: 8192 operations, 4096 bytes (compulsory); this form executes 8192 operations
 using real = float;

@@ -1,7 +1,6 @@
 // batched_gemm: C = A B, 3 x 27 times 27 x 192, f64, one B for all
 // hone emit batched_gemm form=nn b=shared update=set precision=f64 m=3 n=192 k=27 batch=100000 --target cuda --config
-//     mapping=stream,matrices_per_block=1,block_m=32,block_n=256,thread_m=1,thread_n=2,chunk=8,stages=4,depth=4,
-//     exchange=direct,min_blocks=2,passes=8,cut=matrices,ahead=0
+//     form=stream,block_n=256,warp_groups=2,stages=4,passes=8,min_blocks=2
 // The same text serves any number of matrices.
 // per product: 31104 operations, 5256 bytes and 41472 for all together (compulsory); this form executes 32256
 // operations

@@ -1,7 +1,7 @@
 // batched_gemm: C = A B, 81 x 64 times 64 x 8, f64, one B for all
 // hone emit batched_gemm form=nn b=shared update=set precision=f64 m=81 n=8 k=64 batch=100000 --target cuda --config
-//     mapping=mma,matrices_per_block=1,block_m=128,block_n=16,thread_m=1,thread_n=1,chunk=32,stages=2,depth=8,
-//     exchange=shared,min_blocks=1,passes=1,cut=matrices,ahead=0
+//     form=mma,matrices_per_block=1,block_m=128,block_n=16,warp_m=1,warp_n=1,chunk=32,stages=2,depth=8,
+//     exchange=shared,passes=1,cut=matrices,ahead=0,min_blocks=1
 // The same text serves any number of matrices.
 // per product: 82944 operations, 46656 bytes and 4096 for all together (compulsory); this form executes 98304
 // operations

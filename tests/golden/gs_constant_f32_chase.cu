@@ -1,7 +1,6 @@
 // gauss_seidel_27: constant stencil, f32
-// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config colours_per_pass=8,
-//     staging=bulk_2,block_x=32,block_y=8,z_block=2,points_per_thread=4,stencil_in=by_value,edges=clamped,
-//     min_blocks=1,layout=natural
+// hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=chase,
+//     staging=bulk_2,warps_per_row=8,points_per_thread=4,stencil_in=by_value,min_blocks=1
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 using real = float;

@@ -1,7 +1,6 @@
 // gauss_seidel_27: symmetric stencil, f64
-// hone emit gauss_seidel_27 stencil=symmetric precision=f64 nx=96 ny=96 nz=96 --target cuda --config
-//     colours_per_pass=4,staging=partial_sums_async,block_x=32,block_y=6,z_block=2,points_per_thread=2,
-//     stencil_in=streaming,edges=clamped,min_blocks=2,layout=natural,walks=4
+// hone emit gauss_seidel_27 stencil=symmetric precision=f64 nx=96 ny=96 nz=96 --target cuda --config form=walk,
+//     staging=partial_sums_async,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=2,walks=4
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 136 bytes (compulsory)
 using real = double;

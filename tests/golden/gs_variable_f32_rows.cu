@@ -1,7 +1,6 @@
 // gauss_seidel_27: variable stencil, f32
-// hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cuda --config colours_per_pass=2,
-//     staging=cache,block_x=32,block_y=4,z_block=4,points_per_thread=2,stencil_in=streaming,edges=clamped,
-//     min_blocks=1,layout=natural,walks=1
+// hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=rows,
+//     block_y=4,z_block=4,points_per_thread=2,stencil_in=streaming,min_blocks=1
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 120 bytes (compulsory)
 using real = float;

@@ -1,5 +1,5 @@
 // gauss_seidel_27: variable stencil, f32
-// hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cpu --config colours_per_pass=2,
+// hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cpu --config form=rows,
 //     y_block=16,z_block=4,vector_bytes=16,threads=all,binding=none
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 120 bytes (compulsory)
