@@ -397,8 +397,8 @@ Config SearchSpace::parse(std::string_view text) const {
     for (const auto& [name, text_of_value] : items) {
         const auto own = std::find(names.begin(), names.end(), name);
         if (own == names.end()) {
-            const bool elsewhere = std::any_of(tunables_.begin(), tunables_.end(),
-                                               [&own_name = name](const Tunable& tunable) { return tunable.name == own_name; });
+            const bool elsewhere =
+                std::any_of(tunables_.begin(), tunables_.end(), [&own_name = name](const Tunable& tunable) { return tunable.name == own_name; });
             if (elsewhere)
                 throw Error("configuration", fmt::format("form={} has no tunable \"{}\"", form->name, name),
                             fmt::format("it has {}; name another form with form=", fmt::join(names, ", ")));
