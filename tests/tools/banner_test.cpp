@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/tidy.hpp"
 #include "tests/support/places.hpp"
 #include "tests/tools/ask.hpp"
 #include "tuning_db/file_store.hpp"
@@ -25,11 +26,9 @@ TEST(Banner, TheCommandInAKernelsHeaderMakesItAgain) {
         if (file.path().extension() != ".cu") continue;
         SCOPED_TRACE(file.path().filename().string());
         const std::string text = read_file(file.path(), 1 << 22);
-        const std::string mark = "\n// hone ";
-        const std::size_t begin = text.find(mark);
-        ASSERT_NE(begin, std::string::npos);
-        const std::size_t command = begin + mark.size();
-        const test::Answer answer = test::ask(words_of(text.substr(command, text.find('\n', command) - command)));
+        const std::string command = command_of(text), program = "hone ";
+        ASSERT_TRUE(command.starts_with(program));
+        const test::Answer answer = test::ask(words_of(command.substr(program.size())));
         EXPECT_EQ(answer.code, Exit::ok) << answer.error;
         EXPECT_TRUE(answer.out == text);
         ++kernels;

@@ -61,7 +61,7 @@ TEST(Commands, VersionNamesCompilerAndBackends) {
     EXPECT_EQ(document["backends"], Json::array({"cuda", "cpu"}));
     EXPECT_EQ(document["formats"]["database"], schema_version);
     EXPECT_FALSE(document["build"].get<std::string>().empty());
-    EXPECT_THAT(answer.out, HasSubstr("formats: database 2, journal 1, capture 1; C interface 1."));
+    EXPECT_THAT(answer.out, HasSubstr("formats: database 3, journal 1, capture 1; C interface 1."));
 }
 
 TEST(Commands, HelpTeachesWithExamples) {

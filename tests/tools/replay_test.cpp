@@ -11,11 +11,13 @@
 #include "runtime/kernel_folder/kernel_folder.hpp"
 #include "runtime/library.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/json_schema.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
 #include "tools/json.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone::replay_test {
 namespace {
@@ -67,6 +69,14 @@ TEST(SlowReplay, TunesAndVerifiesOnAnotherMachineWithTheCapturedData) {
     EXPECT_EQ(launch["status"], "measured");
     EXPECT_EQ(launch["configuration"], launch["captured_configuration"]);
     EXPECT_LE(launch["largest_difference"].get<double>(), launch["tolerance"].get<double>());
+
+    const std::string schema = test::source_path("tools/schema/output-1.schema.json");
+    replace_file(folder.path() / "tuned.json", tuned.out);
+    replace_file(folder.path() / "verified.json", verified.out);
+    const std::string verdicts =
+        test::schema_verdicts({{schema, folder.path() / "tuned.json", "replay"}, {schema, folder.path() / "verified.json", "replay_verify"}});
+    if (verdicts.empty()) GTEST_SKIP() << test::no_schema_validator;
+    EXPECT_EQ(verdicts, "vv");
 }
 
 TEST(SlowReplay, TakesKernelFoldersAsTheyWere) {

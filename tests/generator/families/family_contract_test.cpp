@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <cstring>
+#include <map>
 #include <ostream>
 #include <random>
 #include <set>
@@ -60,6 +61,22 @@ std::vector<Limits> sample_limits() {
     return {cpu_limits(), cuda_limits(80), cuda_limits(90), cuda_limits(100), cuda_limits(120)};
 }
 
+// Of `all`, those that the family has kernels of this problem for: some are for processors alone. A target has them on all devices or on none.
+std::vector<Limits> limits_for(const Family& family, const Problem& problem, std::vector<Limits> all) {
+    std::map<Target, bool> has_kernels;
+    for (const Target target : {Target::cpu, Target::cuda}) {
+        try {
+            family.space(problem, target == Target::cpu ? cpu_limits() : cuda_limits(90));
+            has_kernels[target] = true;
+        } catch (const Error&) {
+            has_kernels[target] = false;
+        }
+    }
+    EXPECT_TRUE(has_kernels[Target::cpu] || has_kernels[Target::cuda]) << problem.key();
+    std::erase_if(all, [&](const Limits& limits) { return !has_kernels[limits.target]; });
+    return all;
+}
+
 std::string place(const Problem& problem, const Limits& limits) {
     return problem.key() + " on " + to_string(limits.target) + " " + std::to_string(limits.architecture);
 }
@@ -87,7 +104,7 @@ TEST_P(FamilyContract, DescribesItself) {
 
 TEST_P(FamilyContract, EverySafeConfigurationGivesAKernel) {
     for (const auto& problem : test::drawn(sample_problems(GetParam()), 2 * few))
-        for (const auto& limits : sample_limits()) {
+        for (const auto& limits : limits_for(GetParam(), problem, sample_limits())) {
             SCOPED_TRACE(place(problem, limits));
             const SearchSpace space = GetParam().space(problem, limits);
             ASSERT_FALSE(space.check(space.safe()).has_value());
@@ -100,7 +117,7 @@ TEST_P(FamilyContract, EverySafeConfigurationGivesAKernel) {
 
 TEST_P(FamilyContract, EveryTunableIsDocumentedAndHasDistinctValues) {
     for (const auto& problem : sample_problems(GetParam()))
-        for (const auto& limits : sample_limits()) {
+        for (const auto& limits : limits_for(GetParam(), problem, sample_limits())) {
             const SearchSpace space = GetParam().space(problem, limits);
             for (const auto& tunable : space.tunables()) {
                 EXPECT_FALSE(tunable.help.empty()) << place(problem, limits) << ": " << tunable.name;
@@ -144,7 +161,7 @@ void expect_consistent(const Family& family, const Problem& problem, const Kerne
 TEST_P(FamilyContract, RulesReadWhatTheySay) {
     std::mt19937_64 random(std::random_device{}());
     for (const auto& problem : test::drawn(sample_problems(GetParam()), few))
-        for (const auto& limits : sample_limits()) {
+        for (const auto& limits : limits_for(GetParam(), problem, sample_limits())) {
             const SearchSpace space = GetParam().space(problem, limits);
             for (int draw = 0; draw < 20; ++draw) {
                 const Config config = space.at(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(space.product())));
@@ -178,7 +195,7 @@ TEST_P(FamilyContract, RandomMembersGiveConsistentAndReproducibleKernels) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 generator(seed);
     for (const auto& problem : test::drawn(sample_problems(GetParam()), few))
-        for (const auto& limits : {cpu_limits(), cuda_limits(90)}) {
+        for (const auto& limits : limits_for(GetParam(), problem, {cpu_limits(), cuda_limits(90)})) {
             const SearchSpace space = GetParam().space(problem, limits);
             Config config = space.safe();
             for (int attempt = 0; attempt < 200; ++attempt) {
@@ -217,7 +234,7 @@ TEST_P(FamilyContract, TheTextIsOfAllSizesAndOfTheCommandInItsHeader) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 generator(seed);
     for (const auto& problem : test::drawn(sample_problems(family), few))
-        for (const auto& limits : {cpu_limits(), cuda_limits(90)}) {
+        for (const auto& limits : limits_for(family, problem, {cpu_limits(), cuda_limits(90)})) {
             const SearchSpace space = family.space(problem, limits);
             std::vector<Config> configs{space.safe()};
             for (int i = 0; i < 4; ++i)

@@ -127,9 +127,7 @@ TEST_F(BatchedGemmKernels, MatrixUnitMappingEqualsTheReferenceInTheEmulator) {
 }
 
 TEST_F(BatchedGemmKernels, StreamMappingEqualsTheReferenceInTheEmulator) {
-    expect_emulated("b=shared m=3 n=40 k=7 batch=45",
-                    "form=stream,block_n=64,warp_groups=2,"
-                    "stages=3,depth=4,exchange=direct,passes=2");
+    expect_emulated("b=shared m=3 n=40 k=7 batch=45", "form=stream,block_n=64,warp_groups=2,stages=3,passes=2");
 }
 
 TEST_F(BatchedGemmKernels, TilesOfTheRowsOfAllMatricesEqualTheReferenceInTheEmulator) {

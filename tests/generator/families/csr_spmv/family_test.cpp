@@ -121,7 +121,7 @@ TEST(CsrSpmv, EveryConstraintRejectsSomething) {
     EXPECT_EQ(rejected_by(cuda, "lanes=8,steps=16"), "rows_of_a_warp");
     EXPECT_EQ(rejected_by(cuda, "lanes=32,steps=1,threads=128"), "whole_chunks");
     EXPECT_EQ(rejected_by(cuda, "lanes=1,steps=1,threads=64,together=8"), "registers");
-    EXPECT_EQ(rejected_by(cuda, "lanes=32,steps=32,threads=512,min_blocks=8"), "resident_threads");
+    EXPECT_EQ(rejected_by(cuda, "lanes=32,steps=32,threads=512,min_blocks=8"), "threads");
     EXPECT_EQ(rejected_by(cuda, "lanes=32,steps=32,threads=64"), "");
     const SearchSpace cpu = csr_spmv().space(parse("rows=1000 entries=27000"), cpu_limits());
     EXPECT_EQ(rejected_by(cpu, "vector_bytes=64"), "vector_width");

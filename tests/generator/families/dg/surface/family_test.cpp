@@ -282,7 +282,7 @@ TEST(DgSurfaceSpace, RejectsBeforeCompilationWithTheReason) {
     const SearchSpace space = family().space(problem, cuda_limits(90));
     const auto rejection = [&](const char* text) { return space.check(space.parse(text)).value_or(Rejection{"none", ""}).constraint; };
     EXPECT_EQ(rejection("elements_per_block=4"), "none");
-    EXPECT_EQ(rejection("elements_per_block=32"), "threads_per_block");
+    EXPECT_EQ(rejection("elements_per_block=32"), "threads");
     EXPECT_EQ(rejection("operator=shared,min_blocks=3"), "shared_memory");
     EXPECT_EQ(rejection("elements_per_block=16,elements_per_thread=4,nodes_per_thread=4,unroll=4,min_blocks=3"), "registers");
     const SearchSpace flat = family().space(parse("equation=maxwell_2d_tm order=1 precision=f32 elements=1"), cuda_limits(90));
