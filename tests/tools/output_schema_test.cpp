@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "generator/families/built_in_families.hpp"
 #include "tests/support/json_schema.hpp"
@@ -61,15 +62,21 @@ class OutputSchema : public testing::Test {
     std::string db() const { return (own_.folder.path() / "results").string(); }
     std::string in_folder(const std::string& name) const { return (own_.folder.path() / name).string(); }
 
+    // Standard output and standard error of a command.
+    virtual std::pair<std::string, std::string> printed(const std::vector<std::string>& words) const {
+        const test::Answer answer = test::ask(words);
+        return {answer.out, answer.error};
+    }
+
     void check(const std::vector<Case>& cases) {
         std::vector<test::SchemaQuestion> questions;
         for (const Case& one : cases) {
             std::vector<std::string> words = words_of(one.line);
             words.emplace_back("--json");
-            const test::Answer answer = test::ask(words);
-            ASSERT_TRUE(Json::accept(answer.out)) << one.line << "\n" << answer.error;
+            const auto [out, error] = printed(words);
+            ASSERT_TRUE(Json::accept(out)) << one.line << "\n" << error;
             questions.push_back({schema, in_folder(fmt::format("{}.json", questions.size())), one.definition});
-            replace_file(questions.back().document, answer.out);
+            replace_file(questions.back().document, out);
         }
         const std::string verdicts = test::schema_verdicts(questions);
         if (verdicts.empty()) GTEST_SKIP() << test::no_schema_validator;
@@ -117,7 +124,13 @@ TEST_F(OutputSchema, HoldsWhatTellsOfKernelsAndMachines) {
            {"simulate", "simulate " + test::source_path("tests/spaces/dg_volume_5_f32.space.gz") + " --strategy random --repetitions 2"}});
 }
 
-class SlowOutputSchema : public OutputSchema {};
+// Compilers and candidates run in processes of hone's own.
+class SlowOutputSchema : public OutputSchema {
+    std::pair<std::string, std::string> printed(const std::vector<std::string>& words) const override {
+        const test::HoneRun run(words);
+        return {run.out, run.error};
+    }
+};
 
 TEST_F(SlowOutputSchema, HoldsWhatCompilesAndMeasures) {
     const std::string there = " --db " + in_folder("measured");
