@@ -101,14 +101,14 @@ struct Record {
     Counts counts;    ///< of one time step
     /// Largest |computed - reference|; infinity: not verified, so never handed out by a look-up.
     double verification_error = std::numeric_limits<double>::infinity();
-    double tolerance = 0;         ///< what was allowed
-    double safe_seconds = 0;      ///< median step of the untuned safe configuration in the same run; 0: not measured
-    double ceiling_fraction = 0;  ///< achieved part of the device's measured ceiling for this problem; 0: not measured
-    std::string ceiling;          ///< which ceiling binds: "memory" or "arithmetic"; empty when not measured
-    std::string strategy;         ///< how it was found
+    double tolerance = 0;               ///< what was allowed
+    double safe_seconds = 0;            ///< median step of the untuned safe configuration in the same run; 0: not measured
+    double ceiling_fraction = 0;        ///< achieved part of the device's measured ceiling for this problem; 0: not measured
+    std::string ceiling;                ///< which ceiling binds: "memory" or "arithmetic"; empty when not measured
+    std::string strategy;               ///< how it was found
     std::optional<std::uint64_t> seed;  ///< of the search's random choices; absent in records of before
-    int evaluations = 0;          ///< candidates evaluated
-    std::string date;             ///< ISO 8601, UTC: "2026-11-21T14:05:00Z"
+    int evaluations = 0;                ///< candidates evaluated
+    std::string date;                   ///< ISO 8601, UTC: "2026-11-21T14:05:00Z"
     Versions versions;
     /// What was tuned for, where it was not the least time of one step on this device alone with warm caches: a word that later kinds of results
     /// choose ("cold", "energy", "hybrid"). Records of different purposes stand side by side; `Database::best` looks at those without one.

@@ -15,7 +15,6 @@
 #include <memory>
 #include <random>
 #include <sstream>
-#include <thread>
 
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
@@ -325,25 +324,6 @@ TEST(SlowCapturedTolerance, IsTheFamilysOwnForItsOwnData) {
             if (specs[i].access != Access::in)
                 EXPECT_EQ(largest_difference(captured.expected[i], own.expected[i]), 0) << words << " " << specs[i].name;
     }
-}
-
-TEST(ConcurrentCapture, ThreadsThatKeepTheSameAtOnceLeaveOneCopy) {
-    const test::TemporaryFolder folder;
-    const std::string contents(100000, 'x');
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i)
-        threads.emplace_back([&] {
-            Capture capture;
-            capture.problem = "axpy precision=f32 n=25000";
-            capture.arrays.push_back({"x", Access::in, 100000, keep_data(folder.path() / "captures", contents)});
-            write_capture(folder.path() / "captures", capture);
-        });
-    threads.clear();
-    const std::vector<fs::path> files = files_below(folder.path());
-    EXPECT_EQ(files.size(), 2);
-    const std::vector<Capture> captures = read_captures(folder.path() / "captures");
-    ASSERT_EQ(captures.size(), 1);
-    EXPECT_EQ(text_in(folder.path() / "captures" / "data" / captures[0].arrays[0].sha256), contents);
 }
 
 }  // namespace
