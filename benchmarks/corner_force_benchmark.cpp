@@ -131,6 +131,7 @@ void corner_force(benchmark::State& state, const std::string& text) {
 
 std::vector<std::string> problems() {
     std::vector<std::string> texts;
+    texts.reserve(std::size(sizes));
     for (const Size& size : sizes) texts.push_back(problem_of(size, 1));
     return texts;
 }

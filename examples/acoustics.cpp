@@ -11,6 +11,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
+#include <exception>
 #include <span>
 
 #include "examples/acoustics/reflection.hpp"
@@ -277,7 +279,7 @@ int run(Options options, Communicator& ranks) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     Options options;
     CLI::App app{"Acoustic waves in layered ground: a Ricker source, receivers, absorbing boundaries, with tuned kernels."};
     app.footer(
@@ -293,4 +295,7 @@ int main(int argc, char** argv) {
     declare_waves(app, options);
     declare_rest(app, options);
     return run_on_ranks("acoustics", app, argc, argv, options.device, [&](Communicator& ranks) { return run(options, ranks); });
+} catch (const std::exception& error) {
+    fmt::print(stderr, "acoustics: {}\n", error.what());
+    return 2;
 }

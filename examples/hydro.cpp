@@ -375,7 +375,7 @@ int run_rank(Options options, Communicator& ranks) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     Options options;
     CLI::App app{"Lagrangian hydrodynamics of high order on quadrilaterals and hexahedra, with tuned kernels."};
     declare_problem(app, options);
@@ -393,4 +393,7 @@ int main(int argc, char** argv) {
     std::string devices;
     app.callback([&] { devices = options.split == "mesh" ? options.device : ""; });
     return run_on_ranks("hydro", app, argc, argv, devices, [&](Communicator& ranks) { return run_rank(options, ranks); });
+} catch (const std::exception& error) {
+    fmt::print(stderr, "hydro: {}\n", error.what());
+    return 2;
 }

@@ -400,17 +400,12 @@ int run_rank(Options options, Communicator& ranks) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     Options options;
     CLI::App app{"Electromagnetic waves or sound on an unstructured mesh, by discontinuous Galerkin with tuned kernels."};
-    try {
-        declare_problem(app, options);
-        declare_results(app, options);
-        declare_kernels(app, options);
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "maxwell: {}\n", error.what());
-        return 2;
-    }
+    declare_problem(app, options);
+    declare_results(app, options);
+    declare_kernels(app, options);
     app.footer(
         "Examples:\n"
         "  maxwell                                                        the cavity, with its error\n"
@@ -419,4 +414,7 @@ int main(int argc, char** argv) {
         "  maxwell --order 1..7 --rates rates.csv                         speed over order\n"
         "  mpirun -n 4 maxwell --cells 16                                 four ranks, each with a part of the mesh");
     return run_on_ranks("maxwell", app, argc, argv, options.device, [&](Communicator& ranks) { return run_rank(options, ranks); });
+} catch (const std::exception& error) {
+    fmt::print(stderr, "maxwell: {}\n", error.what());
+    return 2;
 }

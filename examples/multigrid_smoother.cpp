@@ -12,6 +12,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -201,7 +203,7 @@ int solve(Options options, hone::Communicator& ranks) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     Options options;
     CLI::App app{"Gauss-Seidel sweeps with tuned kernels: alone, beside their exact theory, and as the smoother of multigrid."};
     declare(app, options);
@@ -212,4 +214,7 @@ int main(int argc, char** argv) {
         "  multigrid_smoother --operator seven_point --output pictures   differences; look at pictures/convergence.svg\n"
         "  mpirun -n 4 multigrid_smoother --size 127             four ranks, each with a part of the planes");
     return run_on_ranks("multigrid_smoother", app, argc, argv, options.device, [&](hone::Communicator& ranks) { return solve(options, ranks); });
+} catch (const std::exception& error) {
+    fmt::print(stderr, "multigrid_smoother: {}\n", error.what());
+    return 2;
 }

@@ -11,6 +11,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <numbers>
@@ -284,7 +286,7 @@ int run(Options options, Communicator& ranks) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     Options options;
     CLI::App app{"Solves a Poisson equation on a box with tuned kernels."};
     declare(app, options);
@@ -295,4 +297,7 @@ int main(int argc, char** argv) {
         "  poisson --size 64 --method none --output pictures  without a preconditioner; look at pictures/history.svg\n"
         "  mpirun -n 4 poisson --size 256                     four ranks, each with a part of the planes");
     return run_on_ranks("poisson", app, argc, argv, options.device, [&](Communicator& ranks) { return run(options, ranks); });
+} catch (const std::exception& error) {
+    fmt::print(stderr, "poisson: {}\n", error.what());
+    return 2;
 }

@@ -12,6 +12,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -219,7 +221,7 @@ int run(Options options, Communicator& ranks) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     Options options;
     CLI::App app{
         "Incompressible flow in a periodic box: the Taylor-Green vortex.\n\n"
@@ -234,4 +236,7 @@ int main(int argc, char** argv) {
         "  taylor_green --viscosity 0.01 --output pictures     then open pictures/flow.pvd in ParaView\n"
         "  mpirun -n 4 taylor_green --cells 64                 four ranks, each with a part of the planes");
     return run_on_ranks("taylor_green", app, argc, argv, options.device, [&](Communicator& ranks) { return run(options, ranks); });
+} catch (const std::exception& error) {
+    fmt::print(stderr, "taylor_green: {}\n", error.what());
+    return 2;
 }

@@ -379,8 +379,9 @@ Config SearchSpace::parse(std::string_view text) const {
     // All values of a configuration of former times say which form it was.
     if (form_of(safe_) != nullptr && own_values(*form_of(safe_)) > 0) {
         std::vector<Assignment> given;
+        given.reserve(items.size());
         for (const auto& [name, value] : items) given.push_back({name, parse_value(value)});
-        const Config whole = completed(Config(std::move(given)));
+        Config whole = completed(Config(std::move(given)));
         if (form_of(whole) != nullptr && !check(whole)) return whole;
     }
     std::vector<Assignment> assignments = safe_.assignments();
@@ -393,6 +394,7 @@ Config SearchSpace::parse(std::string_view text) const {
     }
     const FormSpace* const form = form_of(Config(assignments));
     std::vector<std::string> names;
+    names.reserve(assignments.size());
     for (const Assignment& assignment : assignments) names.push_back(assignment.name);
     for (const auto& [name, text_of_value] : items) {
         const auto own = std::find(names.begin(), names.end(), name);

@@ -90,6 +90,7 @@ std::vector<HardwareCounter> counters_in(const std::string& output) {
         last[{row[kernel], row[name]}] = {row[kernel], row[name], row[unit], number};
     }
     std::vector<HardwareCounter> counters;
+    counters.reserve(last.size());
     for (auto& [key, counter] : last) counters.push_back(std::move(counter));
     return counters;
 }

@@ -128,6 +128,7 @@ SvgChart energy_chart(const std::vector<JournalText>& journals) {
         const std::string name = title_of(journal.run.problem);
         const auto drawn = [](const std::vector<TimeAndEnergy>& from) {
             std::vector<SvgChart::Point> list;
+            list.reserve(from.size());
             for (const TimeAndEnergy& point : from)
                 list.push_back(
                     {point.seconds, point.joules, fmt::format("{}: {} and {} J", point.config, duration(point.seconds), significant(point.joules))});

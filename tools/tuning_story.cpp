@@ -100,7 +100,7 @@ SearchSpace shown_space(const std::vector<Config>& configs) {
     }
     std::vector<FormSpace> forms;
     for (const Config& config : configs) {
-        const std::string name = config.word(form_tunable);
+        const std::string& name = config.word(form_tunable);
         if (std::any_of(forms.begin(), forms.end(), [&](const FormSpace& form) { return form.name == name; })) continue;
         std::vector<Config> own;
         for (const Config& other : configs)

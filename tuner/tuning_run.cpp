@@ -30,10 +30,9 @@ double system_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Candidates ahead of their reports: enough to give every compiler its work, and on a processor, where nothing is measured while they work, a second
-/// piece to those that are done before the slowest.
-int default_window(Target target) {
-    return std::max(TunerSettings{}.window, (target == Target::cpu ? 2 : 1) * processors().usable);
+/// Candidates ahead of their reports: enough to give every compiler its work.
+int default_window() {
+    return std::max(TunerSettings{}.window, processors().usable);
 }
 
 TunerSettings with_window(TunerSettings settings, int window) {
@@ -98,7 +97,7 @@ class Run {
             journal.settings = run.settings.window == 0 ? with_window(run.settings, journal.settings.window) : run.settings;
             run = journal;
         }
-        if (run.settings.window == 0) run.settings.window = default_window(device_.limits.target);
+        if (run.settings.window == 0) run.settings.window = default_window();
         run.take(options_);
         run.objective = parse_objective(run.objective).name;
         run.problem = problem_.key();

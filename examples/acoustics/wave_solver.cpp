@@ -55,6 +55,7 @@ GridPartition partition_layers(const Model& model, const WaveSettings& settings,
 
 std::vector<int> layers_of_ranks(const GridPartition& partition) {
     std::vector<int> result;
+    result.reserve(static_cast<std::size_t>(partition.size()));
     for (int rank = 0; rank < partition.size(); ++rank) result.push_back(static_cast<int>(partition.block(rank)[2].cells()));
     return result;
 }

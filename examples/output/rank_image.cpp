@@ -19,7 +19,7 @@ std::string write_rank_image(Communicator& ranks, const std::filesystem::path& f
     std::copy(part.cells().begin(), part.cells().end(), own.begin() + 3);
     std::vector<double> all(numbers * static_cast<std::size_t>(ranks.size()));
     ranks.all_gather(own, equal_counts(ranks, numbers), all);
-    const std::string index = stem + ".pvti";
+    std::string index = stem + ".pvti";
     if (ranks.rank() > 0) return index;
     std::vector<VtkImage::Part> parts;
     for (int rank = 0; rank < ranks.size(); ++rank) {

@@ -115,7 +115,7 @@ Constraint aligned_pairs(const Grid& grid) {
 }
 
 // Of the time when all forms were one list of tunables: so many colours, and one of these stagings (none: any).
-std::function<bool(const Config&)> formerly(std::int64_t colours, std::vector<std::string> stagings = {}) {
+std::function<bool(const Config&)> formerly(std::int64_t colours, const std::vector<std::string>& stagings = {}) {
     return [=](const Config& config) {
         return config.has("colours_per_pass", colours) &&
                (stagings.empty() ||
@@ -312,6 +312,7 @@ std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits) {
     if (grid.stencil != Stencil::symmetric) spaces.insert(spaces.end(), {march_form(grid), slices_form(grid), rows_form(grid)});
     spaces.insert(spaces.end(), {walk_form(grid, limits), chase_form(grid, limits)});
     std::vector<Form> forms;
+    forms.reserve(spaces.size());
     for (FormSpace& space : spaces)
         forms.push_back({.space = std::move(space),
                          .resources = [grid](const Config& config) { return resources(grid, config); },
