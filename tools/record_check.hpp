@@ -33,6 +33,8 @@ struct RecordCheck {
     std::string found;               ///< what went wrong, in words
     std::string differs;             ///< what else is not as it was then: driver, compiler, kernel, hone; or what disturbed the measurement
     std::string remedy;              ///< what to do; empty where there is nothing
+    std::optional<Record> update;    ///< the record as it was measured now, where it was asked for and should take its place
+    std::string kept;                ///< why a record that holds keeps its place nevertheless
 };
 
 /// What the surroundings of a measurement are today.

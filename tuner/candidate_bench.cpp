@@ -102,24 +102,32 @@ CandidateBench::CandidateBench(Backend& backend, const Family& family, const Pro
     const std::vector<ArraySpec> specs = family.arrays(problem);
     require_memory(problem, bench_memory(specs, problem.precision(), backend.device().limits.target), memory_for(backend.device()));
     const auto begin = Clock::now();
-    const Workload workload = family.workload(problem, seed);
+    workload_ = family.workload(problem, seed);
     reference_seconds_ = seconds_since(begin);
-    tolerance_ = workload.tolerance;
-    Uploader uploader(backend);
+    tolerance_ = workload_->tolerance;
+}
+
+void CandidateBench::place() {
+    if (!workload_) return;
+    const std::vector<ArraySpec> specs = family_.arrays(problem_);
+    std::vector<Array> arrays(specs.size());
+    Uploader uploader(backend_);
     for (std::size_t i = 0; i < specs.size(); ++i) {
-        Array& array = arrays_.emplace_back();
+        Array& array = arrays[i];
         array.name = specs[i].name;
         array.access = specs[i].access;
-        array.words = workload.arrays[i].words();
-        array.bytes = workload.arrays[i].bytes();
-        array.memory = DeviceArray(backend, lead_bytes(array.bytes) + array.bytes + guard_bytes);
+        array.words = workload_->arrays[i].words();
+        array.bytes = workload_->arrays[i].bytes();
+        array.memory = DeviceArray(backend_, lead_bytes(array.bytes) + array.bytes + guard_bytes);
         array.working = moved(array.memory.data(), lead_bytes(array.bytes));
-        if (specs[i].access != Access::out) array.pristine = uploaded(backend, uploader, workload.arrays[i]);
-        if (workload.expected[i].words() != 0) array.expected = uploaded(backend, uploader, workload.expected[i]);
-        array.guards = uploaded(backend, uploader, guards_of(i, problem.precision()));
-        pointers_.push_back(array.working);
+        if (specs[i].access != Access::out) array.pristine = uploaded(backend_, uploader, workload_->arrays[i]);
+        if (workload_->expected[i].words() != 0) array.expected = uploaded(backend_, uploader, workload_->expected[i]);
+        array.guards = uploaded(backend_, uploader, guards_of(i, problem_.precision()));
     }
-    backend.synchronise();
+    backend_.synchronise();
+    arrays_ = std::move(arrays);
+    for (const Array& array : arrays_) pointers_.push_back(array.working);
+    workload_.reset();
 }
 
 void CandidateBench::restore(bool inputs) {
@@ -205,6 +213,7 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
     Outcome outcome;
     outcome.tolerance = tolerance_;
     try {
+        place();
         const Limits& limits = backend_.device().limits;
         const CompileOutcome compiled = backend_.compiler().compile(family_.kernel(problem_, config, limits));
         if (!compiled.code.from_cache) outcome.compile_seconds = compiled.code.seconds;

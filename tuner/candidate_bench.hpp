@@ -27,10 +27,11 @@ struct Instruments {
 
 /// A problem's data on a device, ready to verify and time any of its configurations.
 ///
-/// It keeps copies of the inputs and the expected outputs on the device, uploaded once. Every candidate starts from restored inputs and poisoned
-/// outputs (0xff bytes, which are NaN). After its first step all arrays are compared with the reference, word by word. Inputs are compared, too,
-/// because a kernel must not change them. Then the candidate is timed on the evolving arrays: kernels that work in place see the state of the step
-/// before, as in an application. Guard words lie before and after each array. They are checked after the first step and after the last, and find
+/// It keeps copies of the inputs and the expected outputs on the device, uploaded once, when they are first needed: until then the device has nothing
+/// to do with it, so that another bench's candidates may be timed while this one's data are made. Every candidate starts from restored inputs and
+/// poisoned outputs (0xff bytes, which are NaN). After its first step all arrays are compared with the reference, word by word. Inputs are compared,
+/// too, because a kernel must not change them. Then the candidate is timed on the evolving arrays: kernels that work in place see the state of the
+/// step before, as in an application. Guard words lie before and after each array. They are checked after the first step and after the last, and find
 /// kernels that write past an end.
 ///
 ///     CandidateBench bench(*backend, family, problem, seed);
@@ -42,6 +43,9 @@ class CandidateBench {
 
     /// Seconds that the constructor spent on random data and the reference's answer.
     double reference_seconds() const { return reference_seconds_; }
+
+    /// Lays the data out on the device, unless they lie there. `evaluate` does so, too; beforehand, errors are the problem's and no candidate's.
+    void place();
 
     /// Compiles (from the disk cache if it is there), verifies and times. Never throws for the candidate's sake: a failure is an outcome.
     Outcome evaluate(const Config& config, double incumbent, const SamplingRule& rule);
@@ -83,6 +87,7 @@ class CandidateBench {
     const Family& family_;
     Problem problem_;
     Instruments instruments_;
+    std::optional<Workload> workload_;  ///< until it lies on the device
     std::vector<Array> arrays_;
     std::vector<void*> pointers_;
     double tolerance_ = 0;

@@ -28,31 +28,32 @@ void CompilePool::set_problem(const std::string& problem) {
     problem_ = problem;
 }
 
-void CompilePool::add(const Config& config) {
-    const std::string key = config.key();
-    const bool compiling = std::any_of(processes_.begin(), processes_.end(), [&](const Process& p) { return p.config == key; });
-    if (compiling || results_.count(key) != 0 || std::find(queue_.begin(), queue_.end(), key) != queue_.end()) return;
-    queue_.push_back(key);
+void CompilePool::add(const std::string& problem, const Config& config) {
+    Work work{problem, config.key()};
+    const bool compiling = std::any_of(processes_.begin(), processes_.end(), [&](const Process& p) { return p.work == work; });
+    if (compiling || results_.count(work) != 0 || std::find(queue_.begin(), queue_.end(), work) != queue_.end()) return;
+    queue_.push_back(std::move(work));
 }
 
-std::optional<CompilePool::Result> CompilePool::result(const Config& config) const {
-    const auto found = results_.find(config.key());
+std::optional<CompilePool::Result> CompilePool::result(const std::string& problem, const Config& config) const {
+    const auto found = results_.find({problem, config.key()});
     return found == results_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void CompilePool::start(int most) {
-    auto busy = std::count_if(processes_.begin(), processes_.end(), [](const Process& process) { return !process.config.empty(); });
+    auto busy = std::count_if(processes_.begin(), processes_.end(), [](const Process& process) { return process.work.has_value(); });
     for (Process& process : processes_) {
         if (queue_.empty() || busy >= most) return;
-        if (!process.config.empty()) continue;
+        if (process.work) continue;
         ++busy;
-        const std::string config = queue_.front();
+        const Work work = queue_.front();
         queue_.pop_front();
-        give(process, config);
+        give(process, work);
     }
 }
 
-void CompilePool::give(Process& process, const std::string& config) {
+void CompilePool::give(Process& process, const Work& work) {
+    const auto& [problem, config] = work;
     if (!process.child) {
         process = {};
         process.child = std::make_unique<ChildProcess>(settings_.command, settings_.environment);
@@ -61,19 +62,19 @@ void CompilePool::give(Process& process, const std::string& config) {
                                         json_number(settings_.timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));
         ++process.answers_due;
     }
-    if (process.problem != problem_) {
-        process.child->send(fmt::format(R"({{"do": "problem", "problem": {}, "seed": "0"}})", json_string(problem_)));
-        process.problem = problem_;
+    if (process.problem != problem) {
+        process.child->send(fmt::format(R"({{"do": "problem", "problem": {}, "seed": "0"}})", json_string(problem)));
+        process.problem = problem;
         ++process.answers_due;
     }
     process.child->send(fmt::format(R"({{"do": "compile", "config": {}}})", json_string(config)));
-    process.config = config;
+    process.work = work;
     process.began = std::chrono::steady_clock::now();
 }
 
 void CompilePool::collect() {
     for (Process& process : processes_)
-        if (!process.config.empty()) collect(process);
+        if (process.work) collect(process);
 }
 
 void CompilePool::collect(Process& process) {
@@ -104,24 +105,24 @@ void CompilePool::collect(Process& process) {
 }
 
 void CompilePool::settle(Process& process, Result result) {
-    results_[process.config] = std::move(result);
-    process.config.clear();
+    results_[*process.work] = std::move(result);
+    process.work.reset();
 }
 
 bool CompilePool::busy() const {
-    return std::any_of(processes_.begin(), processes_.end(), [](const Process& process) { return !process.config.empty(); });
+    return std::any_of(processes_.begin(), processes_.end(), [](const Process& process) { return process.work.has_value(); });
 }
 
 void CompilePool::cancel(bool kill) {
     queue_.clear();
     for (Process& process : processes_)
-        if (kill && !process.config.empty()) process = {};
+        if (kill && process.work) process = {};
 }
 
 std::vector<ChildProcess*> CompilePool::children() const {
     std::vector<ChildProcess*> busy;
     for (const Process& process : processes_)
-        if (!process.config.empty()) busy.push_back(process.child.get());
+        if (process.work) busy.push_back(process.child.get());
     return busy;
 }
 

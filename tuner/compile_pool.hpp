@@ -52,9 +52,12 @@ class CompilePool {
     /// Another problem: forgets everything.
     void set_problem(const std::string& problem);
     /// Queues a configuration of the problem, unless it is known already.
-    void add(const Config& config);
+    void add(const Config& config) { add(problem_, config); }
+    /// The same of another problem, which may be one of many.
+    void add(const std::string& problem, const Config& config);
     /// The result, once it is there.
-    std::optional<Result> result(const Config& config) const;
+    std::optional<Result> result(const Config& config) const { return result(problem_, config); }
+    std::optional<Result> result(const std::string& problem, const Config& config) const;
     /// Gives queued work to idle processes, in the order added, until `most` are at work. Throws Error when no process can be started.
     void start(int most = std::numeric_limits<int>::max());
     /// Takes what the processes said; ends those that are beyond their time.
@@ -67,22 +70,23 @@ class CompilePool {
     std::vector<ChildProcess*> children() const;
 
   private:
+    using Work = std::pair<std::string, std::string>;  ///< keys of problem and configuration
     struct Process {
         std::unique_ptr<ChildProcess> child;
-        int answers_due = 0;  ///< to be skipped: of the requests before "compile"
-        std::string problem;  ///< that it was told
-        std::string config;   ///< that it compiles; empty: idle
+        int answers_due = 0;       ///< to be skipped: of the requests before "compile"
+        std::string problem;       ///< that it was told
+        std::optional<Work> work;  ///< that it compiles; none: idle
         std::chrono::steady_clock::time_point began;
     };
 
-    void give(Process& process, const std::string& config);
+    void give(Process& process, const Work& work);
     void collect(Process& process);
     void settle(Process& process, Result result);
 
     CompilePoolSettings settings_;
     std::string problem_;
-    std::deque<std::string> queue_;
-    std::map<std::string, Result> results_;
+    std::deque<Work> queue_;
+    std::map<Work, Result> results_;
     std::vector<Process> processes_;
 };
 

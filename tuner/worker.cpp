@@ -43,6 +43,7 @@ class Session {
         if (what == "open") return open(request);
         if (what == "open_compiler") return open_compiler(request);
         if (what == "problem") return set_problem(request);
+        if (what == "place") return place();
         if (what == "compile") return compile(request);
         if (what == "evaluate") return evaluate(request);
         if (what == "ceilings") return ceilings();
@@ -95,6 +96,12 @@ class Session {
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
         return fmt::format(R"({{"seconds": {}, "reference_seconds": {}}})", json_number(seconds.count()),
                            json_number(bench_ ? bench_->reference_seconds() : 0));
+    }
+
+    std::string place() {
+        if (!bench_) throw Error("worker", "it has no problem on a device", "send \"open\" and \"problem\" first");
+        bench_->place();
+        return "{}";
     }
 
     /// A candidate that allocates without end is told that there is no more, rather than that the system ends whatever it likes. Stacks are laid

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "generator/error.hpp"
 #include "runtime/processors.hpp"
@@ -67,9 +68,12 @@ void WorkerEvaluator::start_worker() {
     worker_ = std::make_unique<ChildProcess>(settings_.command, temporary_.environment());
     const std::string device = fmt::format("{}:{}", to_string(settings_.device.limits.target), settings_.device.index);
     // On the CPU a worker measures what this process would run: on the same processors, with as many threads.
-    const std::string team = on_cpu() ? fmt::format(R"(, "processors": {}, "threads": {})", json_string(processor_list(processors().numbers)),
-                                                    settings_.device.limits.multiprocessors)
-                                      : "";
+    std::string team;
+    if (on_cpu())
+        team = fmt::format(R"(, "processors": {}, "threads": {})", json_string(processor_list(processors().numbers)),
+                           settings_.device.limits.multiprocessors);
+    else if (settings_.host_threads > 0)
+        team = fmt::format(R"(, "threads": {})", settings_.host_threads);
     worker_->send(fmt::format(R"({{"do": "open", "device": {}, "cache": {}{}}})", json_string(device), json_string(settings_.cache.string()), team));
     setup_answers_due_ = 1;
 }
@@ -80,6 +84,7 @@ void WorkerEvaluator::set_up() {
     worker_->send(fmt::format(R"({{"do": "problem", "problem": {}, "seed": "{}", "energy_seconds": {}}})", json_string(problem_), seed_,
                               json_number(energy_seconds(true))));
     ++setup_answers_due_;
+    placed_ = false;
 }
 
 void WorkerEvaluator::begin(const Problem& problem, std::uint64_t seed, double most_seconds) {
@@ -144,6 +149,10 @@ void WorkerEvaluator::require(Wait wait, const std::string& answer, const std::s
 
 bool WorkerEvaluator::await_setup(const std::function<bool()>& stop) {
     if (!worker_) set_up();
+    if (!std::exchange(placed_, true)) {
+        worker_->send(R"({"do": "place"})");
+        ++setup_answers_due_;
+    }
     const auto begin = Clock::now();
     const Adding waiting(waiting_.setup);
     double reference = 0;

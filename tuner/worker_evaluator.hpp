@@ -23,6 +23,7 @@ struct WorkerSettings {
     Device device;
     std::filesystem::path cache;                                       ///< folder of the disk cache
     std::vector<std::string> command = CompilePoolSettings{}.command;  ///< that starts a worker
+    int host_threads = 0;       ///< in which the worker of a GPU makes data and expected answers; 0: as many as the system gives
     int compile_processes = 0;  ///< 0: all hardware threads for the CPU, all but one for a GPU, whose worker needs one
     SamplingRule sampling;
     bool meter_finalists = false;  ///< the energy of finalists, also where the objective does not need it; the device must have a meter
@@ -49,6 +50,7 @@ class WorkerEvaluator : public Evaluator {
     ~WorkerEvaluator() override;
 
     void set_objective(const Objective& objective) override { objective_ = objective; }
+    /// Returns at once: the worker makes the problem's data meanwhile, and leaves the device alone until the first `evaluate`.
     void begin(const Problem& problem, std::uint64_t seed, double most_seconds) override;
     void prepare(const Candidate& candidate) override;
     std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) override;
@@ -89,6 +91,7 @@ class WorkerEvaluator : public Evaluator {
     std::string problem_;
     std::uint64_t seed_ = 0;
     int setup_answers_due_ = 0;
+    bool placed_ = false;        ///< the worker was told to lay the problem's data out on the device
     bool measured_one_ = false;  ///< of this problem
     WaitingTime waiting_;
     double safe_step_ = 0;    ///< seconds, of the first candidate that was measured

@@ -295,4 +295,35 @@ std::vector<Record> Database::remove_from(const fs::path& folder, const Families
     return removed;
 }
 
+int Database::replace_in(const fs::path& folder, const Families& families, const std::vector<std::pair<Record, Record>>& replacements,
+                         std::chrono::milliseconds patience) {
+    std::map<std::string, const std::pair<Record, Record>*> of_subject;
+    Database checks(families);  // a record that no file could hold is refused before any file is touched
+    for (const auto& replacement : replacements) {
+        if (subject(replacement.first) != subject(replacement.second))
+            throw Error("database " + folder.string(),
+                        "a record of " + replacement.first.problem.key() + " was to be replaced by one of " + replacement.second.problem.key(),
+                        "this is a mistake in hone: report it");
+        checks.add(replacement.second);
+        of_subject[subject(replacement.first)] = &replacement;
+    }
+    int replaced = 0;
+    if (replacements.empty() || database_files(folder).empty()) return replaced;
+    const FolderLock lock(folder, patience);
+    std::vector<FileContents> changed;
+    for (const auto& path : database_files(folder)) {
+        DatabaseFile file = read_database_file(path, families);
+        const int before = replaced;
+        for (Record& record : file.records) {
+            const auto found = of_subject.find(subject(record));
+            if (found == of_subject.end() || to_json(record) != to_json(found->second->first)) continue;
+            record = found->second->second;
+            ++replaced;
+        }
+        if (replaced != before) changed.push_back({path, database_file_text(file.device, file.records)});
+    }
+    replace_files(changed);
+    return replaced;
+}
+
 }  // namespace hone

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "generator/families.hpp"
@@ -115,6 +116,12 @@ class Database {
     static std::vector<Record> remove_from(const std::filesystem::path& folder, const Families& families,
                                            const std::function<bool(const Record&)>& chosen,
                                            std::chrono::milliseconds patience = std::chrono::seconds(60));
+
+    /// Puts each `second` in place of the record that is its `first` in the folder's files, and leaves alone what is no longer as `first` says: it
+    /// was replaced by somebody else meanwhile. For measurements of the same result that say more than those before, whichever was `better`. Under
+    /// the folder's lock, all files or none. Returns how many were replaced. Throws Error as `merge_into` does, and for a pair about two subjects.
+    static int replace_in(const std::filesystem::path& folder, const Families& families, const std::vector<std::pair<Record, Record>>& replacements,
+                          std::chrono::milliseconds patience = std::chrono::seconds(60));
 
   private:
     // Records with one per subject and folder, found by a key.

@@ -167,7 +167,8 @@ bool stands_before(const Record& a, const Record& b);
 /// intervals on a
 ///    logarithmic grid of 1 %, so that a noisy measurement does not beat a precise one. (Overlap of intervals would not be transitive: then a merge's
 ///    result would depend on its order.)
-/// 5. a tie keeps the older, so that files change little; equal dates are decided by median, configuration and the remaining contents.
+/// 5. of a tie the one that says the device's clocks, so that what `hone verify --update` completed stays;
+/// 6. then the older, so that files change little; equal dates are decided by median, configuration and the remaining contents.
 bool better(const Record& a, const Record& b);
 
 }  // namespace hone

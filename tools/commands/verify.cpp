@@ -1,38 +1,46 @@
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <set>
+#include <utility>
 
-#include "runtime/processors.hpp"
-#include "runtime/sha256.hpp"
 #include "tools/command.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
-#include "tools/interrupt.hpp"
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
-#include "tools/record_check.hpp"
 #include "tools/record_list.hpp"
+#include "tools/record_refresh.hpp"
 #include "tools/record_table.hpp"
+#include "tools/record_verifier.hpp"
 #include "tools/target.hpp"
-#include "tuner/system_load.hpp"
-#include "tuner/worker_evaluator.hpp"
 
 namespace hone::tools {
 namespace verify {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t usual_sample = 5;
 
 struct Settings {
     std::vector<std::string> filter;
     std::string device = "best";
     std::string database;
     std::string tolerance = "5%";
-    std::int64_t sample = 5;
+    std::string budget;
+    std::int64_t sample = 0;  // 0: not given
     std::int64_t seed = 1;
     bool all = false;
+    bool update = false;
     bool json = false;
 };
 
 // Of this device model and of families that can be measured. A step shared by two devices is none of one device.
 std::vector<Record> candidates(const Settings& settings, const Device& device, Console& console) {
-    const Database database = read_database(settings.database, "", known_families(), console);
+    const fs::path own = database_folder(settings.database);
+    if (settings.update && !fs::is_directory(own)) throw Error("verify --update", own.string() + " is no folder", "name one with --db DIR");
+    const Database database =
+        settings.update ? Database::load(own, known_families()) : read_database(settings.database, "", known_families(), console);
     const ProblemFilter filter(settings.filter, known_families());
     const std::string key = device_key(device.fingerprint);
     std::vector<Record> records;
@@ -51,69 +59,28 @@ std::vector<Record> candidates(const Settings& settings, const Device& device, C
     return records;
 }
 
-class Verifier {
+// Stores what was measured every few seconds, so that a run that is stopped or killed loses little.
+class Updates {
   public:
-    Verifier(Device device, double tolerance, Console& console)
-        : device_(std::move(device)), tolerance_(tolerance), console_(console), cache_(DiskCache::default_folder()) {
-        open_compiler({device_.limits, device_.fingerprint.architecture, device_.fingerprint.name}, cache_);
-        evaluator_.emplace(WorkerSettings{.device = device_, .cache = cache_.folder(), .command = worker_words()});
-    }
+    explicit Updates(fs::path folder) : folder_(std::move(folder)) {}
 
-    std::vector<RecordCheck> run(const std::vector<Record>& records) {
-        std::vector<RecordCheck> checks;
-        for (const Record& record : records) {
-            if (guard_.requested()) break;
-            console_.message("{}/{} {}\n", checks.size() + 1, records.size(), short_key(record.problem, known_families()));
-            if (auto check = measured_again(record)) checks.push_back(std::move(*check));
-        }
-        return checks;
+    void add(const RecordCheck& check) {
+        constexpr auto between = std::chrono::seconds(10);
+        if (check.update) pending_.emplace_back(check.record, *check.update);
+        if (Clock::now() - stored_at_ > between) store();
     }
-
-    bool interrupted() const { return guard_.requested(); }
+    void store() {
+        stored_ += Database::replace_in(folder_, known_families(), std::exchange(pending_, {}));
+        stored_at_ = Clock::now();
+    }
+    int stored() const { return stored_; }
 
   private:
-    // Nothing: Ctrl-C came.
-    std::optional<RecordCheck> measured_again(const Record& record) {
-        RecordCheck check{record};
-        try {
-            const Family& family = known_families().of(record.problem);
-            const SearchSpace space = family.space(record.problem, device_.limits);
-            const Config config = space.completed(record.config);
-            if (const auto rejection = space.check(config)) {
-                check.verdict = Verdict::impossible;
-                check.found = rejection->constraint + ": " + rejection->reason;
-                check.remedy = "tune again: look-ups pass over this record";
-                return check;
-            }
-            const LoadReading before = load_.read();
-            const auto outcome = outcome_of(record.problem, {.index = space.index_of(config), .config = config});
-            if (!outcome) return std::nullopt;
-            const Surroundings now{device_.fingerprint, HONE_VERSION, sha256(family.kernel(record.problem, config, device_.limits).text),
-                                   SystemLoad::busy(before, load_.read(), processors().usable)};
-            return judged(record, *outcome, now, tolerance_);
-        } catch (const Error& error) {
-            check.found = error.what();
-            return check;
-        }
-    }
-
-    std::optional<Outcome> outcome_of(const Problem& problem, const Candidate& candidate) {
-        constexpr std::uint64_t seed = 1;
-        constexpr double most_seconds = 30;
-        evaluator_->begin(problem, seed, most_seconds);
-        evaluator_->prepare(candidate);
-        auto outcome = evaluator_->evaluate(candidate, 0, [this] { return guard_.requested(); });
-        evaluator_->abandon();
-        return outcome;
-    }
-
-    InterruptGuard guard_;  // first, so that it outlives the workers
-    Device device_;
-    double tolerance_;
-    Console& console_;
-    DiskCache cache_;
-    SystemLoad load_;
-    std::optional<WorkerEvaluator> evaluator_;
+    using Clock = std::chrono::steady_clock;
+    fs::path folder_;
+    std::vector<std::pair<Record, Record>> pending_;
+    Clock::time_point stored_at_ = Clock::now();
+    int stored_ = 0;
 };
 
 Json json_of(const RecordCheck& check) {
@@ -123,8 +90,9 @@ Json json_of(const RecordCheck& check) {
             {"median", check.step->median}, {"low", check.step->low}, {"high", check.step->high}, {"samples", check.step->samples}};
         document["ratio"] = check.ratio;
     }
-    for (const auto& [name, text] : {std::pair{"found", check.found}, {"differs", check.differs}, {"remedy", check.remedy}})
+    for (const auto& [name, text] : {std::pair{"found", check.found}, {"differs", check.differs}, {"remedy", check.remedy}, {"kept", check.kept}})
         if (!text.empty()) document[name] = text;
+    document["updated"] = check.update.has_value();
     return document;
 }
 
@@ -139,40 +107,84 @@ void print_check(const RecordCheck& check, Console& console) {
     if (check.step)
         figures += fmt::format(", now {} ±{:.1f} %, {:.2f} times as long", duration(check.step->median), 100 * uncertainty(*check.step), check.ratio);
     console.print("  {}\n", fitted(short_key(check.record.problem, known_families()), width));
-    for (const auto& [name, text] : {std::pair{"", figures}, {"found: ", check.found}, {"differs: ", check.differs}, {"to do: ", check.remedy}})
+    for (const auto& [name, text] : {std::pair{"", figures},
+                                     {"found: ", check.found},
+                                     {"differs: ", check.differs},
+                                     {"to do: ", check.remedy},
+                                     {"kept as it was: ", check.kept}})
         if (!text.empty()) console.print("{}", fitted(fmt::format("            {}{}\n", name, text), width));
+}
+
+std::size_t drifted(const std::vector<RecordCheck>& checks) {
+    return static_cast<std::size_t>(std::count_if(checks.begin(), checks.end(), [](const RecordCheck& check) { return is_drift(check.verdict); }));
 }
 
 void print_text(const std::vector<RecordCheck>& checks, std::size_t all, Console& console) {
     for (const RecordCheck& check : checks) print_check(check, console);
-    const auto drifted = std::count_if(checks.begin(), checks.end(), [](const RecordCheck& check) { return is_drift(check.verdict); });
-    console.print("\n{} of {} results measured again, {} do not hold{}\n", checks.size(), all, drifted,
+    console.print("\n{} of {} results measured again, {} do not hold{}\n", checks.size(), all, drifted(checks),
                   checks.size() < all ? "; --all measures all of them" : "");
+}
+
+// Of many, those that deserve a look.
+void print_update(const std::vector<RecordCheck>& checks, std::size_t chosen, int stored, const std::string& folder, Console& console) {
+    std::vector<double> ratios;
+    for (const RecordCheck& check : checks) {
+        if (!check.update) print_check(check, console);
+        if (check.update) ratios.push_back(check.ratio);
+    }
+    console.print("{}{} of {} results measured again: {} brought up to date in {}, {} kept as they were, {} of them do not hold\n",
+                  ratios.size() < checks.size() ? "\n" : "", checks.size(), chosen, stored, folder, checks.size() - ratios.size(), drifted(checks));
+    if (!ratios.empty()) {
+        std::sort(ratios.begin(), ratios.end());
+        console.print("a step takes {:.3f} times as long as recorded (median; from {:.3f} to {:.3f})\n", ratios[ratios.size() / 2], ratios.front(),
+                      ratios.back());
+    }
+    if (checks.size() < chosen) console.print("{} are left: the same command goes on with them\n", chosen - checks.size());
+}
+
+// What is measured, of the records of this device.
+std::vector<Record> chosen_of(const Settings& settings, std::vector<Record> all, const RecordVerifier& verifier) {
+    if (settings.update && !settings.all)
+        std::erase_if(all, [&](const Record& record) {
+            const std::string hash = verifier.source_hash(record);
+            return !hash.empty() && worth_measuring(record, hash).empty();
+        });
+    const bool whole = settings.all || (settings.update && settings.sample == 0);
+    const std::size_t count = whole ? all.size() : settings.sample > 0 ? static_cast<std::size_t>(settings.sample) : usual_sample;
+    return sample_of(std::move(all), count, static_cast<std::uint64_t>(settings.seed));
+}
+
+Json document_of(const Device& device, std::size_t results, double tolerance, const std::vector<RecordCheck>& checks) {
+    Json list = Json::array();
+    for (const RecordCheck& check : checks) list.push_back(json_of(check));
+    return {{"device", device.fingerprint.name}, {"results", results}, {"tolerance", tolerance}, {"checks", std::move(list)}};
 }
 
 Exit verify(const Settings& settings, Console& console) {
     const double tolerance = parse_percent("--tolerance", settings.tolerance);
-    if (settings.all && settings.sample != Settings{}.sample) throw Error("verify", "--all and --sample are given", "choose one");
+    const double seconds = settings.budget.empty() ? 0 : parse_duration(settings.budget);
+    if (settings.all && settings.sample > 0) throw Error("verify", "--all and --sample are given", "choose one");
     const Device device = find_device(settings.device);
     const std::vector<Record> all = candidates(settings, device, console);
     if (all.empty()) {
-        if (settings.json)
-            print(console, Json{{"device", device.fingerprint.name}, {"results", 0}, {"tolerance", tolerance}, {"checks", Json::array()}});
+        if (settings.json) print(console, document_of(device, 0, tolerance, {}));
         return Exit::nothing;
     }
-    const std::size_t count = settings.all ? all.size() : static_cast<std::size_t>(settings.sample);
-    Verifier verifier(device, tolerance, console);
-    const std::vector<RecordCheck> checks = verifier.run(sample_of(all, count, static_cast<std::uint64_t>(settings.seed)));
-    if (settings.json) {
-        Json list = Json::array();
-        for (const RecordCheck& check : checks) list.push_back(json_of(check));
-        print(console, Json{{"device", device.fingerprint.name}, {"results", all.size()}, {"tolerance", tolerance}, {"checks", std::move(list)}});
-    } else {
+    RecordVerifier verifier(device, {tolerance, settings.update, seconds}, console);
+    const std::vector<Record> chosen = chosen_of(settings, all, verifier);
+    Updates updates(database_folder(settings.database));
+    const std::vector<RecordCheck> checks = verifier.run(chosen, [&](const RecordCheck& check) {
+        if (settings.update) updates.add(check);
+    });
+    if (settings.update) updates.store();
+    if (settings.json)
+        print(console, document_of(device, all.size(), tolerance, checks));
+    else if (settings.update)
+        print_update(checks, chosen.size(), updates.stored(), database_folder(settings.database).string(), console);
+    else
         print_text(checks, all.size(), console);
-    }
     if (verifier.interrupted()) return Exit::interrupted;
-    const bool drift = std::any_of(checks.begin(), checks.end(), [](const RecordCheck& check) { return is_drift(check.verdict); });
-    return drift ? Exit::nothing : Exit::ok;
+    return drifted(checks) > 0 ? Exit::nothing : Exit::ok;
 }
 
 Action declare(Options& options) {
@@ -182,6 +194,9 @@ Action declare(Options& options) {
     declare_database(options, settings->database);
     options.number("sample", settings->sample, "N", "so many of the results, from every family in turn; default 5", 1);
     options.flag("all", settings->all, "all of them, as before a release");
+    options.flag("update", settings->update,
+                 "bring the results up to date: all that lack what a measurement tells, or whose kernel is another today");
+    options.text("budget", settings->budget, "TIME", "end after it, as by Ctrl-C, and keep what was measured: 30s, 9m; default none");
     options.text("tolerance", settings->tolerance, "PERCENT", "how much longer a step may take than its record says; default 5%");
     options.number("seed", settings->seed, "N", "of the sample; default 1");
     options.flag("json", settings->json, "print one JSON document");
@@ -196,15 +211,20 @@ Command verify_command() {
         "measures tuned results again: do they still hold on this machine?",
         "[FAMILY] [key=value...] [options]",
         "Compiles, verifies and times the winners of this device again, each as 'hone tune' does, and sets the times beside the records'. A result "
-        "is "
-        "called slower when its step takes longer by more than --tolerance and the two 95 % intervals do not overlap; then driver, compiler, hone's "
-        "version "
-        "and the kernel itself are compared with those of the record, the load of the machine is looked at, and the line says what to do. Nothing is "
-        "written to the database.\n\n"
+        "is called slower when its step takes longer by more than --tolerance and the two 95 % intervals do not overlap; then driver, compiler, "
+        "hone's version and the kernel itself are compared with those of the record, the load of the machine is looked at, and the line says what to "
+        "do.\n\n"
+        "Nothing is written to the database without --update. With it, winners are measured in full, each with the safe configuration of its problem "
+        "beside, and records that hold take what was found: time, clocks, temperature, part of the ceiling, largest difference, driver, compiler, "
+        "the "
+        "kernel's hash. How they were found stays as it is. A record keeps its place when it does not hold, when the new time is less sure, and when "
+        "the machine was busy; the list says which. Kernels compile in parallel first, results are stored every few seconds, and the same command "
+        "goes on after an interruption.\n\n"
         "Exit code 1 when a result does not hold, or there is none of this device.",
         {{"verify --device cpu", "five results of the processor"},
          {"verify dg_volume order=3 --device cpu --db DIR --all", "all of some problems"},
-         {"verify --device cpu --sample 2 --json", "for a script"}},
+         {"verify --device cpu --sample 2 --json", "for a script"},
+         {"verify --update --device cuda --db tuning_db/records", "complete the records of this GPU that ship with hone"}},
         verify::declare};
 }
 
