@@ -12,7 +12,6 @@
 #include "runtime/run_folder.hpp"
 #include "runtime/sha256.hpp"
 #include "tools/format.hpp"
-#include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_refresh.hpp"
 #include "tools/target.hpp"
@@ -44,7 +43,7 @@ std::size_t lanes_for(const Device& device) {
 }  // namespace
 
 RecordVerifier::RecordVerifier(Device device, VerifierSettings settings, Console& console)
-    : device_(std::move(device)), settings_(settings), console_(console), cache_(DiskCache::default_folder()), began_(now()) {
+    : device_(std::move(device)), settings_(std::move(settings)), console_(console), cache_(DiskCache::default_folder()), began_(now()) {
     open_compiler({device_.limits, device_.fingerprint.architecture, device_.fingerprint.name}, cache_);
 }
 
@@ -85,7 +84,7 @@ std::optional<RecordVerifier::Job> RecordVerifier::job_of(const Record& record, 
 }
 
 WorkerSettings RecordVerifier::worker(std::size_t lanes, bool energy) const {
-    WorkerSettings worker{.device = device_, .cache = cache_.folder(), .command = worker_words(), .meter_finalists = energy};
+    WorkerSettings worker{.device = device_, .cache = cache_.folder(), .command = settings_.command, .meter_finalists = energy};
     if (lanes > 1) {
         // The thread that measures and this one have processors of their own.
         constexpr int spared = 2;
@@ -117,7 +116,7 @@ void RecordVerifier::measure_ceilings() {
 
 void RecordVerifier::compile(const std::vector<Job>& jobs) {
     const RunFolder temporary;  // of compilers that are killed
-    CompilePool pool({.command = worker_words(),
+    CompilePool pool({.command = settings_.command,
                       .architecture = device_.fingerprint.architecture,
                       .limits = device_.limits,
                       .cache = cache_.folder(),
@@ -156,12 +155,13 @@ std::optional<RecordCheck> RecordVerifier::measured_again(WorkerEvaluator& evalu
     }
     std::optional<RecordCheck> best;
     for (int times = 0; times < (settings_.update ? most_times : 1); ++times) {
-        const LoadReading before = load_.read();
+        const LoadReading before = settings_.load.read();
         const auto outcome = evaluator.evaluate(job.winner, 0, stop);
         if (!outcome) return std::nullopt;
         sitting.winner = *outcome;
         if (!also_safe) sitting.safe = *outcome;
-        sitting.now.busy = SystemLoad::busy(before, load_.read(), processors().usable);
+        // A GPU's steps are timed on the GPU, and making the next problems' data keeps the processors busy: there the interval alone judges.
+        if (device_.limits.target == Target::cpu) sitting.now.busy = SystemLoad::busy(before, settings_.load.read(), processors().usable);
         RecordCheck check = judged(job.record, *outcome, sitting.now, settings_.tolerance);
         if (settings_.update) refresh(check, sitting);
         const bool decided = check.update || !outcome->measured() || !settings_.update;
@@ -224,7 +224,7 @@ std::vector<RecordCheck> RecordVerifier::run(const std::vector<Record>& records,
     std::vector<Job> all = ordinary;
     all.insert(all.end(), metered.begin(), metered.end());
     if (!stopped()) compile(all);
-    const std::size_t lanes = lanes_for(device_);
+    const std::size_t lanes = settings_.lanes > 0 ? settings_.lanes : lanes_for(device_);
     auto left = measure(ordinary, lanes, false);
     // Side by side they may have lacked memory.
     std::vector<Job> again;

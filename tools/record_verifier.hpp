@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/family.hpp"
@@ -14,6 +15,7 @@
 #include "runtime/disk_cache.hpp"
 #include "tools/console.hpp"
 #include "tools/interrupt.hpp"
+#include "tools/known_families.hpp"
 #include "tools/record_check.hpp"
 #include "tuner/system_load.hpp"
 #include "tuner/worker_evaluator.hpp"
@@ -25,7 +27,10 @@ struct VerifierSettings {
     /// Also measure what a record is completed with: the safe configuration in the same sitting, the ceilings, a full sampling period, energy where
     /// the record has it; and twice again what came out slower, unsure or beside other work. See refresh (tools/record_refresh.hpp).
     bool update = false;
-    double seconds = 0;  ///< after which it ends as if by Ctrl-C, so that what was measured is kept; 0: no bound
+    double seconds = 0;     ///< after which it ends as if by Ctrl-C, so that what was measured is kept; 0: no bound
+    std::size_t lanes = 0;  ///< problems whose data are made or measured at a time; 0: as many as suit the device
+    SystemLoad load;
+    std::vector<std::string> command = worker_words();  ///< that starts a worker
 };
 
 /// Measures records of a device again.
@@ -72,7 +77,6 @@ class RecordVerifier {
     VerifierSettings settings_;
     Console& console_;
     DiskCache cache_;
-    SystemLoad load_;
     Ceilings ceilings_;
     double began_;
     double shown_ = 0;

@@ -186,6 +186,32 @@ TEST(Database, RemovesWhatIsChosenAndKeepsTheFileAsItWas) {
     EXPECT_TRUE(Database::remove_from(folder.path() / "absent", two_families(), large).empty());
 }
 
+TEST(Database, ReplacesWhatIsAsItWasReadAndNothingElse) {
+    const test::TemporaryFolder folder;
+    Database database(two_families());
+    const std::vector<Record> old{make_record("volume order=5 elements=1000", "unroll=2", 1e-3),
+                                  make_record("volume order=5 elements=2000", "unroll=2", 1e-3),
+                                  make_record("volume order=5 elements=3000", "unroll=2", 1e-3)};
+    for (const Record& record : old) database.add(record);
+    database.merge_into(folder.path());
+    std::vector<Record> slower = old;
+    for (Record& record : slower) record.step = {2e-3, 2e-3, 2e-3, 2e-3, 40};
+    Database meanwhile(two_families());
+    meanwhile.add(make_record("volume order=5 elements=2000", "unroll=3", 0.5e-3));
+    meanwhile.merge_into(folder.path());
+    EXPECT_EQ(Database::replace_in(folder.path(), two_families(), {{old[0], slower[0]}, {old[1], slower[1]}}), 1);
+    const std::vector<Record> now = Database::load(folder.path(), two_families()).records();
+    ASSERT_EQ(now.size(), 3U);
+    EXPECT_EQ(now[0].step.median, 2e-3) << "though it is no better";
+    EXPECT_EQ(now[1].config.key(), "unroll=3") << "somebody else was there before";
+    EXPECT_EQ(now[2].step.median, 1e-3);
+    EXPECT_THROW(Database::replace_in(folder.path(), two_families(), {{old[0], old[1]}}), Error);
+    Record impossible = slower[2];
+    impossible.step.median = 0;
+    EXPECT_THROW(Database::replace_in(folder.path(), two_families(), {{old[2], impossible}}), Error);
+    EXPECT_EQ(Database::replace_in(folder.path() / "absent", two_families(), {{old[2], slower[2]}}), 0);
+}
+
 TEST(Database, KeepsTheBetterRecordOfASubject) {
     Database database(two_families());
     database.add(make_record("volume order=5 elements=1000", "unroll=2", 2e-3));

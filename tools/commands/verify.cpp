@@ -170,8 +170,10 @@ Exit verify(const Settings& settings, Console& console) {
         if (settings.json) print(console, document_of(device, 0, tolerance, {}));
         return Exit::nothing;
     }
-    RecordVerifier verifier(device, {tolerance, settings.update, seconds}, console);
+    RecordVerifier verifier(device, {.tolerance = tolerance, .update = settings.update, .seconds = seconds}, console);
     const std::vector<Record> chosen = chosen_of(settings, all, verifier);
+    if (settings.update && chosen.empty())
+        console.message("hone: all {} results of this device are up to date; --all measures them again\n", all.size());
     Updates updates(database_folder(settings.database));
     const std::vector<RecordCheck> checks = verifier.run(chosen, [&](const RecordCheck& check) {
         if (settings.update) updates.add(check);
