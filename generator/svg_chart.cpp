@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <sstream>
 
 #include "generator/error.hpp"
 #include "generator/text.hpp"
@@ -15,12 +17,17 @@ namespace {
 
 // Colours that stay apart for people who see few: Okabe and Ito, Color Universal Design, 2008.
 constexpr std::array<const char*, 7> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
-constexpr double width = 960;
+constexpr double width = 960;  // at least
 constexpr double left = 90;
 constexpr double top = 50;
 constexpr double plot_width = 620;
 constexpr double plot_height = 420;
 constexpr double legend_line = 18;
+
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream words(text);
+    return {std::istream_iterator<std::string>(words), {}};
+}
 
 // XML allows few of them, and terminals obey them.
 bool is_control(char c) {
@@ -160,23 +167,50 @@ class Drawing {
             for (std::size_t i = 0; i < chart_.series.size(); ++i)
                 if (chart_.series[i].faint == faint) draw(i);
         legend();
-        return document(width, std::max(top + plot_height + 70, top + 20 + legend_line * static_cast<double>(chart_.series.size())), text_);
+        const double high = top + plot_height + 70 + (slanted() ? slant_height : 0);
+        return document(wide(), std::max(high, top + 20 + legend_line * static_cast<double>(chart_.series.size())), text_);
     }
 
   private:
+    // As wide as the title and the longest name in the legend need, with letters as wide as most are.
+    double wide() const {
+        constexpr double title_letter = 8.5;
+        double longest = 0;
+        for (const auto& series : chart_.series) longest = std::max(longest, static_cast<double>(text::display_width(legend_text(series))));
+        return std::max({width, left + plot_width + 48 + 6.8 * longest, left + 20 + title_letter * text::display_width(chart_.title)});
+    }
+    static std::string legend_text(const SvgChart::Series& series) {
+        constexpr int longest = 60;
+        return text::cut(series.name, longest);
+    }
+
+    // Whether names on the x axis would run into each other.
+    bool slanted() const {
+        constexpr double letter = 7;
+        const double room = plot_width / static_cast<double>(std::max<std::size_t>(1, chart_.x_names.size()));
+        return std::any_of(chart_.x_names.begin(), chart_.x_names.end(),
+                           [&](const std::string& name) { return letter * text::display_width(name) > room; });
+    }
+    static constexpr double slant_height = 90;
+    static std::string slanted_label(double x, double y, const std::string& name) {
+        constexpr int longest = 34;
+        return fmt::format("<text transform=\"translate({:.1f} {:.1f}) rotate(-25)\" text-anchor=\"end\" font-size=\"12\">{}</text>\n", x + 4, y,
+                           escaped(text::cut(name, longest)));
+    }
+
     const char* colour_of(std::size_t series) const { return chart_.series[series].faint ? "#999999" : colours.at(series % colours.size()); }
 
     void axes() {
-        std::vector<Tick> ticks = x_.ticks();
+        std::vector<Tick> ticks = chart_.x_names.empty() && chart_.x_ticks.empty() ? x_.ticks() : std::vector<Tick>();
+        for (const double value : chart_.x_ticks) ticks.push_back({value, fmt::format("{:.6g}", value)});
         if (!chart_.x_names.empty()) {
-            ticks.clear();
             for (std::size_t i = 0; i < chart_.x_names.size(); ++i) ticks.push_back({static_cast<double>(i), chart_.x_names[i]});
         }
         for (const Tick& tick : ticks) {
             const double at = x_.pixel(tick.value);
             if (at < left - 0.5 || at > left + plot_width + 0.5) continue;
             text_ += line(at, top, at, top + plot_height, grid_colour);
-            text_ += label(at, top + plot_height + 20, tick.text, {});
+            text_ += slanted() ? slanted_label(at, top + plot_height + 20, tick.text) : label(at, top + plot_height + 20, tick.text, {});
         }
         for (const Tick& tick : y_.ticks()) {
             const double at = y_.pixel(tick.value);
@@ -186,7 +220,7 @@ class Drawing {
         }
         text_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#444444\"/>\n", left, top, plot_width,
                              plot_height);
-        text_ += label(left + plot_width / 2, top + plot_height + 46, chart_.x_label, {});
+        text_ += label(left + plot_width / 2, top + plot_height + 46 + (slanted() ? slant_height : 0), chart_.x_label, {});
         text_ += fmt::format("<text transform=\"translate(24 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n", top + plot_height / 2,
                              escaped(chart_.y_label));
     }
@@ -217,14 +251,15 @@ class Drawing {
     }
 
     void legend() {
-        constexpr int longest = 34;
         const double x = left + plot_width + 20;
+        double y = top + 10 - legend_line;
         for (std::size_t i = 0; i < chart_.series.size(); ++i) {
-            const double y = top + 10 + legend_line * static_cast<double>(i);
+            if (chart_.series[i].name.empty()) continue;
+            y += legend_line;
             if (chart_.series[i].line)
                 text_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"3\" fill=\"{}\"/>\n", x, y - 6, colour_of(i));
             if (chart_.series[i].marks) text_ += mark(i, x + 6, y - 4.5, "");
-            text_ += label(x + 18, y, text::cut(chart_.series[i].name, longest), {"start", 12});
+            text_ += label(x + 18, y, legend_text(chart_.series[i]), {"start", 12});
         }
     }
 
@@ -263,6 +298,25 @@ std::vector<double> round_ticks(double low, double high, int count) {
     std::vector<double> ticks;
     for (double n = std::ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; ++n) ticks.push_back(n * step + 0.0);  // a zero without a sign
     return ticks;
+}
+
+void tell_apart(SvgChart& chart) {
+    std::vector<std::vector<std::string>> names;
+    for (const auto& series : chart.series)
+        if (!series.faint) names.push_back(words_of(series.name));
+    if (names.empty()) return;
+    std::vector<std::string> common;
+    for (const std::string& word : names.front())
+        if (std::all_of(names.begin(), names.end(), [&](const auto& name) { return std::count(name.begin(), name.end(), word) == 1; }))
+            common.push_back(word);
+    if (common.empty()) return;
+    for (auto& series : chart.series) {
+        if (series.faint) continue;
+        std::vector<std::string> own = words_of(series.name);
+        std::erase_if(own, [&](const std::string& word) { return std::find(common.begin(), common.end(), word) != common.end(); });
+        series.name = fmt::format("{}", fmt::join(own, " "));
+    }
+    chart.title += fmt::format("{}{}", chart.title.empty() ? "" : ": ", fmt::join(common, " "));
 }
 
 std::string svg(const SvgChart& chart) {

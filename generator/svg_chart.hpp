@@ -13,7 +13,7 @@ struct SvgChart {
         std::string note = {};  ///< shown where a pointer rests on it
     };
     struct Series {
-        std::string name;
+        std::string name;           ///< in the legend; empty: it needs none
         std::vector<Point> points;  ///< those that an axis cannot show (not finite, not positive on a logarithmic one) are left out
         bool line = false;          ///< connected in their order
         bool marks = true;
@@ -25,10 +25,15 @@ struct SvgChart {
     bool logarithmic_x = false;
     bool logarithmic_y = false;
     bool y_from_zero = false;
-    std::vector<std::string> x_names;  ///< of 0, 1, 2, ... on the x axis, in place of numbers
+    std::vector<std::string> x_names;  ///< of 0, 1, 2, ... on the x axis, in place of numbers; long ones are slanted
+    std::vector<double> x_ticks;       ///< values of the x axis that are named; none: round numbers
     std::vector<Series> series;
     bool may_be_empty = false;  ///< without a point that can be shown the frame alone is drawn
 };
+
+/// Takes the words that the names of all series have in common, but the faint ones, out of these and puts them behind the title: what is left tells
+/// them apart, and fits a legend. A lone series needs no name then.
+void tell_apart(SvgChart& chart);
 
 /// One SVG document. Text is escaped, whatever it holds. Throws Error when no point can be shown, unless the chart may be empty.
 std::string svg(const SvgChart& chart);

@@ -73,7 +73,10 @@ std::string gnuplot_script(const SvgChart& chart, const std::filesystem::path& p
     std::string ticks;
     for (std::size_t i = 0; i < chart.x_names.size(); ++i)
         ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", gnuplot_string(chart.x_names[i]), i);
-    if (!ticks.empty()) script += "set xtics (" + ticks + ")\n";
+    constexpr std::size_t short_name = 8;
+    const bool slanted = std::any_of(chart.x_names.begin(), chart.x_names.end(), [](const std::string& name) { return name.size() > short_name; });
+    if (!ticks.empty()) script += fmt::format("set xtics {}({})\n", slanted ? "rotate by 25 right " : "", ticks);
+    if (!chart.x_ticks.empty()) script += fmt::format("set xtics ({})\n", fmt::join(chart.x_ticks, ", "));
     std::string curves;
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
         const auto& series = chart.series[i];
@@ -124,7 +127,8 @@ std::string chart_text(const SvgChart& chart, int columns) {
     text += fmt::format("{:>{}}  {}{:>{}}\n", "", margin, left, right, std::max(1, width - display_width(left)));
     text += cut(chart.x_label, columns) + "\n";
     for (std::size_t i = 0; i < chart.series.size(); ++i)
-        text += cut(fmt::format("  {}  {}", chart.series[i].faint ? '.' : letter_of(i), chart.series[i].name), columns) + "\n";
+        if (!chart.series[i].name.empty())
+            text += cut(fmt::format("  {}  {}", chart.series[i].faint ? '.' : letter_of(i), chart.series[i].name), columns) + "\n";
     // No line ends with spaces.
     std::string trimmed;
     for (std::size_t begin = 0; begin < text.size();) {

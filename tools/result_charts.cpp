@@ -72,7 +72,9 @@ std::string others(const Record& record, const std::string& parameter) {
     const auto& sizes = record.problem.extents();
     for (const Assignment& assignment : record.problem.parameters())
         if (assignment.name != parameter && std::find(sizes.begin(), sizes.end(), assignment.name) == sizes.end())
-            text += " " + to_string(assignment.value);
+            text += std::holds_alternative<std::int64_t>(parse_value(to_string(assignment.value)))
+                        ? fmt::format(" {}={}", assignment.name, to_string(assignment.value))
+                        : " " + to_string(assignment.value);
     return text;
 }
 
@@ -114,12 +116,14 @@ SvgChart roofline_chart(const std::vector<Record>& records) {
 SvgChart rate_chart(const std::vector<Record>& records, const std::string& parameter) {
     std::map<std::string, SvgChart::Series> groups;
     std::set<std::string> units;
+    std::set<double> numbers;
     for (const Record& record : records) {
         const auto number = number_of(record, parameter);
         if (!number) continue;
         auto& series = groups[others(record, parameter)];
         series.points.push_back({*number, record.gigaupdates_per_second(), note_of(record)});
         units.insert(record.counts.unit);
+        numbers.insert(*number);
     }
     if (groups.empty()) {
         const std::vector<std::string> names = parameter_names(records);
@@ -144,6 +148,9 @@ SvgChart rate_chart(const std::vector<Record>& records, const std::string& param
     constexpr double wide = 20;
     chart.logarithmic_y = high > wide * low;
     chart.y_from_zero = true;
+    constexpr std::size_t most_named = 12;
+    if (numbers.size() <= most_named) chart.x_ticks.assign(numbers.begin(), numbers.end());
+    tell_apart(chart);
     return chart;
 }
 
@@ -200,6 +207,7 @@ SvgChart convergence_chart(const std::vector<JournalText>& journals) {
     }
     constexpr double wide = 5;
     chart.logarithmic_y = high > wide;
+    tell_apart(chart);
     return chart;
 }
 

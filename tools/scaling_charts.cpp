@@ -166,8 +166,7 @@ SvgChart greenup_chart(const std::vector<Record>& records) {
     std::map<std::string, Ways> problems;
     for (const Record& record : records) problems[short_key(record.problem, known_families())].take(record);
     std::erase_if(problems, [](const auto& entry) { return !entry.second.processor || (!entry.second.gpu && !entry.second.both); });
-    SvgChart chart{
-        .title = "gains over the processor alone", .x_label = "problem; a pointer on a point names it", .y_label = "times", .logarithmic_y = true};
+    SvgChart chart{.title = "gains over the processor alone", .x_label = "", .y_label = "times", .logarithmic_y = true};
     GainSeries gpu;
     GainSeries both;
     gpu.speed_up = {.name = "speed-up of the GPU alone", .points = {}};
@@ -176,7 +175,7 @@ SvgChart greenup_chart(const std::vector<Record>& records) {
     both.greenup = {.name = "greenup of both", .points = {}};
     for (const auto& [problem, ways] : problems) {
         const auto at = static_cast<double>(chart.x_names.size());
-        chart.x_names.push_back(fmt::format("{}", chart.x_names.size() + 1));
+        chart.x_names.push_back(problem);
         gpu.add(at, problem, ways.processor, ways.processor_watts, ways.gpu, ways.gpu_watts);
         both.add(at, problem, ways.processor, ways.processor_watts, ways.both, ways.both_watts);
     }

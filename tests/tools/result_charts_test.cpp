@@ -65,7 +65,25 @@ TEST(ResultCharts, RateHasALineForEachChoiceOfTheOtherParameters) {
         EXPECT_DOUBLE_EQ(series.points[0].y, 1);
         EXPECT_DOUBLE_EQ(series.points[2].y, 0.25);
     }
+    EXPECT_EQ(chart.x_ticks, (std::vector<double>{3, 4, 5}));
     EXPECT_THROW(rate_chart({volume(3, 1e-3)}, "equation"), Error);
+}
+
+TEST(ResultCharts, NamesSayWhatSetsSeriesApart) {
+    SvgChart chart{.title = "rate", .series = {{"volume f32 order=3"}, {"volume f64 order=3"}, {"ideal", {}, true, false, true}}};
+    tell_apart(chart);
+    EXPECT_EQ(chart.title, "rate: volume order=3");
+    EXPECT_EQ(chart.series[0].name, "f32");
+    EXPECT_EQ(chart.series[1].name, "f64");
+    EXPECT_EQ(chart.series[2].name, "ideal");
+    SvgChart alone{.title = "rate", .series = {{"volume f32"}}};
+    tell_apart(alone);
+    EXPECT_EQ(alone.title, "rate: volume f32");
+    EXPECT_EQ(alone.series[0].name, "");
+    SvgChart different{.series = {{"a"}, {"b"}}};
+    tell_apart(different);
+    EXPECT_EQ(different.title, "");
+    EXPECT_EQ(different.series[0].name, "a");
 }
 
 TEST(ResultCharts, CommandDrawsSearchesAndShippedResults) {
