@@ -191,10 +191,10 @@ class Drawing {
         return std::any_of(chart_.x_names.begin(), chart_.x_names.end(),
                            [&](const std::string& name) { return letter * text::display_width(name) > room; });
     }
-    static constexpr double slant_height = 90;
+    static constexpr double slant_height = 110;
     static std::string slanted_label(double x, double y, const std::string& name) {
-        constexpr int longest = 34;
-        return fmt::format("<text transform=\"translate({:.1f} {:.1f}) rotate(-25)\" text-anchor=\"end\" font-size=\"12\">{}</text>\n", x + 4, y,
+        constexpr int longest = 28;
+        return fmt::format("<text transform=\"translate({:.1f} {:.1f}) rotate(-45)\" text-anchor=\"end\" font-size=\"12\">{}</text>\n", x + 4, y,
                            escaped(text::cut(name, longest)));
     }
 

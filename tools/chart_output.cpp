@@ -75,7 +75,7 @@ std::string gnuplot_script(const SvgChart& chart, const std::filesystem::path& p
         ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", gnuplot_string(chart.x_names[i]), i);
     constexpr std::size_t short_name = 8;
     const bool slanted = std::any_of(chart.x_names.begin(), chart.x_names.end(), [](const std::string& name) { return name.size() > short_name; });
-    if (!ticks.empty()) script += fmt::format("set xtics {}({})\n", slanted ? "rotate by 25 right " : "", ticks);
+    if (!ticks.empty()) script += fmt::format("set xtics {}({})\n", slanted ? "rotate by 45 right " : "", ticks);
     if (!chart.x_ticks.empty()) script += fmt::format("set xtics ({})\n", fmt::join(chart.x_ticks, ", "));
     std::string curves;
     for (std::size_t i = 0; i < chart.series.size(); ++i) {

@@ -27,6 +27,15 @@ std::string title_of(const std::string& problem) {
     }
 }
 
+// A problem in few letters: its family and the values of its parameters, without sizes.
+std::string choices_of(const Problem& problem) {
+    std::string text = problem.family();
+    const auto& sizes = problem.extents();
+    for (const Assignment& assignment : problem.parameters())
+        if (std::find(sizes.begin(), sizes.end(), assignment.name) == sizes.end()) text += " " + to_string(assignment.value);
+    return text;
+}
+
 // What is known of the three ways to compute a problem.
 struct Ways {
     std::optional<double> processor, gpu, both;  // seconds
@@ -164,7 +173,12 @@ SvgChart energy_chart(const std::vector<Record>& records) {
 
 SvgChart greenup_chart(const std::vector<Record>& records) {
     std::map<std::string, Ways> problems;
-    for (const Record& record : records) problems[short_key(record.problem, known_families())].take(record);
+    std::map<std::string, std::string> choices;  // few letters, below the axis
+    for (const Record& record : records) {
+        const std::string key = short_key(record.problem, known_families());
+        problems[key].take(record);
+        choices[key] = choices_of(record.problem);
+    }
     std::erase_if(problems, [](const auto& entry) { return !entry.second.processor || (!entry.second.gpu && !entry.second.both); });
     SvgChart chart{.title = "gains over the processor alone", .x_label = "", .y_label = "times", .logarithmic_y = true};
     GainSeries gpu;
@@ -175,7 +189,7 @@ SvgChart greenup_chart(const std::vector<Record>& records) {
     both.greenup = {.name = "greenup of both", .points = {}};
     for (const auto& [problem, ways] : problems) {
         const auto at = static_cast<double>(chart.x_names.size());
-        chart.x_names.push_back(problem);
+        chart.x_names.push_back(choices[problem]);
         gpu.add(at, problem, ways.processor, ways.processor_watts, ways.gpu, ways.gpu_watts);
         both.add(at, problem, ways.processor, ways.processor_watts, ways.both, ways.both_watts);
     }
