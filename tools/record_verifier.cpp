@@ -69,7 +69,7 @@ std::optional<RecordVerifier::Job> RecordVerifier::job_of(const Record& record, 
             check.remedy = "tune again: look-ups pass over this record";
             return std::nullopt;
         }
-        const Config safe = space.safe();
+        const Config& safe = space.safe();
         const KernelSource source = family.kernel(record.problem, config, device_.limits);
         return Job{record,
                    &family,

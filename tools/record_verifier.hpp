@@ -29,7 +29,7 @@ struct VerifierSettings {
     bool update = false;
     double seconds = 0;     ///< after which it ends as if by Ctrl-C, so that what was measured is kept; 0: no bound
     std::size_t lanes = 0;  ///< problems whose data are made or measured at a time; 0: as many as suit the device
-    SystemLoad load;
+    SystemLoad load = SystemLoad();
     std::vector<std::string> command = worker_words();  ///< that starts a worker
 };
 

@@ -14,6 +14,7 @@
 #include "tools/json.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/database_file.hpp"
+#include "tuning_db/file_store.hpp"
 
 namespace hone::tools::record_check_test {
 namespace {
@@ -100,6 +101,41 @@ TEST(RecordCheck, CommandSaysWhereThereIsNothingOfThisDevice) {
     EXPECT_TRUE(Json::parse(answer.out)["checks"].empty());
     EXPECT_EQ(ask({"verify", "--device", "cpu", "--sample", "3", "--all"}).code, Exit::wrong_input);
     EXPECT_EQ(ask({"verify", "--device", "cpu", "--tolerance", "x"}).code, Exit::wrong_input);
+}
+
+// Whatever lies in the folder, each command that looks at results ends with a sentence.
+TEST(RecordCheck, CommandsThatInspectRefuseWhatTheyCannotRead) {
+    const test::OwnFolders own;
+    const auto folder = own.folder.path() / "db";
+    std::filesystem::create_directories(folder);
+    const std::string db = folder.string();
+    const std::vector<std::vector<std::string>> commands{{"show", "--db", db},
+                                                         {"explain", "dg_volume", "--db", db},
+                                                         {"diff", db, db},
+                                                         {"verify", "--device", "cpu", "--db", db},
+                                                         {"roofline", "--db", db},
+                                                         {"verify", "--update", "--device", "cpu", "--db", db},
+                                                         {"plot", "rate", "--db", db},
+                                                         {"plot", "greenup", "--db", db},
+                                                         {"db", "stats", db},
+                                                         {"db", "prune", db},
+                                                         {"report", "--db", db, "--output", (own.folder.path() / "report.html").string()}};
+    const auto all_say = [&](const std::string& text, Exit code) {
+        replace_file(folder / "nvidia_h200.json", text);
+        for (const auto& command : commands) {
+            const test::Answer answer = ask(command);
+            EXPECT_EQ(answer.code, code) << command[0] << " " << command[1] << answer.out;
+            EXPECT_THAT(answer.error, testing::AllOf(HasSubstr("nvidia_h200.json"), testing::Not(HasSubstr("terminate")))) << command[0];
+        }
+    };
+    all_say(R"({"schema_version": 99, "device": "nvidia_h200", "records": []})", Exit::wrong_input);
+    all_say(R"({"schema_version": 3, "device": "nvidia_h200", "records": [{"problem": {"fam)", Exit::wrong_input);
+    std::filesystem::remove(folder / "nvidia_h200.json");
+    for (const auto& command : commands) {
+        const test::Answer answer = ask(command);
+        EXPECT_NE(answer.code, Exit::internal) << command[0];
+        EXPECT_NE(answer.error + answer.out, "") << command[0];
+    }
 }
 
 // Tuned here, then verified as it stands, as if it had been a thousand times as fast, and with a configuration that is none.
