@@ -383,11 +383,13 @@ struct Listener {
 
 class Session {
   public:
-    Session(const std::string& device, const std::optional<std::string>& database, const std::optional<std::string>& cache)
+    Session(const std::string& device, const std::optional<std::string>& database, const std::optional<std::string>& cache,
+            const std::optional<std::string>& kernels)
         : open_(std::make_shared<OpenSession>()) {
         auto options = sized<hone_session_options>();
         options.database = text_or_null(database);
         options.cache = text_or_null(cache);
+        options.kernels = text_or_null(kernels);
         require_released([&] { return hone_session_open(device.c_str(), &options, &open_->handle); });
         open_->device = info().index;
     }
@@ -519,8 +521,8 @@ NB_MODULE(_hone, module) {
         });
 
     nb::class_<Session>(module, "Session")
-        .def(nb::init<const std::string&, const std::optional<std::string>&, const std::optional<std::string>&>(), "device"_a, "database"_a,
-             "cache"_a)
+        .def(nb::init<const std::string&, const std::optional<std::string>&, const std::optional<std::string>&, const std::optional<std::string>&>(),
+             "device"_a, "database"_a, "cache"_a, "kernels"_a)
         .def_prop_ro(
             "device", [](const Session& session) { return std::string(session.info().device); }, "'cpu', 'cuda:0'")
         .def_prop_ro(
