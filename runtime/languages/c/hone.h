@@ -91,6 +91,7 @@ typedef struct hone_session_info {
     int32_t place;      /* hone_place: where the arrays of its kernels lie */
     int32_t index;      /* among the devices of its kind */
     int64_t memory_bytes;
+    const char *results; /* since 1.1: the folder that tuning writes to; journals of its searches lie below, in journals/ */
 } hone_session_info;
 
 /* `device` is "best", "cpu", "cuda" or "cuda:1"; null: "best". `options` may be null. Reads all tuned results once; takes some milliseconds. */

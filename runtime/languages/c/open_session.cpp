@@ -1,5 +1,6 @@
 #include "runtime/languages/c/open_session.hpp"
 
+#include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/kernel_folder/kernel_folder.hpp"
 #include "tuner/worker_program.hpp"
@@ -19,6 +20,15 @@ Families families_with(std::string_view kernels, std::vector<std::string>& folde
     return families;
 }
 
+// Empty where no variable says where results are written, which matters to those who tune.
+std::string written_records(const std::filesystem::path& named) {
+    try {
+        return own_records(named).string();
+    } catch (const Error&) {
+        return "";
+    }
+}
+
 SessionSettings with_families(SessionSettings settings, const Families& families) {
     settings.families = &families;
     return settings;
@@ -30,7 +40,8 @@ OpenSession::OpenSession(const std::string& device, SessionSettings settings, st
     : families_(families_with(kernels, folders_)),
       settings_(with_families(std::move(settings), families_)),
       session_(device, settings_),
-      name_(to_string(session_.device().limits.target)) {
+      name_(to_string(session_.device().limits.target)),
+      results_folder_(written_records(settings_.database)) {
     if (session_.device().limits.target != Target::cpu) name_ += ":" + std::to_string(session_.device().index);
     Results& results = all_results_.emplace_back();
     results.library = &session_.library();

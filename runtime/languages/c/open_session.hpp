@@ -31,6 +31,7 @@ class OpenSession : public std::enable_shared_from_this<OpenSession> {
     const std::string& name() const { return name_; }  ///< of the device: "cpu", "cuda:0"
     const Families& families() const { return session_.families(); }
     const SessionSettings& settings() const { return settings_; }
+    const std::string& results_folder() const { return results_folder_; }  ///< that tuning writes to; may be empty
     /// Starts a worker that knows the same families; empty where there is no hone program.
     std::vector<std::string> worker_command() const;
     /// What was read at the beginning or by the latest `read_results`.
@@ -67,6 +68,7 @@ class OpenSession : public std::enable_shared_from_this<OpenSession> {
     SessionSettings settings_;
     Session session_;
     std::string name_;
+    std::string results_folder_;
     std::atomic<Results*> latest_{nullptr};
     mutable std::mutex mutex_;  ///< of all that follows
     std::deque<Results> all_results_;

@@ -84,6 +84,7 @@ hone_status hone_session_describe(const hone_session* session, hone_session_info
         own.place = place_of(device.limits.target);
         own.index = device.index;
         own.memory_bytes = device.memory_bytes;
+        own.results = open.results_folder().c_str();
         write(function, own, info, "info");
     });
 }

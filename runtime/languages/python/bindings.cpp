@@ -529,6 +529,9 @@ NB_MODULE(_hone, module) {
             "name", [](const Session& session) { return std::string(session.info().name); }, "Of the device's model.")
         .def_prop_ro(
             "memory_bytes", [](const Session& session) { return session.info().memory_bytes; }, "Of the device.")
+        .def_prop_ro(
+            "results", [](const Session& session) { return std::string(session.info().results); },
+            "The folder that tuning writes to; journals of its searches lie below, in journals/.")
         .def("kernel", &Session::kernel, "problem"_a, "The best kernel known for a problem, 'family name=value ...'.")
         .def("online", &Session::online, "problem"_a, "arrays"_a, nb::kw_only(), "bound"_a = 0.05,
              "A kernel on these arrays that is tuned while it steps; `bound` is the part of the time that may be spent on it.")

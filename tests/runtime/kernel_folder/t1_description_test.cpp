@@ -72,7 +72,7 @@ TEST(T1Description, HasTheMembersOfTheSpace) {
     const std::string file = test::community_space("t1/convolution_milo.json");
     if (file.empty()) return;
     const std::string t1 = read_file(file, 1 << 20);
-    EXPECT_THAT(Folder(t1).error(), HasSubstr("MemType is Constant"));
+    EXPECT_THAT(Folder(t1).error(), HasSubstr("MemType: is Constant"));
     expect_members_of(Folder(t1, R"("MemType": "Constant",)", "").kernel(), t1, "convolution_kernel");
 }
 
@@ -89,7 +89,7 @@ TEST(T1Description, GivesParametersArgumentsAndTheLaunch) {
     EXPECT_EQ(space.safe().key(), "block_size_x=128,points=1,adjacent=0");
     const auto refused = space.check(space.parse("points=1,adjacent=1"));
     ASSERT_TRUE(refused);
-    EXPECT_EQ(refused->reason, "points is 1, adjacent is 1");
+    EXPECT_EQ(refused->reason, "adjacent is 1, points is 1");
     const KernelSource source = kernel.family().kernel(problem, space.parse("block_size_x=64,points=4"), cuda_limits(90));
     ASSERT_EQ(source.step.size(), 1U);
     EXPECT_EQ(source.step[0].grid, (Dim3{4, 1, 1}));
@@ -99,15 +99,15 @@ TEST(T1Description, GivesParametersArgumentsAndTheLaunch) {
 
 TEST(T1Description, SaysWhatHoneCannotDo) {
     for (const auto& [piece, other, says] :
-         {std::tuple{R"("CUDA")", R"("OpenCL")", "Language is OpenCL; hone runs CUDA, C and C++"},
+         {std::tuple{R"("CUDA")", R"("OpenCL")", "Language: is OpenCL; hone runs CUDA, C and C++"},
           {R"("Type": "float", "MemoryType": "Vector")", R"("Type": "half", "MemoryType": "Vector")",
-           "Type is half; hone takes float, double and int32"},
+           "Type: is half; hone takes float, double and int32"},
           {R"("Type": "float", "MemoryType": "Vector")", R"("Type": "double", "MemoryType": "Vector")", "a problem has one precision"},
-          {R"("FillType": "Random")", R"("FillType": "BinaryRaw")", "FillType is BinaryRaw"},
+          {R"("FillType": "Random")", R"("FillType": "BinaryRaw")", "FillType: is BinaryRaw"},
           {R"("[2**i for i in range(4)]")", R"("[0.5, 1]")", "has the value 0.5"},
           {R"("points > 1 or not adjacent")", R"("points > 100")", "none of the first configurations meets"},
           {R"("ConfigurationSpace")", R"("Configurations")", "ConfigurationSpace"},
-          {R"("ReadOnly")", R"("WriteSometimes")", "AccessType is WriteSometimes"}})
+          {R"("WriteOnly")", R"("WriteSometimes")", "AccessType: is WriteSometimes"}})
         EXPECT_THAT(Folder(saxpy(), piece, other).error(), HasSubstr(says)) << other;
 }
 
