@@ -132,25 +132,28 @@ def tune_kernel(
 
 
 def _tuned(place, device, database, tune_params, name, options, strategy, objective, seed, quiet):  # noqa: ANN001, ANN202
-    results: List[Dict[str, Any]] = []
     seconds, evaluations = float(options.get("time_limit", 0)), int(options.get("max_fevals", 0))
     line = None if quiet else ProgressLine(seconds, evaluations)
-
-    def told(progress: dict) -> bool:
-        if progress["status"] == "measured" and not progress["finals"]:
-            values = dict(part.split("=", 1) for part in progress["configuration"].split(","))
-            named = {name: next(one for one in tune_params[name] if _plain(one) == _plain(values[name])) for name in tune_params}
-            results.append({**named, "time": 1e3 * progress["seconds"]})
-        return line is not None and line(progress)
-
     kernels = [folder for folder in os.environ.get("HONE_KERNELS", "").split(":") if folder]
     with Session(device, database=database, kernels=[*kernels, place]) as session:
         try:
-            best = session.tune(name, seconds, evaluations, strategy=strategy, objective=objective, seed=seed, progress=told)
+            best = session.tune(name, seconds, evaluations, strategy=strategy, objective=objective, seed=seed, progress=line)
         finally:
             if line is not None:
                 line.end()
+        results = [_result(entry, tune_params) for entry in session.journal(name)["entries"] if _is_measured(entry)]
         return results, {"device_name": session.name, "problem": session.kernel(name).problem, "folder": str(place), "best": dict(best)}
+
+
+def _is_measured(entry: Mapping[str, Any]) -> bool:
+    return entry["event"] == "candidate" and entry["outcome"]["status"] == "measured"
+
+
+def _result(entry: Mapping[str, Any], tune_params: Mapping[str, Sequence[Any]]) -> Dict[str, Any]:
+    """The parameters' values as the caller gave them, and the time."""
+    config = dict(part.split("=", 1) for part in entry["config"].split(","))
+    named = {name: next(value for value in values if _plain(value) == config[name]) for name, values in tune_params.items()}
+    return {**named, "time": 1e3 * entry["outcome"]["step"]["median"]}
 
 
 def _users_folder() -> pathlib.Path:
