@@ -89,17 +89,33 @@ std::string name_of(const nb::dlpack::dtype& type) {
     return type.lanes == 1 && type.code < kinds.size() ? fmt::format("{}{}", kinds[type.code], type.bits) : "of a kind that hone does not know";
 }
 
-// PyTorch's and CuPy's arrays on a GPU, where they are offered by the older of the two protocols.
-std::optional<Contents> cuda_interface(nb::handle object) {
+[[noreturn]] void refuse_read_only(const std::string& where) {
+    raise(PyExc_ValueError, where + ": the array is read-only, and steps write it; give a writable one");
+}
+
+// The index of the device that an array says it lies on, as CuPy (device.id), Numba and PyTorch (device.index) do; -1 where it does not.
+int device_of(nb::handle object) {
+    if (!nb::hasattr(object, "device")) return -1;
+    nb::object device = object.attr("device");
+    for (const char* member : {"id", "index"})
+        if (nb::hasattr(device, member)) device = device.attr(member);
+    int index = -1;
+    return nb::try_cast(device, index) ? index : -1;
+}
+
+// Arrays on a GPU that are offered by the older of the two protocols alone.
+std::optional<Contents> cuda_interface(nb::handle object, const std::string& where, bool written) {
     if (!nb::hasattr(object, "__cuda_array_interface__")) return std::nullopt;
     const auto given = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
     const auto code = nb::cast<std::string>(given["typestr"]);
     Contents contents;
-    contents.data = nb::cast<std::uintptr_t>(nb::cast<nb::tuple>(given["data"])[0]);
+    const auto data = nb::cast<nb::tuple>(given["data"]);
+    contents.data = nb::cast<std::uintptr_t>(data[0]);
+    if (written && nb::cast<bool>(data[1])) refuse_read_only(where);
     contents.dtype = code == "<f4" ? "float32" : code == "<f8" ? "float64" : code == "<i4" ? "int32" : code;
     contents.shape = nb::cast<std::vector<std::int64_t>>(given["shape"]);
     contents.place = HONE_CUDA;
-    contents.device = -1;  // the protocol does not say
+    contents.device = device_of(object);  // the protocol does not say
     const std::int64_t bytes = contents.dtype == "float64" ? 8 : 4;
     if (given.contains("strides") && !given["strides"].is_none())
         for (const std::int64_t stride : nb::cast<std::vector<std::int64_t>>(given["strides"])) contents.strides.push_back(stride / bytes);
@@ -125,9 +141,9 @@ Contents contents_of(nb::handle object, const std::string& where, bool written) 
     if (nb::ndarray<> array; nb::try_cast(object, array, false)) return contents_of(array);
     if (nb::ndarray<nb::ro> array; nb::try_cast(object, array, false)) {
         if (!written) return contents_of(array);
-        raise(PyExc_ValueError, where + ": the array is read-only, and steps write it; give a writable one");
+        refuse_read_only(where);
     }
-    if (auto contents = cuda_interface(object)) return *contents;
+    if (auto contents = cuda_interface(object, where, written)) return *contents;
     raise(PyExc_TypeError, fmt::format("{}: {} is no array; give one of NumPy, CuPy, PyTorch or another library with DLPack", where,
                                        nb::cast<std::string>(object.type().attr("__name__"))));
 }

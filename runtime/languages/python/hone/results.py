@@ -17,7 +17,9 @@ Path = Union[str, "os.PathLike[str]"]
 
 def ask_program(*words: str, kernels: Sequence[str] = ()) -> Any:
     """The JSON document that 'hone WORDS --json' prints. `kernels` are kernel folders that it shall know. Raises hone.Error with what it says."""
-    program = os.environ.get("HONE_WORKER") or str(pathlib.Path(__file__).parent / "bin" / "hone")
+    package = pathlib.Path(__file__).parent
+    beside = [place / "bin" / "hone" for place in (package, package.parents[2])]  # as pip installs, and as CMake does below a prefix
+    program = os.environ.get("HONE_WORKER") or next((str(file) for file in beside if file.exists()), "hone")
     environment = dict(os.environ)
     if kernels:
         environment["HONE_KERNELS"] = os.pathsep.join(kernels)
