@@ -48,7 +48,7 @@ if(PKG_CONFIG)
     execute_process(COMMAND ${PKG_CONFIG} --variable=source ${described_cxx} OUTPUT_VARIABLE package OUTPUT_STRIP_TRAILING_WHITESPACE
                     COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(flags UNIX_COMMAND "${flags}")
-    run(c++ ${SOURCE}/main.cpp ${package} ${flags} -o ${WORK}/consumer_of_pkg_config)
+    run(c++ ${SOURCE}/main.cpp ${package} ${flags} -Wl,-rpath,${libraries} -o ${WORK}/consumer_of_pkg_config)
     run(${CMAKE_COMMAND} -E env --unset=HONE_DB --unset=HONE_WORKER HONE_CACHE=${WORK}/cache XDG_DATA_HOME=${WORK}/data PATH=/usr/bin:/bin
         ${WORK}/consumer_of_pkg_config ${WORK}/prefix/share/hone/records ${WORK}/prefix/bin/hone)
     file(REMOVE_RECURSE ${WORK}/prefix/share/hone/records)
