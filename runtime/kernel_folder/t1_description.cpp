@@ -277,7 +277,7 @@ class Translator {
             const auto global = kernel_.find("GlobalSize");
             const auto size = global && dimensions() == 0 ? global->find(capital_axes.at(axis)) : std::nullopt;
             if (!size || size->is_null()) return "1";
-            const std::string whole = translated(text_of(*size), {});
+            std::string whole = translated(text_of(*size), {});
             const auto kind = kernel_.find("GlobalSizeType");
             if (kind && !kind->is_null() && kind->string(longest) == "CUDA") return whole;
             return fmt::format("(({0}) + ({1}) - 1) // ({1})", whole, threads(axis));
