@@ -1,10 +1,16 @@
 # `cmake --install` gives find_package(hone), target hone::hone: #include <hone/hone.hpp>. C programs get
-# find_package(hone COMPONENTS c), target hone::c, or pkg-config hone: #include <hone.h>.
+# find_package(hone COMPONENTS c), target hone::c, or pkg-config hone: #include <hone.h>. C++ without CMake: pkg-config hone-cxx.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/hone)
-install(TARGETS hone_all ${hone_libraries} EXPORT hone_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_folder} OUTPUT_VARIABLE pc_to_prefix)
+install(TARGETS hone_all ${hone_libraries} EXPORT hone_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Shared libraries are found below the prefix, wherever that is moved.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR} OUTPUT_VARIABLE programs_to_libraries)
+set_target_properties(${hone_libraries} PROPERTIES INSTALL_RPATH $ORIGIN)
 if(TARGET hone)
+    set_target_properties(hone PROPERTIES INSTALL_RPATH $ORIGIN/${programs_to_libraries})
     install(TARGETS hone RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(EXPORT hone_targets NAMESPACE hone:: FILE hone-targets.cmake DESTINATION ${package_folder})
@@ -29,14 +35,37 @@ if(HONE_BUILD_LANGUAGES)
     install(FILES runtime/languages/c/hone.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
     # Fortran's modules are each compiler's own, so their sources are installed, for applications to compile.
     install(FILES runtime/languages/fortran/hone_c.f90 runtime/languages/fortran/hone.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/hone/fortran)
-    set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-    cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_folder} OUTPUT_VARIABLE pc_to_prefix)
+    set_target_properties(hone_c PROPERTIES INSTALL_RPATH $ORIGIN)
     configure_file(runtime/languages/c/hone.pc.in ${PROJECT_BINARY_DIR}/hone.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/hone.pc DESTINATION ${pkgconfig_folder})
 endif()
+if(HONE_BUILD_PYTHON)
+    # With pip the package holds all that it needs (cmake/Python.cmake); here it stands on the libraries of the prefix.
+    set(python_folder ${CMAKE_INSTALL_LIBDIR}/python3)
+    set_target_properties(hone_python PROPERTIES INSTALL_RPATH "$ORIGIN/lib;$ORIGIN/../..")
+    install(TARGETS hone_python LIBRARY DESTINATION ${python_folder}/hone)
+    install(DIRECTORY runtime/languages/python/hone DESTINATION ${python_folder} FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")
+    install(FILES ${PROJECT_BINARY_DIR}/_hone.pyi DESTINATION ${python_folder}/hone)
+endif()
+
+# pkg-config for C++. The libraries name each other in this order; METIS and MPI where they were found.
+set(cxx_libraries "")
+foreach(library IN LISTS hone_libraries)
+    string(PREPEND cxx_libraries "-l${library} ")
+endforeach()
+string(STRIP "${cxx_libraries}" cxx_libraries)
+if(METIS_INCLUDE_DIR AND METIS_LIBRARY)
+    string(APPEND cxx_libraries " ${METIS_LIBRARY}")
+endif()
+if(MPI_CXX_FOUND)
+    list(JOIN MPI_CXX_LIBRARIES " " mpi_libraries)
+    string(APPEND cxx_libraries " ${mpi_libraries}")
+endif()
+configure_file(cmake/hone-cxx.pc.in ${PROJECT_BINARY_DIR}/hone-cxx.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/hone-cxx.pc DESTINATION ${pkgconfig_folder})
 
 configure_package_config_file(cmake/hone-config.cmake.in ${PROJECT_BINARY_DIR}/hone-config.cmake INSTALL_DESTINATION ${package_folder}
-                              PATH_VARS CMAKE_INSTALL_BINDIR)
+                              PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/hone-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/hone-config.cmake ${PROJECT_BINARY_DIR}/hone-config-version.cmake DESTINATION ${package_folder})
 

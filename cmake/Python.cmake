@@ -10,8 +10,9 @@ set_target_properties(hone_python PROPERTIES OUTPUT_NAME _hone BUILD_RPATH $<TAR
 target_link_libraries(hone_python PRIVATE hone::c fmt::fmt $<BUILD_INTERFACE:hone_options>)
 nanobind_add_stub(hone_python_stub MODULE _hone OUTPUT ${PROJECT_BINARY_DIR}/_hone.pyi PYTHON_PATH $<TARGET_FILE_DIR:hone_python> DEPENDS hone_python)
 
-install(TARGETS hone_python LIBRARY DESTINATION . COMPONENT python)
-install(FILES ${PROJECT_BINARY_DIR}/_hone.pyi DESTINATION . COMPONENT python)
-install(FILES $<TARGET_FILE:hone_c> DESTINATION lib RENAME $<TARGET_SONAME_FILE_NAME:hone_c> COMPONENT python)
-install(PROGRAMS $<TARGET_FILE:hone> DESTINATION bin COMPONENT python)
-install(DIRECTORY tuning_db/records DESTINATION share/hone COMPONENT python FILES_MATCHING PATTERN "*.json")
+# What follows is pip's; where CMake installs, cmake/Install.cmake does.
+install(TARGETS hone_python LIBRARY DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_BINARY_DIR}/_hone.pyi DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES $<TARGET_FILE:hone_c> DESTINATION lib RENAME $<TARGET_SONAME_FILE_NAME:hone_c> COMPONENT python EXCLUDE_FROM_ALL)
+install(PROGRAMS $<TARGET_FILE:hone> DESTINATION bin COMPONENT python EXCLUDE_FROM_ALL)
+install(DIRECTORY tuning_db/records DESTINATION share/hone COMPONENT python EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.json")

@@ -20,6 +20,7 @@
 #include "examples/acoustics/synthetic_model.hpp"
 #include "examples/acoustics/time_levels.hpp"
 #include "examples/acoustics/wave_checkpoint.hpp"
+#include "examples/options/checks.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/check.hpp"
@@ -84,11 +85,11 @@ void declare_waves(CLI::App& app, Options& options) {
     app.add_option("--top", options.top, "of the model")->capture_default_str()->check(CLI::IsMember({"free", "rigid", "absorbing"}));
     app.add_option("--sides", options.sides, "and its bottom")->capture_default_str()->check(CLI::IsMember({"rigid", "absorbing"}));
     app.add_option("--layer", options.waves.layer, "width of the absorbing layer, cells")->capture_default_str()->check(CLI::Range(1, 1000));
-    app.add_option("--frequency", options.frequency, "of the Ricker wavelet, Hz; default what the grid carries")->check(CLI::PositiveNumber);
+    app.add_option("--frequency", options.frequency, "of the Ricker wavelet, Hz; default what the grid carries")->check(positive());
     app.add_option("--source", options.source, "x, [y,] and depth, m; default the middle, 4 cells deep");
     app.add_option("--receivers", options.receivers, "how many, along x through the source; default one in four cells")->check(CLI::Range(1, 30000));
-    app.add_option("--receiver-depth", options.receiver_depth, "cells")->capture_default_str()->check(CLI::NonNegativeNumber);
-    app.add_option("--time", options.wanted.seconds, "of the waves, s; default from top to bottom and back")->check(CLI::PositiveNumber);
+    app.add_option("--receiver-depth", options.receiver_depth, "cells")->capture_default_str()->check(not_negative());
+    app.add_option("--time", options.wanted.seconds, "of the waves, s; default from top to bottom and back")->check(positive());
 }
 
 void declare_rest(CLI::App& app, Options& options) {
@@ -100,7 +101,7 @@ void declare_rest(CLI::App& app, Options& options) {
     app.add_option("--checkpoint", options.wanted.checkpoint, "file from which --restart can go on, on any number of ranks");
     app.add_option("--checkpoint-every", options.wanted.checkpoint_every, "time steps from one to the next; 0: at the end only")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        ->check(not_negative());
     app.add_option("--restart", options.wanted.restart, "go on from this checkpoint, with the same options, to the same bits; --time may be longer");
     app.add_option("--interval", options.wanted.interval, "from one sample of the recording to the next, microseconds")
         ->capture_default_str()

@@ -24,6 +24,7 @@
 #include "examples/hydro/mass_solver.hpp"
 #include "examples/hydro/reference.hpp"
 #include "examples/mesh/mfem.hpp"
+#include "examples/options/checks.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/options/sharing.hpp"
@@ -70,10 +71,10 @@ void declare_problem(CLI::App& app, Options& o) {
     app.add_option("--refine", o.refine, "how often every zone is cut in half along each direction first")
         ->capture_default_str()
         ->check(CLI::Range(0, 8));
-    app.add_option("--time", o.time, "at the end; 0: each problem its own")->capture_default_str()->check(CLI::NonNegativeNumber);
+    app.add_option("--time", o.time, "at the end; 0: each problem its own")->capture_default_str()->check(not_negative());
     app.add_option("--blast", o.blast, "of sedov: energy at the origin, of all corners that meet there; 0: 1 in two dimensions, 2 in three")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        ->check(not_negative());
     app.add_option("--scheme", o.scheme, "of time: rk2-average conserves total energy to rounding, rk4 is what published norms were made with")
         ->capture_default_str()
         ->check(CLI::IsMember({"rk2-average", "rk4"}));
@@ -83,12 +84,12 @@ void declare_problem(CLI::App& app, Options& o) {
 
 void declare_results(CLI::App& app, Options& o) {
     app.add_option("--frames", o.run.frames_folder, "folder for .vtu files with all of each zone's nodes, and gas.pvd, which ParaView opens");
-    app.add_option("--frame-count", o.run.frames, "how many, besides the first")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--frame-count", o.run.frames, "how many, besides the first")->capture_default_str()->check(positive());
     app.add_option("--energy", o.energy_file, "file for internal, kinetic and total energy over time (CSV)");
     app.add_option("--energy-chart", o.chart_file, "the same as a picture (SVG)");
     app.add_option("--energy-every", o.run.energy_every, "time steps from one look at the energy to the next")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(positive());
     app.add_option("--checkpoint", o.run.checkpoint, "file from which --restart can go on");
     app.add_option("--checkpoint-every", o.run.checkpoint_every, "time steps from one to the next; 0: at the end only")->capture_default_str();
     app.add_option("--restart", o.run.restart, "go on from this checkpoint, with the same options, to the same bits");

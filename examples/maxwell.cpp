@@ -23,6 +23,7 @@
 #include "examples/mesh/boxes.hpp"
 #include "examples/mesh/gmsh.hpp"
 #include "examples/mesh/renumber.hpp"
+#include "examples/options/checks.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/options/sharing.hpp"
@@ -81,17 +82,17 @@ void declare_problem(CLI::App& app, Options& o) {
            "the error is told), pulse, or automatic: cavity in a reflecting box, else pulse")
         ->capture_default_str()
         ->check(CLI::IsMember({"automatic", "cavity", "cylinder", "pulse"}));
-    app.add_option("--time", o.run.time, "at the end")->capture_default_str()->check(CLI::PositiveNumber);
-    app.add_option("--cfl", o.run.step_part, "the time step times (largest Fscale N^2 c)")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--time", o.run.time, "at the end")->capture_default_str()->check(positive());
+    app.add_option("--cfl", o.run.step_part, "the time step times (largest Fscale N^2 c)")->capture_default_str()->check(positive());
     app.add_flag("!--no-renumber", o.renumber, "keep the mesh's order of elements; else neighbours are brought together");
 }
 
 void declare_results(CLI::App& app, Options& o) {
     app.add_option("--frames", o.run.frames_folder, "folder for .vtu files with all of each element's nodes, and fields.pvd, which ParaView opens");
-    app.add_option("--frame-count", o.run.frames, "how many, besides the first")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--frame-count", o.run.frames, "how many, besides the first")->capture_default_str()->check(positive());
     app.add_option("--energy", o.energy_file, "file for the energy over time, as two columns (CSV)");
     app.add_option("--energy-chart", o.chart_file, "the same as a picture (SVG)");
-    app.add_option("--energy-samples", o.run.energy_samples, "how often it is looked at")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--energy-samples", o.run.energy_samples, "how often it is looked at")->capture_default_str()->check(positive());
     app.add_option("--checkpoint", o.run.checkpoint, "file from which --restart can go on");
     app.add_option("--checkpoint-every", o.run.checkpoint_every, "time steps from one to the next; 0: at the end only")->capture_default_str();
     app.add_option("--restart", o.run.restart, "go on from this checkpoint, with the same options, to the same bits");

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "examples/multigrid_smoother/smoother.hpp"
+#include "examples/options/checks.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
@@ -52,7 +53,7 @@ void declare(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"trilinear", "seven_point"}));
     add_precision(app, options.precision, "of everything on the device");
     app.add_option("--sweeps", options.sweeps, "Gauss-Seidel sweeps without multigrid")->capture_default_str()->check(CLI::Range(1, 100000));
-    app.add_option("--cycles", options.cycles, "V-cycles of multigrid, at most")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--cycles", options.cycles, "V-cycles of multigrid, at most")->capture_default_str()->check(positive());
     app.add_option("--before", options.settings.sweeps_before, "sweeps of a V-cycle on its way down")
         ->capture_default_str()
         ->check(CLI::Range(0, 10));

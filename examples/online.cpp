@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/options/checks.hpp"
 #include "examples/options/options.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/library.hpp"
@@ -87,7 +88,7 @@ int main(int argc, char** argv) try {
     hone::OnlineSettings settings;
     CLI::App options("A time loop whose kernel is tuned while it runs. What is found stays in --db, else in HONE_DB or your own folder.");
     options.add_option("--problem", text, "what a time step computes; see 'hone families'")->capture_default_str();
-    options.add_option("--steps", steps, "time steps")->capture_default_str()->check(CLI::PositiveNumber);
+    options.add_option("--steps", steps, "time steps")->capture_default_str()->check(hone::examples::positive());
     hone::examples::add_device(options, device, folder);
     options.add_option("--bound", settings.rules.bound, "part of the time that may be spent exploring")->capture_default_str();
     options.add_option("--evaluations", settings.rules.evaluations, "candidates before the finalists are compared")->capture_default_str();

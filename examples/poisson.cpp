@@ -20,6 +20,7 @@
 #include <random>
 #include <span>
 
+#include "examples/options/checks.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
@@ -69,7 +70,7 @@ void declare(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"known", "random"}));
     app.add_option("--seed", options.seed, "of the random numbers")->capture_default_str();
     app.add_option("--tolerance", options.settings.tolerance, "of the residual, relative to the first")->capture_default_str();
-    app.add_option("--iterations", options.settings.most_iterations, "at most")->capture_default_str()->check(CLI::PositiveNumber);
+    app.add_option("--iterations", options.settings.most_iterations, "at most")->capture_default_str()->check(positive());
     app.add_option("--check-every", options.settings.check_every, "iterations from one look at the residual to the next")->capture_default_str();
     app.add_option(
         "--output", options.folder,

@@ -18,6 +18,7 @@
 #include <fstream>
 #include <optional>
 
+#include "examples/options/checks.hpp"
 #include "examples/options/on_ranks.hpp"
 #include "examples/options/options.hpp"
 #include "examples/output/chart.hpp"
@@ -54,8 +55,8 @@ void declare(CLI::App& app, Options& options) {
         ->check(CLI::Range(0, 1024));
     app.add_option("--viscosity", options.flow.viscosity, "one over the Reynolds number; 0: the energy stays")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--time", options.time, "to go to; a vortex turns round in about 6")->capture_default_str()->check(CLI::PositiveNumber);
+        ->check(not_negative());
+    app.add_option("--time", options.time, "to go to; a vortex turns round in about 6")->capture_default_str()->check(positive());
     app.add_option("--courant", options.courant, "time step, as a part of a cell's width over the largest speed")
         ->capture_default_str()
         ->check(CLI::Range(0.01, 0.8));

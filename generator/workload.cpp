@@ -110,6 +110,11 @@ void repeat(HostArray& array, std::int64_t words, std::int64_t period) {
     for (std::int64_t k = period; k < units; ++k) std::memcpy(data + k * bytes, data + (k % period) * bytes, static_cast<std::size_t>(bytes));
 }
 
+double weighed(double difference, double tolerance, const std::vector<double>& tolerances, std::size_t array) {
+    if (tolerances.empty() || difference == 0) return difference;
+    return tolerances[array] > 0 ? difference * (tolerance / tolerances[array]) : std::numeric_limits<double>::infinity();
+}
+
 double rounding_steps(double n) {
     return std::min(n, 8 * std::sqrt(n));
 }

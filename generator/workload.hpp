@@ -54,8 +54,13 @@ struct Workload {
     std::vector<HostArray> arrays;    ///< one per ArraySpec, in order; `out` arrays hold NaN
     std::vector<HostArray> expected;  ///< one per ArraySpec: after one step by the reference; empty (0 words) for `in` arrays
     double tolerance = 0;             ///< largest |computed - expected| allowed; follows from the arithmetic
+    std::vector<double> tolerances;   ///< one per ArraySpec, where arrays differ in it, the largest of which is `tolerance`; else empty
     std::string tolerance_reason;     ///< the derivation, in one line
 };
+
+/// A difference that was found in an array, as a part of what is allowed there, times `tolerance`: so one number says of all arrays how far they are
+/// off.
+double weighed(double difference, double tolerance, const std::vector<double>& tolerances, std::size_t array);
 
 /// Fills an array from its first `period` units of `words` each, so that a reference need compute no more than these.
 void repeat(HostArray& array, std::int64_t words, std::int64_t period);

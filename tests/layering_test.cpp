@@ -1,7 +1,8 @@
 // The folder rule: generator <- tuning_db <- runtime <- tuner <- tools, examples, benchmarks, tests. A folder includes itself and what stands to its
 // left. Beside them stand hone's own families, which only generator is below (generator <- generator/families), and the door that knows them
 // (runtime, generator/families <- runtime/session), and what reads kernels of users' own (runtime/kernel_folder): of none of them do generator,
-// tuning_db, runtime and tuner know. Above all of these stands hone for other languages (tuner, runtime/session <- runtime/languages).
+// tuning_db, runtime and tuner know. Above all of these stands hone for other languages (tuner, runtime/session, runtime/kernel_folder <-
+// runtime/languages).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ const std::vector<Library>& libraries() {
         {"generator/families", {"generator"}},
         {"runtime/session", {"generator", "tuning_db", "runtime", "generator/families"}},
         {"runtime/kernel_folder", {"generator", "tuning_db", "runtime", "generator/families"}},
-        {"runtime/languages", {"generator", "tuning_db", "runtime", "tuner", "generator/families", "runtime/session"}},
+        {"runtime/languages", {"generator", "tuning_db", "runtime", "tuner", "generator/families", "runtime/session", "runtime/kernel_folder"}},
         {"generator", {}},
         {"tuning_db", {"generator"}},
         {"runtime", {"generator", "tuning_db"}},

@@ -78,6 +78,7 @@ std::set<std::string> launch_words(const Side& side) {
         for (const Expression& one : launch.constants) add_names(one, words);
     }
     for (const auto& scratch : side.scratch) add_names(scratch.words, words);
+    for (const auto& derived : side.derived) add_names(derived.value, words);
     return words;
 }
 

@@ -16,29 +16,15 @@ namespace {
 // What a process knows: filled from the environment when it is first asked for, and by its command line before anything else looks at it.
 struct Known {
     Known() {
-        const std::string always = environment_variable("HONE_KERNELS");
-        for (std::size_t begin = 0; begin < always.size();) {
-            const std::size_t end = std::min(always.find(':', begin), always.size());
-            if (end > begin) add(always.substr(begin, end - begin));
-            begin = end + 1;
-        }
+        for (const std::filesystem::path& folder : listed_kernel_folders(environment_variable("HONE_KERNELS"))) add(folder);
     }
 
-    std::string add(const std::string& folder) {
+    std::string add(const std::filesystem::path& folder) {
         const KernelFolder kernel(folder);
-        std::string name = kernel.family().name;
-        const std::string_view plain = std::string_view(name).substr(0, name.find(':'));
-        const Families& own = built_in_families();
-        if (std::any_of(own.begin(), own.end(), [&](const Family& family) { return family.name == plain; }))
-            throw Error("kernel folder " + folder, "hone has a family of its own that is called " + std::string(plain),
-                        "give the kernel another \"name\" in its family.json");
-        std::vector<Family> all(families.begin(), families.end());
-        if (std::none_of(all.begin(), all.end(), [&](const Family& family) { return family.name == name; })) {
-            all.push_back(kernel.family());
-            families = Families(std::move(all));
-            folders.push_back(kernel.path().string());
-        }
-        return name;
+        add_kernel(families, kernel);
+        const std::string path = kernel.path().string();
+        if (std::find(folders.begin(), folders.end(), path) == folders.end()) folders.push_back(path);
+        return kernel.family().name;
     }
 
     Problem add(const Capture& capture) {

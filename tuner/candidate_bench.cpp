@@ -105,6 +105,7 @@ CandidateBench::CandidateBench(Backend& backend, const Family& family, const Pro
     workload_ = family.workload(problem, seed);
     reference_seconds_ = seconds_since(begin);
     tolerance_ = workload_->tolerance;
+    tolerances_ = workload_->tolerances;
 }
 
 void CandidateBench::place() {
@@ -162,9 +163,11 @@ std::string CandidateBench::overwritten() {
 
 std::pair<double, std::string> CandidateBench::difference() {
     std::pair<double, std::string> worst{0, ""};
-    for (const Array& array : arrays_) {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        const Array& array = arrays_[i];
         const void* expected = array.expected.data() != nullptr ? array.expected.data() : array.pristine.data();
-        const double found = backend_.largest_difference(array.working, expected, array.words, problem_.precision());
+        const double found =
+            weighed(backend_.largest_difference(array.working, expected, array.words, problem_.precision()), tolerance_, tolerances_, i);
         if (found > worst.first) worst = {found, array.name};
     }
     return worst;

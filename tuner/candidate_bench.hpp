@@ -91,6 +91,7 @@ class CandidateBench {
     std::vector<Array> arrays_;
     std::vector<void*> pointers_;
     double tolerance_ = 0;
+    std::vector<double> tolerances_;  ///< of a workload's arrays
     double reference_seconds_ = 0;
     bool inputs_intact_ = false;  ///< as far as the last candidate's first step shows
 };

@@ -40,15 +40,16 @@ struct RecordedColumns {
 
 /// What a recorded space is about.
 struct RecordedTitle {
-    std::string name;          ///< short: of the file, without its ending
-    std::string kernel;        ///< its name, or the problem's key
-    std::string device;        ///< may be empty
-    std::string problem_size;  ///< JSON; may be empty
-    std::string objective;     ///< what the file calls its times
-    bool cut = false;          ///< the run was cut: configurations may be missing
-    std::string chosen_by;     ///< the strategy that chose what was measured; empty: everything was
-    std::string only;          ///< the values that the run was restricted to, as `hone tune --only` has them; empty: it was not
-    std::int64_t members = 0;  ///< configurations that the whole space has; 0: the file does not say
+    std::string name;                   ///< short: of the file, without its ending
+    std::string kernel;                 ///< its name, or the problem's key
+    std::string device;                 ///< may be empty
+    std::string problem_size;           ///< JSON; may be empty
+    std::string objective;              ///< what the file calls its times
+    bool cut = false;                   ///< the run was cut: configurations may be missing
+    std::string chosen_by;              ///< the strategy that chose what was measured; empty: everything was
+    std::string only;                   ///< the values that the run was restricted to, as `hone tune --only` has them; empty: it was not
+    std::int64_t members = 0;           ///< configurations that the whole space has; 0: the file does not say
+    std::optional<Target> target = {};  ///< of the device, where the file says it
 };
 
 /// A search space that was measured, wholly or as far as its run came: what a simulation replays.

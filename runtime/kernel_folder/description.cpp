@@ -9,6 +9,7 @@
 
 #include "generator/error.hpp"
 #include "generator/families/device/cpu_team.hpp"
+#include "runtime/kernel_folder/t1_description.hpp"
 
 namespace hone::kernel_folder {
 namespace {
@@ -32,8 +33,8 @@ class Reader {
     Reader(const JsonPlace& root, const ReadFile& read) : root_(root), read_(read) {}
 
     Description description() {
-        root_.only(
-            {"name", "summary", "literature", "example", "parameters", "arguments", "range", "cpu", "cuda", "counts", "reference", "tolerance"});
+        root_.only({"$schema", "t1", "name", "summary", "literature", "example", "parameters", "arguments", "wrapped", "range", "cpu", "cuda",
+                    "counts", "reference", "tolerance"});
         result_.name = identifier(root_["name"]);
         result_.summary = line(root_["summary"]);
         result_.literature = optional_line(root_, "literature");
@@ -42,6 +43,7 @@ class Reader {
         if (std::none_of(result_.parameters.begin(), result_.parameters.end(), [](const auto& one) { return one.name == "precision"; }))
             result_.parameters.insert(result_.parameters.begin(), {"precision", "of all arrays", {"f64"}, 0, 0, false, "f64"});
         names_.insert(names_.end(), {"word_bytes", "roundoff", "precision"});
+        if (const auto wrapped = root_.find("wrapped")) result_.wrapped = truth(*wrapped);
         if (root_["arguments"].elements() == 0) root_["arguments"].fail("is empty", "name the arrays that the kernel is given");
         for (std::size_t i = 0; i < root_["arguments"].elements(); ++i) read_argument(root_["arguments"][i]);
         if (std::all_of(result_.arguments.begin(), result_.arguments.end(), [](const Argument& one) { return one.access == Access::in; }))
@@ -170,8 +172,25 @@ class Reader {
         return text;
     }
 
+    // A number among the arguments of functions that were written for another caller.
+    void read_passed(const JsonPlace& place) {
+        place.only({"name", "help", "type", "value"});
+        if (!result_.wrapped)
+            place["value"].fail("stands with an argument, and functions are given the parameters as their sizes",
+                                "make it a parameter, or write \"wrapped\": true, and hone passes what is listed");
+        const auto type = place.find("type");
+        result_.passed.push_back({-1, own_name(place["name"]),
+                                  type ? chosen(*type, {"int", "real", "unsigned", "long long", "float", "double"}) : "int",
+                                  Expression(place["value"], names_)});
+    }
+
     void read_argument(const JsonPlace& place) {
+        if (place.find("value")) {
+            read_passed(place);
+            return;
+        }
         place.only({"name", "help", "access", "type", "extents", "fill", "expected"});
+        if (result_.wrapped) result_.passed.push_back({static_cast<int>(result_.arguments.size()), "", "", {}});
         Argument argument;
         argument.name = own_name(place["name"]);
         argument.help = optional_line(place, "help");
@@ -228,9 +247,9 @@ class Reader {
 
     Side read_side(const JsonPlace& place, Target target) {
         if (target == Target::cuda)
-            place.only({"source", "tunables", "constraints", "safe", "scratch", "launches"});
+            place.only({"source", "tunables", "derived", "constraints", "safe", "scratch", "launches"});
         else
-            place.only({"source", "tunables", "constraints", "safe", "scratch", "launches", "entry"});
+            place.only({"source", "tunables", "derived", "constraints", "safe", "scratch", "launches", "entry"});
         Side side;
         side.file = file_name(place["source"]);
         side.text = text_of(place["source"], side.file);
@@ -248,6 +267,12 @@ class Reader {
         for (const Tunable& tunable : team) names.push_back(tunable.name);
         if (side.tunables.empty() && !side.has_team)
             place.fail("has no tunables", "there is nothing to tune: name some, with the values worth trying");
+        const auto derived = place.find("derived");
+        for (std::size_t i = 0; derived && i < derived->elements(); ++i) {
+            const JsonPlace one = (*derived)[i];
+            one.only({"name", "value"});
+            side.derived.push_back({own_name(one["name"]), Expression(one["value"], names)});
+        }
         const auto rules = place.find("constraints");
         for (std::size_t i = 0; rules && i < rules->elements(); ++i) side.rules.push_back(read_rule((*rules)[i], names));
         side.safe = read_safe(place["safe"], side.tunables);
@@ -411,7 +436,8 @@ bool is_free_identifier(std::string_view name) {
 }
 
 Description parse_description(std::string_view text, const std::string& file, const ReadFile& read) {
-    const JsonNode root = parse_json(without_byte_order_mark(text, file), file);
+    JsonNode root = parse_json(without_byte_order_mark(text, file), file);
+    add_t1(root, file, read);
     return Reader(JsonPlace(root, file), read).description();
 }
 

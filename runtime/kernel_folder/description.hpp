@@ -38,11 +38,26 @@ struct Argument {
     std::string expected;  ///< file in the folder with the values after a step; or empty
 };
 
+/// What a function is given, where its list of arguments is the folder's own ("wrapped"): an array, or a number.
+struct Passed {
+    int array = -1;    ///< place among the arguments; -1: a number
+    std::string name;  ///< of a number
+    std::string type;  ///< of a number: "int", "real", "unsigned", "long long", "float", "double"
+    Expression value;  ///< of a number
+    bool whole() const { return type == "int" || type == "unsigned" || type == "long long"; }
+};
+
 /// A constraint on configurations, and what is said to whoever breaks it.
 struct Rule {
     std::string name;
     Expression holds;
     Sentence why;
+};
+
+/// A further whole number that the source knows by name; it follows from parameters, tunables and the device.
+struct Derived {
+    std::string name;
+    Expression value;
 };
 
 /// Memory of the kernel's own, of the problem's precision, that a step writes before it reads it.
@@ -67,6 +82,7 @@ struct Side {
     std::string file;  ///< of its source, in the folder
     std::string text;  ///< of that file
     std::vector<Tunable> tunables;
+    std::vector<Derived> derived;
     std::vector<Rule> rules;
     std::vector<Assignment> safe;
     std::vector<Scratch> scratch;
@@ -94,7 +110,11 @@ struct Description {
     std::string example;                       ///< parameters of a problem, as words
     std::vector<ProblemParameter> parameters;  ///< with `precision`
     std::vector<Argument> arguments;
-    Expression range;  ///< length; not given: a step is one piece
+    /// Hone calls the functions through one of its own, with the arguments in the order of `passed`: what was written for another caller runs as it
+    /// is. Else functions are given the arrays, scratch and sizes.
+    bool wrapped = false;
+    std::vector<Passed> passed;  ///< where it is wrapped: all arguments in their order
+    Expression range;            ///< length; not given: a step is one piece
     std::string range_unit;
     std::optional<Side> cpu;
     std::optional<Side> cuda;

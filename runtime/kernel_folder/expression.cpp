@@ -11,7 +11,7 @@
 namespace hone::kernel_folder {
 namespace {
 
-constexpr std::size_t longest_text = 4096;
+constexpr std::size_t longest_text = 1 << 18;  // of a rule that lists what it allows
 
 struct LimitName {
     const char* name;

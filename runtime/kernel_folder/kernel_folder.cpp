@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "generator/error.hpp"
-#include "generator/families.hpp"
+#include "generator/families/built_in_families.hpp"
 #include "runtime/kernel_folder/data.hpp"
 #include "runtime/kernel_folder/description.hpp"
 #include "runtime/kernel_folder/reference.hpp"
@@ -85,6 +85,29 @@ KernelFolder::KernelFolder(const fs::path& folder) {
     } catch (const Error& wrong) {
         throw Error(file + ": example", wrong.what(), "correct it: it is what 'hone families' and 'hone check' begin with");
     }
+}
+
+std::vector<fs::path> listed_kernel_folders(std::string_view list) {
+    std::vector<fs::path> folders;
+    while (!list.empty()) {
+        const std::string_view folder = list.substr(0, list.find(':'));
+        if (!folder.empty()) folders.emplace_back(folder);
+        list.remove_prefix(std::min(list.size(), folder.size() + 1));
+    }
+    return folders;
+}
+
+void add_kernel(Families& families, const KernelFolder& kernel) {
+    const std::string& name = kernel.family().name;
+    const std::string_view plain = std::string_view(name).substr(0, name.find(':'));
+    const auto called = [](std::string_view wanted) { return [wanted](const Family& family) { return family.name == wanted; }; };
+    if (std::any_of(built_in_families().begin(), built_in_families().end(), called(plain)))
+        throw Error("kernel folder " + kernel.path().string(), "hone has a family of its own that is called " + std::string(plain),
+                    "give the kernel another \"name\" in its family.json");
+    if (std::any_of(families.begin(), families.end(), called(name))) return;
+    std::vector<Family> all(families.begin(), families.end());
+    all.push_back(kernel.family());
+    families = Families(std::move(all));
 }
 
 bool is_kernel_folder(const fs::path& folder) {

@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "generator/family.hpp"
+#include "generator/families.hpp"
 
 namespace hone {
 
@@ -37,6 +39,12 @@ class KernelFolder {
     std::shared_ptr<const kernel_folder::Description> description_;
     Family family_;
 };
+
+/// Folders separated by colons, as HONE_KERNELS lists them.
+std::vector<std::filesystem::path> listed_kernel_folders(std::string_view list);
+
+/// Adds a kernel's family, unless it is there. Throws Error where hone has a family of its own that is called so.
+void add_kernel(Families& families, const KernelFolder& kernel);
 
 /// Whether a folder has a family.json.
 bool is_kernel_folder(const std::filesystem::path& folder);

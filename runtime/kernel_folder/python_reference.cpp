@@ -20,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double longest_step = 600;  // seconds: what a worker has to set a problem up
+constexpr std::int64_t most_whole = std::int64_t{1} << 40;
+constexpr double most_real = 1e300;
 
 // Arrays are files that both processes map. The function gets what its parameters name, so that their order is its own.
 constexpr const char* driver = R"(
@@ -109,6 +111,11 @@ void python_step(const Description& description, const fs::path& folder, const P
         parameters += fmt::format("{}: {}, ", json_string(parameter.name),
                                   word ? json_string(problem.word(parameter.name)) : fmt::format("{}", problem.integer(parameter.name)));
     }
+    for (const Passed& passed : description.passed)
+        if (passed.array < 0)
+            parameters += fmt::format("{}: {}, ", json_string(passed.name),
+                                      passed.whole() ? fmt::format("{}", passed.value.integer(values, -most_whole, most_whole))
+                                                     : fmt::format("{:.17g}", passed.value.number(values, -most_real, most_real)));
     replace_file(place.path() / "call.json",
                  fmt::format("{{\"file\": {}, \"entry\": {}, \"parameters\": {{{}\"first\": {}, \"last\": {}}}, \"arrays\": [{}]}}",
                              json_string(file.string()), json_string(description.reference.entry), parameters, first, last, listed));

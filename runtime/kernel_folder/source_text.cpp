@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t most_words = std::int64_t{1} << 40;
 constexpr std::int64_t largest_int = std::numeric_limits<int>::max();
-constexpr double most_work = 1e18;
+constexpr double most_work = 1e18, largest_double = 1e300;
 
 // The parameters of an entry, with types and as names alone.
 struct Parameters {
@@ -30,19 +30,50 @@ struct Parameters {
     }
 };
 
-// The arrays, scratch and sizes, and the range where there is one.
+std::string pointer(const Argument& argument, bool constant) {
+    return fmt::format("{}{}*", constant && argument.access == Access::in ? "const " : "", argument.integers ? "int" : "real");
+}
+
+// A number as the compiler reads it.
+std::string literal(const Passed& number, const Problem& problem) {
+    const Values values(problem);
+    if (number.type == "long long") return fmt::format("{}LL", number.value.integer(values, -largest_int, most_words));
+    if (number.whole()) return fmt::format("{}", number.value.integer(values, number.type == "unsigned" ? 0 : -largest_int, largest_int));
+    return fmt::format("{}({:.17g})", number.type, number.value.number(values, -largest_double, largest_double));
+}
+
+void add_range(Parameters& parameters, const Description& description) {
+    if (!description.range.given()) return;
+    parameters.add("int", "first");
+    parameters.add("int", "last");
+}
+
+// By which hone calls an entry: the arrays, scratch and sizes, and the range where there is one.
 Parameters common_parameters(const Description& description, const std::vector<Scratch>& scratch) {
     Parameters parameters;
-    for (const Argument& argument : description.arguments) {
-        const std::string word = argument.integers ? "int*" : "real*";
-        parameters.add(argument.access == Access::in ? "const " + word : word, argument.name);
-    }
+    for (const Argument& argument : description.arguments) parameters.add(pointer(argument, !description.wrapped), argument.name);
     for (const Scratch& table : scratch) parameters.add("real*", table.name);
     for (const ProblemParameter& parameter : description.parameters)
         if (parameter.extent) parameters.add("int", parameter.name);
-    if (!description.range.given()) return parameters;
-    parameters.add("int", "first");
-    parameters.add("int", "last");
+    add_range(parameters, description);
+    return parameters;
+}
+
+// Those of the folder's function. Of numbers that are listed the names are their values, where a problem says which.
+Parameters own_parameters(const Description& description, const std::vector<Scratch>& scratch, const Problem* problem) {
+    if (!description.wrapped) return common_parameters(description, scratch);
+    Parameters parameters;
+    for (const Passed& passed : description.passed) {
+        if (passed.array >= 0) {
+            const Argument& argument = description.arguments.at(static_cast<std::size_t>(passed.array));
+            parameters.add(pointer(argument, true), argument.name);
+        } else {
+            parameters.declared += fmt::format("{}{} {}", parameters.declared.empty() ? "" : ", ", passed.type, passed.name);
+            parameters.names += (parameters.names.empty() ? "" : ", ") + (problem == nullptr ? passed.name : literal(passed, *problem));
+        }
+    }
+    for (const Scratch& table : scratch) parameters.add("real*", table.name);
+    add_range(parameters, description);
     return parameters;
 }
 
@@ -56,6 +87,7 @@ struct Constant {
     std::string name;
     std::int64_t value = 0;
     bool truth = false;
+    std::string word = {};  ///< the value, where it is a word
 };
 
 void add_constants(std::vector<Constant>& constants, const std::string& name, const Value& value, const std::vector<std::string>& words) {
@@ -63,6 +95,7 @@ void add_constants(std::vector<Constant>& constants, const std::string& name, co
         constants.push_back({name, *number});
         return;
     }
+    constants.push_back({name, 0, false, std::get<std::string>(value)});
     for (const std::string& word : words) constants.push_back({name + "_" + word, std::get<std::string>(value) == word ? 1 : 0, true});
 }
 
@@ -91,7 +124,9 @@ Block definitions(const Problem& problem, const std::vector<Constant>& constants
     Block block;
     for (const Constant& constant : constants) {
         if (macros)
-            block.line("#define {} {}", constant.name, constant.value);
+            block.line("#define {} {}", constant.name, constant.word.empty() ? fmt::format("{}", constant.value) : constant.word);
+        else if (!constant.word.empty())
+            continue;  // no constant of C++ is a word
         else if (constant.truth)
             block.line("constexpr bool {} = {};", constant.name, constant.value != 0);
         else
@@ -122,29 +157,45 @@ bool has_hole(std::string_view text, std::string_view name) {
     return false;
 }
 
-// The entry by which hone calls a function of the processor that takes no range.
-std::string called(const Description& description, const std::string& entry) {
-    return description.range.given() ? entry : "hone_" + entry;
+// Functions that hone calls through one of its own: those of the processor that take no range, and all that were written for another caller.
+bool has_caller(const Description& description, bool cuda) {
+    return description.wrapped || (!cuda && !description.range.given());
+}
+
+// The entry by which hone calls a function.
+std::string called(const Description& description, const std::string& entry, bool cuda) {
+    return has_caller(description, cuda) ? "hone_" + entry : entry;
 }
 
 // A function of this name with other parameters than declared would be a second one, which nothing calls: then its address has no type, and the
-// compiler says so with the declaration for a file's name.
+// compiler says so with the declaration for a file's name. One that was written for another caller may differ from it in a const.
 std::string sole(const Description& description, const std::string& entry, const std::vector<Scratch>& scratch, std::size_t constants) {
+    if (description.wrapped) return fmt::format("#line 1 \"it is called with {}\"\n", declaration(description, entry, scratch, constants));
     return fmt::format("#line 1 \"the parameters have to be those of {1}\"\nusing hone_{0}_is_one_function = decltype(&{0});\n", entry,
                        declaration(description, entry, scratch, constants));
 }
 
-std::string caller(const Description& description, const std::string& entry, const std::vector<Scratch>& scratch, std::size_t constants) {
-    if (description.range.given()) return sole(description, entry, scratch, constants);
-    const Parameters common = common_parameters(description, scratch);
-    const Parameters own = with_constants(common, constants);
-    Parameters outer = common;
-    outer.add("int", "");
-    outer.add("int", "");
+// What hone adds behind the text for an entry. `before` stands before the caller's name.
+std::string caller(const Description& description, const Problem& problem, const std::string& entry, const std::vector<Scratch>& scratch,
+                   std::size_t constants, bool cuda, const std::string& before) {
+    std::string text = sole(description, entry, scratch, constants);
+    if (!has_caller(description, cuda)) return text;
+    const Parameters own = with_constants(own_parameters(description, scratch, &problem), constants);
+    Parameters outer = common_parameters(description, scratch);
+    if (!description.range.given()) {
+        outer.add("int", "");
+        outer.add("int", "");
+    }
     outer = with_constants(outer, constants);
-    return sole(description, entry, scratch, constants) +
-           fmt::format("extern \"C\" void {}({})\n{{\n    {}({});\n}}\n", called(description, entry), outer.declared, entry, own.names);
+    return text + fmt::format("extern \"C\" {}void {}({})\n{{\n    {}({});\n}}\n", before, called(description, entry, cuda), outer.declared, entry,
+                              own.names);
 }
+
+// A kernel that was written to be launched by another caller is a function of the device to hone's own kernel.
+constexpr std::string_view kernels_are_functions =
+    "#pragma push_macro(\"__global__\")\n#undef __global__\n#define __global__ __device__\n"
+    "#pragma push_macro(\"__launch_bounds__\")\n#undef __launch_bounds__\n#define __launch_bounds__(...)\n";
+constexpr std::string_view kernels_are_kernels = "#pragma pop_macro(\"__launch_bounds__\")\n#pragma pop_macro(\"__global__\")\n";
 
 // The folder's text with what it is told. Lines of a plain file keep their numbers in the compiler's messages.
 std::string told_text(const std::string& shown, const std::string& text, bool is_template, const std::vector<Constant>& constants,
@@ -309,7 +360,7 @@ SearchSpace search_space(const Description& description, const std::string& fami
 }
 
 std::string declaration(const Description& description, const std::string& entry, const std::vector<Scratch>& scratch, std::size_t constants) {
-    return fmt::format("void {}({})", entry, with_constants(common_parameters(description, scratch), constants).declared);
+    return fmt::format("void {}({})", entry, with_constants(own_parameters(description, scratch, nullptr), constants).declared);
 }
 
 KernelSource kernel_source(const Description& description, const std::string& family, const Problem& problem, const Config& config,
@@ -330,20 +381,27 @@ KernelSource kernel_source(const Description& description, const std::string& fa
     source.executed_operations = work_counts(description, problem).operations;
     std::vector<Constant> constants = constants_of(description, problem);
     add_tunables(constants, side, config);
+    for (const Derived& derived : side.derived) constants.push_back({derived.name, derived.value.integer(values, -largest_int, largest_int)});
+    std::int64_t threads = 1;
+    for (const PlannedLaunch& planned : side.launches) {
+        source.step.push_back(launch_of(planned, values));
+        const Dim3& block = source.step.back().block;
+        threads = std::max(threads, block[0] * block[1] * block[2]);
+        source.step.back().entry = called(description, planned.entry, cuda);
+    }
     Block before = definitions(problem, constants, !side.is_template());
     std::string after;
+    if (cuda && description.wrapped) after += kernels_are_kernels;
     for (const auto& [entry, count] : entries_of(side)) {
-        before.line("extern \"C\" {}{};", cuda ? "__global__ " : "", declaration(description, entry, side.scratch, count));
-        source.entries.push_back(cuda ? entry : called(description, entry));
-        after += cuda ? sole(description, entry, side.scratch, count) : caller(description, entry, side.scratch, count);
+        if (!description.wrapped) before.line("extern \"C\" {}{};", cuda ? "__global__ " : "", declaration(description, entry, side.scratch, count));
+        source.entries.push_back(called(description, entry, cuda));
+        after +=
+            caller(description, problem, entry, side.scratch, count, cuda, cuda ? fmt::format("__global__ __launch_bounds__({}) ", threads) : "");
     }
+    if (cuda && description.wrapped) before.lines_of(kernels_are_functions);
     const std::string shown = description.name + "/" + side.file;
     source.text = fmt::format("// {}: {}, {}\n", problem.class_key(), to_string(limits.target), config.key()) +
                   told_text(shown, side.text, side.is_template(), constants, before, &config) + after;
-    for (const PlannedLaunch& planned : side.launches) {
-        source.step.push_back(launch_of(planned, values));
-        if (!cuda) source.step.back().entry = called(description, planned.entry);
-    }
     return source;
 }
 
@@ -358,26 +416,25 @@ KernelSource reference_source(const Description& description, const Problem& pro
     const std::vector<Constant> constants = constants_of(description, problem);
     if (description.reference.kind == ReferenceSource::Kind::library) {
         // The function's address comes as one more argument, so that no path stands in a source.
-        const Parameters common = common_parameters(description, {});
         source.tables.push_back({"function", 1, {}, true});
         Block block = definitions(problem, {}, true);
+        const Parameters own = own_parameters(description, {}, &problem), types = own_parameters(description, {}, nullptr);
         Parameters arrays;
-        for (const Argument& argument : description.arguments)
-            arrays.add(fmt::format("{}{}*", argument.access == Access::in ? "const " : "", argument.integers ? "int" : "real"), argument.name);
+        for (const Argument& argument : description.arguments) arrays.add(pointer(argument, true), argument.name);
         Parameters sizes;
         for (const ScalarSpec& scalar : source.scalars) sizes.add("int", scalar.name);
         const std::string range = description.range.given() ? "int first, int last" : "int, int";
-        block.line("extern \"C\" void hone_reference({}, void (*hone_function)({}){}, {})", arrays.declared, common.declared,
+        block.line("extern \"C\" void hone_reference({}, void (*hone_function)({}){}, {})", arrays.declared, types.declared,
                    sizes.declared.empty() ? "" : ", " + sizes.declared, range);
-        block.line("{{").line("    hone_function({});", common.names).line("}}");
+        block.line("{{").line("    hone_function({});", own.names).line("}}");
         for (const std::string& line : block.lines()) source.text += line + "\n";
         source.entries = {"hone_reference"};
     } else {
         Block before = definitions(problem, constants, true);
-        before.line("extern \"C\" {};", declaration(description, entry, {}, 0));
+        if (!description.wrapped) before.line("extern \"C\" {};", declaration(description, entry, {}, 0));
         source.text += told_text(description.name + "/" + description.reference.file, description.reference.text, false, constants, before, nullptr) +
-                       caller(description, entry, {}, 0);
-        source.entries = {called(description, entry)};
+                       caller(description, problem, entry, {}, 0, false, "");
+        source.entries = {called(description, entry, false)};
     }
     source.step.resize(1);
     source.step[0].entry = source.entries[0];

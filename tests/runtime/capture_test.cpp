@@ -18,12 +18,15 @@
 
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "generator/families/poisson7/family.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/library.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/failing_call.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/verify.hpp"
 #include "tuner/candidate_bench.hpp"
 
 namespace hone::capture_test {
@@ -324,6 +327,53 @@ TEST(SlowCapturedTolerance, IsTheFamilysOwnForItsOwnData) {
             if (specs[i].access != Access::in)
                 EXPECT_EQ(largest_difference(captured.expected[i], own.expected[i]), 0) << words << " " << specs[i].name;
     }
+}
+
+// Near convergence fields are far smaller than the quotients of their sums, whose rounding the fields' changes do not show.
+TEST(SlowCapturedData, OfAConvergedIterationAreAllowedTheRoundingOfTheirSums) {
+    const std::uint64_t seed = std::random_device()();
+    const Problem problem =
+        built_in_families().parse_problem("poisson7 kernel=residual coefficients=axis boundary=periodic precision=f64 nx=48 ny=40 nz=32");
+    const Family& family = built_in_families().of(problem);
+    const test::TemporaryFolder folder;
+    Workload data = family.workload(problem, seed);
+    const std::vector<ArraySpec> specs = family.arrays(problem);
+    // Residuals and what is proportional to them, 2^-40 of what they were; sums of their products that square of it.
+    constexpr double small = 0x1p-40;
+    Capture capture;
+    capture.problem = problem.key();
+    capture.file = folder.path() / "capture.json";
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        HostArray& array = data.arrays[i];
+        if (specs[i].name == "r_old" || specs[i].name == "w")
+            for (double& value : array.values<double>()) value *= small;
+        if (specs[i].name == "scalars") {
+            const std::span<double> scalars = array.values<double>();
+            scalars[poisson::scalar::mean] *= small;
+            scalars[poisson::scalar::gamma] *= small * small;
+            scalars[poisson::scalar::delta] *= small * small;
+        }
+        capture.arrays.push_back({specs[i].name, specs[i].access, array.bytes(), ""});
+        if (specs[i].access != Access::out)
+            capture.arrays.back().sha256 =
+                keep_data(folder.path(), {static_cast<const char*>(array.data()), static_cast<std::size_t>(array.bytes())});
+    }
+    const Workload captured = replaying(family, capture).workload(problem, seed + 1);
+    ASSERT_EQ(captured.tolerances.size(), specs.size());
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        if (specs[i].access == Access::in) continue;
+        double largest = 0;
+        for (const double value : captured.expected[i].values<double>())
+            if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+        EXPECT_GT(captured.tolerances[i], 0x1p-53 * largest) << specs[i].name << " seed " << seed;
+        EXPECT_LT(captured.tolerances[i], 1e-9 * largest) << specs[i].name << " seed " << seed;
+    }
+    DiskCache cache(test::kernel_cache_folder());
+    const auto backend = make_cpu_backend(0, cache);
+    if (!backend->compiler().missing().empty()) GTEST_SKIP() << backend->compiler().missing();
+    const Family replayed = replaying(family, capture);
+    const auto found = test::verify(*backend, replayed, problem, family.space(problem, backend->device().limits).safe(), seed + 1);
+    EXPECT_TRUE(found.passed()) << found.what << ": " << found.error << ", allowed " << found.tolerance;
 }
 
 }  // namespace

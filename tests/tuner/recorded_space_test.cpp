@@ -393,6 +393,14 @@ TEST(RecordedSpace, WhatIsWrittenAsT4ComesBack) {
     expect_same_space(space, parse_recorded_space(kernel_tuner_text(again, built_in_families()), "once more.json"), false);
 }
 
+TEST(RecordedSpace, AJournalSaysWhatKindOfDeviceWasMeasured) {
+    const RecordedSpace space = random_space(1);
+    EXPECT_THAT(journal_text(space), testing::HasSubstr(R"("target": "cuda")"));
+    std::string on_processor = journal_text(space);
+    on_processor.replace(on_processor.find(R"("target": "cuda")"), 16, R"("target": "cpu")");
+    EXPECT_THAT(journal_text(parse_recorded_space(on_processor, "again.jsonl")), testing::HasSubstr(R"("target": "cpu")"));
+}
+
 TEST(RecordedSpace, WhatIsWrittenAsAJournalComesBack) {
     const std::uint64_t seed = std::random_device{}();
     SCOPED_TRACE(fmt::format("seed {}", seed));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -85,6 +86,12 @@ std::string key_of(const RecordedSpace& recorded, std::int64_t index) {
     return key;
 }
 
+// Other tuners' files name the device alone, and nearly all of them are of GPUs.
+bool is_called_as_processors_are(const std::string& device) {
+    constexpr std::array words{"EPYC", "Ryzen", "Threadripper", "Xeon", "Core(TM)", "CPU", "Processor", "Neoverse", "ThunderX"};
+    return std::any_of(words.begin(), words.end(), [&](const char* word) { return device.find(word) != std::string::npos; });
+}
+
 }  // namespace
 
 bool is_journal(std::string_view text) {
@@ -122,7 +129,8 @@ RecordedSpace parse_journal_space(std::string_view text, const std::string& file
              .cut = !complete,
              .chosen_by = everything ? "" : run.strategy,
              .only = run.only,
-             .members = run.members},
+             .members = run.members,
+             .target = run.device.target},
             std::move(parameters),
             std::move(configurations)};
 }
@@ -132,6 +140,7 @@ std::string journal_text(const RecordedSpace& recorded) {
     JournalText journal;
     journal.run.problem = title.kernel + (title.problem_size.empty() ? "" : " problem_size=" + title.problem_size);
     journal.run.device.name = title.device;
+    journal.run.device.target = title.target.value_or(is_called_as_processors_are(title.device) ? Target::cpu : Target::cuda);
     journal.run.space = space_hash(recorded.space(0), recorded.members());
     journal.run.members = recorded.whole() ? std::ssize(recorded.members()) : title.members;
     journal.run.version = HONE_VERSION;

@@ -30,7 +30,7 @@
 
 /* The version of this interface. A program runs with every library of the same major and the same or a later minor version. */
 #define HONE_ABI_MAJOR 1
-#define HONE_ABI_MINOR 0
+#define HONE_ABI_MINOR 1
 
 #ifdef __cplusplus
 extern "C" {
@@ -80,6 +80,8 @@ typedef struct hone_session_options {
     /* Called with a line of text when a kernel other than the tuned one runs, from any thread that calls hone; null: lines on standard error. */
     void (*warn)(const char *text, void *data);
     void *data; /* for warn */
+    /* Since 1.1: kernel folders (docs/your-own-kernel.md) whose families are known beside hone's own, separated by colons; null: HONE_KERNELS */
+    const char *kernels;
 } hone_session_options;
 
 typedef struct hone_session_info {
@@ -89,6 +91,7 @@ typedef struct hone_session_info {
     int32_t place;      /* hone_place: where the arrays of its kernels lie */
     int32_t index;      /* among the devices of its kind */
     int64_t memory_bytes;
+    const char *results; /* since 1.1: the folder that tuning writes to; journals of its searches lie below, in journals/ */
 } hone_session_info;
 
 /* `device` is "best", "cpu", "cuda" or "cuda:1"; null: "best". `options` may be null. Reads all tuned results once; takes some milliseconds. */

@@ -34,6 +34,7 @@ hone::OnlineSettings settings_of(const char* function, const OpenSession& sessio
     if (wanted.bound > 0) settings.rules.bound = wanted.bound;
     if (wanted.evaluations > 0) settings.rules.evaluations = wanted.evaluations;
     settings.enabled = wanted.disabled == 0;
+    settings.worker = session.worker_command();
     settings.cache = session.settings().cache;
     settings.warn = session.settings().warn;
     return settings;

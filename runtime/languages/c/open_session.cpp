@@ -1,11 +1,47 @@
 #include "runtime/languages/c/open_session.hpp"
 
+#include "generator/error.hpp"
+#include "generator/families/built_in_families.hpp"
+#include "runtime/kernel_folder/kernel_folder.hpp"
+#include "tuner/worker_program.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::languages {
+namespace {
 
-OpenSession::OpenSession(const std::string& device, SessionSettings settings)
-    : settings_(std::move(settings)), session_(device, settings_), name_(to_string(session_.device().limits.target)) {
+// Hone's families and those of the kernel folders, whose paths are added to `folders`.
+Families families_with(std::string_view kernels, std::vector<std::string>& folders) {
+    Families families = built_in_families();
+    for (const std::filesystem::path& folder : listed_kernel_folders(kernels)) {
+        const KernelFolder kernel(folder);
+        add_kernel(families, kernel);
+        folders.push_back(kernel.path().string());
+    }
+    return families;
+}
+
+// Empty where no variable says where results are written, which matters to those who tune.
+std::string written_records(const std::filesystem::path& named) {
+    try {
+        return own_records(named).string();
+    } catch (const Error&) {
+        return "";
+    }
+}
+
+SessionSettings with_families(SessionSettings settings, const Families& families) {
+    settings.families = &families;
+    return settings;
+}
+
+}  // namespace
+
+OpenSession::OpenSession(const std::string& device, SessionSettings settings, std::string_view kernels)
+    : families_(families_with(kernels, folders_)),
+      settings_(with_families(std::move(settings), families_)),
+      session_(device, settings_),
+      name_(to_string(session_.device().limits.target)),
+      results_folder_(written_records(settings_.database)) {
     if (session_.device().limits.target != Target::cpu) name_ += ":" + std::to_string(session_.device().index);
     Results& results = all_results_.emplace_back();
     results.library = &session_.library();
@@ -13,6 +49,12 @@ OpenSession::OpenSession(const std::string& device, SessionSettings settings)
 }
 
 OpenSession::~OpenSession() = default;
+
+std::vector<std::string> OpenSession::worker_command() const {
+    std::vector<std::string> command = find_worker_command();
+    if (!command.empty()) command.insert(command.end(), folders_.begin(), folders_.end());
+    return command;
+}
 
 hone_kernel* OpenSession::kernel(std::string_view problem) {
     Results& results = this->results();

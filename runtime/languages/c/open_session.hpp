@@ -22,7 +22,8 @@ namespace hone::languages {
 /// it. Bound kernels and online tuners hold it, too. Thread-safe.
 class OpenSession : public std::enable_shared_from_this<OpenSession> {
   public:
-    OpenSession(const std::string& device, SessionSettings settings);
+    /// `kernels` are folders beside hone's own families, separated by colons.
+    OpenSession(const std::string& device, SessionSettings settings, std::string_view kernels);
     ~OpenSession();
 
     Backend& backend() { return session_.backend(); }
@@ -30,6 +31,9 @@ class OpenSession : public std::enable_shared_from_this<OpenSession> {
     const std::string& name() const { return name_; }  ///< of the device: "cpu", "cuda:0"
     const Families& families() const { return session_.families(); }
     const SessionSettings& settings() const { return settings_; }
+    const std::string& results_folder() const { return results_folder_; }  ///< that tuning writes to; may be empty
+    /// Starts a worker that knows the same families; empty where there is no hone program.
+    std::vector<std::string> worker_command() const;
     /// What was read at the beginning or by the latest `read_results`.
     const Database& database() const { return results().library->database(); }
 
@@ -59,9 +63,12 @@ class OpenSession : public std::enable_shared_from_this<OpenSession> {
     const Results& results() const { return *latest_.load(std::memory_order_acquire); }
     Results& results() { return *latest_.load(std::memory_order_acquire); }
 
+    std::vector<std::string> folders_;  ///< of kernels, whole paths
+    Families families_;
     SessionSettings settings_;
     Session session_;
     std::string name_;
+    std::string results_folder_;
     std::atomic<Results*> latest_{nullptr};
     mutable std::mutex mutex_;  ///< of all that follows
     std::deque<Results> all_results_;

@@ -5,6 +5,7 @@
 #include "runtime/languages/c/arrays.hpp"
 #include "runtime/languages/c/open_session.hpp"
 #include "runtime/languages/c/structures.hpp"
+#include "tuning_db/environment.hpp"
 #include "tuning_db/json.hpp"
 
 namespace hone::languages {
@@ -17,6 +18,11 @@ SessionSettings settings_of(const char* function, const hone_session_options* op
     if (wanted.cache != nullptr) settings.cache = wanted.cache;
     if (wanted.warn != nullptr) settings.warn = [tell = wanted.warn, data = wanted.data](const std::string& text) { tell(text.c_str(), data); };
     return settings;
+}
+
+std::string kernels_of(const char* function, const hone_session_options* options) {
+    const auto wanted = read(function, options, "options");
+    return wanted.kernels != nullptr ? wanted.kernels : environment_variable("HONE_KERNELS");
 }
 
 hone_type checked_type(const char* function, std::int32_t type) {
@@ -52,7 +58,8 @@ const char* hone_last_error(void) {
 hone_status hone_session_open(const char* device, const hone_session_options* options, hone_session** session) {
     return guarded(__func__, [&](const char* function) {
         given(function, session, "session");
-        auto content = std::make_shared<OpenSession>(device == nullptr ? "best" : device, settings_of(function, options));
+        auto content =
+            std::make_shared<OpenSession>(device == nullptr ? "best" : device, settings_of(function, options), kernels_of(function, options));
         *session = new hone_session(std::move(content));
     });
 }
@@ -77,6 +84,7 @@ hone_status hone_session_describe(const hone_session* session, hone_session_info
         own.place = place_of(device.limits.target);
         own.index = device.index;
         own.memory_bytes = device.memory_bytes;
+        own.results = open.results_folder().c_str();
         write(function, own, info, "info");
     });
 }

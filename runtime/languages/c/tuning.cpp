@@ -7,7 +7,6 @@
 #include "tuner/prior.hpp"
 #include "tuner/tuning_run.hpp"
 #include "tuner/worker_evaluator.hpp"
-#include "tuner/worker_program.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::languages {
@@ -77,7 +76,7 @@ TuningResult tune_with(OpenSession& session, const Problem& problem, const hone_
     require_memory(problem, bench_memory(family.arrays(problem), problem.precision(), target), memory_for(session.device()));
     WorkerSettings worker{.device = session.device(), .cache = session.settings().cache};
     if (worker.cache.empty()) worker.cache = DiskCache::default_folder();
-    worker.command = find_worker_command();
+    worker.command = session.worker_command();
     if (worker.command.empty())
         throw Error("tuning", "there is no hone program, in whose processes candidates run",
                     "install it beside the library, or name it in HONE_WORKER");

@@ -181,17 +181,23 @@ contains
     end subroutine
 
     !> `device` is 'best', 'cpu', 'cuda' or 'cuda:1'. `database` is a folder of tuned results, which must be there; without it all usual places are read.
-    subroutine session_open(self, device, database, status)
+    !> `kernels` are folders of kernels of one's own (docs/your-own-kernel.md), separated by colons; without it those in HONE_KERNELS.
+    subroutine session_open(self, device, database, status, kernels)
         class(hone_session), intent(inout)            :: self
         character(*), intent(in)                      :: device
         character(*), intent(in), optional            :: database
         integer(c_int), intent(out), optional         :: status
+        character(*), intent(in), optional            :: kernels
         type(session_options)                         :: options
-        character(:, c_char), allocatable, target     :: folder
+        character(:, c_char), allocatable, target     :: folder, folders
         options%size = c_sizeof(options)
         if (present(database)) then
             folder = trim(database)//c_null_char
             options%database = c_loc(folder)
+        end if
+        if (present(kernels)) then
+            folders = trim(kernels)//c_null_char
+            options%kernels = c_loc(folders)
         end if
         call settle(c_session_open(trim(device)//c_null_char, options, self%handle), status)
     end subroutine

@@ -24,7 +24,7 @@ module hone_c
         integer(c_size_t) :: size = 0
         type(c_ptr)       :: database = c_null_ptr, cache = c_null_ptr
         type(c_funptr)    :: warn = c_null_funptr
-        type(c_ptr)       :: data = c_null_ptr
+        type(c_ptr)       :: data = c_null_ptr, kernels = c_null_ptr
     end type
 
     type, bind(c) :: kernel_info

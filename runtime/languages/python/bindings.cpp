@@ -89,17 +89,33 @@ std::string name_of(const nb::dlpack::dtype& type) {
     return type.lanes == 1 && type.code < kinds.size() ? fmt::format("{}{}", kinds[type.code], type.bits) : "of a kind that hone does not know";
 }
 
-// PyTorch's and CuPy's arrays on a GPU, where they are offered by the older of the two protocols.
-std::optional<Contents> cuda_interface(nb::handle object) {
+[[noreturn]] void refuse_read_only(const std::string& where) {
+    raise(PyExc_ValueError, where + ": the array is read-only, and steps write it; give a writable one");
+}
+
+// The index of the device that an array says it lies on, as CuPy (device.id), Numba and PyTorch (device.index) do; -1 where it does not.
+int device_of(nb::handle object) {
+    if (!nb::hasattr(object, "device")) return -1;
+    nb::object device = object.attr("device");
+    for (const char* member : {"id", "index"})
+        if (nb::hasattr(device, member)) device = device.attr(member);
+    int index = -1;
+    return nb::try_cast(device, index) ? index : -1;
+}
+
+// Arrays on a GPU that are offered by the older of the two protocols alone.
+std::optional<Contents> cuda_interface(nb::handle object, const std::string& where, bool written) {
     if (!nb::hasattr(object, "__cuda_array_interface__")) return std::nullopt;
     const auto given = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
     const auto code = nb::cast<std::string>(given["typestr"]);
     Contents contents;
-    contents.data = nb::cast<std::uintptr_t>(nb::cast<nb::tuple>(given["data"])[0]);
+    const auto data = nb::cast<nb::tuple>(given["data"]);
+    contents.data = nb::cast<std::uintptr_t>(data[0]);
+    if (written && nb::cast<bool>(data[1])) refuse_read_only(where);
     contents.dtype = code == "<f4" ? "float32" : code == "<f8" ? "float64" : code == "<i4" ? "int32" : code;
     contents.shape = nb::cast<std::vector<std::int64_t>>(given["shape"]);
     contents.place = HONE_CUDA;
-    contents.device = -1;  // the protocol does not say
+    contents.device = device_of(object);  // the protocol does not say
     const std::int64_t bytes = contents.dtype == "float64" ? 8 : 4;
     if (given.contains("strides") && !given["strides"].is_none())
         for (const std::int64_t stride : nb::cast<std::vector<std::int64_t>>(given["strides"])) contents.strides.push_back(stride / bytes);
@@ -125,9 +141,9 @@ Contents contents_of(nb::handle object, const std::string& where, bool written) 
     if (nb::ndarray<> array; nb::try_cast(object, array, false)) return contents_of(array);
     if (nb::ndarray<nb::ro> array; nb::try_cast(object, array, false)) {
         if (!written) return contents_of(array);
-        raise(PyExc_ValueError, where + ": the array is read-only, and steps write it; give a writable one");
+        refuse_read_only(where);
     }
-    if (auto contents = cuda_interface(object)) return *contents;
+    if (auto contents = cuda_interface(object, where, written)) return *contents;
     raise(PyExc_TypeError, fmt::format("{}: {} is no array; give one of NumPy, CuPy, PyTorch or another library with DLPack", where,
                                        nb::cast<std::string>(object.type().attr("__name__"))));
 }
@@ -383,11 +399,13 @@ struct Listener {
 
 class Session {
   public:
-    Session(const std::string& device, const std::optional<std::string>& database, const std::optional<std::string>& cache)
+    Session(const std::string& device, const std::optional<std::string>& database, const std::optional<std::string>& cache,
+            const std::optional<std::string>& kernels)
         : open_(std::make_shared<OpenSession>()) {
         auto options = sized<hone_session_options>();
         options.database = text_or_null(database);
         options.cache = text_or_null(cache);
+        options.kernels = text_or_null(kernels);
         require_released([&] { return hone_session_open(device.c_str(), &options, &open_->handle); });
         open_->device = info().index;
     }
@@ -519,14 +537,17 @@ NB_MODULE(_hone, module) {
         });
 
     nb::class_<Session>(module, "Session")
-        .def(nb::init<const std::string&, const std::optional<std::string>&, const std::optional<std::string>&>(), "device"_a, "database"_a,
-             "cache"_a)
+        .def(nb::init<const std::string&, const std::optional<std::string>&, const std::optional<std::string>&, const std::optional<std::string>&>(),
+             "device"_a, "database"_a, "cache"_a, "kernels"_a)
         .def_prop_ro(
             "device", [](const Session& session) { return std::string(session.info().device); }, "'cpu', 'cuda:0'")
         .def_prop_ro(
             "name", [](const Session& session) { return std::string(session.info().name); }, "Of the device's model.")
         .def_prop_ro(
             "memory_bytes", [](const Session& session) { return session.info().memory_bytes; }, "Of the device.")
+        .def_prop_ro(
+            "results", [](const Session& session) { return std::string(session.info().results); },
+            "The folder that tuning writes to; journals of its searches lie below, in journals/.")
         .def("kernel", &Session::kernel, "problem"_a, "The best kernel known for a problem, 'family name=value ...'.")
         .def("online", &Session::online, "problem"_a, "arrays"_a, nb::kw_only(), "bound"_a = 0.05,
              "A kernel on these arrays that is tuned while it steps; `bound` is the part of the time that may be spent on it.")

@@ -71,7 +71,9 @@ const std::vector<Example>& examples() {
                                           {"ell", "ell precision=f32 rows=1 width=1"},
                                           {"reduction", "reduction n=100003"},
                                           {"convolution", "convolution radius=1 width=67 height=9"},
-                                          {"nbody", "nbody n=131"}};
+                                          {"nbody", "nbody n=131"},
+                                          {"saxpy", "saxpy problem_size_x=1003"},
+                                          {"saxpy", "saxpy problem_size_x=1"}};
     return all;
 }
 
@@ -88,7 +90,7 @@ class KernelFolders : public ::testing::Test {
 
 // Kernels of the emulator are called with the range always.
 KernelSource with_range(KernelSource cuda, const kernel_folder::Description& description) {
-    if (description.range.given()) return cuda;
+    if (description.range.given() || description.wrapped) return cuda;
     std::string declared, names;
     for (const ArraySpec& array : cuda.arrays) {
         const bool integers = array.shape.ends_with("int32");
@@ -373,6 +375,13 @@ TEST(KernelFolder, ASourceIsToldByMacrosAndItsLinesKeepTheirNumbers) {
     EXPECT_THAT(source.text, HasSubstr("using real = float;\n"));
     EXPECT_THAT(source.text, HasSubstr("#line 1 \"transpose/kernel.cpp\"\n#include <algorithm>\n"));
     EXPECT_EQ(source.scalars.size(), 2U);
+}
+
+TEST(KernelFolder, AWordIsAMacroToo) {
+    const KernelFolder kernel(example("transpose"));
+    const Problem problem = Families({kernel.family()}).parse_problem("transpose rows=8 columns=9");
+    const SearchSpace space = kernel.family().space(problem, cpu_limits());
+    EXPECT_THAT(kernel.family().kernel(problem, space.parse("inner=rows"), cpu_limits()).text, HasSubstr("#define inner rows\n"));
 }
 
 TEST(KernelFolder, ATemplateIsToldByConstantsAndHonesTeamsAreChosenWithIt) {

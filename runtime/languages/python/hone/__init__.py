@@ -15,13 +15,28 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from typing import Any, Callable, Optional, Union
+import pathlib
+from typing import Any, Callable, Optional, Sequence, Union
 
 from . import _hone
 from ._hone import Argument, BoundKernel, Error, Kernel, Online
+from .progress import ProgressLine
+from .results import Importance, ask_program, journal_frame, read_journal, simulate
 
-__all__ = ["Argument", "BoundKernel", "Error", "Kernel", "Online", "Session", "TuningResult"]
+__all__ = [
+    "Argument",
+    "BoundKernel",
+    "Error",
+    "Importance",
+    "Kernel",
+    "Online",
+    "Session",
+    "TuningResult",
+    "journal_frame",
+    "read_journal",
+    "simulate",
+    "tune_kernel",
+]
 __version__ = _hone.version()
 
 Progress = Callable[[dict], Any]
@@ -42,12 +57,28 @@ class Session(_hone.Session):
     """A device with the tuned results that are known for it.
 
     `device` is "best", "cpu", "cuda" or "cuda:1". `database` is a folder of tuned results, which must be there and is then read and written alone;
-    without it HONE_DB, this user's folder and what ships with hone are read. `cache` is the folder of compiled code. May be used from several threads,
-    and in a `with` statement.
+    without it HONE_DB, this user's folder and what ships with hone are read. `cache` is the folder of compiled code. `kernels` are kernel folders of your own
+    (docs/your-own-kernel.md), one or several; without it those in HONE_KERNELS. May be used from several threads, and in a `with` statement.
     """
 
-    def __init__(self, device: str = "best", database: Optional[Path] = None, cache: Optional[Path] = None) -> None:
-        super().__init__(device, None if database is None else os.fspath(database), None if cache is None else os.fspath(cache))
+    def __init__(
+        self,
+        device: str = "best",
+        database: Optional[Path] = None,
+        cache: Optional[Path] = None,
+        kernels: Union[Path, Sequence[Path], None] = None,
+    ) -> None:
+        if kernels is None:
+            folders = [folder for folder in os.environ.get("HONE_KERNELS", "").split(":") if folder]
+        else:
+            folders = [os.path.abspath(folder) for folder in ([kernels] if isinstance(kernels, (str, os.PathLike)) else kernels)]
+        for folder in folders:
+            if ":" in folder:
+                raise ValueError(f"kernels: {folder} has a colon in its name; move it: folders are listed with colons between them")
+        super().__init__(
+            device, None if database is None else os.fspath(database), None if cache is None else os.fspath(cache), ":".join(folders)
+        )
+        self._kernels = folders
 
     def __enter__(self) -> "Session":
         return self
@@ -78,7 +109,7 @@ class Session(_hone.Session):
         comes out of here. True shows a line on standard error. Ctrl-C ends the run, too; `resume` goes on with it. The other options are those of
         'hone tune'.
         """
-        line = _ProgressLine(seconds, evaluations) if progress is True else None
+        line = ProgressLine(seconds, evaluations) if progress is True else None
         listener = line or (progress or None)
         try:
             return TuningResult(self._tune(problem, seconds, evaluations, strategy, objective, only, seed, resume, listener))
@@ -99,22 +130,38 @@ class Session(_hone.Session):
         return pandas.json_normalize(records)
 
 
-class _ProgressLine:
-    """A line on standard error that is written over and over."""
+    def journals(self, problem: Optional[str] = None) -> list:
+        """The files of the searches that lie in `results`: all, or those of a problem on this device's model, the latest last."""
+        files = sorted((pathlib.Path(self.results) / "journals").glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
+        if problem is None:
+            return files
+        wanted = self.kernel(problem).problem
+        return [file for file in files if (run := _head(file)).get("problem") == wanted and run["device"]["name"] == self.name]
 
-    def __init__(self, seconds: float, evaluations: int) -> None:
-        self.seconds, self.evaluations = seconds, evaluations
+    def journal(self, problem: str, frame: bool = False) -> Any:
+        """The latest search of a problem (`read_journal`), or with `frame` a pandas.DataFrame with a row for each candidate (`journal_frame`)."""
+        journal = read_journal(self._latest(problem))
+        return journal_frame(journal) if frame else journal
 
-    def __call__(self, progress: dict) -> bool:
-        if self.evaluations:
-            part = progress["evaluations"] / self.evaluations
-        else:
-            part = progress["elapsed"] / (self.seconds or 60)
-        done = round(20 * min(part, 1))
-        best = f", best {1e3 * progress['best_seconds']:.3g} ms" if progress["best"] else ""
-        what = "finals" if progress["finals"] else f"{progress['evaluations']} candidates"
-        print(f"\r[{'#' * done}{'.' * (20 - done)}] {what}{best}   ", end="", file=sys.stderr, flush=True)
-        return False
+    def importance(self, problem: str) -> Importance:
+        """Which tunables mattered in the latest search of a problem. A notebook shows it as a chart."""
+        document = ask_program("explain", "--journal", os.fspath(self._latest(problem)), kernels=self._kernels)
+        search = document["search"]
+        return Importance(document["problem"], search.get("explained"), search.get("effects", []))
 
-    def end(self) -> None:
-        print(file=sys.stderr)
+    def _latest(self, problem: str) -> pathlib.Path:
+        files = self.journals(problem)
+        if not files:
+            raise Error(f"{problem}: there is no journal of a search in {self.results}; tune it first")
+        return files[-1]
+
+
+def _head(file: pathlib.Path) -> dict:
+    try:
+        with open(file, encoding="utf-8") as lines:
+            return json.loads(lines.readline())
+    except (OSError, ValueError):
+        return {}
+
+
+from .kernel_tuner import tune_kernel  # noqa: E402  (which makes sessions)

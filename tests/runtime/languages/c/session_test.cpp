@@ -194,6 +194,35 @@ TEST_F(CHandles, AreKnownAsClosedForAThousandMore) {
     expect_refused(hone_bound_launch(first, nullptr), HONE_BAD_HANDLE, {"is closed"});
 }
 
+TEST_F(CSession, KnowsTheKernelFoldersThatItIsGiven) {
+    hone_session_options options{};
+    options.size = sizeof options;
+    const std::string folders = test::source_path("examples/kernels/jacobi") + ":" + test::source_path("examples/kernels/saxpy");
+    options.kernels = folders.c_str();
+    hone_session* session = nullptr;
+    ASSERT_EQ(hone_session_open("cpu", &options, &session), HONE_OK) << hone_last_error();
+    hone_session_info info{};
+    info.size = sizeof info;
+    ASSERT_EQ(hone_session_describe(session, &info), HONE_OK) << hone_last_error();
+    EXPECT_STRNE(info.results, "");
+    hone_kernel* kernel = nullptr;
+    ASSERT_EQ(hone_session_kernel(session, "saxpy problem_size_x=1001", &kernel), HONE_OK) << hone_last_error();
+    hone_argument argument{};
+    argument.size = sizeof argument;
+    ASSERT_EQ(hone_kernel_argument(kernel, 2, &argument), HONE_OK) << hone_last_error();
+    EXPECT_STREQ(argument.name, "y");
+    EXPECT_EQ(hone_session_close(session), HONE_OK);
+
+    options.kernels = "/absent/kernel";
+    EXPECT_EQ(hone_session_open("cpu", &options, &session), HONE_ERROR);
+    EXPECT_THAT(hone_last_error(), testing::HasSubstr("/absent/kernel"));
+    // A caller of version 1.0 knows nothing of them.
+    options.size = offsetof(hone_session_options, kernels);
+    ASSERT_EQ(hone_session_open("cpu", &options, &session), HONE_OK) << hone_last_error();
+    EXPECT_EQ(hone_session_kernel(session, "saxpy problem_size_x=1001", &kernel), HONE_ERROR);
+    EXPECT_EQ(hone_session_close(session), HONE_OK);
+}
+
 // Whatever the library is made of, programs see nothing but the interface.
 TEST(CLibrary, ShowsTheInterfaceAndNothingElse) {
     const std::string program = find_program("nm");

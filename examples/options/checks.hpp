@@ -1,0 +1,28 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <string>
+
+namespace hone::examples {
+
+/// A check of numbers whose message says what was given and what belongs there; CLI11's own print the largest double to its last digit.
+template <typename Holds>
+CLI::Validator number_that(const Holds& holds, const std::string& words) {
+    return {[holds, words](std::string& text) {
+                double value = 0;
+                const bool number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+                return number && holds(value) ? std::string() : "\"" + text + "\" is no number " + words;
+            },
+            words};
+}
+
+inline CLI::Validator positive() {
+    return number_that([](double value) { return value > 0; }, "above 0");
+}
+
+inline CLI::Validator not_negative() {
+    return number_that([](double value) { return value >= 0; }, "from 0 on");
+}
+
+}  // namespace hone::examples
