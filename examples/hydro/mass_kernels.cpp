@@ -15,9 +15,6 @@ namespace {
 // Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the same, these in pairs.
 constexpr int chunk_rows = item_threads;
 
-// A block has so many chunks: a thread loads the words of a row of each before it waits for any.
-constexpr int chunks_together = 2;
-
 // Sums of what `item(row, words, known, values)` gives for each component of a row whose words `load(row, words)` has loaded, and with `known`, what
 // `prepare()` gives for all rows: by a block of threads for each chunk, then over all chunks by the block that ends last, of which a thread for each
 // component calls `finish(component, sum)`. So a reduction is one launch, and its sums have one order.
@@ -46,31 +43,22 @@ constexpr const char* cuda_sums = R"cpp(
     template <typename Words, typename Load, typename Prepare, typename Item, typename Finish>
     DEVICE void sum_rows(double* sums, int rows, Load load, Prepare prepare, Item item, Finish finish) {
         __shared__ int is_last;
-        const int chunks = (rows + chunk_rows - 1) / chunk_rows, first_chunk = blockIdx.x * chunks_together;
-        Words loaded[chunks_together];
-#pragma unroll
-        for (int k = 0; k < chunks_together; ++k) {
-            const int row = (first_chunk + k) * chunk_rows + threadIdx.x;
-            if (row < rows) load(row, loaded[k]);
-        }
+        const int row = blockIdx.x * chunk_rows + threadIdx.x, chunks = gridDim.x;
+        Words loaded;
+        if (row < rows) load(row, loaded);
         const auto known = prepare();
-#pragma unroll
-        for (int k = 0; k < chunks_together; ++k) {
-            const int row = (first_chunk + k) * chunk_rows + threadIdx.x;
-            double values[components] = {};
-            if (row < rows) item(row, loaded[k], known, values);
-            sum_of_block(values);
-            if (threadIdx.x == 0 && first_chunk + k < chunks)
-                for (int c = 0; c < components; ++c) sums[(long long)c * chunks + first_chunk + k] = values[c];
-        }
+        double values[components] = {};
+        if (row < rows) item(row, loaded, known, values);
+        sum_of_block(values);
         if (threadIdx.x == 0) {
+            for (int c = 0; c < components; ++c) sums[(long long)c * chunks + blockIdx.x] = values[c];
             __threadfence();
-            is_last = atomicAdd(&blocks_done, 1u) == gridDim.x - 1;
+            is_last = atomicAdd(&blocks_done, 1u) == (unsigned int)chunks - 1;
         }
         __syncthreads();
         if (!is_last) return;
         __threadfence();
-        double values[components] = {};
+        for (int c = 0; c < components; ++c) values[c] = 0;
 #pragma unroll 8
         for (int chunk = threadIdx.x; chunk < chunks; chunk += chunk_rows)
             for (int c = 0; c < components; ++c) values[c] += sums[(long long)c * chunks + chunk];
@@ -253,16 +241,14 @@ KernelSource MassKernels::source(Target target, int components, int rows) {
     KernelSource source;
     source.target = target;
     source.precision = Precision::f64;
-    const std::string constants =
-        fmt::format("constexpr int components = {}, chunk_rows = {}, chunks_together = {};\n", components, chunk_rows, chunks_together);
+    const std::string constants = fmt::format("constexpr int components = {}, chunk_rows = {};\n", components, chunk_rows);
     source.text = item_kernels("Conjugate gradients beside the product with the matrix.", target, source.precision,
                                constants + (target == Target::cuda ? cuda_sums : cpu_sums) + mass_body);
     for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
-    constexpr int block_rows = chunk_rows * chunks_together;
-    const Dim3 blocks{(rows + block_rows - 1) / block_rows, 1, 1};
+    const Dim3 chunks{(rows + chunk_rows - 1) / chunk_rows, 1, 1};
     for (const auto& [entry, grid] :
-         std::initializer_list<std::pair<const char*, Dim3>>{{"start", blocks}, {"update", blocks}, {"direction", item_blocks(rows)}}) {
+         std::initializer_list<std::pair<const char*, Dim3>>{{"start", chunks}, {"update", chunks}, {"direction", item_blocks(rows)}}) {
         source.entries.emplace_back(entry);
         source.step.push_back({.entry = entry, .grid = grid, .block = {chunk_rows, 1, 1}, .constants = {}});
     }
