@@ -15,8 +15,9 @@ namespace {
 // Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the same, these in pairs.
 constexpr int chunk_rows = item_threads;
 
-// Sums of what `item(row, values)` gives for each component of a row: by a block of threads for each chunk, then over all chunks by the block that
-// ends last, whose first thread calls `finish(sums)`. So a reduction is one launch, and its sums have one order.
+// Sums of what `item(row, words, known, values)` gives for each component of a row whose words `load(row, words)` has loaded, and with `known`, what
+// `prepare()` gives for all rows: by a block of threads for each chunk, then over all chunks by the block that ends last, of which a thread for each
+// component calls `finish(component, sum)`. So a reduction is one launch, and its sums have one order.
 constexpr const char* cuda_sums = R"cpp(
 #define DEVICE __device__ __forceinline__
     DEVICE double multiply_add(double a, double b, double c) {
@@ -39,12 +40,15 @@ constexpr const char* cuda_sums = R"cpp(
 
     __device__ unsigned int blocks_done;
 
-    template <typename Item, typename Finish>
-    DEVICE void sum_rows(double* sums, int rows, Item item, Finish finish) {
+    template <typename Words, typename Load, typename Prepare, typename Item, typename Finish>
+    DEVICE void sum_rows(double* sums, int rows, Load load, Prepare prepare, Item item, Finish finish) {
         __shared__ int is_last;
         const int row = blockIdx.x * chunk_rows + threadIdx.x, chunks = gridDim.x;
+        Words loaded;
+        if (row < rows) load(row, loaded);
+        const auto known = prepare();
         double values[components] = {};
-        if (row < rows) item(row, values);
+        if (row < rows) item(row, loaded, known, values);
         sum_of_block(values);
         if (threadIdx.x == 0) {
             for (int c = 0; c < components; ++c) sums[(long long)c * chunks + blockIdx.x] = values[c];
@@ -55,13 +59,16 @@ constexpr const char* cuda_sums = R"cpp(
         if (!is_last) return;
         __threadfence();
         for (int c = 0; c < components; ++c) values[c] = 0;
-#pragma unroll 4
+#pragma unroll 8
         for (int chunk = threadIdx.x; chunk < chunks; chunk += chunk_rows)
             for (int c = 0; c < components; ++c) values[c] += sums[(long long)c * chunks + chunk];
         sum_of_block(values);
-        if (threadIdx.x != 0) return;
-        blocks_done = 0;
-        finish(values);
+        if (threadIdx.x == 0) blocks_done = 0;
+        if (threadIdx.x >= components) return;
+        double mine = values[0];
+        for (int c = 1; c < components; ++c)
+            if ((int)threadIdx.x == c) mine = values[c];
+        finish((int)threadIdx.x, mine);
     }
 )cpp";
 
@@ -82,27 +89,28 @@ constexpr const char* cpu_sums = R"cpp(
         return values[0];
     }
 
-    template <typename Item, typename Finish>
-    DEVICE void sum_rows(double* sums, int rows, Item item, Finish finish) {
+    template <typename Words, typename Load, typename Prepare, typename Item, typename Finish>
+    DEVICE void sum_rows(double* sums, int rows, Load load, Prepare prepare, Item item, Finish finish) {
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
+        const auto known = prepare();
 #pragma omp parallel for if (rows > 4096)
         for (int chunk = 0; chunk < chunks; ++chunk) {
             double lanes[components][chunk_rows] = {};
             const int begin = chunk * chunk_rows, count = rows - begin < chunk_rows ? rows - begin : chunk_rows;
             for (int i = 0; i < count; ++i) {
+                Words words;
                 double values[components];
-                item(begin + i, values);
+                load(begin + i, words);
+                item(begin + i, words, known, values);
                 for (int c = 0; c < components; ++c) lanes[c][i] = values[c];
             }
             for (int c = 0; c < components; ++c) sums[(long long)c * chunks + chunk] = sum_in_pairs(lanes[c]);
         }
-        double values[components];
         for (int c = 0; c < components; ++c) {
             double lanes[chunk_rows] = {};
             for (int chunk = 0; chunk < chunks; ++chunk) lanes[chunk % chunk_rows] += sums[(long long)c * chunks + chunk];
-            values[c] = sum_in_pairs(lanes);
+            finish(c, sum_in_pairs(lanes));
         }
-        finish(values);
     }
 )cpp";
 
@@ -125,62 +133,73 @@ constexpr const char* mass_body = R"cpp(
         return (held >> c & 1) != 0;
     }
 
+    // Of a row.
+    struct Row {
+        double inverse, residual[components], product[components];
+        int fixed;
+    };
+    // Of all rows.
+    struct Steps {
+        double of[components];
+    };
+
     KERNEL start(ARGUMENTS) {
         const int rows = last - first;
-        const auto residuals = [=](int row, double* squares) {
-            const double inverse = q[row];
-            const int fixed = held[row];
-            double residual[components];
-            for (int c = 0; c < components; ++c) residual[c] = b[(long long)c * rows + row];
+        const auto load = [=](int row, Row& own) {
+            own.inverse = q[row], own.fixed = held[row];
+            for (int c = 0; c < components; ++c) own.residual[c] = b[(long long)c * rows + row];
+        };
+        const auto residuals = [=](int row, const Row& own, const Steps&, double* squares) {
             for (int c = 0; c < components; ++c) {
                 const long long at = (long long)c * rows + row;
-                if (is_held(fixed, c)) residual[c] = 0;
-                x[at] = 0, r[at] = residual[c], p[at] = inverse * residual[c];
-                squares[c] = weighted_square(inverse, residual[c]);
+                const double residual = is_held(own.fixed, c) ? 0.0 : own.residual[c];
+                x[at] = 0, r[at] = residual, p[at] = own.inverse * residual;
+                squares[c] = weighted_square(own.inverse, residual);
             }
         };
-        sum_rows(sums, rows, residuals, [=](const double* sum) {
-            for (int c = 0; c < components; ++c) {
+        sum_rows<Row>(
+            sums, rows, load, [] { return Steps{}; }, residuals,
+            [=](int c, double sum) {
                 double* const of = scalars + c * words;
-                const double square = sum[c] / rows;
+                const double square = sum / rows;
                 of[alpha] = of[beta] = of[iterations] = 0;
                 of[delta] = of[first_delta] = square;
                 of[threshold] = of[tolerance] * square;
                 of[breakdown] = square >= 0 ? 0 : 1;
                 of[active] = square > of[threshold] ? 1 : 0;
-            }
-        });
+            });
     }
 
     KERNEL update(ARGUMENTS) {
         const int rows = last - first;
-        double step[components];
-        for (int c = 0; c < components; ++c) {
-            const double* const of = scalars + c * words;
-            step[c] = of[active] != 0 && dot[c] > 0 ? of[delta] / dot[c] : 0.0;
-        }
-        const auto residuals = [=](int row, double* squares) {
-            const double inverse = q[row];
-            const int fixed = held[row];
-            double residual[components], product[components];
-            for (int c = 0; c < components; ++c) residual[c] = r[(long long)c * rows + row], product[c] = w[(long long)c * rows + row];
+        const auto load = [=](int row, Row& own) {
+            own.inverse = q[row], own.fixed = held[row];
+            for (int c = 0; c < components; ++c) own.residual[c] = r[(long long)c * rows + row], own.product[c] = w[(long long)c * rows + row];
+        };
+        const auto residuals = [=](int row, const Row& own, const Steps& steps, double* squares) {
             for (int c = 0; c < components; ++c) {
-                const double found = is_held(fixed, c) ? 0.0 : multiply_add(-step[c], product[c], residual[c]);
+                const double found = is_held(own.fixed, c) ? 0.0 : multiply_add(-steps.of[c], own.product[c], own.residual[c]);
                 r[(long long)c * rows + row] = found;
-                squares[c] = weighted_square(inverse, found);
+                squares[c] = weighted_square(own.inverse, found);
             }
         };
-        sum_rows(sums, rows, residuals, [=](const double* sum) {
+        const auto prepare = [=] {
+            Steps steps;
             for (int c = 0; c < components; ++c) {
-                double* const of = scalars + c * words;
-                const double square = sum[c] / rows;
-                const bool steps = of[active] != 0 && dot[c] > 0;
-                if (of[active] != 0 && !(steps && square >= 0)) of[breakdown] = 1;
-                of[alpha] = steps ? of[delta] / dot[c] : 0;
-                of[beta] = steps ? square / of[delta] : 0;
-                if (steps) of[delta] = square, of[iterations] += 1;
-                of[active] = steps && square > of[threshold] ? 1 : 0;
+                const double* const of = scalars + c * words;
+                steps.of[c] = of[active] != 0 && dot[c] > 0 ? of[delta] / dot[c] : 0.0;
             }
+            return steps;
+        };
+        sum_rows<Row>(sums, rows, load, prepare, residuals, [=](int c, double sum) {
+            double* const of = scalars + c * words;
+            const double square = sum / rows;
+            const bool steps = of[active] != 0 && dot[c] > 0;
+            if (of[active] != 0 && !(steps && square >= 0)) of[breakdown] = 1;
+            of[alpha] = steps ? of[delta] / dot[c] : 0;
+            of[beta] = steps ? square / of[delta] : 0;
+            if (steps) of[delta] = square, of[iterations] += 1;
+            of[active] = steps && square > of[threshold] ? 1 : 0;
         });
     }
 

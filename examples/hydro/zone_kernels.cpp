@@ -51,8 +51,14 @@ constexpr const char* body = R"cpp(
         const int all_zones = low;
         FOR_ITEMS(i) {
             double shortest = high ? longest : to[i];  // high: anew
-            for (int zone = i; zone < all_zones; zone += last)
-                if (!(from[zone] >= shortest)) shortest = from[zone];
+            // Some are on their way at once.
+            enum { together = 8 };
+            for (int zone = i; zone < all_zones; zone += together * last) {
+                double some[together];
+                for (int k = 0; k < together; ++k) some[k] = zone + k * last < all_zones ? from[zone + k * last] : longest;
+                for (int k = 0; k < together; ++k)
+                    if (!(some[k] >= shortest)) shortest = some[k];
+            }
             to[i] = shortest;
         }
     }

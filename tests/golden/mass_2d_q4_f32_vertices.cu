@@ -1,7 +1,7 @@
 // fe_mass: y = M x, Q4 in 2 dimensions, 6 points along an axis, 1 component, f32
 // hone emit fe_mass kernel=apply data=vertices dimension=2 order=4 points=0 components=1 precision=f32 elements=1000
-//     nodes=10000 --target cuda --config elements=16,columns=1,components_at_once=one,weights=early,node_threads=128,
-//     corners_together=2,min_blocks=1
+//     nodes=10000 --target cuda --config form=teams,elements=16,columns=1,components_at_once=one,weights=early,
+//     node_threads=128,corners_together=2,min_blocks=1
 // The same text serves every mesh.
 // per element: 1356 operations
 using real = float;
@@ -75,7 +75,7 @@ __device__ __forceinline__ int in_sheets(int line, int i) { return line * sheet_
 __device__ __forceinline__ int in_planes(int line, int q) { return line * plane_row + q; }
 
 // Where an element's sums lie in memory: those of components that a team has at once side by side.
-__device__ __forceinline__ wide in_sums(wide element, int node, int c) {
+__device__ __forceinline__ wide in_sums(wide element, int node, int c, int) {
     constexpr int passes = components / components_at_once;
     return ((element * passes + c / components_at_once) * element_nodes_count + node) * components_at_once
         + c % components_at_once;
@@ -169,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multi
         barrier();
         if (present)
             for (int i = member; i < element_nodes_count * components_at_once; i += team)
-                element_sums[in_sums(element, 0, component) + i] = sums[i];
+                element_sums[in_sums(element, 0, component, elements) + i] = sums[i];
     }
 }
 
@@ -195,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(node_threads) add_up(
                 const bool here = place[i] >= 0 && element >= first && element < last;  // not of elements elsewhere
                 #pragma unroll
                 for (int c = 0; c < components; ++c)
-                    of_corner[i][c] = here ? element_sums[in_sums(element, place[i] % element_nodes_count, c)]
+                    of_corner[i][c] = here ? element_sums[in_sums(element, place[i] % element_nodes_count, c, elements)]
                         : real(0);
             }
             #pragma unroll

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "generator/families/device/cuda_launch.hpp"
-#include "generator/families/device/cuda_residency.hpp"
 #include "generator/families/fe_mass/shape.hpp"
 #include "generator/render.hpp"
 
-// CUDA kernels. A team of threads, one or some columns of points each, works on an element, whose half-way results are in shared memory; a thread for
-// each node adds up.
+// CUDA kernels. In the form by teams a team of threads, one or some columns of points each, works on an element, whose half-way results are in shared
+// memory. In all forms a thread for each node adds up.
 
 namespace hone::fe {
 namespace {
@@ -71,8 +71,8 @@ Block constants(const Plan& plan, const Config& config) {
                plan.at_once, plan.team(), plan.elements, plan.team() * plan.elements, config.integer("min_blocks"));
     block.line("constexpr int sheet_row = {}, plane_row = {};  // odd: threads with a row each are in different banks", plan.sheet_row(),
                plan.plane_row());
-    block.line("constexpr int sheet_words = {}, plane_words = {}, element_words = {};", plan.sheet_words(), plan.plane_words(), plan.element_words());
-    return block.line("constexpr int node_threads = {}, corners_together = {};", config.integer("node_threads"), config.integer("corners_together"));
+    return block.line("constexpr int sheet_words = {}, plane_words = {}, element_words = {};", plan.sheet_words(), plan.plane_words(),
+                      plan.element_words());
 }
 
 // The threads of a team wait for each other: alone where teams do not cross warps.
@@ -106,63 +106,95 @@ std::vector<Assignment> safe_assignments(const Shape& shape) {
     const int team = shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along;
     std::int64_t elements = 1;
     while (elements * team < few_threads && elements < warp) elements *= 2;
-    return {{"elements", elements},
-            {"columns", std::int64_t{1}},
-            {"components_at_once", "one"},
-            {"weights", "late"},
-            {"node_threads", std::int64_t{128}},
-            {"corners_together", std::int64_t{2}},
-            {"min_blocks", std::int64_t{1}}};
+    std::vector<Assignment> safe{{"elements", elements}, {"columns", std::int64_t{1}}, {"components_at_once", "one"}, {"weights", "late"}};
+    for (Assignment& assignment : safe_nodes()) safe.push_back(std::move(assignment));
+    return safe;
+}
+
+KernelSource team_kernel(const Problem& problem, const Config& config) {
+    const Shape shape(problem);
+    const Plan plan(shape, config);
+    CudaParts parts;
+    parts.constants = constants(plan, config);
+    parts.barrier = barrier(plan);
+    parts.weights = weights_function(shape, Target::cuda);
+    parts.elements.lines_of(render(shape.dimension == 2 ? "fe_mass/elements_2d.cu" : "fe_mass/elements_3d.cu",
+                                   {{"parameters", parameters(shape)},
+                                    {"early_weights", plan.early ? weights_of(plan, "member") : Block()},
+                                    {"late_weights", plan.early ? Block() : weights_of(plan, "column")},
+                                    {"unroll_points", unroll_points(shape, Target::cuda)}}));
+    parts.teams = true;
+    parts.elements_per_block = plan.elements;
+    parts.needs = plan.resources();
+    return cuda_source(problem, config, parts);
+}
+
+Form team_form(const Problem& problem) {
+    const Shape shape(problem);
+    FormSpace space;
+    space.name = "teams";
+    space.help = "threads with columns of points each, half-way results in shared memory";
+    space.tunables = {
+        {"elements", elements_help, numbers({1, 2, 4, 8, 16, 32, 64})},
+        {"columns", "of points that a thread has of an element", numbers({1, 2, 4})},
+        {"components_at_once", "of the vectors, in one pass over an element", shape.components == 1 ? words({"one"}) : words({"one", "all"})},
+        {"weights", "early: into registers before all else; late: where they are used", words({"early", "late"})}};
+    for (Tunable& tunable : node_tunables()) space.tunables.push_back(std::move(tunable));
+    space.constraints = {{"layout", [shape](const Config& config) { return layout_violation(Plan(shape, config)); }, {"columns", "weights"}}};
+    space.safe = safe_assignments(shape);
+    space.former = [](const Config&) { return true; };
+    return {.space = std::move(space),
+            .resources = [shape](const Config& config) { return Plan(shape, config).resources(); },
+            .resources_read = {"elements", "columns", "components_at_once", "weights"},
+            .kernel = [problem](const Config& config) { return team_kernel(problem, config); }};
+}
+
+std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits) {
+    std::vector<Form> forms{team_form(problem)};
+    for (Form& form : thread_forms(problem, limits)) forms.push_back(std::move(form));
+    return forms;
 }
 
 }  // namespace
 
-SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    std::vector<Tunable> tunables{
-        {"elements", "of a block", numbers({1, 2, 4, 8, 16, 32, 64})},
-        {"columns", "of points that a thread has of an element", numbers({1, 2, 4})},
-        {"components_at_once", "of the vectors, in one pass over an element", shape.components == 1 ? words({"one"}) : words({"one", "all"})},
-        {"weights", "early: into registers before all else; late: where they are used", words({"early", "late"})},
-        {"node_threads", "threads of a block that adds up at nodes", numbers({64, 128, 256, 512})},
-        {"corners_together", "sums of elements that a node has in flight", numbers({1, 2, 4})},
-        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8, 16})}};
-    const auto with_resources = [shape](auto rule) {
-        return [shape, rule](const Config& config) -> Violation { return rule(Plan(shape, config).resources(), config.integer("min_blocks")); };
-    };
-    std::vector<Constraint> constraints{
-        {"layout", [shape](const Config& config) { return layout_violation(Plan(shape, config)); }},
-        {"threads", with_resources([limits](const BlockResources& needs, std::int64_t blocks) { return thread_violation(needs, blocks, limits); })},
-        {"shared memory",
-         with_resources([limits](const BlockResources& needs, std::int64_t blocks) { return shared_violation(needs, blocks, limits); })},
-        {"registers",
-         with_resources([limits](const BlockResources& needs, std::int64_t blocks) { return register_violation(needs, blocks, limits); })}};
-    return {std::move(tunables), std::move(constraints), safe_assignments(shape)};
+std::vector<Tunable> node_tunables() {
+    return {{"node_threads", "threads of a block that adds up at nodes", numbers({64, 128, 256, 512})},
+            {"corners_together", "sums of elements that a node has in flight", numbers({1, 2, 4})},
+            {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8, 16})}};
 }
 
-KernelSource cuda_kernel(const Problem& problem, const Config& config) {
+std::vector<Assignment> safe_nodes() {
+    return {{"node_threads", std::int64_t{128}}, {"corners_together", std::int64_t{2}}, {"min_blocks", std::int64_t{1}}};
+}
+
+SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
+    return space_of(cuda_forms(problem, limits), limits, "teams");
+}
+
+KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits) {
+    return kernel_of(cuda_forms(problem, limits), config);
+}
+
+KernelSource cuda_source(const Problem& problem, const Config& config, const CudaParts& parts) {
     const Shape shape(problem);
-    const Plan plan(shape, config);
     KernelSource source = common_source(problem, Target::cuda);
-    Block elements;
-    elements.lines_of(render(shape.dimension == 2 ? "fe_mass/elements_2d.cu" : "fe_mass/elements_3d.cu",
-                             {{"parameters", parameters(shape)},
-                              {"early_weights", plan.early ? weights_of(plan, "member") : Block()},
-                              {"late_weights", plan.early ? Block() : weights_of(plan, "column")},
-                              {"unroll_points", unroll_points(shape, Target::cuda)}}));
-    source.text = render("fe_mass/kernel.cu", {{"banner", banner(problem, config, Target::cuda)},
-                                               {"constants", constants(plan, config)},
-                                               {"barrier", barrier(plan)},
-                                               {"weights_function", weights_function(shape, Target::cuda)},
-                                               {"unroll_points", unroll_points(shape, Target::cuda)},
-                                               {"elements", elements}});
+    Block constants = parts.constants;
+    constants.line("constexpr int node_threads = {}, corners_together = {};", config.integer("node_threads"), config.integer("corners_together"));
+    source.text = render("fe_mass/kernel.cu",
+                         {{"banner", banner(problem, config, Target::cuda)},
+                          {"constants", constants},
+                          {"barrier", parts.barrier},
+                          {"weights_function", parts.weights},
+                          {"unroll_points", unroll_points(shape, Target::cuda)},
+                          {"elements", parts.elements}},
+                         {{"teams", parts.teams}});
     source.text += render("fe_mass/nodes.cu", {{"parameters", parameters(shape)}, {"chunk_sums", chunk_sums(shape)}, {"chunks", chunk_count()}},
                           {{"dotted", shape.dotted}});
-    Launch of_elements =
-        cuda_launch("multiply_elements", {(shape.elements + plan.elements - 1) / plan.elements, 1, 1}, {plan.resources().threads, 1, 1});
+    Launch of_elements = cuda_launch("multiply_elements", {(shape.elements + parts.elements_per_block - 1) / parts.elements_per_block, 1, 1},
+                                     {parts.needs.threads, 1, 1});
     of_elements.range_axis = 0;
-    of_elements.range_per_block = plan.elements;
-    of_elements.shared_bytes = plan.resources().shared_bytes;
+    of_elements.range_per_block = parts.elements_per_block;
+    of_elements.shared_bytes = parts.needs.shared_bytes;
     const std::int64_t node_threads = config.integer("node_threads");
     source.step = {of_elements, cuda_launch("add_up", {(shape.nodes + node_threads - 1) / node_threads, 1, 1}, {node_threads, 1, 1})};
     if (!shape.dotted) return source;

@@ -128,7 +128,7 @@ Family fe_mass() {
         return limits.target == Target::cuda ? fe::cuda_space(problem, limits) : fe::cpu_space(problem, limits);
     };
     family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return limits.target == Target::cuda ? fe::cuda_kernel(problem, config) : fe::cpu_kernel(problem, config);
+        return limits.target == Target::cuda ? fe::cuda_kernel(problem, config, limits) : fe::cpu_kernel(problem, config);
     };
     family.reference = fe::reference;
     family.workload = fe::workload;

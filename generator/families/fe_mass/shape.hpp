@@ -7,6 +7,7 @@
 #include "generator/block.hpp"
 #include "generator/families/elements/tensor_element.hpp"
 #include "generator/families/fe_mass/family.hpp"
+#include "generator/form.hpp"
 
 namespace hone::fe {
 
@@ -49,13 +50,29 @@ struct Axis {
 /// Parts of the family, each in the file of its name.
 SearchSpace cuda_space(const Problem& problem, const Limits& limits);
 SearchSpace cpu_space(const Problem& problem, const Limits& limits);
-KernelSource cuda_kernel(const Problem& problem, const Config& config);
+KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits);
 KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 Workload workload(const Problem& problem, std::uint64_t seed);
 
 std::vector<ArraySpec> arrays(const Problem& problem);
 Counts counts(const Problem& problem);
+
+/// The CUDA form by threads, in threads.cpp: none where an element's words are more than a thread's registers.
+std::vector<Form> thread_forms(const Problem& problem, const Limits& limits);
+
+/// What CUDA forms have of their own, and what all have, in cuda.cpp.
+struct CudaParts {
+    Block constants, barrier, weights, elements;  ///< text; `weights`: of weights_function, where it is called
+    bool teams = false;
+    int elements_per_block = 0;
+    BlockResources needs;
+};
+KernelSource cuda_source(const Problem& problem, const Config& config, const CudaParts& parts);
+constexpr const char* elements_help = "of a block";
+/// Of the launch that adds up at nodes, and `min_blocks`.
+std::vector<Tunable> node_tunables();
+std::vector<Assignment> safe_nodes();
 
 /// What both targets write alike, in text.cpp.
 KernelSource common_source(const Problem& problem, Target target);

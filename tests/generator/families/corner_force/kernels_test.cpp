@@ -156,6 +156,8 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         {"dimension=2 order=4", "form=layered,zones_per_block=2,splits=8"},
         {"dimension=3 order=2", "form=layered,decomposition=projector,zones_per_block=2,splits=2,min_blocks=8"},
         {"dimension=3 order=6", "form=layered,decomposition=projector,zones_per_block=1,gradients=fused,splits=1"},
+        {"dimension=3 order=7", "form=layered,decomposition=projector,zones_per_block=1,gradients=fused,splits=1"},
+        {"dimension=3 order=8", "form=layered,decomposition=projector,zones_per_block=1,gradients=fused,splits=1"},
         {"dimension=3 order=4 precision=f32", "form=whole,points_per_pass=2"},
         {"result=corner dimension=3 order=4", ""},
         {"result=corner dimension=3 order=4", "form=on_the_fly,rows_per_thread=2,columns_per_thread=16"},

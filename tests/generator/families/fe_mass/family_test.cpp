@@ -150,7 +150,7 @@ TEST(FeMass, EveryConstraintRejectsSomething) {
     };
     EXPECT_EQ(rejected_by(cuda, "columns=2,weights=early"), "layout");
     EXPECT_EQ(rejected_by(cuda, "elements=8"), "threads");
-    EXPECT_EQ(rejected_by(cuda, "elements=4,components_at_once=all,columns=1"), "shared memory");
+    EXPECT_EQ(rejected_by(cuda, "elements=4,components_at_once=all,columns=1"), "shared_memory");
     EXPECT_EQ(rejected_by(cuda, "elements=1,min_blocks=4,weights=early,components_at_once=one"), "registers");
     EXPECT_EQ(rejected_by(cuda, "elements=1"), "");
     Limits narrow = cpu_limits();

@@ -75,6 +75,24 @@ TEST_F(FeMassKernels, NamedKernelsEqualTheReference) {
     }
 }
 
+// Every kind of text of the form by threads, with elements for a block and a part.
+TEST_F(FeMassKernels, KernelsByThreadsEqualTheReferenceInTheEmulator) {
+    for (const char* text : {"kernel=apply_dot dimension=3 order=2 points=4 components=3 precision=f64 elements=37 nodes=600",
+                             "data=vertices dimension=3 order=1 components=2 precision=f32 elements=33 nodes=60",
+                             "data=vertices dimension=2 order=3 precision=f64 elements=9 nodes=100"}) {
+        const Problem of = families().parse_problem(std::string("fe_mass ") + text);
+        const Config config =
+            emulated_.space(of, backend_->device().limits).parse("form=threads,elements=32,node_threads=64,corners_together=2,min_blocks=1");
+        expect_verified(emulated_, of, config);
+        if (!test::rounds_once()) continue;
+        const Family& family = families().find("fe_mass");
+        const std::uint64_t seed = random_();
+        EXPECT_TRUE(test::same_bytes(stepped(*backend_, family, of, family.space(of, backend_->device().limits).safe(), seed),
+                                     stepped(*backend_, emulated_, of, config, seed)))
+            << of.key() << " seed " << seed;
+    }
+}
+
 void FeMassKernels::expect_no_digit_to_depend_on_the_configuration(const Problem& of) {
     const Family& family = families().find("fe_mass");
     const std::uint64_t seed = random_();
@@ -212,6 +230,8 @@ TEST_F(SlowFeMassKernels, CudaKernelsCompileWithoutSpilling) {
         const Problem of = families().parse_problem(fmt::format("fe_mass kernel=apply_dot {} precision=f64 elements=4096 nodes=300000", text));
         for (const auto& config : test::sample_members(*backend_, emulated_, of, 3, random_()))
             test::expect_few_spills(*compiler, family, of, config, limits, few_bytes);
+        const SearchSpace space = family.space(of, limits);
+        for (const FormSpace& form : space.forms()) test::expect_few_spills(*compiler, family, of, space.entry(form), limits, few_bytes);
     }
 }
 
