@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "generator/families/device/cuda_launch.hpp"
-#include "generator/families/device/cuda_residency.hpp"
 #include "generator/families/fe_mass/shape.hpp"
 #include "generator/render.hpp"
 
@@ -23,9 +22,9 @@ struct Plan {
     Plan(const Shape& of, const Config& config)
         : shape(of),
           elements(value(config, "elements")),
-          columns(value(config, "columns")),
+          columns(static_cast<int>(integer_or(config, "columns", 1))),
           at_once(config.word("components_at_once") == "all" ? of.components : 1),
-          early(config.word("weights") == "early") {}
+          early(config.has(form_tunable, "early_weights")) {}
 
     static int value(const Config& config, const char* name) { return static_cast<int>(config.integer(name)); }
     static int odd(int words) { return words | 1; }
@@ -60,9 +59,8 @@ struct Plan {
 };
 
 Violation layout_violation(const Plan& plan) {
-    if (plan.all_columns() % plan.columns != 0) return fmt::format("{} columns cannot be dealt out evenly to threads", plan.all_columns());
-    if (plan.early && plan.columns != 1) return "weights=early holds those of one column: columns=1";
-    return std::nullopt;
+    if (plan.all_columns() % plan.columns == 0) return std::nullopt;
+    return fmt::format("{} columns cannot be dealt out evenly to threads", plan.all_columns());
 }
 
 Block constants(const Plan& plan, const Config& config) {
@@ -100,47 +98,7 @@ Block chunk_sums(const Shape& shape) {
     return block.close();
 }
 
-// As many elements as make a warp or two, and one component at a time: little of everything.
-std::vector<Assignment> safe_assignments(const Shape& shape) {
-    constexpr int few_threads = 64;
-    const int team = shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along;
-    std::int64_t elements = 1;
-    while (elements * team < few_threads && elements < warp) elements *= 2;
-    return {{"elements", elements},
-            {"columns", std::int64_t{1}},
-            {"components_at_once", "one"},
-            {"weights", "late"},
-            {"node_threads", std::int64_t{128}},
-            {"corners_together", std::int64_t{2}},
-            {"min_blocks", std::int64_t{1}}};
-}
-
-}  // namespace
-
-SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    std::vector<Tunable> tunables{
-        {"elements", "of a block", numbers({1, 2, 4, 8, 16, 32, 64})},
-        {"columns", "of points that a thread has of an element", numbers({1, 2, 4})},
-        {"components_at_once", "of the vectors, in one pass over an element", shape.components == 1 ? words({"one"}) : words({"one", "all"})},
-        {"weights", "early: into registers before all else; late: where they are used", words({"early", "late"})},
-        {"node_threads", "threads of a block that adds up at nodes", numbers({64, 128, 256, 512})},
-        {"corners_together", "sums of elements that a node has in flight", numbers({1, 2, 4})},
-        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8, 16})}};
-    const auto with_resources = [shape](auto rule) {
-        return [shape, rule](const Config& config) -> Violation { return rule(Plan(shape, config).resources(), config.integer("min_blocks")); };
-    };
-    std::vector<Constraint> constraints{
-        {"layout", [shape](const Config& config) { return layout_violation(Plan(shape, config)); }},
-        {"threads", with_resources([limits](const BlockResources& needs, std::int64_t blocks) { return thread_violation(needs, blocks, limits); })},
-        {"shared memory",
-         with_resources([limits](const BlockResources& needs, std::int64_t blocks) { return shared_violation(needs, blocks, limits); })},
-        {"registers",
-         with_resources([limits](const BlockResources& needs, std::int64_t blocks) { return register_violation(needs, blocks, limits); })}};
-    return {std::move(tunables), std::move(constraints), safe_assignments(shape)};
-}
-
-KernelSource cuda_kernel(const Problem& problem, const Config& config) {
+KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const Plan plan(shape, config);
     KernelSource source = common_source(problem, Target::cuda);
@@ -168,6 +126,56 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     if (!shape.dotted) return source;
     source.step.push_back(cuda_launch("finish", {shape.components, 1, 1}, {sum_lanes, 1, 1}));
     return source;
+}
+
+// What both forms have. Their safe configuration: as many elements as make a warp or two, and one component at a time, little of everything.
+FormSpace common_form(const Shape& shape) {
+    constexpr int few_threads = 64;
+    const int team = shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along;
+    std::int64_t elements = 1;
+    while (elements * team < few_threads && elements < warp) elements *= 2;
+    return {.name = "",
+            .tunables = {{"elements", "of a block", numbers({1, 2, 4, 8, 16, 32, 64})},
+                         {"components_at_once", "of the vectors, in one pass over an element",
+                          shape.components == 1 ? words({"one"}) : words({"one", "all"})},
+                         {"node_threads", "threads of a block that adds up at nodes", numbers({64, 128, 256, 512})},
+                         {"corners_together", "sums of elements that a node has in flight", numbers({1, 2, 4})},
+                         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8, 16})}},
+            .safe = {{"elements", elements}, {"components_at_once", "one"}, {"node_threads", 128}, {"corners_together", 2}, {"min_blocks", 1}}};
+}
+
+FormSpace late_weights(const Shape& shape) {
+    FormSpace form = common_form(shape);
+    form.name = "late_weights";
+    form.help = "weights of points are loaded where they are used";
+    form.tunables.insert(form.tunables.begin() + 1, {"columns", "of points that a thread has of an element", numbers({1, 2, 4})});
+    form.safe.insert(form.safe.begin() + 1, {"columns", 1});
+    form.constraints.push_back({"layout", [shape](const Config& config) { return layout_violation(Plan(shape, config)); }, {"columns"}});
+    form.former = [](const Config& config) { return config.has("weights", "late"); };
+    return form;
+}
+
+FormSpace early_weights(const Shape& shape) {
+    FormSpace form = common_form(shape);
+    form.name = "early_weights";
+    form.help = "weights of a thread's one column of points are in registers before all else";
+    form.former = [](const Config& config) { return config.has("weights", "early"); };
+    return form;
+}
+
+}  // namespace
+
+Forms cuda_forms(const Problem& problem, const Limits&) {
+    const Shape shape(problem);
+    const auto form = [&](FormSpace space, std::vector<std::string> read) {
+        return Form{.space = std::move(space),
+                    .resources = [shape](const Config& config) { return Plan(shape, config).resources(); },
+                    .resources_read = std::move(read),
+                    .kernel = [problem](const Config& config) { return kernel(problem, config); }};
+    };
+    return {
+        {form(late_weights(shape), {"elements", "columns", "components_at_once"}), form(early_weights(shape), {"elements", "components_at_once"})},
+        "late_weights"};
 }
 
 }  // namespace hone::fe
