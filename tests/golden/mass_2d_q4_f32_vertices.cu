@@ -1,6 +1,6 @@
 // fe_mass: y = M x, Q4 in 2 dimensions, 6 points along an axis, 1 component, f32
 // hone emit fe_mass kernel=apply data=vertices dimension=2 order=4 points=0 components=1 precision=f32 elements=1000
-//     nodes=10000 --target cuda --config elements=16,columns=1,components_at_once=one,weights=early,node_threads=128,
+//     nodes=10000 --target cuda --config form=early_weights,elements=16,components_at_once=one,node_threads=128,
 //     corners_together=2,min_blocks=1
 // The same text serves every mesh.
 // per element: 1356 operations
