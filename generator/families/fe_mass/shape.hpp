@@ -7,6 +7,7 @@
 #include "generator/block.hpp"
 #include "generator/families/elements/tensor_element.hpp"
 #include "generator/families/fe_mass/family.hpp"
+#include "generator/form.hpp"
 
 namespace hone::fe {
 
