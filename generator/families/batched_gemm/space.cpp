@@ -215,15 +215,14 @@ struct Choice {
           values(shape, limits, tiny, units, stream_mapping().applies(shape, limits)) {
         for (const Mapping& mapping : {tile_mapping(), mma_mapping(), stream_mapping(), thread_mapping()})
             if (mapping.applies(shape, limits)) list.push_back(form_of(mapping, problem, limits));
+        frugal_form = tiny ? "thread" : list.front().space.name;
     }
-
-    // Where a thread may have a product for itself, it has one; else the first.
-    std::string frugal_form() const { return tiny ? "thread" : list.front().space.name; }
 
     Shape shape;
     bool tiny, units;
     Values values;
     std::vector<Form> list;
+    std::string frugal_form;  ///< where a thread may have a product for itself, it has one; else the first
 
   private:
     Form form_of(const Mapping& mapping, const Problem& problem, const Limits& limits) const {
@@ -253,22 +252,23 @@ struct Choice {
 
 Forms cuda_forms(const Problem& problem, const Limits& limits) {
     Choice choice(problem, limits);
-    if (choice.tiny) return {std::move(choice.list), choice.frugal_form()};
+    Forms forms{std::move(choice.list), choice.frugal_form};
+    if (choice.tiny) return forms;
     // What suits the shape runs untuned, where the device can hold it.
     constexpr int few_rows = 32;
     const Shape& shape = choice.shape;
     const Suggestion suited =
         shape.shared_b && shape.m <= few_rows ? many_in_a_block(shape, choice.values, choice.units) : tile_of_c(shape, choice.values, choice.units);
-    const SearchSpace space = space_of(choice.list, limits, choice.frugal_form());
-    for (Form& form : choice.list) {
+    const SearchSpace space = space_of(forms.list, limits, forms.safe);
+    for (Form& form : forms.list) {
         if (suited.front().value != Value(form.space.name)) continue;
         FormSpace entered = form.space;
         entered.safe = taken(suited, entered.tunables);
         if (space.check(space.entry(entered))) continue;
         form.space.safe = std::move(entered.safe);
-        return {choice.list, form.space.name};
+        forms.safe = form.space.name;
     }
-    return {std::move(choice.list), choice.frugal_form()};
+    return forms;
 }
 
 }  // namespace hone::gemm

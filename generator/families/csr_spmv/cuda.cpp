@@ -123,7 +123,6 @@ Forms cuda_forms(const Problem& problem, const Limits&) {
     const Shape shape(problem);
     return {{{.space = vector_form(shape),
               .resources = [shape](const Config& config) { return Plan(shape, config).resources(); },
-              .resources_read = {"lanes", "threads", "together"},
               .kernel = [problem](const Config& config) { return kernel(problem, config); }}},
             "vector"};
 }

@@ -150,7 +150,7 @@ FormSpace late_weights(const Shape& shape) {
     form.help = "weights of points are loaded where they are used";
     form.tunables.insert(form.tunables.begin() + 1, {"columns", "of points that a thread has of an element", numbers({1, 2, 4})});
     form.safe.insert(form.safe.begin() + 1, {"columns", 1});
-    form.constraints.push_back({"layout", [shape](const Config& config) { return layout_violation(Plan(shape, config)); }, {"columns"}});
+    form.constraints.push_back({"layout", [shape](const Config& config) { return layout_violation(Plan(shape, config)); }});
     form.former = [](const Config& config) { return config.has("weights", "late"); };
     return form;
 }
@@ -167,15 +167,12 @@ FormSpace early_weights(const Shape& shape) {
 
 Forms cuda_forms(const Problem& problem, const Limits&) {
     const Shape shape(problem);
-    const auto form = [&](FormSpace space, std::vector<std::string> read) {
+    const auto form = [&](FormSpace space) {
         return Form{.space = std::move(space),
                     .resources = [shape](const Config& config) { return Plan(shape, config).resources(); },
-                    .resources_read = std::move(read),
                     .kernel = [problem](const Config& config) { return kernel(problem, config); }};
     };
-    return {
-        {form(late_weights(shape), {"elements", "columns", "components_at_once"}), form(early_weights(shape), {"elements", "components_at_once"})},
-        "late_weights"};
+    return {{form(late_weights(shape)), form(early_weights(shape))}, "late_weights"};
 }
 
 }  // namespace hone::fe
