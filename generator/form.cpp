@@ -38,6 +38,21 @@ SearchSpace space_of(std::vector<Form> forms, const Limits& limits, const std::s
     return {std::move(spaces), form};
 }
 
+void set_forms(Family& family, std::map<Target, std::function<Forms(const Problem&, const Limits&)>> forms) {
+    const auto forms_of = [name = family.name, forms = std::move(forms)](const Problem& problem, const Limits& limits) {
+        const auto own = forms.find(limits.target);
+        if (own == forms.end()) throw Error("family " + name, "it has no kernel for " + to_string(limits.target), "choose a device of another kind");
+        return own->second(problem, limits);
+    };
+    family.space = [forms_of](const Problem& problem, const Limits& limits) {
+        Forms list = forms_of(problem, limits);
+        return space_of(std::move(list.list), limits, list.safe);
+    };
+    family.kernel = [forms_of](const Problem& problem, const Config& config, const Limits& limits) {
+        return kernel_of(forms_of(problem, limits).list, config);
+    };
+}
+
 KernelSource kernel_of(const std::vector<Form>& forms, const Config& config) {
     std::string names;
     for (const Form& form : forms) {

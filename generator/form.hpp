@@ -1,9 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "generator/family.hpp"
 #include "generator/kernel_source.hpp"
 #include "generator/limits.hpp"
 #include "generator/residency.hpp"
@@ -28,6 +30,18 @@ struct Form {
     /// The source of a member.
     std::function<KernelSource(const Config&)> kernel = {};
 };
+
+/// The forms of a problem on a device. What runs untuned is the safe configuration of the one that is named `safe`.
+struct Forms {
+    std::vector<Form> list;
+    std::string safe;
+};
+
+/// Gives a family its space and its kernel: those of its forms, which each target lists for itself. Where a target is not among them, space and
+/// kernel throw Error.
+///
+///     set_forms(family, {{Target::cpu, cpu_forms}, {Target::cuda, cuda_forms}});
+void set_forms(Family& family, std::map<Target, std::function<Forms(const Problem&, const Limits&)>> forms);
 
 /// The union of the forms' spaces. Each refuses first what it refuses itself, then what the device cannot hold, by the same rules for all. What runs
 /// untuned is the safe configuration of `form`. Throws Error as SearchSpace does.

@@ -284,7 +284,6 @@ Config SearchSpace::completed(const Config& config) const {
     if (form == nullptr) return translated(config);
     const auto& given = config.assignments();
     const std::size_t before = own_values(*form);
-    if (given.size() >= before + form->tunables.size()) return config;
     std::vector<Assignment> assignments(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(before));
     std::size_t used = before;
     for (const auto& tunable : form->tunables) {
@@ -293,12 +292,14 @@ Config SearchSpace::completed(const Config& config) const {
         else if (tunable.former)
             assignments.push_back({tunable.name, *tunable.former});
     }
-    return used == given.size() ? Config(std::move(assignments)) : config;
+    return used == given.size() ? Config(std::move(assignments)) : translated(config);
 }
 
 Config SearchSpace::translated(const Config& config) const {
-    if (config.find(form_tunable) != nullptr) return config;
-    const auto form = std::find_if(forms_.begin(), forms_.end(), [&](const FormSpace& one) { return one.former && one.former(config); });
+    // A tunable of former times may have had the name, and a form's, too: then the form has not changed.
+    const FormSpace* const same = form_of(config);
+    const auto form = std::find_if(forms_.begin(), forms_.end(),
+                                   [&](const FormSpace& one) { return (same == nullptr || same == &one) && one.former && one.former(config); });
     if (form == forms_.end()) return config;
     std::vector<Assignment> assignments{{std::string(form_tunable), form->name}};
     for (const auto& tunable : form->tunables) {

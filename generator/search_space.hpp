@@ -44,8 +44,8 @@ struct FormSpace {
     std::vector<Tunable> tunables = {};
     std::vector<Constraint> constraints = {};
     std::vector<Assignment> safe = {};  ///< where a search enters the form; runs wherever the form does
-    /// Whether a configuration that names no form is of this one: of the time before its family had forms. What it says of the form's own tunables is
-    /// kept, the rest is left out. Empty: there were none.
+    /// Whether a configuration that is complete in none of today's forms is of this one: of the time before its family had forms. What it says of the
+    /// form's own tunables is kept, the rest is left out. Empty: there were none.
     std::function<bool(const Config&)> former = {};
 };
 
@@ -96,7 +96,8 @@ class SearchSpace {
     std::optional<Rejection> check(const Config& config) const;
 
     /// Translates a configuration from a record or journal of an older hone: tunables that did not exist then get their `former` values, and one that
-    /// names no form becomes one of the form that it was. The result may still be no member. Any other configuration is returned unchanged.
+    /// is of before its family had forms becomes one of the form that it was. The result may still be no member. Any other configuration is returned
+    /// unchanged.
     Config completed(const Config& config) const;
 
     /// Indices of all members, ascending. Several threads call `stop`; once it returns true, the result has only some of them.

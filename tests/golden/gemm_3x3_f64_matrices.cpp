@@ -1,6 +1,6 @@
 // batched_gemm: C = alpha A B + beta C, 3 x 3 times 3 x 3, f64
 // hone emit batched_gemm form=nn b=each update=scale precision=f64 m=3 n=3 k=3 batch=100000 --target cpu --config
-//     form=matrices,lanes=8,vectors_per_tile=1,columns_per_tile=1,unroll=1,threads=all,binding=none
+//     form=matrices,lanes=8,threads=all,binding=none
 // The same text serves any number of matrices.
 // per product: 54 operations, 288 bytes (compulsory); this form executes 54 operations
 using real = double;

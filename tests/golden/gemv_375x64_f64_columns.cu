@@ -1,6 +1,6 @@
 // batched_gemv: y = alpha A^T x + beta y, 375 x 64, f64
 // hone emit batched_gemv form=t x=each update=scale precision=f64 m=375 n=64 batch=100000 --target cuda --config
-//     width=1,matrices_per_block=1,split=32,threads=256,unroll=4,min_blocks=1
+//     form=columns,width=1,matrices_per_block=1,split=32,threads=256,unroll=4,min_blocks=1
 // The same text serves any number of matrices.
 // per product: 48000 operations, 196024 bytes (compulsory)
 using real = double;

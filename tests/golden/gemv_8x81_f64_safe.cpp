@@ -1,6 +1,6 @@
 // batched_gemv: y = A x, 8 x 81, f64
-// hone emit batched_gemv form=n x=each update=set precision=f64 m=8 n=81 batch=100000 --target cpu --config columns=4,
-//     threads=all,binding=none
+// hone emit batched_gemv form=n x=each update=set precision=f64 m=8 n=81 batch=100000 --target cpu --config
+//     form=passes,columns=4,threads=all,binding=none
 // The same text serves any number of matrices.
 // per product: 1296 operations, 5896 bytes (compulsory)
 using real = double;

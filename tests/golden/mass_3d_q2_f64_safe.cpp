@@ -1,6 +1,6 @@
 // fe_mass: y = M x and x . y, Q2 in 3 dimensions, 4 points along an axis, 3 components, f64
 // hone emit fe_mass kernel=apply_dot data=stored dimension=3 order=2 points=4 components=3 precision=f64 elements=1000
-//     nodes=10000 --target cpu --config lanes=4,schedule=static,threads=all,binding=none
+//     nodes=10000 --target cpu --config form=vector,lanes=4,schedule=static,threads=all,binding=none
 // The same text serves every mesh.
 // per element: 5520 operations
 #include <algorithm>

@@ -1,6 +1,6 @@
 // csr_spmv: y = A x, 1 component, f32
 // hone emit csr_spmv kernel=apply components=1 vectors=split precision=f32 rows=100000 entries=2700000 --target cuda
-//     --config lanes=1,steps=1,threads=128,together=4,once=streaming,min_blocks=1
+//     --config form=vector,lanes=1,steps=1,threads=128,together=4,once=streaming,min_blocks=1
 // The same text serves every matrix.
 // per entry: 2 operations, 8 bytes (compulsory), without the vectors
 using real = float;

@@ -1,6 +1,6 @@
 // csr_spmv: y = A x, 1 component, f64
 // hone emit csr_spmv kernel=apply components=1 vectors=split precision=f64 rows=100000 entries=2700000 --target cpu
-//     --config vector_bytes=32,components_at_once=one,schedule=static,threads=all,binding=none
+//     --config form=vector,vector_bytes=32,components_at_once=one,schedule=static,threads=all,binding=none
 // The same text serves every matrix.
 // per entry: 2 operations, 12 bytes (compulsory), without the vectors
 #include <algorithm>

@@ -15,10 +15,10 @@ constexpr int largest_for_lanes = 144;  // words of A and B of which a vector ea
 
 struct CpuTile {
     CpuTile(const Shape& shape, const Config& config)
-        : across(config.word("form") == "matrices"),
+        : across(config.has(form_tunable, "matrices")),
           lanes(number(config, "lanes")),
-          vectors_per_tile(number(config, "vectors_per_tile")),
-          columns_per_tile(number(config, "columns_per_tile")),
+          vectors_per_tile(number(config, "vectors_per_tile", 1)),
+          columns_per_tile(number(config, "columns_per_tile", 1)),
           rows_per_tile(lanes * vectors_per_tile),
           packs(!across && (shape.transposed_a || shape.m % rows_per_tile != 0)) {}
 
@@ -31,7 +31,6 @@ using Violation = std::optional<std::string>;
 
 Violation spill_violation(const Shape& shape, const Config& config, const Limits& limits) {
     const CpuTile tile(shape, config);
-    if (tile.across) return std::nullopt;
     const int registers_per_vector = (tile.lanes * shape.bytes() + limits.vector_bytes - 1) / limits.vector_bytes;
     const int needed = tile.vectors_per_tile * tile.columns_per_tile * registers_per_vector;
     // AVX-512 and SVE have 32 vector registers, the others 16.
@@ -40,16 +39,8 @@ Violation spill_violation(const Shape& shape, const Config& config, const Limits
     return fmt::format("{} vector registers for sums, at most {} are worth trying", needed, most);
 }
 
-Violation ignored_violation(const Config& config) {
-    if (config.word("form") == "rows") return std::nullopt;
-    for (const char* name : {"vectors_per_tile", "columns_per_tile", "unroll"})
-        if (number(config, name) != 1) return fmt::format("form=matrices does not look at {0}: {0}=1", name);
-    return std::nullopt;
-}
-
 Violation padding_violation(const Shape& shape, const Config& config) {
     const CpuTile tile(shape, config);
-    if (tile.across) return std::nullopt;
     if (tile.vectors_per_tile > 1 && tile.rows_per_tile >= 2 * round_up(shape.m, tile.lanes)) return "half of the rows of a tile would be padding";
     if (tile.columns_per_tile > shape.n) return fmt::format("C has {} columns", shape.n);
     return std::nullopt;
@@ -93,39 +84,7 @@ Block call(const Shape& shape, const CpuTile& tile) {
                         tile.packs ? ", left" : "", factor_arguments(shape));
 }
 
-}  // namespace
-
-SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    const bool f32 = shape.precision == Precision::f32;
-    const bool tiny = shape.m * shape.k + shape.k * shape.n <= largest_for_lanes;
-    std::vector<Tunable> tunables{
-        {"form", "rows: lanes are neighbouring rows; matrices: lanes are neighbouring matrices",
-         tiny ? words({"rows", "matrices"}) : words({"rows"})},
-        {"lanes", "words in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
-        {"vectors_per_tile", "vectors of rows accumulated at a time", numbers({1, 2, 4})},
-        {"columns_per_tile", "columns accumulated at a time", numbers({1, 2, 4, 8})},
-        {"unroll", "values along k per trip of the inner loop", numbers({1, 2, 4})},
-    };
-    std::vector<Constraint> constraints{
-        {"ignored", ignored_violation},
-        {"padding", [shape](const Config& config) { return padding_violation(shape, config); }},
-        {"registers", [shape, limits](const Config& config) { return spill_violation(shape, config, limits); }},
-    };
-    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
-    constraints.push_back(team_constraint());
-    // What runs untuned: lanes across matrices where rows would leave most of a vector empty.
-    const bool across = tiny && shape.m < 8;
-    std::vector<Assignment> safe{{"form", across ? "matrices" : "rows"},
-                                 {"lanes", std::int64_t{32 / shape.bytes()}},
-                                 {"vectors_per_tile", std::int64_t{1}},
-                                 {"columns_per_tile", std::int64_t{across || shape.n < 4 ? 1 : 4}},
-                                 {"unroll", std::int64_t{1}}};
-    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
-    return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));
-}
-
-KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits&) {
+KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const CpuTile tile(shape, config);
     const double height = tile.across ? shape.m : round_up(shape.m, tile.rows_per_tile);
@@ -137,13 +96,58 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limi
                 {"parallel", team_parallel(config)},
                 {"seat", team_seat(config)},
                 {"product_head", product_head(shape, tile)},
-                {"unroll", Block().line("#pragma GCC unroll {}", number(config, "unroll"))},
+                {"unroll", Block().line("#pragma GCC unroll {}", number(config, "unroll", 1))},
                 {"call", call(shape, tile)}};
     if (!tile.across) holes.emplace_back("last_tile", last_tile(shape, tile));
     const Flags flags{{"scaled", shape.scaled}, {"shared_b", shape.shared_b}, {"across", tile.across}, {"packs", tile.packs}};
     KernelSource source = make_source(problem, Target::cpu, render("batched_gemm/kernel.cpp", holes, flags), executed);
     source.step.push_back({"batched_gemm", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;
+}
+
+Tunable lanes(const Shape& shape) {
+    return {"lanes", "words in a vector", shape.precision == Precision::f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})};
+}
+
+FormSpace row_form(const Shape& shape, const Limits& limits) {
+    return {.name = "rows",
+            .help = "lanes of a vector are neighbouring rows",
+            .tunables = {lanes(shape),
+                         {"vectors_per_tile", "vectors of rows accumulated at a time", numbers({1, 2, 4})},
+                         {"columns_per_tile", "columns accumulated at a time", numbers({1, 2, 4, 8})},
+                         {"unroll", "values along k per trip of the inner loop", numbers({1, 2, 4})}},
+            .constraints = {{"padding",
+                             [shape](const Config& config) { return padding_violation(shape, config); },
+                             {"lanes", "vectors_per_tile", "columns_per_tile"}},
+                            {"registers",
+                             [shape, limits](const Config& config) { return spill_violation(shape, config, limits); },
+                             {"lanes", "vectors_per_tile", "columns_per_tile"}}},
+            .safe = {{"lanes", 32 / shape.bytes()}, {"vectors_per_tile", 1}, {"columns_per_tile", shape.n < 4 ? 1 : 4}, {"unroll", 1}}};
+}
+
+// Its configurations had the tunables of the other, too, when they were values of one space.
+FormSpace matrix_form(const Shape& shape) {
+    return {.name = "matrices",
+            .help = "lanes of a vector are neighbouring matrices",
+            .tunables = {lanes(shape)},
+            .safe = {{"lanes", 32 / shape.bytes()}},
+            .former = [](const Config& config) { return config.has(form_tunable, "matrices") && config.has("unroll", 1); }};
+}
+
+}  // namespace
+
+Forms cpu_forms(const Problem& problem, const Limits& limits) {
+    const Shape shape(problem);
+    std::vector<FormSpace> spaces{row_form(shape, limits)};
+    const bool tiny = shape.m * shape.k + shape.k * shape.n <= largest_for_lanes;
+    if (tiny) spaces.push_back(matrix_form(shape));
+    // What runs untuned: lanes across matrices where rows would leave most of a vector empty.
+    constexpr int few_rows = 8;
+    Forms forms{{}, tiny && shape.m < few_rows ? "matrices" : "rows"};
+    for (FormSpace& space : spaces)
+        forms.list.push_back(
+            {.space = with_team(std::move(space), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }});
+    return forms;
 }
 
 }  // namespace hone::gemm

@@ -149,15 +149,6 @@ Launch block_launch(const Shape& shape, std::int64_t matrices_per_block, std::in
 
 namespace {
 
-SearchSpace space(const Problem& problem, const Limits& limits) {
-    return limits.target == Target::cuda ? cuda_space(problem, limits) : cpu_space(problem, limits);
-}
-
-KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
-    if (limits.target == Target::cpu) return cpu_kernel(problem, config, limits);
-    return kernel_of(cuda_forms(problem, limits), config);
-}
-
 ProblemParameter gap(const char* name, const char* of) {
     return {name, fmt::format("words between the end of one {0} and the start of the next", of), {}, 0, std::int64_t{1} << 20, true, "0"};
 }
@@ -186,8 +177,7 @@ Family batched_gemm() {
     family.range = [](const Problem& problem) { return problem.integer("batch"); };
     family.partition = [](const Problem&) { return Partition{}; };  // a product depends on its own matrices alone
     family.arrays = gemm::arrays;
-    family.space = gemm::space;
-    family.kernel = gemm::kernel;
+    set_forms(family, {{Target::cpu, gemm::cpu_forms}, {Target::cuda, gemm::cuda_forms}});
     family.reference = gemm::reference;
     family.workload = gemm::workload;
     family.counts = gemm::counts;

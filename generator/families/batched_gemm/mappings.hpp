@@ -35,10 +35,8 @@ Mapping mma_mapping();
 /// A warp keeps columns of a shared B in registers, as the matrix units take them, while thin products pass by.
 Mapping stream_mapping();
 
-std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits);
-SearchSpace cuda_space(const Problem& problem, const Limits& limits);
-SearchSpace cpu_space(const Problem& problem, const Limits& limits);
-KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits& limits);
+Forms cuda_forms(const Problem& problem, const Limits& limits);
+Forms cpu_forms(const Problem& problem, const Limits& limits);
 
 /// Pieces that all kernels share.
 constexpr int round_up(int value, int multiple) {

@@ -207,23 +207,22 @@ std::vector<Assignment> taken(const Suggestion& suggestion, const std::vector<Tu
 }
 
 // The forms that a shape has on a device, and what they are made of.
-struct Forms {
-    Forms(const Problem& problem, const Limits& limits)
+struct Choice {
+    Choice(const Problem& problem, const Limits& limits)
         : shape(problem),
           tiny(thread_mapping().applies(shape, limits)),
           units(mma_mapping().applies(shape, limits)),
           values(shape, limits, tiny, units, stream_mapping().applies(shape, limits)) {
         for (const Mapping& mapping : {tile_mapping(), mma_mapping(), stream_mapping(), thread_mapping()})
             if (mapping.applies(shape, limits)) list.push_back(form_of(mapping, problem, limits));
+        frugal_form = tiny ? "thread" : list.front().space.name;
     }
-
-    // Where a thread may have a product for itself, it has one; else the first.
-    std::string frugal_form() const { return tiny ? "thread" : list.front().space.name; }
 
     Shape shape;
     bool tiny, units;
     Values values;
     std::vector<Form> list;
+    std::string frugal_form;  ///< where a thread may have a product for itself, it has one; else the first
 
   private:
     Form form_of(const Mapping& mapping, const Problem& problem, const Limits& limits) const {
@@ -251,25 +250,25 @@ struct Forms {
 
 }  // namespace
 
-std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits) {
-    return Forms(problem, limits).list;
-}
-
-SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
-    Forms forms(problem, limits);
-    SearchSpace space = space_of(forms.list, limits, forms.frugal_form());
-    if (forms.tiny) return space;
+Forms cuda_forms(const Problem& problem, const Limits& limits) {
+    Choice choice(problem, limits);
+    Forms forms{std::move(choice.list), choice.frugal_form};
+    if (choice.tiny) return forms;
     // What suits the shape runs untuned, where the device can hold it.
     constexpr int few_rows = 32;
-    const Shape& shape = forms.shape;
+    const Shape& shape = choice.shape;
     const Suggestion suited =
-        shape.shared_b && shape.m <= few_rows ? many_in_a_block(shape, forms.values, forms.units) : tile_of_c(shape, forms.values, forms.units);
+        shape.shared_b && shape.m <= few_rows ? many_in_a_block(shape, choice.values, choice.units) : tile_of_c(shape, choice.values, choice.units);
+    const SearchSpace space = space_of(forms.list, limits, forms.safe);
     for (Form& form : forms.list) {
         if (suited.front().value != Value(form.space.name)) continue;
-        form.space.safe = taken(suited, form.space.tunables);
-        if (!space.check(space.entry(form.space))) return space_of(forms.list, limits, form.space.name);
+        FormSpace entered = form.space;
+        entered.safe = taken(suited, entered.tunables);
+        if (space.check(space.entry(entered))) continue;
+        form.space.safe = std::move(entered.safe);
+        forms.safe = form.space.name;
     }
-    return space;
+    return forms;
 }
 
 }  // namespace hone::gemm

@@ -108,12 +108,7 @@ Family batched_gemv() {
     family.range = [](const Problem& problem) { return problem.integer("batch"); };
     family.partition = [](const Problem&) { return Partition{}; };  // a product depends on its own matrix and vector alone
     family.arrays = gemv::arrays;
-    family.space = [](const Problem& problem, const Limits& limits) {
-        return limits.target == Target::cuda ? gemv::cuda_space(problem, limits) : gemv::cpu_space(problem, limits);
-    };
-    family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return limits.target == Target::cuda ? gemv::cuda_kernel(problem, config, limits) : gemv::cpu_kernel(problem, config, limits);
-    };
+    set_forms(family, {{Target::cpu, gemv::cpu_forms}, {Target::cuda, gemv::cuda_forms}});
     family.reference = [](const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last) {
         gemm::reference(gemv::as_gemm(problem), arrays, first, last);
     };

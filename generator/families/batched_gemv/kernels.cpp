@@ -6,7 +6,6 @@
 #include "generator/families/batched_gemm/mappings.hpp"
 #include "generator/families/batched_gemv/mappings.hpp"
 #include "generator/families/device/cpu_team.hpp"
-#include "generator/families/device/cuda_residency.hpp"
 
 namespace hone::gemv {
 namespace {
@@ -22,7 +21,7 @@ constexpr int longest_unrolled = 16;
 // How a block of CUDA threads is laid out over its matrices.
 struct Layout {
     Layout(const Shape& shape, const Config& config)
-        : width(number(config, "width")), matrices(number(config, "matrices_per_block")), split(number(config, "split")) {
+        : width(number(config, "width")), matrices(number(config, "matrices_per_block")), split(number(config, "split", 1)) {
         vectors = pieces(shape.m, width);
         threads = shape.transposed() ? number(config, "threads") : round_up(matrices * vectors * split, 32);
     }
@@ -67,40 +66,59 @@ Block cuda_constants(const Shape& shape, const Layout& layout, const Config& con
     return block;
 }
 
-}  // namespace
-
-SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    const bool transposed = shape.transposed();
-    std::vector<Tunable> tunables{
-        {"width", "words of a column that a thread loads at once", shape.of.vector_width() == 4 ? numbers({1, 2, 4}) : numbers({1, 2})},
-        {"matrices_per_block", "products that a block of threads computes", numbers({1, 2, 4, 8, 16, 32, 64, 128})},
-        {"split", transposed ? "threads that share a column" : "threads that share a row, each with every so-many-th column",
-         transposed ? numbers({1, 2, 4, 8, 16, 32}) : numbers({1, 2, 4, 8, 16, 32, 64})},
-        {"threads", "threads of a block; form=n: as many as the rows of its matrices take",
-         transposed ? numbers({64, 128, 256, 512}) : numbers({64})},
-        {"unroll", transposed ? "columns of a thread per trip" : "columns per trip of the loop, whose loads are in flight together",
-         numbers({1, 2, 4, 8, 16})},
-        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8})},
-    };
-    const auto registers = [shape](const Config& config) -> std::int64_t {
-        const Layout layout(shape, config);
-        const int in_flight = std::min(number(config, "unroll"), shape.transposed() ? 4 : pieces(shape.n, layout.split)) * (layout.width + 1);
-        return shape.of.bytes() / 4 * (in_flight + layout.width) + 20;
-    };
-    std::vector<Constraint> constraints{{"layout", [shape](const Config& config) { return layout_violation(shape, config); }}};
-    for (Constraint& rule : residency_constraints(
-             limits, [shape](const Config& config) { return Layout(shape, config).threads; }, registers))
-        constraints.push_back(std::move(rule));
-    const int rows_that_fit = 128 / std::max(shape.m, 1);
-    const std::int64_t several = transposed ? (shape.n < 16 ? 4 : 1) : rows_that_fit >= 16 ? 16 : rows_that_fit >= 4 ? 4 : 1;
-    std::vector<Assignment> safe{
-        {"width", std::int64_t{1}},    {"matrices_per_block", several}, {"split", std::int64_t{transposed && shape.m >= 16 ? 8 : 1}},
-        {"threads", std::int64_t{64}}, {"unroll", std::int64_t{4}},     {"min_blocks", std::int64_t{1}}};
-    return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));
+// What all forms have.
+FormSpace common_form(const Shape& shape, const char* unrolled) {
+    return {
+        .name = "",
+        .tunables = {{"width", "words of a column that a thread loads at once", shape.of.vector_width() == 4 ? numbers({1, 2, 4}) : numbers({1, 2})},
+                     {"matrices_per_block", "products that a block of threads computes", numbers({1, 2, 4, 8, 16, 32, 64, 128})},
+                     {"unroll", unrolled, numbers({1, 2, 4, 8, 16})},
+                     {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8})}},
+        .constraints = {{"layout", [shape](const Config& config) { return layout_violation(shape, config); }}},
+        .safe = {{"width", 1}, {"matrices_per_block", 1}, {"unroll", 4}, {"min_blocks", 1}}};
 }
 
-KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits&) {
+// A thread has whole rows, or with form=split_rows every so-many-th column of some.
+FormSpace row_form(const Shape& shape) {
+    FormSpace form = common_form(shape, "columns per trip of the loop, whose loads are in flight together");
+    const int rows_that_fit = 128 / std::max(shape.m, 1);
+    form.safe[1].value = std::int64_t{rows_that_fit >= 16 ? 16 : rows_that_fit >= 4 ? 4 : 1};
+    form.name = "rows";
+    form.help = "a thread has whole rows of A";
+    form.former = [](const Config& config) { return config.has("split", 1); };
+    return form;
+}
+
+FormSpace split_row_form(const Shape& shape) {
+    FormSpace form = row_form(shape);
+    form.name = "split_rows";
+    form.help = "several threads share rows of A, and add up what they have through shared memory";
+    form.tunables.insert(form.tunables.begin() + 2,
+                         {"split", "threads that share a row, each with every so-many-th column", numbers({2, 4, 8, 16, 32, 64})});
+    form.safe.insert(form.safe.begin() + 2, {"split", 2});
+    form.former = [](const Config& config) { return config.find("split") != nullptr && !config.has("split", 1); };
+    return form;
+}
+
+FormSpace column_form(const Shape& shape) {
+    FormSpace form = common_form(shape, "columns of a thread per trip");
+    form.name = "columns";
+    form.help = "neighbouring threads share columns of A";
+    form.tunables.insert(form.tunables.begin() + 2, {{"split", "threads that share a column", numbers({1, 2, 4, 8, 16, 32})},
+                                                     {"threads", "threads of a block", numbers({64, 128, 256, 512})}});
+    form.safe[1].value = std::int64_t{shape.n < 16 ? 4 : 1};
+    form.safe.insert(form.safe.begin() + 2, {{"split", shape.m >= 16 ? 8 : 1}, {"threads", 64}});
+    form.former = [](const Config& config) { return config.find("split") != nullptr; };
+    return form;
+}
+
+BlockResources resources(const Shape& shape, const Config& config) {
+    const Layout layout(shape, config);
+    const int in_flight = std::min(number(config, "unroll"), shape.transposed() ? 4 : pieces(shape.n, layout.split)) * (layout.width + 1);
+    return {.threads = layout.threads, .registers = shape.of.bytes() / 4 * (in_flight + layout.width) + 20};
+}
+
+KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const Layout layout(shape, config);
     Holes holes{{"banner", banner(problem, config, Target::cuda)},
@@ -125,6 +143,24 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config, const Lim
     launch.shared_bytes = !shape.transposed() && layout.split > 1 ? layout.shared_words() * shape.of.bytes() : 0;
     source.step.push_back(launch);
     return source;
+}
+
+}  // namespace
+
+Forms cuda_forms(const Problem& problem, const Limits&) {
+    const Shape shape(problem);
+    std::vector<FormSpace> spaces;
+    if (shape.transposed())
+        spaces = {column_form(shape)};
+    else
+        spaces = {row_form(shape), split_row_form(shape)};
+    if (!shape.transposed() && shape.n == 1) spaces.pop_back();
+    Forms forms{{}, spaces.front().name};
+    for (FormSpace& space : spaces)
+        forms.list.push_back({.space = std::move(space),
+                              .resources = [shape](const Config& config) { return resources(shape, config); },
+                              .kernel = [problem](const Config& config) { return cuda_kernel(problem, config); }});
+    return forms;
 }
 
 namespace {
@@ -162,23 +198,7 @@ Block cpu_product(const Shape& shape, int columns) {
     return block;
 }
 
-}  // namespace
-
-SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    std::vector<Tunable> tunables{{"columns", "columns of A that one pass over its rows works on", numbers({1, 2, 4, 8})}};
-    std::vector<Constraint> constraints{{"columns", [shape](const Config& config) -> Violation {
-                                             if (number(config, "columns") <= shape.n) return std::nullopt;
-                                             return fmt::format("A has {} columns", shape.n);
-                                         }}};
-    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
-    constraints.push_back(team_constraint());
-    std::vector<Assignment> safe{{"columns", std::int64_t{1}}};
-    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
-    return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));
-}
-
-KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits&) {
+KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const Holes holes{{"banner", banner(problem, config, Target::cpu)},
                       {"constants", shape_constants(shape)},
@@ -190,6 +210,28 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limi
     KernelSource source = make_source(problem, Target::cpu, render("batched_gemv/kernel.cpp", holes, {{"scaled", shape.of.scaled}}));
     source.step.push_back({"batched_gemv", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;
+}
+
+// The one form: passes over all rows, with some columns each.
+FormSpace pass_form(const Shape& shape, const Limits& limits) {
+    const auto too_wide = [n = shape.n](const Config& config) -> Violation {
+        if (number(config, "columns") <= n) return std::nullopt;
+        return fmt::format("A has {} columns", n);
+    };
+    FormSpace form{.name = "passes",
+                   .help = "passes over the rows of A",
+                   .tunables = {{"columns", "columns of A that one pass over its rows works on", numbers({1, 2, 4, 8})}},
+                   .constraints = {{"columns", too_wide, {"columns"}}},
+                   .safe = {{"columns", 1}},
+                   .former = [](const Config& config) { return config.find("columns") != nullptr; }};
+    return with_team(std::move(form), limits);
+}
+
+}  // namespace
+
+Forms cpu_forms(const Problem& problem, const Limits& limits) {
+    return {{{.space = pass_form(Shape(problem), limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }}},
+            "passes"};
 }
 
 }  // namespace hone::gemv

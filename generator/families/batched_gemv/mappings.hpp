@@ -2,16 +2,15 @@
 
 #include "generator/families/batched_gemv/shape.hpp"
 #include "generator/family.hpp"
+#include "generator/form.hpp"
 #include "generator/render.hpp"
 
 namespace hone::gemv {
 
 std::vector<ArraySpec> arrays(const Problem& problem);
 
-SearchSpace cuda_space(const Problem& problem, const Limits& limits);
-SearchSpace cpu_space(const Problem& problem, const Limits& limits);
-KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits);
-KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits& limits);
+Forms cuda_forms(const Problem& problem, const Limits& limits);
+Forms cpu_forms(const Problem& problem, const Limits& limits);
 
 /// Pieces that all kernels share: the opening comment, the constants of the shape, the line that opens the entry, and the source without launches.
 Block banner(const Problem& problem, const Config& config, Target target);

@@ -5,6 +5,7 @@
 #include "generator/families/csr_spmv/shape.hpp"
 #include "generator/families/device/cpu_multiply_add.hpp"
 #include "generator/families/device/cpu_team.hpp"
+#include "generator/families/device/cpu_vectors.hpp"
 #include "generator/render.hpp"
 
 namespace hone::spmv {
@@ -48,30 +49,7 @@ Block join_pairs() {
     return block;
 }
 
-}  // namespace
-
-SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    std::vector<Tunable> tunables{
-        {"vector_bytes", "width of the vectors along a row", numbers({16, 32, 64})},
-        {"components_at_once", "of the vectors, in one pass over a row", shape.components == 1 ? words({"one"}) : words({"one", "all"})},
-        {"schedule", "rows of a thread: as many for each, or the next ones whenever it is done", words({"static", "dynamic"})}};
-    std::vector<Constraint> constraints{{"vector_width", [limits](const Config& config) -> std::optional<std::string> {
-                                             if (config.integer("vector_bytes") <= limits.vector_bytes) return {};
-                                             return fmt::format("vectors of {} bytes, the processor's have {}", config.integer("vector_bytes"),
-                                                                limits.vector_bytes);
-                                         }}};
-    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
-    constraints.push_back(team_constraint());
-    constexpr int wide_enough = 32;
-    std::vector<Assignment> safe{{"vector_bytes", std::int64_t{std::min(wide_enough, limits.vector_bytes)}},
-                                 {"components_at_once", shape.components == 1 ? "one" : "all"},
-                                 {"schedule", "static"}};
-    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
-    return {std::move(tunables), std::move(constraints), std::move(safe)};
-}
-
-KernelSource cpu_kernel(const Problem& problem, const Config& config) {
+KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const char* const schedule = config.word("schedule") == "static" ? "static" : "dynamic, 16";
     KernelSource source = common_source(problem, Target::cpu);
@@ -94,6 +72,30 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     if (!shape.dotted) return source;
     source.step.push_back({.entry = "finish", .constants = {}});
     return source;
+}
+
+// The one form: partial sums of a row are the lanes of vectors.
+FormSpace vector_form(const Shape& shape, const Limits& limits) {
+    constexpr int wide_enough = 32;
+    FormSpace form{
+        .name = "vector",
+        .help = "vectors of a row's neighbouring entries",
+        .tunables = {{"vector_bytes", "width of the vectors along a row", numbers({16, 32, 64})},
+                     {"components_at_once", "of the vectors, in one pass over a row", shape.components == 1 ? words({"one"}) : words({"one", "all"})},
+                     {"schedule", "rows of a thread: as many for each, or the next ones whenever it is done", words({"static", "dynamic"})}},
+        .constraints = {vector_width(limits)},
+        .safe = {{"vector_bytes", std::min(wide_enough, limits.vector_bytes)},
+                 {"components_at_once", shape.components == 1 ? "one" : "all"},
+                 {"schedule", "static"}},
+        .former = [](const Config& config) { return config.find("components_at_once") != nullptr; }};
+    return with_team(std::move(form), limits);
+}
+
+}  // namespace
+
+Forms cpu_forms(const Problem& problem, const Limits& limits) {
+    return {{{.space = vector_form(Shape(problem), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }}},
+            "vector"};
 }
 
 }  // namespace hone::spmv

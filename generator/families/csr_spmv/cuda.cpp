@@ -4,7 +4,6 @@
 
 #include "generator/families/csr_spmv/shape.hpp"
 #include "generator/families/device/cuda_launch.hpp"
-#include "generator/families/device/cuda_residency.hpp"
 #include "generator/render.hpp"
 
 namespace hone::spmv {
@@ -32,30 +31,27 @@ struct Plan {
     int rows_per_block() const { return threads / warp * rows_per_warp(); }
     // A warp has whole chunks, so that it adds up their products without the others.
     bool chunk_per_warp() const { return rows_per_warp() == chunk_rows; }
-    std::int64_t registers() const {
+    BlockResources resources() const {
         const int words = own_sums() * shape.components + together * (1 + shape.components) + shape.components;
-        return std::int64_t{words} * shape.bytes() / 4 + together + 24;
+        return {.threads = threads, .registers = words * shape.bytes() / 4 + together + 24};
     }
 
     Shape shape;
     int lanes, steps, threads, together;
 };
 
-std::vector<Constraint> constraints(const Shape& shape, const Limits& limits) {
-    std::vector<Constraint> result = residency_constraints(
-        limits, [](const Config& config) { return config.integer("threads"); },
-        [shape](const Config& config) { return Plan(shape, config).registers(); });
-    result.push_back({"rows_of_a_warp", [shape](const Config& config) -> Refusal {
-                          const Plan plan(shape, config);
-                          if (plan.rows_per_warp() <= warp) return std::nullopt;
-                          return fmt::format("{} rows in a warp, its lanes know the ends of {}", plan.rows_per_warp(), warp);
-                      }});
-    result.push_back({"whole_chunks", [shape](const Config& config) -> Refusal {
-                          const Plan plan(shape, config);
-                          if (!shape.dotted || plan.rows_per_block() % chunk_rows == 0) return std::nullopt;
-                          return fmt::format("{} rows in a block, sums are taken of {}", plan.rows_per_block(), chunk_rows);
-                      }});
-    return result;
+std::vector<Constraint> constraints(const Shape& shape) {
+    return {{"rows_of_a_warp",
+             [shape](const Config& config) -> Refusal {
+                 const Plan plan(shape, config);
+                 if (plan.rows_per_warp() <= warp) return std::nullopt;
+                 return fmt::format("{} rows in a warp, its lanes know the ends of {}", plan.rows_per_warp(), warp);
+             }},
+            {"whole_chunks", [shape](const Config& config) -> Refusal {
+                 const Plan plan(shape, config);
+                 if (!shape.dotted || plan.rows_per_block() % chunk_rows == 0) return std::nullopt;
+                 return fmt::format("{} rows in a block, sums are taken of {}", plan.rows_per_block(), chunk_rows);
+             }}};
 }
 
 Block constants(const Plan& plan, const Config& config) {
@@ -84,29 +80,7 @@ Block own_halves(const Plan& plan) {
     return block;
 }
 
-}  // namespace
-
-SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    std::vector<Tunable> tunables{
-        {"lanes", "neighbouring threads that share a row", numbers({1, 2, 4, 8, 16, 32})},
-        {"steps", "rows that such a group takes one after the other", numbers({1, 2, 4, 8, 16, 32})},
-        {"threads", "threads of a block", numbers({64, 128, 256, 512})},
-        {"together", "entries of a row that a thread has in flight", numbers({1, 2, 4, 8})},
-        {"once", "loads of the matrix: as all others, or in passing, which leaves the caches to the vectors", words({"cached", "streaming"})},
-        {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8, 16})},
-    };
-    const bool long_rows = shape.entries / shape.rows >= 16;
-    std::vector<Assignment> safe{{"lanes", std::int64_t{long_rows ? 8 : 2}},
-                                 {"steps", std::int64_t{2}},
-                                 {"threads", std::int64_t{128}},
-                                 {"together", std::int64_t{2}},
-                                 {"once", "cached"},
-                                 {"min_blocks", std::int64_t{1}}};
-    return {std::move(tunables), constraints(shape, limits), std::move(safe)};
-}
-
-KernelSource cuda_kernel(const Problem& problem, const Config& config) {
+KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const Plan plan(shape, config);
     KernelSource source = common_source(problem, Target::cuda);
@@ -124,6 +98,33 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     if (!shape.dotted) return source;
     source.step.push_back(cuda_launch("finish", {shape.components, 1, 1}, {sum_lanes, 1, 1}));
     return source;
+}
+
+// The one form: neighbouring threads share a row.
+FormSpace vector_form(const Shape& shape) {
+    const bool long_rows = shape.entries / shape.rows >= 16;
+    return {.name = "vector",
+            .help = "neighbouring threads share a row",
+            .tunables = {{"lanes", "neighbouring threads that share a row", numbers({1, 2, 4, 8, 16, 32})},
+                         {"steps", "rows that such a group takes one after the other", numbers({1, 2, 4, 8, 16, 32})},
+                         {"threads", "threads of a block", numbers({64, 128, 256, 512})},
+                         {"together", "entries of a row that a thread has in flight", numbers({1, 2, 4, 8})},
+                         {"once", "loads of the matrix: as all others, or in passing, which leaves the caches to the vectors",
+                          words({"cached", "streaming"})},
+                         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8, 16})}},
+            .constraints = constraints(shape),
+            .safe = {{"lanes", long_rows ? 8 : 2}, {"steps", 2}, {"threads", 128}, {"together", 2}, {"once", "cached"}, {"min_blocks", 1}},
+            .former = [](const Config& config) { return config.find("lanes") != nullptr; }};
+}
+
+}  // namespace
+
+Forms cuda_forms(const Problem& problem, const Limits&) {
+    const Shape shape(problem);
+    return {{{.space = vector_form(shape),
+              .resources = [shape](const Config& config) { return Plan(shape, config).resources(); },
+              .kernel = [problem](const Config& config) { return kernel(problem, config); }}},
+            "vector"};
 }
 
 }  // namespace hone::spmv

@@ -129,12 +129,7 @@ Family csr_spmv() {
     family.range_unit = "rows";
     family.range = [](const Problem& problem) { return problem.integer("rows"); };
     family.arrays = spmv::arrays;
-    family.space = [](const Problem& problem, const Limits& limits) {
-        return limits.target == Target::cuda ? spmv::cuda_space(problem, limits) : spmv::cpu_space(problem, limits);
-    };
-    family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return limits.target == Target::cuda ? spmv::cuda_kernel(problem, config) : spmv::cpu_kernel(problem, config);
-    };
+    set_forms(family, {{Target::cpu, spmv::cpu_forms}, {Target::cuda, spmv::cuda_forms}});
     family.reference = spmv::reference;
     family.workload = spmv::workload;
     family.counts = spmv::counts;

@@ -35,6 +35,13 @@ std::vector<Assignment> safe_team() {
     return {{"threads", "all"}, {"binding", "none"}};
 }
 
+FormSpace with_team(FormSpace form, const Limits& limits) {
+    for (Tunable& tunable : team_tunables(limits)) form.tunables.push_back(std::move(tunable));
+    form.constraints.push_back(team_constraint());
+    for (Assignment& assignment : safe_team()) form.safe.push_back(std::move(assignment));
+    return form;
+}
+
 Block team(const Config& config) {
     Block block;
     const std::string& threads = config.word("threads");

@@ -11,8 +11,8 @@ namespace hone {
 
 /// The team of threads of a CPU kernel: tunables and source text that all families share.
 ///
-/// A family appends `team_tunables`, `team_constraint` and `safe_team` to its space. Its templates have the holes `team` (before the entry),
-/// `parallel` (in place of `#pragma omp parallel`) and, as the first line of that region, `seat`.
+/// A form gets them by `with_team`. A space without forms appends `team_tunables`, `team_constraint` and `safe_team`. Its templates have the holes
+/// `team` (before the entry), `parallel` (in place of `#pragma omp parallel`) and, as the first line of that region, `seat`.
 ///
 /// The words mean the same on every machine, and how many threads they are is counted at run time: `all` is OpenMP's own number (OMP_NUM_THREADS, or
 /// the processors that the process may use). `close` and `spread` hold each thread on a processor of its own while the region runs: clauses like
@@ -22,6 +22,9 @@ std::vector<Tunable> team_tunables(const Limits& limits);
 Constraint team_constraint();
 /// threads=all, binding=none: what a kernel without these tunables does.
 std::vector<Assignment> safe_team();
+
+/// The form with the team's tunables behind its own, what they refuse, and its safe team.
+FormSpace with_team(FormSpace form, const Limits& limits);
 
 Block team(const Config& config);
 Block team_parallel(const Config& config);

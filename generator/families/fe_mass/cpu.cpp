@@ -52,35 +52,7 @@ Block keep_product(const Shape& shape) {
 
 constexpr std::int64_t most_buffer_bytes = 2 << 20;  // a thread's stack may have 8 MB
 
-}  // namespace
-
-SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    const bool f32 = shape.precision == Precision::f32;
-    std::vector<Tunable> tunables{
-        {"lanes", "neighbouring elements in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
-        {"schedule", "elements of a thread: as many for each, or the next ones whenever it is done", words({"static", "dynamic"})}};
-    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
-    std::vector<Constraint> constraints{{"vector",
-                                         [=](const Config& config) -> std::optional<std::string> {
-                                             const std::int64_t bytes = config.integer("lanes") * shape.bytes();
-                                             if (bytes <= limits.vector_bytes) return std::nullopt;
-                                             return fmt::format("vectors of {} bytes, the processor has {}", bytes, limits.vector_bytes);
-                                         }},
-                                        {"buffer",
-                                         [=](const Config& config) -> std::optional<std::string> {
-                                             const std::int64_t bytes = buffer_bytes(shape, config.integer("lanes"));
-                                             if (bytes <= most_buffer_bytes) return std::nullopt;
-                                             return fmt::format("{} bytes for half-way results of a vector of elements, at most {} are worth trying",
-                                                                bytes, most_buffer_bytes);
-                                         }},
-                                        team_constraint()};
-    std::vector<Assignment> safe{{"lanes", std::int64_t{std::clamp(limits.vector_bytes, 16, 32) / shape.bytes()}}, {"schedule", "static"}};
-    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
-    return {std::move(tunables), std::move(constraints), std::move(safe)};
-}
-
-KernelSource cpu_kernel(const Problem& problem, const Config& config) {
+KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const std::string arguments = weights_arguments(shape).lines().front();
     Block element;
@@ -111,6 +83,37 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     if (!shape.dotted) return source;
     source.step.push_back({.entry = "finish", .constants = {}});
     return source;
+}
+
+// The one form: neighbouring elements are the lanes of vectors.
+FormSpace vector_form(const Shape& shape, const Limits& limits) {
+    const auto wide_vector = [=](const Config& config) -> std::optional<std::string> {
+        const std::int64_t bytes = config.integer("lanes") * shape.bytes();
+        if (bytes <= limits.vector_bytes) return std::nullopt;
+        return fmt::format("vectors of {} bytes, the processor has {}", bytes, limits.vector_bytes);
+    };
+    const auto large_buffer = [=](const Config& config) -> std::optional<std::string> {
+        const std::int64_t bytes = buffer_bytes(shape, config.integer("lanes"));
+        if (bytes <= most_buffer_bytes) return std::nullopt;
+        return fmt::format("{} bytes for half-way results of a vector of elements, at most {} are worth trying", bytes, most_buffer_bytes);
+    };
+    const bool f32 = shape.precision == Precision::f32;
+    FormSpace form{
+        .name = "vector",
+        .help = "vectors of neighbouring elements",
+        .tunables = {{"lanes", "neighbouring elements in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
+                     {"schedule", "elements of a thread: as many for each, or the next ones whenever it is done", words({"static", "dynamic"})}},
+        .constraints = {{"vector", wide_vector, {"lanes"}}, {"buffer", large_buffer, {"lanes"}}},
+        .safe = {{"lanes", std::clamp(limits.vector_bytes, 16, 32) / shape.bytes()}, {"schedule", "static"}},
+        .former = [](const Config& config) { return config.find("schedule") != nullptr; }};
+    return with_team(std::move(form), limits);
+}
+
+}  // namespace
+
+Forms cpu_forms(const Problem& problem, const Limits& limits) {
+    return {{{.space = vector_form(Shape(problem), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }}},
+            "vector"};
 }
 
 }  // namespace hone::fe

@@ -149,12 +149,6 @@ Form team_form(const Problem& problem) {
             .kernel = [problem](const Config& config) { return team_kernel(problem, config); }};
 }
 
-std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits) {
-    std::vector<Form> forms{team_form(problem)};
-    for (Form& form : thread_forms(problem, limits)) forms.push_back(std::move(form));
-    return forms;
-}
-
 }  // namespace
 
 std::vector<Tunable> node_tunables() {
@@ -167,12 +161,10 @@ std::vector<Assignment> safe_nodes() {
     return {{"node_threads", std::int64_t{128}}, {"corners_together", std::int64_t{2}}, {"min_blocks", std::int64_t{1}}};
 }
 
-SearchSpace cuda_space(const Problem& problem, const Limits& limits) {
-    return space_of(cuda_forms(problem, limits), limits, "teams");
-}
-
-KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits) {
-    return kernel_of(cuda_forms(problem, limits), config);
+Forms cuda_forms(const Problem& problem, const Limits& limits) {
+    Forms forms{{team_form(problem)}, "teams"};
+    for (Form& form : thread_forms(problem, limits)) forms.list.push_back(std::move(form));
+    return forms;
 }
 
 KernelSource cuda_source(const Problem& problem, const Config& config, const CudaParts& parts) {

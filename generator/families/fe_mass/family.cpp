@@ -124,12 +124,7 @@ Family fe_mass() {
     family.range_unit = "elements";
     family.range = [](const Problem& problem) { return problem.integer("elements"); };
     family.arrays = fe::arrays;
-    family.space = [](const Problem& problem, const Limits& limits) {
-        return limits.target == Target::cuda ? fe::cuda_space(problem, limits) : fe::cpu_space(problem, limits);
-    };
-    family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return limits.target == Target::cuda ? fe::cuda_kernel(problem, config, limits) : fe::cpu_kernel(problem, config);
-    };
+    set_forms(family, {{Target::cpu, fe::cpu_forms}, {Target::cuda, fe::cuda_forms}});
     family.reference = fe::reference;
     family.workload = fe::workload;
     family.counts = fe::counts;

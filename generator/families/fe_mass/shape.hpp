@@ -48,10 +48,8 @@ struct Axis {
 };
 
 /// Parts of the family, each in the file of its name.
-SearchSpace cuda_space(const Problem& problem, const Limits& limits);
-SearchSpace cpu_space(const Problem& problem, const Limits& limits);
-KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits);
-KernelSource cpu_kernel(const Problem& problem, const Config& config);
+Forms cuda_forms(const Problem& problem, const Limits& limits);
+Forms cpu_forms(const Problem& problem, const Limits& limits);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 Workload workload(const Problem& problem, std::uint64_t seed);
 

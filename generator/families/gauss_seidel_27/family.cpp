@@ -168,8 +168,7 @@ Family gauss_seidel_27() {
     family.range = [](const Problem& problem) { return problem.integer("nz"); };
     family.partition = partition;
     family.arrays = arrays;
-    family.space = space;
-    family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) { return kernel_of(forms(problem, limits), config); };
+    set_forms(family, {{Target::cpu, cpu_forms}, {Target::cuda, cuda_forms}});
     family.reference = reference;
     family.workload = workload;
     family.counts = counts;

@@ -63,8 +63,8 @@ int staged_rows(const std::string& staging);
 /// Whether planes of the earlier colours leave to the others what their new values amount to: staging=partial_sums and partial_sums_async.
 bool leaves_partial_sums(const std::string& staging);
 /// Parts of the family, each in the file of its name.
-SearchSpace space(const Problem& problem, const Limits& limits);
-std::vector<Form> forms(const Problem& problem, const Limits& limits);
+Forms cuda_forms(const Problem& problem, const Limits& limits);
+Forms cpu_forms(const Problem& problem, const Limits& limits);
 KernelSource cuda_kernel(const Problem& problem, const Config& config);
 KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generator/families/device/cpu_team.hpp"
+#include "generator/families/device/cpu_vectors.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 
 namespace hone::gauss_seidel {
@@ -271,26 +272,18 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
     return form;
 }
 
-Constraint vector_width(const Limits& limits) {
-    return {"vector_width", [limits](const Config& config) -> Reason {
-                if (config.integer("vector_bytes") <= limits.vector_bytes) return {};
-                return fmt::format("vectors of {} bytes, the processor's have {}", config.integer("vector_bytes"), limits.vector_bytes);
-            }};
-}
-
 // What both forms on processors have, behind their own.
-FormSpace with_team(FormSpace form, const Limits& limits) {
+FormSpace on_processors(FormSpace form, const Limits& limits) {
     form.tunables.push_back({"z_block", "planes that a thread takes at a time", numbers({2, 4, 8, 16, 32, 64})});
     form.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
     form.safe.insert(form.safe.end(), {{"z_block", 4}, {"vector_bytes", 16}});
     form.constraints.push_back(vector_width(limits));
-    for (Tunable& tunable : team_tunables(limits)) form.tunables.push_back(std::move(tunable));
-    form.constraints.push_back(team_constraint());
-    for (Assignment& assignment : safe_team()) form.safe.push_back(std::move(assignment));
-    return form;
+    return with_team(std::move(form), limits);
 }
 
-std::vector<Form> cpu_forms(const Problem& problem, const Limits& limits) {
+}  // namespace
+
+Forms cpu_forms(const Problem& problem, const Limits& limits) {
     constexpr std::int64_t whole_planes = 256;
     const FormSpace rows{.name = "rows",
                          .help = "rows with both colours of x, four times over the grid",
@@ -302,11 +295,11 @@ std::vector<Form> cpu_forms(const Problem& problem, const Limits& limits) {
                          }};
     std::vector<Form> forms;
     for (const FormSpace& space : {rows, wave})
-        forms.push_back({.space = with_team(space, limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }});
-    return forms;
+        forms.push_back({.space = on_processors(space, limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }});
+    return {std::move(forms), "rows"};
 }
 
-std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits) {
+Forms cuda_forms(const Problem& problem, const Limits& limits) {
     const Grid grid(problem);
     std::vector<FormSpace> spaces{points_form(grid)};
     if (grid.stencil != Stencil::symmetric) spaces.insert(spaces.end(), {march_form(grid), slices_form(grid), rows_form(grid)});
@@ -317,10 +310,8 @@ std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits) {
         forms.push_back({.space = std::move(space),
                          .resources = [grid](const Config& config) { return resources(grid, config); },
                          .kernel = [problem](const Config& config) { return cuda_kernel(problem, config); }});
-    return forms;
+    return {std::move(forms), "points"};
 }
-
-}  // namespace
 
 std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread, const std::string& staging) {
     constexpr std::int64_t lanes = 32;
@@ -361,14 +352,6 @@ std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, 
     constexpr std::int64_t stages = 2;
     constexpr std::int64_t planes = 4;  // three of u and one of f
     return stages * planes * staged_rows(staging) * grid.pitch * bytes_per_word(grid.precision);
-}
-
-std::vector<Form> forms(const Problem& problem, const Limits& limits) {
-    return limits.target == Target::cuda ? cuda_forms(problem, limits) : cpu_forms(problem, limits);
-}
-
-SearchSpace space(const Problem& problem, const Limits& limits) {
-    return space_of(forms(problem, limits), limits, limits.target == Target::cuda ? "points" : "rows");
 }
 
 }  // namespace hone::gauss_seidel

@@ -310,10 +310,7 @@ Family poisson7() {
     family.range_unit = "planes";
     family.range = [](const Problem& problem) { return problem.integer("nz"); };
     family.arrays = arrays;
-    family.space = space;
-    family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return limits.target == Target::cuda ? kernel_of(cuda_forms(problem), config) : cpu_kernel(problem, config);
-    };
+    set_forms(family, {{Target::cpu, cpu_forms}, {Target::cuda, cuda_forms}});
     family.reference = reference;
     family.workload = workload;
     family.counts = counts;

@@ -46,8 +46,8 @@ struct Grid {
 };
 
 /// Parts of the family, each in the file of its name.
-SearchSpace space(const Problem& problem, const Limits& limits);
-std::vector<Form> cuda_forms(const Problem& problem);
+Forms cuda_forms(const Problem& problem, const Limits& limits);
+Forms cpu_forms(const Problem& problem, const Limits& limits);
 KernelSource cuda_kernel(const Problem& problem, const Config& config);
 KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generator/families/device/cpu_team.hpp"
+#include "generator/families/device/cpu_vectors.hpp"
 #include "generator/families/poisson7/grid.hpp"
 
 namespace hone::poisson {
@@ -120,45 +121,47 @@ BlockResources resources(const Grid& grid, const Config& config) {
     return {.threads = threads(config), .shared_bytes = shared_bytes(config), .registers = static_cast<int>(registers(grid, config))};
 }
 
-SearchSpace cpu_space(const Limits& limits) {
-    std::vector<Tunable> tunables{
-        {"y_block", "rows along y that a thread takes at a time", numbers({4, 8, 16, 32, 64, 128})},
-        {"z_block", "planes that a thread goes through with them", numbers({8, 16, 32, 64, 128})},
-        {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})},
-        {"rows_ahead", "rows from asking for words to computing with them; 0: the processor foresees what it can", numbers({0, 1, 2, 4, 8}),
-         Value(0)},
-        {"stores", "streaming: what is written and not read goes past the caches", words({"plain", "streaming"}), Value("plain")}};
-    std::vector<Constraint> constraints{{"vector_width", [limits](const Config& config) -> Reason {
-                                             if (config.integer("vector_bytes") <= limits.vector_bytes) return {};
-                                             return fmt::format("vectors of {} bytes, the processor's have {}", config.integer("vector_bytes"),
-                                                                limits.vector_bytes);
-                                         }}};
-    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
-    constraints.push_back(team_constraint());
-    const std::int64_t vector_bytes = limits.vector_bytes >= 64 ? 64 : limits.vector_bytes >= 32 ? 32 : 16;
-    std::vector<Assignment> safe{{"y_block", 16}, {"z_block", 16}, {"vector_bytes", vector_bytes}, {"rows_ahead", 2}, {"stores", "plain"}};
-    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
-    return {std::move(tunables), std::move(constraints), std::move(safe)};
+// The one form on processors.
+FormSpace block_form(const Limits& limits) {
+    FormSpace form{
+        .name = "blocks",
+        .help = "a thread goes through planes with some of their rows",
+        .tunables = {{"y_block", "rows along y that a thread takes at a time", numbers({4, 8, 16, 32, 64, 128})},
+                     {"z_block", "planes that a thread goes through with them", numbers({8, 16, 32, 64, 128})},
+                     {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})},
+                     {"rows_ahead", "rows from asking for words to computing with them; 0: the processor foresees what it can",
+                      numbers({0, 1, 2, 4, 8}), Value(0)},
+                     {"stores", "streaming: what is written and not read goes past the caches", words({"plain", "streaming"}), Value("plain")}},
+        .constraints = {vector_width(limits)},
+        .safe = {{"y_block", 16},
+                 {"z_block", 16},
+                 {"vector_bytes", limits.vector_bytes >= 64   ? 64
+                                  : limits.vector_bytes >= 32 ? 32
+                                                              : 16},
+                 {"rows_ahead", 2},
+                 {"stores", "plain"}},
+        .former = [](const Config& config) { return config.find("y_block") != nullptr; }};
+    return with_team(std::move(form), limits);
 }
 
 }  // namespace
 
-std::vector<Form> cuda_forms(const Problem& problem) {
+Forms cpu_forms(const Problem& problem, const Limits& limits) {
+    return {{{.space = block_form(limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }}}, "blocks"};
+}
+
+Forms cuda_forms(const Problem& problem, const Limits&) {
     const Grid grid(problem);
-    std::vector<Form> forms;
+    Forms forms{{}, "cells"};
     for (const FormSpace& space : {cells_form(grid), march_form(grid), shared_form(grid)}) {
         std::vector<std::string> reads{"block_x", "block_y", "load_bytes", "rows_per_thread"};
         if (space.name != "cells") reads.emplace_back("planes_ahead");
-        forms.push_back({.space = space,
-                         .resources = [grid](const Config& config) { return resources(grid, config); },
-                         .resources_read = std::move(reads),
-                         .kernel = [problem](const Config& config) { return cuda_kernel(problem, config); }});
+        forms.list.push_back({.space = space,
+                              .resources = [grid](const Config& config) { return resources(grid, config); },
+                              .resources_read = std::move(reads),
+                              .kernel = [problem](const Config& config) { return cuda_kernel(problem, config); }});
     }
     return forms;
-}
-
-SearchSpace space(const Problem& problem, const Limits& limits) {
-    return limits.target == Target::cuda ? space_of(cuda_forms(problem), limits, "cells") : cpu_space(limits);
 }
 
 }  // namespace hone::poisson

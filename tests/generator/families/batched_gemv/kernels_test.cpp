@@ -72,7 +72,7 @@ TEST_F(BatchedGemvKernels, CpuConfigurationsEqualTheReference) {
 }
 
 TEST_F(BatchedGemvKernels, BothFormsEqualTheReferenceInTheEmulator) {
-    expect_emulated("form=n m=6 n=11 update=scale batch=21", "width=2,matrices_per_block=4,split=4,unroll=2");
+    expect_emulated("form=n m=6 n=11 update=scale batch=21", "form=split_rows,width=2,matrices_per_block=4,split=4,unroll=2");
     expect_emulated("form=t m=21 n=5 update=scale batch=21", "width=1,matrices_per_block=8,split=8,threads=128,unroll=2");
 }
 

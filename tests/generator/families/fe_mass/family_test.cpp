@@ -148,7 +148,7 @@ TEST(FeMass, EveryConstraintRejectsSomething) {
         const auto rejection = space.check(space.parse(text));
         return rejection ? rejection->constraint : "";
     };
-    EXPECT_EQ(rejected_by(cuda, "columns=2,weights=early"), "layout");
+    EXPECT_EQ(rejected_by(fe_mass().space(parse("dimension=2 order=1 points=3 elements=1 nodes=4"), cuda_limits(90)), "columns=2"), "layout");
     EXPECT_EQ(rejected_by(cuda, "elements=8"), "threads");
     EXPECT_EQ(rejected_by(cuda, "elements=4,components_at_once=all,columns=1"), "shared_memory");
     EXPECT_EQ(rejected_by(cuda, "elements=1,min_blocks=4,weights=early,components_at_once=one"), "registers");
