@@ -48,6 +48,18 @@ TEST(Prediction, NeighboursAreNearInSizeWordsAndDevice) {
     EXPECT_FALSE(distance("axpy precision=f32 n=1024", cpu));
 }
 
+TEST(Prediction, WhatIsComputedWeighsMoreThanHowExactly) {
+    const std::string size = " nx=320 ny=320 nz=320";
+    const auto problem = [&](const std::string& rest) { return built_in_families().parse_problem("gauss_seidel_27 " + rest + size); };
+    Record record = axpy_record("axpy precision=f32 n=1024", "", h200);
+    const auto distance = [&](const std::string& of) {
+        record.problem = problem(of);
+        return *neighbour_distance(record, problem("stencil=symmetric precision=f32"), h200);
+    };
+    EXPECT_DOUBLE_EQ(distance("stencil=symmetric precision=f64"), 1);
+    EXPECT_DOUBLE_EQ(distance("stencil=constant precision=f32"), 2);
+}
+
 TEST(Prediction, WhatIsNotVerifiedOrSharedTellsNothing) {
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
     Record record = axpy_record("axpy precision=f32 n=1024", "", h200);
@@ -155,7 +167,7 @@ TEST(Prediction, NeighboursThatHardlyGainedProposeTheSafeConfiguration) {
         return predict(families(), problem, cuda_limits(90), {{&record, 0.25}})->config;
     };
     const SearchSpace space = families().of(problem).space(problem, cuda_limits(90));
-    EXPECT_EQ(predicted(1.05 * record.step.median), space.safe());
+    EXPECT_EQ(predicted(1.03 * record.step.median), space.safe());
     EXPECT_EQ(predicted(1.5 * record.step.median), record.config);
     EXPECT_EQ(predicted(0), record.config) << "not known";
 }
