@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-constexpr double farthest = 2;
+constexpr double farthest = 4;
 constexpr double weight_of_work = 2;
 constexpr double weight_of_extents = 0.25;
 constexpr double same_architecture = 0.25;

@@ -42,7 +42,8 @@ TEST(Prediction, NeighboursAreNearInSizeWordsAndDevice) {
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f64 n=1024", h200), 1);
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA H100", "sm_90")), 0.25);
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA A100", "sm_80")), 1);
-    EXPECT_FALSE(distance("axpy precision=f32 n=1000000", h200)) << "ten octaves";
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1048576", h200), 2.5);
+    EXPECT_FALSE(distance("axpy precision=f32 n=536870912", h200)) << "nineteen octaves";
     DeviceFingerprint cpu = h200;
     cpu.target = Target::cpu;
     EXPECT_FALSE(distance("axpy precision=f32 n=1024", cpu));
