@@ -97,7 +97,7 @@ void plain_loops(const gemm::Shape& of, const void* a_data, const void* b_data, 
             }
 }
 
-// A problem's arrays on the device: random words, made once and repeated on the device itself, so that gigabytes are set up in no time.
+// A problem's arrays on the device, of random words.
 class Batch {
   public:
     Batch(Backend& backend, const Problem& problem) : shape(shape_of(problem)) {
@@ -105,7 +105,7 @@ class Batch {
         const int word = bytes_per_word(problem.precision());
         for (std::size_t i = 0; i < specs.size(); ++i) {
             arrays_.emplace_back(backend, specs[i].words * word);
-            if (specs[i].access == Access::in) fill(backend, arrays_.back(), i);
+            if (specs[i].access == Access::in) fill_randomly(backend, arrays_.back(), problem.precision(), i + 1);
         }
         rival_ = DeviceArray(backend, specs[2].words * word);
         for (const DeviceArray& array : arrays_) pointers.push_back(array.data());
@@ -118,22 +118,6 @@ class Batch {
     std::vector<void*> pointers;
 
   private:
-    void fill(Backend& backend, const DeviceArray& array, std::size_t number) {
-        const std::int64_t words = std::min<std::int64_t>(array.bytes() / shape.bytes(), 1000003);  // a prime: products differ
-        HostArray host(shape.precision, words);
-        for (std::int64_t i = 0; i < words; ++i) {
-            const double value = random_word(mixed(number + 1), i);
-            if (shape.precision == Precision::f32)
-                host.values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(value);
-            else
-                host.values<double>()[static_cast<std::size_t>(i)] = value;
-        }
-        backend.copy(array.data(), host.data(), host.bytes());
-        backend.synchronise();
-        for (std::int64_t have = host.bytes(); have < array.bytes(); have *= 2)
-            backend.copy(static_cast<char*>(array.data()) + have, array.data(), std::min(have, array.bytes() - have));
-        backend.synchronise();
-    }
     std::vector<DeviceArray> arrays_;
     DeviceArray rival_;
 };

@@ -10,6 +10,7 @@
 #include "benchmarks/program.hpp"
 #include "benchmarks/rivals.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "generator/random_words.hpp"
 #include "runtime/uploader.hpp"
 
 namespace hone {
@@ -65,6 +66,23 @@ DeviceBench::DeviceBench()
     if (triad_ > 0) benchmark::AddCustomContext("stream_triad_GB/s", std::to_string(triad_ * 1e-9));
     benchmark::AddCustomContext("ceiling_f32_GFLOP/s", std::to_string(ceilings_.fma_f32 * 1e-9));
     benchmark::AddCustomContext("ceiling_f64_GFLOP/s", std::to_string(ceilings_.fma_f64 * 1e-9));
+}
+
+void fill_randomly(Backend& backend, const DeviceArray& array, Precision precision, std::uint64_t seed) {
+    const std::int64_t words = std::min<std::int64_t>(array.bytes() / bytes_per_word(precision), 1000003);  // a prime: what repeats does not line up
+    HostArray host(precision, words);
+    for (std::int64_t i = 0; i < words; ++i) {
+        const double value = random_word(mixed(seed), i);
+        if (precision == Precision::f32)
+            host.values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(value);
+        else
+            host.values<double>()[static_cast<std::size_t>(i)] = value;
+    }
+    backend.copy(array.data(), host.data(), host.bytes());
+    backend.synchronise();
+    for (std::int64_t have = host.bytes(); have > 0 && have < array.bytes(); have *= 2)
+        backend.copy(static_cast<char*>(array.data()) + have, array.data(), std::min(have, array.bytes() - have));
+    backend.synchronise();
 }
 
 DeviceProblem::DeviceProblem(const std::string& text) : problem_(built_in_families().parse_problem(text)) {

@@ -2,6 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,6 +38,10 @@ class DeviceBench {
     Ceilings ceilings_;
     double triad_ = 0;
 };
+
+/// Fills device memory with random words of a precision, made once and repeated on the device itself, so that gigabytes are set up in no time.
+/// Another seed has other words.
+void fill_randomly(Backend& backend, const DeviceArray& array, Precision precision, std::uint64_t seed);
 
 /// A kernel of a library as a part of a comparison.
 TimedKernel timed_kernel(const std::string& name, const Kernel& kernel);

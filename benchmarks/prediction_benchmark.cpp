@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstring>
+#include <future>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "benchmarks/device_bench.hpp"
@@ -89,18 +90,54 @@ class Means {
     std::map<std::string, std::vector<std::array<double, 3>>> groups_;
 };
 
-void compare(benchmark::State& state, const Case& of, Means& means) {
-    DeviceBench& bench = DeviceBench::instance();
-    const Family& family = built_in_families().of(of.record.problem);
-    const Workload workload = family.workload(of.record.problem, 1);
+/// A problem's arrays on the device. Where none holds integers any words do: no time depends on them.
+std::vector<DeviceArray> arrays_of(const Problem& problem, std::optional<Workload> workload) {
+    Backend& backend = DeviceBench::instance().backend();
     std::vector<DeviceArray> arrays;
-    std::vector<void*> pointers;
-    for (const auto& array : workload.arrays) {
-        arrays.emplace_back(bench.backend(), array.bytes());
-        bench.backend().copy(arrays.back().data(), array.data(), array.bytes());
-        pointers.push_back(arrays.back().data());
+    if (!workload) {
+        for (const ArraySpec& spec : built_in_families().of(problem).arrays(problem)) {
+            arrays.emplace_back(backend, spec.words * bytes_per_word(problem.precision()));
+            fill_randomly(backend, arrays.back(), problem.precision(), arrays.size());
+        }
+        return arrays;
     }
-    bench.backend().synchronise();
+    for (const auto& array : workload->arrays) {
+        arrays.emplace_back(backend, array.bytes());
+        backend.copy(arrays.back().data(), array.data(), array.bytes());
+    }
+    backend.synchronise();
+    return arrays;
+}
+
+/// Workloads of the cases whose arrays hold integers: made side by side, a few ahead of the one that is measured.
+class Workloads {
+  public:
+    std::optional<Workload> take(const std::vector<Case>& cases, std::size_t number) {
+        const std::size_t ahead = std::max(1U, std::thread::hardware_concurrency());
+        for (; begun_ < std::min(cases.size(), number + ahead); ++begun_) {
+            const Problem& problem = cases[begun_].record.problem;
+            const Family& family = built_in_families().of(problem);
+            const auto specs = family.arrays(problem);
+            if (std::any_of(specs.begin(), specs.end(), holds_integers))
+                coming_[begun_] = std::async(std::launch::async, [&family, &problem] { return family.workload(problem, 1); });
+        }
+        const auto found = coming_.find(number);
+        if (found == coming_.end()) return std::nullopt;
+        Workload workload = found->second.get();
+        coming_.erase(found);
+        return workload;
+    }
+
+  private:
+    std::size_t begun_ = 0;
+    std::map<std::size_t, std::future<Workload>> coming_;
+};
+
+void compare(benchmark::State& state, const Case& of, std::optional<Workload> workload, Means& means) {
+    DeviceBench& bench = DeviceBench::instance();
+    const std::vector<DeviceArray> arrays = arrays_of(of.record.problem, std::move(workload));
+    std::vector<void*> pointers;
+    for (const DeviceArray& array : arrays) pointers.push_back(array.data());
     std::vector<std::unique_ptr<BoundKernel>> bound;
     std::vector<std::function<void()>> contenders;
     for (const Config* config : {&of.tuned, &of.predicted, &of.nearest, &of.safe}) {
@@ -121,7 +158,9 @@ void compare(benchmark::State& state, const Case& of, Means& means) {
 
 struct Run {
     int every = 1;
+    int first = 1;
     std::vector<Case> cases;
+    Workloads workloads;
     Means means;
 };
 
@@ -130,11 +169,12 @@ void register_all(Run& run) {
     const std::string here = device_key(bench.backend().device().fingerprint);
     int number = 0;
     for (const Record& record : bench.library().database().records())
-        if (device_key(record.device) == here && record.verified() && record.purpose.empty() && number++ % run.every == 0)
+        if (device_key(record.device) == here && record.verified() && record.purpose.empty() && number++ % run.every == (run.first - 1) % run.every)
             run.cases.push_back(case_of(record, bench.library().database()));
     compile_all(run.cases);
-    for (const Case& of : run.cases)
-        benchmark::RegisterBenchmark(of.record.problem.key().c_str(), [&](benchmark::State& state) { compare(state, of, run.means); })
+    for (std::size_t i = 0; i < run.cases.size(); ++i)
+        benchmark::RegisterBenchmark(run.cases[i].record.problem.key().c_str(),
+                                     [&, i](benchmark::State& state) { compare(state, run.cases[i], run.workloads.take(run.cases, i), run.means); })
             ->UseManualTime()
             ->Iterations(1)
             ->Unit(benchmark::kMillisecond);
@@ -147,7 +187,8 @@ Program program() {
     return {
         .purpose =
             "Predicted configurations beside tuned, nearest and safe ones, for problems as if neither they nor other sizes of them had been tuned.",
-        .options = {{"--every", "Measure every n-th record of this device model.", &run.every}},
+        .options = {{"--every", "Measure every n-th record of this device model.", &run.every},
+                    {"--first", "Number of the first of them, counted from 1.", &run.first}},
         .register_all = [] { register_all(run); },
         .finish = [] { run.means.print(); }};
 }

@@ -11,7 +11,8 @@
 namespace hone {
 namespace {
 
-constexpr double farthest = 2;
+constexpr double farthest = 4;
+constexpr double weight_of_work = 2;
 constexpr double weight_of_extents = 0.25;
 constexpr double same_architecture = 0.25;
 constexpr double same_instruction_set = 0.5;
@@ -19,8 +20,14 @@ constexpr double another_architecture = 1;
 
 constexpr std::size_t most_voices = 8;  // neighbours that have a say in a prediction
 constexpr double octaves_a_voice = 4;   // by which a neighbour at distance 1 counts less than one at 0
-constexpr double hardly = 1.08;         // a gain over the safe configuration that says: nothing to learn here
+constexpr double hardly = 1.04;         // a gain over the safe configuration that says: nothing to learn here
 constexpr int most_tries = 1000;
+
+// The parameters that say what a kernel computes at each point, beside how exactly and on how much: another stencil keeps other sums, another kernel
+// reads other arrays.
+bool says_the_work(const std::string& parameter) {
+    return parameter == "kernel" || parameter == "stencil" || parameter == "result";
+}
 
 double octaves(std::int64_t a, std::int64_t b) {
     return std::abs(std::log2(static_cast<double>(std::max<std::int64_t>(a, 1))) - std::log2(static_cast<double>(std::max<std::int64_t>(b, 1))));
@@ -134,7 +141,7 @@ std::optional<double> neighbour_distance(const Record& record, const Problem& pr
         const auto* const a = std::get_if<std::int64_t>(&own.value);
         const auto* const b = std::get_if<std::int64_t>(theirs);
         if (a == nullptr || b == nullptr) {
-            distance += own.value == *theirs ? 0 : 1;
+            if (own.value != *theirs) distance += says_the_work(own.name) ? weight_of_work : 1;
             continue;
         }
         const bool extent = std::find(problem.extents().begin(), problem.extents().end(), own.name) != problem.extents().end();

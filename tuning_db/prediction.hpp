@@ -18,9 +18,10 @@ struct Neighbour {
     double distance = 0;  ///< neighbour_distance
 };
 
-/// The distance of a result from a problem on a device. Every different word (precision, stencil) and another architecture count 1. A number such as
-/// the order counts |log2| of the ratio, a size a quarter of that, another device of the same architecture a quarter. Nothing for another family or
-/// target, for a step that two devices share, for a result that is not verified, and beyond a distance of 2, where little carries over.
+/// The distance of a result from a problem on a device. Every different word (precision, equation) and another architecture count 1, and 2 the words
+/// that say what is computed: kernel, stencil, result. A number such as the order counts |log2| of the ratio, a size a quarter of that, another
+/// device of the same architecture a quarter. Nothing for another family or target, for a step that two devices share, for a result that is not
+/// verified, and beyond a distance of 4, where little carries over.
 std::optional<double> neighbour_distance(const Record& record, const Problem& problem, const DeviceFingerprint& device);
 
 /// The nearest neighbours first, equally near ones in the order of a file (`stands_before`).

@@ -42,10 +42,23 @@ TEST(Prediction, NeighboursAreNearInSizeWordsAndDevice) {
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f64 n=1024", h200), 1);
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA H100", "sm_90")), 0.25);
     EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1024", device_of("NVIDIA A100", "sm_80")), 1);
-    EXPECT_FALSE(distance("axpy precision=f32 n=1000000", h200)) << "ten octaves";
+    EXPECT_DOUBLE_EQ(*distance("axpy precision=f32 n=1048576", h200), 2.5);
+    EXPECT_FALSE(distance("axpy precision=f32 n=536870912", h200)) << "nineteen octaves";
     DeviceFingerprint cpu = h200;
     cpu.target = Target::cpu;
     EXPECT_FALSE(distance("axpy precision=f32 n=1024", cpu));
+}
+
+TEST(Prediction, WhatIsComputedWeighsMoreThanHowExactly) {
+    const std::string size = " nx=320 ny=320 nz=320";
+    const auto problem = [&](const std::string& rest) { return built_in_families().parse_problem("gauss_seidel_27 " + rest + size); };
+    Record record = axpy_record("axpy precision=f32 n=1024", "", h200);
+    const auto distance = [&](const std::string& of) {
+        record.problem = problem(of);
+        return *neighbour_distance(record, problem("stencil=symmetric precision=f32"), h200);
+    };
+    EXPECT_DOUBLE_EQ(distance("stencil=symmetric precision=f64"), 1);
+    EXPECT_DOUBLE_EQ(distance("stencil=constant precision=f32"), 2);
 }
 
 TEST(Prediction, WhatIsNotVerifiedOrSharedTellsNothing) {
@@ -155,7 +168,7 @@ TEST(Prediction, NeighboursThatHardlyGainedProposeTheSafeConfiguration) {
         return predict(families(), problem, cuda_limits(90), {{&record, 0.25}})->config;
     };
     const SearchSpace space = families().of(problem).space(problem, cuda_limits(90));
-    EXPECT_EQ(predicted(1.05 * record.step.median), space.safe());
+    EXPECT_EQ(predicted(1.03 * record.step.median), space.safe());
     EXPECT_EQ(predicted(1.5 * record.step.median), record.config);
     EXPECT_EQ(predicted(0), record.config) << "not known";
 }
