@@ -70,6 +70,12 @@ constexpr std::array forms{Form{"pressure", 2, "form=march,block_x=64,march=32"}
                            Form{"step", 2, "form=exchanged,block_x=128,march=0,ahead=1", 1, 2},
                            Form{"step", 2, "form=exchanged,block_x=64,march=64", 2, 3}};
 
+struct Wave {
+    int dimension, levels;
+    const char* update = "apart";
+};
+constexpr std::array waves{Wave{2, 1}, Wave{3, 1}, Wave{2, 2}, Wave{3, 2}, Wave{3, 1, "in_place"}, Wave{3, 2, "in_place"}};
+
 class AcousticsStaggeredKernels : public test::KernelTest {
   protected:
     std::uint64_t draw(std::uint64_t count) { return random_() % count; }
@@ -114,11 +120,6 @@ class AcousticsStaggeredKernels : public test::KernelTest {
         expect_verified(family, problem, any_member(family, problem));
     }
 
-    struct Wave {
-        int dimension, levels;
-        const char* update = "apart";
-    };
-    static constexpr std::array waves{Wave{2, 1}, Wave{3, 1}, Wave{2, 2}, Wave{3, 2}, Wave{3, 1, "in_place"}, Wave{3, 2, "in_place"}};
     void expect_standing_wave(const Wave& standing);
 };
 
