@@ -179,8 +179,8 @@ inline void velocity_row(real* to, const real* from, const real* b, const real* 
 // New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along`
 // those of the layers of faces around it. `damping`: factors along x; `across_damping` that of the other axes. `to` may
 // be `p`.
-inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows,
-    wide row_stride,
+inline void pressure_row(real* to, const real* p, const real* kappa, const real* across,
+                         const real* rows, wide row_stride,
                          const real* const* along,
                          int n, const real* damping, real across_damping, const Asked& asked, const Kept& kept = {}) {
     const real kappa_everywhere = kappa[0];
