@@ -36,9 +36,9 @@ namespace hone {
 ///
 /// Arrays are [ny + 2 ghost][pitch] or [nz + 2 ghost][ny + 2 ghost][pitch] with ghost = order * levels, x fastest; cell 0 lies `ghost` rows (and
 /// planes) and 128 bytes into them (with several levels as many times that as hold k (2 M - 1) words), and a row ends as far or farther behind its
-/// last cell. Apart, only cells are written, never what lies around them; what is read there (p up to M cells for the velocity and 2 M - 1 for the step, u,
-/// v, w and b from face 1 - M to face n - 1 + M along their own axis) makes the boundary condition: mirrored values for a rigid wall or a free
-/// surface. Scalar media are arrays of one word, kappa and b.
+/// last cell. Apart, only cells are written, never what lies around them; what is read there (p up to M cells for the velocity and 2 M - 1 for the
+/// step, u, v, w and b from face 1 - M to face n - 1 + M along their own axis) makes the boundary condition: mirrored values for a rigid wall or a
+/// free surface. Scalar media are arrays of one word, kappa and b.
 ///
 /// The range counts rows in 2D and planes in 3D.
 ///
