@@ -69,9 +69,11 @@ void declare_model(CLI::App& app, Options& options) {
 void declare_waves(CLI::App& app, Options& options) {
     app.add_option("--order", options.waves.order, "of accuracy in space")->capture_default_str()->check(CLI::IsMember({4, 8, 16}));
     add_precision(app, options.waves.precision, "of the waves");
-    app.add_option("--kernels", options.waves.kernels, "a step in one pass, or in one sweep for velocities and one for pressure")
+    app.add_option("--kernels", options.waves.kernels,
+                   "a step in one pass; the same in place, with half of the fields (in 3D on processors); or in one sweep for velocities and one for "
+                   "pressure")
         ->capture_default_str()
-        ->check(CLI::IsMember({"step", "sweeps"}));
+        ->check(CLI::IsMember({"step", "in_place", "sweeps"}));
     app.add_option("--levels", options.levels, "time steps of one pass over memory, in 2D; auto: the fastest by the records in --db")
         ->capture_default_str()
         ->check(CLI::IsMember({"auto", "1", "2", "3", "4"}));

@@ -73,6 +73,7 @@ def main() -> None:
     parser.add_argument("--order", type=int, nargs="+", choices=(4, 8, 16), default=[4, 8, 16])
     parser.add_argument("--cells", type=int, default=256, help="along every axis")
     parser.add_argument("--levels", type=int, nargs="+", default=[1], help="time steps in one pass of hone's")
+    parser.add_argument("--update", choices=("apart", "in_place"), default="apart", help="hone's steps: in place in 3D")
     parser.add_argument("--steps", type=int, default=48, help="that are timed at a time")
     parser.add_argument("--tune", type=float, default=0, metavar="SECONDS", help="for each of hone's kernels")
     parser.add_argument("--database", default=None, metavar="DIR", help="of tuned results")
@@ -85,7 +86,7 @@ def main() -> None:
             contenders = {}
             for levels in options.levels:
                 sides = " ".join(f"n{axis}={options.cells}" for axis in "xyz"[: options.dimension])
-                problem = f"acoustics_staggered kernel=step dimension={options.dimension} order={order} levels={levels} precision=f32 {sides}"
+                problem = f"acoustics_staggered kernel=step dimension={options.dimension} order={order} levels={levels} update={options.update} precision=f32 {sides}"
                 if options.tune:
                     session.tune(problem, seconds=options.tune)
                 passes, configuration = hone_step(session, problem)

@@ -52,6 +52,7 @@ std::string problem_text(const Model& model, const WaveSettings& settings, const
     std::string text =
         fmt::format("acoustics_staggered kernel={} dimension={} order={} precision={}", kernel, model.dimension, settings.order, settings.precision);
     if (absorbing(model, settings)) text += " absorbing=sponge";
+    if (kernel == "step" && settings.kernels == "in_place") text += " update=in_place";
     if (kernel == "step" && settings.levels > 1) text += fmt::format(" levels={}", settings.levels);
     for (int axis = 0; axis < model.dimension; ++axis)
         text += fmt::format(" n{}={}", "xyz"[axis], axis == model.depth_axis() ? layers.cells() : cells_along(model, settings, axis));

@@ -20,9 +20,9 @@ namespace {
 constexpr const char* axes = "xyz";
 
 std::vector<std::string> kernel_names(const WaveSettings& settings) {
-    if (settings.kernels == "step") return {"step"};
+    if (settings.kernels == "step" || settings.kernels == "in_place") return {"step"};
     if (settings.kernels == "sweeps") return {"velocity", "pressure"};
-    throw Error("kernels of the wave solver", settings.kernels, "choose step or sweeps");
+    throw Error("kernels of the wave solver", settings.kernels, "choose step, in_place or sweeps");
 }
 
 // Calls `use` with the array's words, in its precision.
@@ -75,8 +75,8 @@ struct WaveSolver::State {
     Precision precision;
     EdgeKernels edges;
     std::map<std::string, DeviceArray> arrays;
-    // There are two sets of fields, "0" and "1", and "2" for what is computed beside a pass; sweeps have one.
-    std::map<std::string, BoundKernel> bound;  // "step01": from the first set to the second; sweeps: "velocity00", "pressure00"
+    // There are two sets of fields, "0" and "1", and "2" for what is computed beside a pass; sweeps and steps in place have one.
+    std::map<std::string, BoundKernel> bound;  // "step01": from the first set to the second; in place: "step00"; sweeps: "velocity00", "pressure00"
     std::vector<Rows> beside;                  // what is computed so, of each time step of a pass
     DeviceArray source_place, receiver_places;
     std::vector<std::size_t> own_receivers;  // by their numbers in the survey
@@ -124,10 +124,11 @@ struct WaveSolver::State {
                                                          .layers = layers_read(settings)});
     }
 
-    bool is_step() const { return settings.kernels == "step"; }
+    bool in_place() const { return settings.kernels == "in_place"; }
+    bool is_step() const { return settings.kernels == "step" || in_place(); }
     bool passes() const { return settings.levels > 1; }
-    int sets() const { return passes() ? 3 : is_step() ? 2 : 1; }
-    std::string other() const { return !is_step() || now == "1" ? "0" : "1"; }
+    int sets() const { return passes() ? 3 : is_step() && !in_place() ? 2 : 1; }
+    std::string other() const { return sets() == 1 || now == "1" ? "0" : "1"; }
 
     std::vector<std::string> fields() const {
         std::vector<std::string> names = acoustics::velocities(grid.grid());
@@ -210,7 +211,7 @@ struct WaveSolver::State {
         const auto step = library.kernel(passes() ? WaveGrid::single_step(model, settings, stored) : whole);
         for (int from = 0; from < sets(); ++from)
             for (int to = 0; to < sets(); ++to)
-                if (from != to) bind(step, "step", from, to);
+                if (from != to || in_place()) bind(step, "step", from, to);
         if (!passes()) return;
         const auto pass = library.kernel(whole);
         for (const int from : {0, 1}) bind(pass, "pass", from, 1 - from);
@@ -284,6 +285,10 @@ struct WaveSolver::State {
     template <typename Compute>
     void compute_and_exchange(const std::string& set, const Compute& compute) const {
         if (halo == nullptr) return compute(slab.begin(), slab.end());
+        if (in_place()) {  // parts would overwrite what the others read
+            compute(slab.begin(), slab.end());
+            return exchange(set);
+        }
         const Slab::Parts parts = slab.parts(layers_read(settings));
         for (const CellRange& edge : parts.edges) compute(edge.first, edge.last);
         halo->begin(travelling(set));

@@ -1,7 +1,7 @@
 // acoustics_staggered: pressure in 2D, order 2-16, scalar media, f64
-// hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar absorbing=none levels=1 precision=f64
-//     nx=512 ny=512 --target cpu --config x_block=2048,y_block=1,march=0,vector_bytes=64,bytes_ahead=1024,threads=all,
-//     binding=none
+// hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar absorbing=none update=apart levels=1
+//     precision=f64 nx=512 ny=512 --target cpu --config form=tiles,x_block=2048,march=0,vector_bytes=64,
+//     bytes_ahead=1024,threads=all,binding=none
 // The same text serves every size and pitch.
 // per point: 49 operations, 32 bytes (compulsory)
 #include <omp.h>
@@ -177,10 +177,11 @@ inline void velocity_row(real* to, const real* from, const real* b, const real* 
 }
 
 // New pressures of a row. `across` are velocities along x, `rows` along y in rows that are `row_stride` apart, `along`
-// those of the 2 M layers of faces around it. `damping`: factors along x; `across_damping` that of the other axes. `to`
-// may be `p`.
-inline void pressure_row(real* to, const real* p, const real* kappa, const real* across, const real* rows,
-    wide row_stride, const real* const* along,
+// those of the layers of faces around it. `damping`: factors along x; `across_damping` that of the other axes. `to` may
+// be `p`.
+inline void pressure_row(real* to, const real* p, const real* kappa, const real* across,
+                         const real* rows, wide row_stride,
+                         const real* const* along,
                          int n, const real* damping, real across_damping, const Asked& asked, const Kept& kept = {}) {
     const real kappa_everywhere = kappa[0];
     (void)rows, (void)row_stride, (void)damping, (void)across_damping;

@@ -10,6 +10,10 @@
 namespace hone::acoustics {
 namespace {
 
+bool is(const Config& config, const char* form) {
+    return config.has(form_tunable, form);
+}
+
 Block constants(const Grid& grid, const Config& config) {
     Block block;
     block.line("using real = {};", grid.precision == Precision::f32 ? "float" : "double");
@@ -17,12 +21,16 @@ Block constants(const Grid& grid, const Config& config) {
     block.line("constexpr int dimension = {}, half = {};  // half: M, half the order in space", grid.dimension, grid.half);
     block.line("constexpr int ghost = {}, left = {};  // rows (and planes) before the first cell, and words of its row", grid.ghost(), grid.left());
     block.line("constexpr bool array_media = {}, absorbing = {};", grid.array_media, grid.absorbing);
-    block.line("constexpr int x_block = {}, y_block = {};", config.integer("x_block"), config.integer("y_block"));
-    block.line("constexpr int march = {};  // layers of a tile; 0: all of a thread's", config.integer("march"));
+    if (is(config, "tiles")) {
+        block.line("constexpr int x_block = {}, y_block = {};", config.integer("x_block"), integer_or(config, "y_block", 1));
+        block.line("constexpr int march = {};  // layers of a tile; 0: all of a thread's", config.integer("march"));
+    } else {
+        block.line("constexpr int y_block = {};", config.integer("y_block"));
+    }
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / grid.word());
     block.line("constexpr int strip_words = {} / sizeof(real), words_ahead = {} / sizeof(real);", strip_bytes, config.integer("bytes_ahead"));
-    block.line("constexpr bool streaming_stores = {};", grid.kind == Kind::step && config.word("stores") == "streaming");
-    if (grid.levels > 1 || team_in_planes(grid, config)) block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
+    block.line("constexpr bool streaming_stores = {};", config.has("stores", "streaming"));
+    if (grid.levels > 1 || !is(config, "tiles")) block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
     return block;
 }
 
@@ -60,7 +68,8 @@ Block velocity_between(const Grid& grid) {
 Block pressure_sum(const Grid& grid) {
     Block block = sum_lines(grid, "real sum =", [](int m) { return shifted("across", m, ""); });
     if (grid.dimension == 3) block.append(sum_lines(grid, "sum +=", [](int m) { return shifted("rows", m, "row_stride"); }));
-    block.append(sum_lines(grid, "sum +=", [&](int m) { return fmt::format("along[{}][x]", grid.half - 1 + m); }));
+    block.append(sum_lines(
+        grid, "sum +=", [&](int m) { return grid.in_place ? shifted("along", m, "layer_stride") : fmt::format("along[{}][x]", grid.half - 1 + m); }));
     const std::string updated = fmt::format("p[x] - {} * sum", grid.array_media ? "kappa[x]" : "kappa_everywhere");
     return block.line("to[x] = {};", grid.absorbing ? fmt::format("across_damping * damping[x] * ({})", updated) : updated);
 }
@@ -74,8 +83,8 @@ Block names(const Grid& grid) {
     const bool rows = grid.dimension == 2;
     const std::string along = rows ? "v" : "w";
     Block block;
-    block.line("{}real* const along = {};", grid.kind == Kind::velocity ? "" : "const ", along);
-    if (grid.kind == Kind::step) block.line("real* const along_next = {}_next;", along);
+    block.line("{}real* const along = {};", grid.kind == Kind::velocity || grid.in_place ? "" : "const ", along);
+    if (grid.kind == Kind::step && !grid.in_place) block.line("real* const along_next = {}_next;", along);
     if (grid.kind == Kind::pressure) return block;
     block.line("const real *b_x = {}, *b_y = {}, *b_along = {};", grid.array_media ? "bx" : "b", grid.array_media ? "by" : "b",
                grid.array_media ? (rows ? "by" : "bz") : "b");
@@ -84,8 +93,10 @@ Block names(const Grid& grid) {
 
 Block row_words(const Grid& grid, const Config& config) {
     Block block;
+    if (!is(config, "tiles")) return block;
     if (grid.levels > 1) return block.line("static constexpr wide row_words = {} + 2 * side_words;", config.integer("x_block"));
-    block.line("static constexpr wide row_words = {} + 2 * line_words, buffered_rows = {};", config.integer("x_block"), config.integer("y_block"));
+    block.line("static constexpr wide row_words = {} + 2 * line_words, buffered_rows = {};", config.integer("x_block"),
+               integer_or(config, "y_block", 1));
     return block;
 }
 
@@ -93,7 +104,7 @@ Block row_words(const Grid& grid, const Config& config) {
 
 KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     const Grid grid(problem);
-    const bool step = grid.kind == Kind::step, planes = team_in_planes(grid, config);
+    const bool step = grid.kind == Kind::step, tiles = is(config, "tiles");
     KernelSource source = common_source(problem, Target::cpu);
     source.text = render("acoustics_staggered/kernel.cpp",
                          {{"banner", banner(problem, config, Target::cpu)},
@@ -111,9 +122,12 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"row_words", row_words(grid, config)}},
                          {{"pressure", grid.kind == Kind::pressure},
                           {"velocity", grid.kind == Kind::velocity},
-                          {"step", step && grid.levels == 1 && !planes},
-                          {"levels", grid.levels > 1 && !planes},
-                          {"planes", planes},
+                          {"tiles", tiles},
+                          {"step", step && tiles && grid.levels == 1},
+                          {"levels", tiles && grid.levels > 1},
+                          {"planes", is(config, "planes")},
+                          {"march", is(config, "march")},
+                          {"neighbours", !tiles},
                           {"absorbing", grid.absorbing},
                           {"scalar_media", !grid.array_media}});
     Launch launch;

@@ -87,6 +87,9 @@ class FieldList {
 Partition partition(const Problem& problem) {
     const Grid grid(problem);
     const int m = grid.half;
+    if (grid.in_place)
+        throw Error(fmt::format("problem \"{}\"", problem.key()), "a part of a step in place would overwrite what the others read of its layers",
+                    "use update=apart, or one device");
     if (grid.kind == Kind::pressure) return {.halo_below = m - 1, .halo_above = m};
     if (grid.kind == Kind::velocity) return {.halo_below = m, .halo_above = m - 1};
     const int halo = grid.levels * grid.reach();
@@ -125,6 +128,7 @@ Grid::Grid(const Problem& problem)
       half(std::stoi(problem.word("order")) / 2),
       array_media(problem.word("media") == "array"),
       absorbing(problem.word("absorbing") == "sponge"),
+      in_place(problem.word("update") == "in_place"),
       levels(static_cast<int>(problem.integer("levels"))),
       precision(problem.precision()),
       nx(problem.integer("nx")),
@@ -135,6 +139,9 @@ Grid::Grid(const Problem& problem)
     if (dimension == 2 && nz != 1) throw Error(where, fmt::format("nz is {}", nz), "leave it out in 2D");
     if (levels > 1 && kind != Kind::step)
         throw Error(where, fmt::format("levels is {}", levels), "several time steps in one pass there are of kernel=step: leave it out");
+    if (in_place && (kind != Kind::step || dimension == 2))
+        throw Error(where, "update=in_place",
+                    "a whole step in place there is in 3D: leave it out, kernel=velocity and kernel=pressure are in place anyway");
     if (levels * half > most_rows)
         throw Error(where, fmt::format("levels is {}", levels), fmt::format("with order={} use {} at most", 2 * half, most_rows / half));
     const std::int64_t line = words_per_line(precision), least = nx + 2 * left();
@@ -171,10 +178,10 @@ std::vector<Field> fields(const Problem& problem) {
     const std::string axes = "xyz";
     FieldList list(grid);
     const int p_reach = step ? grid.reach() : m;
-    list.add("p", grid.kind == Kind::pressure ? Access::inout : Access::in, "pressure at the centres of the cells",
+    list.add("p", grid.kind == Kind::pressure || grid.in_place ? Access::inout : Access::in, "pressure at the centres of the cells",
              grid.kind == Kind::pressure ? Reach{} : everywhere(grid.dimension, p_reach, p_reach - (velocity ? 1 : 0)));
     for (int axis = 0; axis < grid.dimension; ++axis)
-        list.add(names[axis_index(axis)], velocity ? Access::inout : Access::in,
+        list.add(names[axis_index(axis)], velocity || grid.in_place ? Access::inout : Access::in,
                  fmt::format("velocity along {} at the left faces", axes[axis_index(axis)]), velocity ? Reach{} : along(axis, m - 1, m));
     if (!velocity) {
         if (grid.array_media)
@@ -189,7 +196,7 @@ std::vector<Field> fields(const Problem& problem) {
                      fmt::format("reciprocal density times dt / h, where {} is", names[axis_index(axis)]), step ? along(axis, m - 1, m) : Reach{});
     }
     for (int axis = 0; grid.absorbing && axis < grid.dimension; ++axis) list.add_damping(grid, axis);
-    if (step) {
+    if (step && !grid.in_place) {
         list.add("p_next", Access::out, "pressure after the step", {});
         for (const auto& name : names) list.add(name + "_next", Access::out, fmt::format("{} after the step", name), {});
     }
@@ -235,7 +242,8 @@ KernelSource common_source(const Problem& problem, Target target) {
 Block banner(const Problem& problem, const Config& config, Target target) {
     const Grid grid(problem);
     Block block;
-    const std::string kernel = grid.levels > 1 ? fmt::format("{} steps in one pass", grid.levels) : problem.word("kernel");
+    const std::string kernel =
+        (grid.levels > 1 ? fmt::format("{} steps in one pass", grid.levels) : problem.word("kernel")) + (grid.in_place ? ", in place," : "");
     block.line("// acoustics_staggered: {} in {}D, order 2-{}, {} media, {}{}", kernel, grid.dimension, 2 * grid.half, problem.word("media"),
                to_string(grid.precision), grid.absorbing ? ", absorbing" : "");
     block.line("// hone emit {} nx=512 ny=512{} --target {} --config {}", problem.class_key(), grid.dimension == 3 ? " nz=512" : "",
@@ -284,6 +292,13 @@ Family acoustics_staggered() {
         {"order", "of accuracy in space; it is 2 in time", {"4", "8", "16"}, 0, 0, false, ""},
         {"media", "one bulk modulus and density, or arrays of them", {"scalar", "array"}, 0, 0, false, "array"},
         {"absorbing", "sponge: factors along every axis damp what they multiply", {"none", "sponge"}, 0, 0, false, "none"},
+        {"update",
+         "apart: a step leaves its fields as they are, in_place: it does not (3D, on processors)",
+         {"apart", "in_place"},
+         0,
+         0,
+         false,
+         "apart"},
         {"levels", "time steps of one pass (kernel=step; in 3D on processors)", {}, 1, 4, false, "1"},
         {"precision", "of fields and media", {"f32", "f64"}, 0, 0, false, ""},
         extent("nx", "cells along x", ""),
@@ -296,7 +311,7 @@ Family acoustics_staggered() {
     family.arrays = arrays;
     family.space = space;
     family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return limits.target == Target::cuda ? kernel_of(cuda_forms(problem, limits), config) : cpu_kernel(problem, config);
+        return kernel_of(limits.target == Target::cuda ? cuda_forms(problem, limits) : cpu_forms(problem, limits), config);
     };
     family.reference = reference;
     family.workload = workload;

@@ -25,15 +25,20 @@ namespace hone {
 /// reflects. They are arrays of two rows, the faces' factors and the centres': damping_x [2][pitch], damping_y [2][ny + 2 ghost], damping_z [2][nz +
 /// 2 ghost], with cell 0 where it lies in a row, or at `ghost`.
 ///
+/// update=in_place (kernel=step in 3D, on processors) leaves the new fields where the old ones were: there are no `_next` arrays. What lies around
+/// the cells is written, too, as far as they need new values there (velocities at the faces from 1 - M to n - 1 + M along their own axis; with
+/// levels also everything that the first of them compute around the cells), so that an application sets it before every pass. A range is computed as
+/// if its planes were all: parts of it cannot follow each other.
+///
 /// levels=k (kernel=step; in 3D on processors) is k time steps in one pass, for little more traffic than one. What lies around the cells before the
 /// pass then counts for all of them, corners too: p up to k (2 M - 1) cells, everything else as far as the cells need it. Fields and media that are
 /// mirrored stay so.
 ///
 /// Arrays are [ny + 2 ghost][pitch] or [nz + 2 ghost][ny + 2 ghost][pitch] with ghost = order * levels, x fastest; cell 0 lies `ghost` rows (and
 /// planes) and 128 bytes into them (with several levels as many times that as hold k (2 M - 1) words), and a row ends as far or farther behind its
-/// last cell. Only cells are written, never what lies around them; what is read there (p up to M cells for the velocity and 2 M - 1 for the step, u,
-/// v, w and b from face 1 - M to face n - 1 + M along their own axis) makes the boundary condition: mirrored values for a rigid wall or a free
-/// surface. Scalar media are arrays of one word, kappa and b.
+/// last cell. Apart, only cells are written, never what lies around them; what is read there (p up to M cells for the velocity and 2 M - 1 for the
+/// step, u, v, w and b from face 1 - M to face n - 1 + M along their own axis) makes the boundary condition: mirrored values for a rigid wall or a
+/// free surface. Scalar media are arrays of one word, kappa and b.
 ///
 /// The range counts rows in 2D and planes in 3D.
 ///

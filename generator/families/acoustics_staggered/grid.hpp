@@ -18,8 +18,8 @@ constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
 
-/// A problem of the family, with its layout. Throws Error for a 2D problem with planes, a pitch that is too short, arrays that no machine holds, and
-/// several time steps in one pass of anything but a whole step in 2D.
+/// A problem of the family, with its layout. Throws Error for a 2D problem with planes, a pitch that is too short, arrays that no machine holds,
+/// several time steps in one pass of anything but a whole step, and such a step in place in 2D.
 struct Grid {
     explicit Grid(const Problem& problem);
 
@@ -28,6 +28,7 @@ struct Grid {
     int half;  ///< M: half the order
     bool array_media;
     bool absorbing;  ///< there are arrays of damping factors
+    bool in_place;   ///< a step that leaves its results where it found its fields
     int levels;      ///< time steps of one pass
     Precision precision;
     std::int64_t nx, ny, nz;
@@ -84,6 +85,7 @@ std::int64_t damping_start(const Grid& grid, int axis);
 SearchSpace space(const Problem& problem, const Limits& limits);
 std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits);
 KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits);
+std::vector<Form> cpu_forms(const Problem& problem, const Limits& limits);
 KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 Workload workload(const Problem& problem, std::uint64_t seed);
@@ -100,9 +102,6 @@ BlockCells block_cells(const Grid& grid, const Config& config);
 /// Groups of a thread that a block needs beside its cells in a row, for values up to `reach` cells away. Bulk copies of them begin and end at whole
 /// sectors of memory.
 std::int64_t groups_beside(const Grid& grid, const Config& config, std::int64_t reach);
-
-/// All threads of a processor march through the planes of a step together.
-bool team_in_planes(const Grid& grid, const Config& config);
 
 /// Layers that a block of a CUDA kernel takes one after the other: what the configuration says, or an equal share if that is 0.
 std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limits& limits);

@@ -46,7 +46,7 @@ struct Arrays {
         if (grid.kind != Kind::pressure)
             for (std::size_t axis = 0; axis < axes; ++axis) b[axis] = axis == 0 || grid.array_media ? take() : b[0];
         for (std::size_t axis = 0; grid.absorbing && axis < axes; ++axis) damping[axis] = take();
-        if (grid.kind != Kind::step) return;
+        if (grid.kind != Kind::step || grid.in_place) return;
         p_new = take();
         for (std::size_t axis = 0; axis < axes; ++axis) velocity_new[axis] = take();
     }
@@ -193,6 +193,21 @@ void advance_unrounded(const Grid& grid, const Cells<Real>& cells, const State<F
     for_cells(grid, first, last, extension, {}, [&](const Stretch& stretch) { cells.pressure(old, next, stretch, next.p); });
 }
 
+// In place, not rounded before the last time step. Around the cells stays what the last step that came there made of it.
+template <typename Real>
+void advance_in_place(const Grid& grid, const Arrays<Real>& arrays, const Cells<Real>& cells, std::int64_t first, std::int64_t last) {
+    Unrounded unrounded(grid);
+    const State<double> state = unrounded.state();
+    std::vector<std::pair<Real*, double*>> fields{{arrays.p_new, state.p}};
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dimension); ++axis)
+        fields.emplace_back(arrays.velocity_new[axis], state.velocity[axis]);
+    for (const auto& [rounded, values] : fields) std::copy_n(rounded, grid.words(), values);
+    for (int level = 0; level < grid.levels; ++level)
+        advance_unrounded(grid, cells, state, state, first, last, (grid.levels - 1 - level) * grid.reach());
+    for (const auto& [rounded, values] : fields)
+        std::transform(values, values + grid.words(), rounded, [](double value) { return static_cast<Real>(value); });
+}
+
 template <typename Real>
 void advance(const Grid& grid, std::span<void* const> pointers, std::int64_t first, std::int64_t last) {
     const Arrays<Real> arrays(grid, pointers);
@@ -206,6 +221,7 @@ void advance(const Grid& grid, std::span<void* const> pointers, std::int64_t fir
     if (grid.kind == Kind::pressure)
         for_cells(grid, first, last, 0, {}, [&](const Stretch& stretch) { cells.pressure(old, old, stretch, arrays.p_new); });
     if (grid.kind != Kind::step) return;
+    if (grid.in_place) return advance_in_place(grid, arrays, cells, first, last);
     Unrounded one(grid);
     std::optional<Unrounded> other;
     advance_unrounded(grid, cells, old, one.state(), first, last, grid.extension());

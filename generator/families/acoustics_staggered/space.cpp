@@ -4,15 +4,13 @@
 
 #include "generator/error.hpp"
 #include "generator/families/acoustics_staggered/grid.hpp"
-#include "generator/families/device/cpu_team.hpp"
 
 namespace hone::acoustics {
 namespace {
 
 using Reason = std::optional<std::string>;
 
-constexpr std::int64_t whole = 65536;  // cells along an axis: more than there are
-constexpr std::int64_t sector = 32;    // bytes that memory moves at a time
+constexpr std::int64_t sector = 32;  // bytes that memory moves at a time
 
 Reason rejected_when(bool condition, const char* reason) {
     return condition ? Reason(reason) : Reason();
@@ -324,75 +322,6 @@ std::vector<FormSpace> cuda_spaces(const Grid& grid, const Limits& limits) {
     return forms;
 }
 
-// Words that a thread of the CPU's step keeps: 2 M layers of faces, those along y around its rows, and two rows; of several time steps 2 M rows of
-// all fields for each.
-std::int64_t buffered_words(const Grid& grid, const Config& config) {
-    if (grid.dimension == 2 && grid.levels > 1) return 6 * grid.half * grid.levels * (config.integer("x_block") + 2 * grid.levels * grid.reach());
-    const std::int64_t rows = config.integer("y_block"), side_rows = grid.dimension == 3 ? rows + 2 * grid.half - 1 : 0;
-    return (2 * grid.half * rows + side_rows + 2) * config.integer("x_block");
-}
-
-// Of these there is one form for each number of rows.
-Constraint whole_planes(const Grid& grid) {
-    return {"whole_planes", [grid](const Config& config) -> Reason {
-                if (!team_in_planes(grid, config)) return {};
-                if (config.integer("x_block") != whole || config.integer("march") != 0)
-                    return fmt::format("threads that march together take whole rows through all planes: x_block={} and march=0", whole);
-                return rejected_when(config.integer("y_block") < 2 * grid.half,
-                                     "a thread's neighbours look 2 M rows across: y_block is not below them");
-            }};
-}
-
-std::vector<Constraint> cpu_constraints(const Grid& grid, const Limits& limits) {
-    constexpr std::int64_t caches = 8;  // times the second cache: beyond that the step is two sweeps again, with a detour
-    return {{"vector_width",
-             [limits](const Config& config) -> Reason {
-                 if (config.integer("vector_bytes") <= limits.vector_bytes) return {};
-                 return fmt::format("vectors of {} bytes, the processor's have {}", config.integer("vector_bytes"), limits.vector_bytes);
-             }},
-            {"buffers", [grid, limits](const Config& config) -> Reason {
-                 const std::int64_t bytes = buffered_words(grid, config) * grid.word();
-                 if (grid.kind != Kind::step || team_in_planes(grid, config) || bytes <= caches * limits.cache_bytes) return {};
-                 return fmt::format("{} bytes for a thread's new velocities, the second cache has {}", bytes, limits.cache_bytes);
-             }}};
-}
-
-SearchSpace cpu_space(const Grid& grid, const Limits& limits) {
-    const bool step = grid.kind == Kind::step, planes = grid.dimension == 3, together = planes && grid.levels > 1;
-    std::vector<Tunable> tunables{
-        {"x_block", "cells along x that a thread takes at a time", together ? numbers({whole}) : numbers({128, 256, 512, 1024, 2048, 4096, whole})},
-        {"y_block", "rows that a thread takes in every plane, in 3D", planes ? numbers({4, 8, 16, 32, 64, whole}) : numbers({1})},
-        {"march", "layers (rows in 2D, planes in 3D) that a thread takes one after the other; 0: an equal share for each",
-         together ? numbers({0}) : numbers({0, 16, 32, 64, 128, 256})},
-        {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})},
-        {"bytes_ahead", "of a row, from asking for them to computing with them; 0: the processor foresees what it can",
-         numbers({0, 1024, 2048, 4096}), Value(0)}};
-    if (step) tunables.push_back({"stores", "streaming: what is written goes past the caches", words({"plain", "streaming"})});
-    if (step && planes)
-        tunables.push_back(
-            {"team",
-             "tiles: a thread computes again what its tiles need of their neighbours' velocities; planes: all threads go through the planes "
-             "together, each with its rows, and read them from each other",
-             together ? words({"planes"}) : words({"tiles", "planes"}), Value(together ? "planes" : "tiles")});
-    // Long rows: where they break off, so does the memory's stream. In 3D shorter ones, of which the caches hold a block's planes.
-    const std::int64_t vector_bytes = limits.vector_bytes >= 64 ? 64 : limits.vector_bytes >= 32 ? 32 : 16;
-    std::vector<Assignment> safe{{"x_block", together ? whole
-                                             : planes ? 512
-                                                      : 2048},
-                                 {"y_block", planes ? 16 : 1},
-                                 {"march", 0},
-                                 {"vector_bytes", vector_bytes},
-                                 {"bytes_ahead", 1024}};
-    if (step) safe.push_back({"stores", "plain"});
-    if (step && planes) safe.push_back({"team", together ? "planes" : "tiles"});
-    std::vector<Constraint> constraints = cpu_constraints(grid, limits);
-    constraints.push_back(whole_planes(grid));
-    constraints.push_back(team_constraint());
-    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
-    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
-    return {std::move(tunables), std::move(constraints), std::move(safe)};
-}
-
 }  // namespace
 
 BlockCells block_cells(const Grid& grid, const Config& config) {
@@ -473,10 +402,6 @@ std::int64_t shared_bytes(const Grid& grid, const Config& config) {
     return exchange_bytes(grid, config) + config.integer("stages") * (words * grid.word() + barrier);
 }
 
-bool team_in_planes(const Grid& grid, const Config& config) {
-    return grid.kind == Kind::step && grid.dimension == 3 && config.word("team") == "planes";
-}
-
 std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits) {
     const Grid grid(problem);
     std::vector<Form> forms;
@@ -495,7 +420,14 @@ SearchSpace space(const Problem& problem, const Limits& limits) {
     if (limits.target == Target::cuda && grid.dimension == 3 && grid.levels > 1)
         throw Error(fmt::format("problem \"{}\"", problem.key()), fmt::format("levels is {}", grid.levels),
                     "several time steps in one pass there are in 3D on processors alone: leave it out");
-    if (limits.target == Target::cpu) return cpu_space(grid, limits);
+    if (limits.target == Target::cuda && grid.in_place)
+        throw Error(fmt::format("problem \"{}\"", problem.key()), "update=in_place",
+                    "steps in place there are on processors alone: use update=apart");
+    if (limits.target == Target::cpu) {
+        std::vector<Form> forms = cpu_forms(problem, limits);
+        const std::string safe = forms.front().space.name;
+        return space_of(std::move(forms), limits, safe);
+    }
     return space_of(cuda_forms(problem, limits), limits, grid.levels > 1 ? "exchanged" : "cached");
 }
 

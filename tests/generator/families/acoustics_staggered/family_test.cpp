@@ -127,6 +127,50 @@ TEST(AcousticsStaggered, SeveralTimeStepsInOnePassKeepTheStandingWaveToo) {
         }
 }
 
+// In place the cells get the same words, and what lies around them is what an application sets before every pass anyway.
+TEST(AcousticsStaggered, AStepInPlaceGivesTheCellsTheSameWords) {
+    const Family family = acoustics_staggered();
+    const std::uint64_t seed = std::random_device{}();
+    for (const int order : orders)
+        for (const int levels : {1, 2, 3}) {
+            if (levels * order > 32) continue;
+            const std::string rest = fmt::format("levels={} absorbing=sponge precision=f32 nx=5 ny=7 nz=6", levels);
+            const Problem apart = problem("step", 3, order, rest), in_place = problem("step", 3, order, "update=in_place " + rest);
+            Workload of_apart = family.workload(apart, seed), of_in_place = family.workload(in_place, seed);
+            const std::vector<ArraySpec> arrays = family.arrays(in_place);
+            ASSERT_EQ(of_apart.arrays.size(), arrays.size() + 4);
+            const acoustics::Grid grid(in_place);
+            for (std::size_t i = 0; i < 4; ++i) {
+                ASSERT_EQ(arrays[i].access, Access::inout);
+                ASSERT_EQ(largest_difference(of_apart.arrays[i], of_in_place.arrays[i]), 0) << "the same data";
+                const auto next = of_apart.expected[arrays.size() + i].values<float>(), here = of_in_place.expected[i].values<float>();
+                for (std::int64_t z = 0; z < grid.nz; ++z)
+                    for (std::int64_t y = 0; y < grid.ny; ++y)
+                        for (std::int64_t x = 0; x < grid.nx; ++x) {
+                            const auto at = static_cast<std::size_t>(grid.position(x, y, z));
+                            ASSERT_EQ(next[at], here[at]) << in_place.key() << ' ' << arrays[i].name << ", seed " << seed;
+                        }
+            }
+        }
+}
+
+TEST(AcousticsStaggered, AStepInPlaceKeepsTheStandingWave) {
+    for (const int order : orders)
+        for (const int levels : {1, 2}) {
+            const Family family = acoustics_staggered();
+            const Problem several = problem("step", 3, order, fmt::format("update=in_place levels={} {}", levels, cube(3, 6, "array")));
+            test::RigidBox box(several);
+            const double courant = 0.9 * stable_courant(3, order);
+            set_media(box, courant);
+            const test::StandingWave wave(box, acoustics::weights(order / 2), courant);
+            wave.set(box, 0);
+            constexpr int steps = 12;
+            for (int step = 0; step < steps; step += levels)
+                box.advance(several, [&](const Problem& p, const std::vector<void*>& arrays) { family.reference(p, arrays, 0, family.range(p)); });
+            EXPECT_LT(wave.error(box, steps), 2e-13) << "2-" << order << ", " << levels << " time steps in one pass";
+        }
+}
+
 double largest(const test::RigidBox& box) {
     double value = 0;
     box.for_cells([&](const auto&, std::size_t at) { value = std::max(value, std::isfinite(box.p[at]) ? std::abs(box.p[at]) : INFINITY); });
@@ -238,6 +282,11 @@ TEST(AcousticsStaggered, ArraysHaveGhostsOfTheOrderAndRowsOnALine) {
     EXPECT_THROW(words(2, 16, "levels=3 precision=f32 nx=32 ny=5"), Error);
     EXPECT_EQ(words(3, 4, "levels=2 precision=f32 nx=32 ny=5 nz=5"), 21 * 21 * 96);
     EXPECT_THROW(family.space(problem("step", 3, 4, "levels=2 precision=f32 nx=32 ny=5 nz=5"), cuda_limits(90)), Error) << "processors only";
+    const Problem in_place = problem("step", 3, 4, "update=in_place precision=f32 nx=32 ny=5 nz=5");
+    EXPECT_THROW(family.space(in_place, cuda_limits(90)), Error) << "processors only";
+    EXPECT_THROW(family.partition(in_place), Error) << "parts would overwrite what the others read";
+    EXPECT_THROW(words(2, 4, "update=in_place precision=f32 nx=32 ny=5"), Error);
+    EXPECT_THROW(family.arrays(problem("velocity", 3, 4, "update=in_place precision=f32 nx=32 ny=5 nz=5")), Error);
     EXPECT_THROW(family.arrays(problem("velocity", 2, 4, "levels=2 precision=f32 nx=32 ny=5")), Error);
     EXPECT_THROW(words(2, 4, "precision=f32 nx=32 ny=5 pitch=95"), Error);
     EXPECT_THROW(words(2, 4, "precision=f32 nx=32 ny=5 nz=2"), Error);
@@ -264,6 +313,8 @@ TEST(AcousticsStaggered, CountsCompulsoryWork) {
     EXPECT_EQ(family.counts(several).updates, 3 * 30);
     EXPECT_EQ(family.counts(several).bytes, 4 * (9 * 30 + 2 * 13));
     EXPECT_EQ(family.counts(several).operations, 3 * (27 + 4) * 30);
+    const Problem in_place = problem("step", 3, 4, "update=in_place precision=f32 nx=10 ny=3 nz=2");
+    EXPECT_EQ(family.counts(in_place).bytes, 4 * 12 * 60) << "as many as apart: eight arrays, four of them twice";
 }
 
 std::vector<Problem> small_problems() {
@@ -287,7 +338,9 @@ TEST(SlowAcousticsStaggered, EveryConstraintRejectsSomethingAndSaysWhy) {
         std::set<std::string> used;
         for (const auto& p : {problem("step", 2, 16, "precision=f64 nx=37 ny=3 pitch=71"), problem("step", 3, 4, "precision=f32 nx=9 ny=9 nz=9"),
                               problem("pressure", 2, 4, "precision=f32 nx=9 ny=9"), problem("velocity", 3, 16, "precision=f32 nx=9 ny=99 nz=9"),
-                              problem("step", 2, 8, "levels=4 precision=f64 nx=39 ny=5 pitch=105")}) {
+                              problem("step", 2, 8, "levels=4 precision=f64 nx=39 ny=5 pitch=105"),
+                              problem("step", 3, 8, "update=in_place precision=f32 nx=9 ny=9 nz=9")}) {
+            if (limits.target == Target::cuda && acoustics::Grid(p).in_place) continue;
             const SearchSpace space = family.space(p, limits);
             for (const FormSpace& form : space.forms())
                 for (const auto& constraint : form.constraints) rules.insert(constraint.name);
@@ -351,6 +404,28 @@ TEST(AcousticsStaggered, EqualSharesFillTheDeviceOnce) {
         EXPECT_EQ(launch.grid, row.grid) << row.config;
         EXPECT_EQ(launch.range_per_block, row.layers) << row.config;
     }
+}
+
+// Database files of before forms: a team in planes had x_block and march, too.
+TEST(AcousticsStaggered, ConfigurationsOfFormerTimesFindTheirForms) {
+    const Family family = acoustics_staggered();
+    const Limits limits = cpu_limits();
+    const auto now = [&](const Problem& p, const char* former) {
+        const SearchSpace space = family.space(p, limits);
+        const Config config = space.parse(former);
+        EXPECT_FALSE(space.check(config)) << config.key();
+        return config.key();
+    };
+    const char* const rest = "precision=f32 nx=64 ny=64 nz=64";
+    EXPECT_EQ(now(problem("step", 3, 4, rest),
+                  "x_block=65536,y_block=16,march=0,vector_bytes=16,bytes_ahead=1024,stores=streaming,team=planes,threads=all,binding=none"),
+              "form=planes,y_block=16,stores=streaming,vector_bytes=16,bytes_ahead=1024,threads=all,binding=none");
+    EXPECT_EQ(now(problem("step", 3, 4, rest),
+                  "x_block=512,y_block=16,march=32,vector_bytes=16,bytes_ahead=0,stores=plain,team=tiles,threads=all,binding=none"),
+              "form=tiles,x_block=512,y_block=16,march=32,stores=plain,vector_bytes=16,bytes_ahead=0,threads=all,binding=none");
+    EXPECT_EQ(now(problem("pressure", 2, 4, "precision=f32 nx=64 ny=64"),
+                  "x_block=1024,y_block=1,march=0,vector_bytes=16,bytes_ahead=0,threads=all,binding=none"),
+              "form=tiles,x_block=1024,march=0,vector_bytes=16,bytes_ahead=0,threads=all,binding=none");
 }
 
 TEST(AcousticsStaggered, WorkloadsAreFreshDeterministicAndPoisoned) {

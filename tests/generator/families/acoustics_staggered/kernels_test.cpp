@@ -70,6 +70,12 @@ constexpr std::array forms{Form{"pressure", 2, "form=march,block_x=64,march=32"}
                            Form{"step", 2, "form=exchanged,block_x=128,march=0,ahead=1", 1, 2},
                            Form{"step", 2, "form=exchanged,block_x=64,march=64", 2, 3}};
 
+struct Wave {
+    int dimension, levels;
+    const char* update = "apart";
+};
+constexpr std::array waves{Wave{2, 1}, Wave{3, 1}, Wave{2, 2}, Wave{3, 2}, Wave{3, 1, "in_place"}, Wave{3, 2, "in_place"}};
+
 class AcousticsStaggeredKernels : public test::KernelTest {
   protected:
     std::uint64_t draw(std::uint64_t count) { return random_() % count; }
@@ -93,16 +99,16 @@ class AcousticsStaggeredKernels : public test::KernelTest {
         }
     }
 
-    // Threads that march through the planes together, some without rows of their own, and the last planes with fewer rows than the first.
-    void expect_team_verified(const std::string& kind, int threads) {
+    // Threads that march through the planes together, some without rows of their own, and the last rows fewer than the first; in place or apart.
+    void expect_team_verified(const std::string& kind, bool in_place, int threads) {
         const Family& family = families().find("acoustics_staggered");
         const int processors = omp_get_max_threads();
         omp_set_num_threads(threads);
         // One kernel for all sizes.
-        const char* const stores = draw(2) == 0 ? "plain" : "streaming";
-        const auto config = fmt::format("team=planes,x_block=65536,y_block=16,march=0,stores={},bytes_ahead={}", stores, 1024 * draw(2));
+        const char* const how = in_place ? "form=march" : draw(2) == 0 ? "form=planes,stores=plain" : "form=planes,stores=streaming";
+        const auto config = fmt::format("{},y_block={},bytes_ahead={}", how, in_place && draw(2) == 0 ? 65536 : 16, 1024 * draw(2));
         for (const char* size : {"nx=1 ny=1 nz=11", "nx=37 ny=70 nz=5", "nx=66 ny=5 nz=6 pitch=387"}) {
-            const Problem problem = parse(kind + " " + size);
+            const Problem problem = parse(fmt::format("{} update={} {}", kind, in_place ? "in_place" : "apart", size));
             expect_verified(family, problem, family.space(problem, backend_->device().limits).parse(config));
         }
         omp_set_num_threads(processors);
@@ -114,10 +120,6 @@ class AcousticsStaggeredKernels : public test::KernelTest {
         expect_verified(family, problem, any_member(family, problem));
     }
 
-    struct Wave {
-        int dimension, levels;
-    };
-    static constexpr std::array waves{Wave{2, 1}, Wave{3, 1}, Wave{2, 2}, Wave{3, 2}};
     void expect_standing_wave(const Wave& standing);
 };
 
@@ -130,7 +132,30 @@ TEST_F(AcousticsStaggeredKernels, ASafeCpuKernelOfSeveralTimeStepsEqualsTheRefer
 }
 
 TEST_F(AcousticsStaggeredKernels, ATeamThatMarchesThroughPlanesEqualsTheReferenceAtEverySize) {
-    expect_team_verified(draw_kind("step", 3, draw(2) == 0 ? 1 : draw_levels()), 1 + static_cast<int>(draw(5)));
+    expect_team_verified(draw_kind("step", 3, draw(2) == 0 ? 1 : draw_levels()), false, 1 + static_cast<int>(draw(5)));
+}
+
+TEST_F(AcousticsStaggeredKernels, AMarchInPlaceEqualsTheReferenceAtEverySize) {
+    expect_team_verified(draw_kind("step", 3, draw(2) == 0 ? 1 : draw_levels()), true, 1 + static_cast<int>(draw(5)));
+}
+
+// In place a range is the whole of what is computed, with what lies around it.
+TEST_F(AcousticsStaggeredKernels, AMarchInPlaceOverARangeEqualsTheReference) {
+    const Family& family = families().find("acoustics_staggered");
+    const Problem problem = parse("kernel=step dimension=3 order=4 update=in_place levels=2 precision=f64 nx=19 ny=23 nz=21");
+    Match match;
+    match.config = family.space(problem, backend_->device().limits).safe();
+    const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
+    const std::uint64_t seed = random_();
+    Workload computed = family.workload(problem, seed), expected = family.workload(problem, seed);
+    std::vector<void*> arrays, of_reference;
+    for (auto& array : computed.arrays) arrays.push_back(array.data());
+    for (auto& array : expected.arrays) of_reference.push_back(array.data());
+    kernel.launch(arrays, 6, 17);
+    family.reference(problem, of_reference, 6, 17);
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        EXPECT_LE(largest_difference(computed.arrays[i], expected.arrays[i]), computed.tolerance) << "array " << i << ", seed " << seed;
+    EXPECT_GT(largest_difference(computed.arrays[0], family.workload(problem, seed).arrays[0]), 1000 * computed.tolerance);
 }
 
 TEST_F(AcousticsStaggeredKernels, ARandomCudaConfigurationEqualsTheReferenceInTheEmulator) {
@@ -155,27 +180,31 @@ TEST_P(AcousticsStaggeredForms, OfCudaEqualTheReferenceInTheEmulator) {
 
 TEST_F(AcousticsStaggeredKernels, ResultsDoNotDependOnTheNumberOfThreads) {
     const Family& family = families().find("acoustics_staggered");
-    const Problem problem = parse("kernel=step dimension=2 order=8 media=array precision=f32 nx=700 ny=23");
-    Match match;
-    match.config = family.space(problem, backend_->device().limits).parse("x_block=512,march=0,stores=streaming");
-    test::verify_once(backend_->device().limits, "does not depend on the number of threads", {{family, problem, match.config}}, [&] {
-        const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
-        const std::uint64_t seed = random_();
-        const int usual = omp_get_max_threads();
-        std::vector<HostArray> alone;
-        for (const int threads : {1, 2, 3, 40}) {
-            omp_set_num_threads(threads);
-            Workload workload = family.workload(problem, seed);
-            std::vector<void*> arrays;
-            for (auto& array : workload.arrays) arrays.push_back(array.data());
-            kernel.launch(arrays);
-            if (threads == 1) alone = std::move(workload.arrays);
-            for (std::size_t i = 0; threads > 1 && i < alone.size(); ++i)
-                EXPECT_EQ(std::memcmp(alone[i].data(), workload.arrays[i].data(), static_cast<std::size_t>(alone[i].bytes())), 0)
-                    << threads << " threads, array " << i << ", seed " << seed;
-        }
-        omp_set_num_threads(usual);
-    });
+    for (const auto& [text, config] :
+         {std::pair{"dimension=2 order=8 media=array precision=f32 nx=700 ny=23", "x_block=512,march=0,stores=streaming"},
+          std::pair{"dimension=3 order=4 update=in_place levels=2 precision=f32 nx=70 ny=57 nz=13", "y_block=16"}}) {
+        const Problem problem = parse(std::string("kernel=step ") + text);
+        Match match;
+        match.config = family.space(problem, backend_->device().limits).parse(config);
+        test::verify_once(backend_->device().limits, "does not depend on the number of threads", {{family, problem, match.config}}, [&] {
+            const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
+            const std::uint64_t seed = random_();
+            const int usual = omp_get_max_threads();
+            std::vector<HostArray> alone;
+            for (const int threads : {1, 2, 3, 40}) {
+                omp_set_num_threads(threads);
+                Workload workload = family.workload(problem, seed);
+                std::vector<void*> arrays;
+                for (auto& array : workload.arrays) arrays.push_back(array.data());
+                kernel.launch(arrays);
+                if (threads == 1) alone = std::move(workload.arrays);
+                for (std::size_t i = 0; threads > 1 && i < alone.size(); ++i)
+                    EXPECT_EQ(std::memcmp(alone[i].data(), workload.arrays[i].data(), static_cast<std::size_t>(alone[i].bytes())), 0)
+                        << threads << " threads, array " << i << ", seed " << seed;
+            }
+            omp_set_num_threads(usual);
+        });
+    }
 }
 
 void AcousticsStaggeredKernels::expect_standing_wave(const Wave& standing) {
@@ -184,7 +213,8 @@ void AcousticsStaggeredKernels::expect_standing_wave(const Wave& standing) {
     const int order = orders[draw(3)];
     const bool single = draw(2) == 0;
     const std::string size = fmt::format("media=array precision={} nx=12 ny=12 nz={}", single ? "f32" : "f64", standing.dimension == 3 ? 12 : 1);
-    const Problem problem = parse(fmt::format("kernel=step dimension={} order={} levels={} {}", standing.dimension, order, standing.levels, size));
+    const Problem problem = parse(
+        fmt::format("kernel=step dimension={} order={} update={} levels={} {}", standing.dimension, order, standing.update, standing.levels, size));
     Match match;
     match.config = family.space(problem, backend_->device().limits).safe();
     const Kernel kernel(*backend_, family, problem, match, backend_->device().limits);
@@ -219,9 +249,10 @@ TEST_F(SlowAcousticsStaggeredKernels, TeamsThatMarchThroughPlanesEqualTheReferen
             const char* const media = draw(2) == 0 ? "scalar" : "array";
             const char* const absorbing = draw(2) == 0 ? "none" : "sponge";
             const char* const precision = draw(2) == 0 ? "f32" : "f64";
-            expect_team_verified(fmt::format("kernel=step dimension=3 order={} media={} absorbing={} levels={} precision={}", order, media, absorbing,
-                                             levels, precision),
-                                 1 + static_cast<int>(draw(7)));
+            for (const bool in_place : {false, true})
+                expect_team_verified(fmt::format("kernel=step dimension=3 order={} media={} absorbing={} levels={} precision={}", order, media,
+                                                 absorbing, levels, precision),
+                                     in_place, 1 + static_cast<int>(draw(7)));
         }
 }
 

@@ -98,6 +98,7 @@ class RigidBox {
         arrays.push_back(kappa.data());
         add_media(arrays);
         add_damping(arrays);
+        if (acoustics::Grid(step_problem).in_place) return step(step_problem, arrays);
         arrays.push_back(p_next.data());
         for (std::size_t axis = 0; axis < axes(); ++axis) arrays.push_back(velocity_next[axis].data());
         step(step_problem, arrays);
