@@ -20,6 +20,7 @@ CompilePool::Result read_result(const JsonPlace& answer) {
 }  // namespace
 
 CompilePool::CompilePool(CompilePoolSettings settings) : settings_(std::move(settings)), processes_(static_cast<std::size_t>(settings_.processes)) {
+    for (const WorkerCommand& command : settings_.further) processes_.emplace_back().command = command;
 }
 
 void CompilePool::set_problem(const std::string& problem) {
@@ -52,10 +53,14 @@ void CompilePool::start(int most) {
     }
 }
 
+void CompilePool::forget(Process& process) {
+    process = Process{.command = std::move(process.command)};
+}
+
 void CompilePool::give(Process& process, const std::string& config) {
     if (!process.child) {
-        process = {};
-        process.child = std::make_unique<ChildProcess>(settings_.command, settings_.environment);
+        forget(process);
+        process.child = std::make_unique<ChildProcess>(process.command ? process.command() : settings_.command, settings_.environment);
         process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}{}}})",
                                         json_string(settings_.architecture), to_json(settings_.limits), json_string(settings_.cache.string()),
                                         json_number(settings_.timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));
@@ -115,7 +120,7 @@ bool CompilePool::busy() const {
 void CompilePool::cancel(bool kill) {
     queue_.clear();
     for (Process& process : processes_)
-        if (kill && !process.config.empty()) process = {};
+        if (kill && !process.config.empty()) forget(process);
 }
 
 std::vector<ChildProcess*> CompilePool::children() const {
