@@ -98,7 +98,7 @@ class Run {
             journal.settings = run.settings.window == 0 ? with_window(run.settings, journal.settings.window) : run.settings;
             run = journal;
         }
-        if (run.settings.window == 0) run.settings.window = default_window();
+        if (run.settings.window == 0) run.settings.window = std::max(default_window(), options_.least_window);
         run.take(options_);
         run.objective = parse_objective(run.objective).name;
         run.problem = problem_.key();
@@ -241,7 +241,7 @@ class Run {
     void fetch() {
         while (may_fetch()) {
             auto candidate = tuner_.next();
-            if (!candidate) return;
+            if (!candidate) break;
             asked_.push_back({std::move(*candidate), {}});
         }
         for (Asked& asked : asked_)

@@ -255,11 +255,15 @@ void WorkerEvaluator::refuse_uncompilable() {
     }
 }
 
+std::ptrdiff_t WorkerEvaluator::place_among_wanted(const Candidate& candidate) const {
+    return std::find_if(wanted_.begin(), wanted_.end(), [&](const Candidate& other) { return same(candidate, other); }) - wanted_.begin();
+}
+
 /// The oldest candidate that the device may measure now; one device keeps to their order.
 std::deque<Candidate>::iterator WorkerEvaluator::next_for(const Lane& lane) {
     for (auto candidate = queue_.begin(); candidate != queue_.end(); ++candidate) {
         const bool own = candidate->finalist || candidate->again;
-        if (own && !is_first(lane)) continue;
+        if ((own && !is_first(lane)) || place_among_wanted(*candidate) == std::ssize(wanted_)) continue;
         if (candidate->finalist && measuring()) break;
         if (pool_.result(candidate->config)) return candidate;
         if (devices() == 1) break;
@@ -326,9 +330,7 @@ void WorkerEvaluator::wait_a_moment(bool compile) {
 }
 
 std::optional<Evaluated> WorkerEvaluator::evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) {
-    const auto wanted = [&](const Candidate& candidate) {
-        return std::find_if(prepared.begin(), prepared.end(), [&](const Candidate& other) { return same(candidate, other); }) - prepared.begin();
-    };
+    wanted_ = prepared;
     for (const Candidate& candidate : prepared) {
         const auto is_it = [&](const Candidate& other) { return same(candidate, other); };
         const bool known = std::any_of(queue_.begin(), queue_.end(), is_it) ||
@@ -342,7 +344,7 @@ std::optional<Evaluated> WorkerEvaluator::evaluate_next(std::span<const Candidat
         collect();
         hand_out(incumbent);
         for (auto it = finished_.begin(); it != finished_.end(); ++it) {
-            const auto number = wanted(it->candidate);
+            const auto number = place_among_wanted(it->candidate);
             if (number == std::ssize(prepared)) continue;
             Evaluated evaluated{static_cast<std::size_t>(number), std::move(it->outcome)};
             finished_.erase(it);

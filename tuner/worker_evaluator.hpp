@@ -119,6 +119,7 @@ class WorkerEvaluator : public Evaluator {
     void lose(Lane& lane, const std::string& found);
     Outcome read_answer(Lane& lane, const std::string& answer);
 
+    std::ptrdiff_t place_among_wanted(const Candidate& candidate) const;
     void hand_out(double incumbent);
     void hand_out(Lane& lane, double incumbent);
     std::deque<Candidate>::iterator next_for(const Lane& lane);
@@ -142,8 +143,9 @@ class WorkerEvaluator : public Evaluator {
     SamplingRule sampling_;  ///< of this problem
     CompilePool pool_;
     std::vector<Lane> lanes_;
-    std::deque<Candidate> queue_;     ///< prepared, with no device yet
-    std::vector<Finished> finished_;  ///< and not yet asked for
+    std::deque<Candidate> queue_;        ///< prepared, with no device yet
+    std::vector<Finished> finished_;     ///< and not yet asked for
+    std::span<const Candidate> wanted_;  ///< of the call of evaluate_next
     std::string problem_;
     std::uint64_t seed_ = 0;
     bool measured_one_ = false;  ///< of this problem

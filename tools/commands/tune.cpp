@@ -7,6 +7,7 @@
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
+#include "tools/tuning_devices.hpp"
 #include "tools/tuning_session.hpp"
 #include "tuner/objective.hpp"
 #include "tuner/restriction.hpp"
@@ -19,7 +20,8 @@ constexpr double default_seconds = 60;  // for each problem; the curve of the be
 
 struct Settings {
     std::vector<std::string> problem;
-    std::string device = "best";
+    std::string device;
+    std::string devices;
     std::string database;
     std::string budget;
     std::string until;
@@ -43,6 +45,18 @@ void require_outlook(const std::string& strategy) {
         throw Error("--until", "the strategy " + entry.name + " has no model of what is left to gain", "leave out --strategy, or --until");
 }
 
+void take_devices(const Settings& settings, TuneSettings& tune) {
+    if (!settings.device.empty() && !settings.devices.empty()) throw Error("--devices", "--device is given, too", "give one of them");
+    const std::string list = settings.devices.empty() ? settings.device : settings.devices;
+    TuningDevices found = find_tuning_devices(list.empty() ? "best" : list);
+    tune.device = std::move(found.device);
+    tune.places = std::move(found.places);
+    tune.team = std::move(found.team);
+    // The candidates ahead of their reports must keep every device and every compiler busy, also while an old one takes long.
+    constexpr std::size_t for_each_device = 4;
+    tune.window = static_cast<int>(for_each_device * tune.places.size());
+}
+
 TuneSettings settings_of(const Settings& settings) {
     TuneSettings tune;
     tune.take(settings.request);
@@ -56,7 +70,7 @@ TuneSettings settings_of(const Settings& settings) {
         require_outlook(tune.strategy);
     }
     if (!tune.objective.empty()) tune.objective = parse_objective(tune.objective).name;
-    tune.device = find_device(settings.device);
+    take_devices(settings, tune);
     if (settings.problem.empty()) {
         tune.problems = default_problems(tune.device, families);
         tune.skip_tuned = !settings.force && !settings.resume;
@@ -78,7 +92,8 @@ TuneSettings settings_of(const Settings& settings) {
 }
 
 void announce(const TuneSettings& tune, Console& console) {
-    console.message("tuning {} on {}{}\n", tune.problems.size() == 1 ? "one problem" : fmt::format("{} problems", tune.problems.size()),
+    const std::string times = tune.places.empty() ? "" : fmt::format("{} x ", tune.places.size());
+    console.message("tuning {} on {}{}{}\n", tune.problems.size() == 1 ? "one problem" : fmt::format("{} problems", tune.problems.size()), times,
                     device_line(tune.device.fingerprint),
                     tune.seconds == 0 ? "" : fmt::format("; {}{}", duration(tune.seconds), tune.problems.size() > 1 ? " shared among them" : ""));
 }
@@ -139,6 +154,8 @@ Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("[FAMILY key=value...]", settings->problem, "problems; none: a few of each family, sized for the device, that are not tuned yet");
     options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
+    options.text("devices", settings->devices, "LIST",
+                 "several of one kind, which share the candidates: cuda:all, or cuda:0,cuda:1; cpu,cpu are halves of the processors");
     options.text(
         "budget", settings->budget, "TIME",
         "30s, 5m, 1h30m: for this run, shared among its problems; default one minute for each problem, or none with --evaluations or --until");
@@ -181,6 +198,9 @@ Command tune_command() {
         "kill or a power failure --resume goes on where the run stood. Ctrl-C keeps the best so far and ends with exit code 4; a second Ctrl-C "
         "quits at once.\n\n"
         "From another terminal 'hone watch' sees the same as --watch, whether the run still goes on or not.\n\n"
+        "With --devices every device takes the next candidate as it becomes free. The first of them alone times the finalists, and the record says "
+        "which "
+        "it was. A run may be resumed with more or fewer devices.\n\n"
         "Several problems (lists, ranges, several families) are tuned in turn. --budget is for the whole run and is shared evenly among the problems "
         "that remain. For trustworthy times leave the device alone meanwhile.",
         {{"tune", "one problem of each of several families on the best device; what tools/quickstart does"},
@@ -194,6 +214,8 @@ Command tune_command() {
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --device cuda --objective energy", "least energy of a step"},
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --only form=points,block_x=32,block_x=64 --strategy exhaustive",
           "all of a part of the space"},
+         {"tune gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --devices cpu,cpu --budget 15s --db DIR",
+          "for processes with half of the processors each, on both halves at once"},
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --device cpu --budget 15s --profile",
           "where the time of a run goes"}},
         tune::declare};
