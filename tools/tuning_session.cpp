@@ -80,6 +80,7 @@ TuningSession::TuningSession(TuneSettings settings, Console& console)
     worker.sampling.period = settings_.samples;
     worker.meter_finalists = settings_.energy;
     worker.places = settings_.places;
+    worker.further_compilers = settings_.compilers;
     worker.complain = [this](const std::string& text) {
         printer_.clear();
         console_.message("  {}\n", text);

@@ -45,7 +45,7 @@ void CompilePool::start(int most) {
     auto busy = std::count_if(processes_.begin(), processes_.end(), [](const Process& process) { return !process.config.empty(); });
     for (Process& process : processes_) {
         if (queue_.empty() || busy >= most) return;
-        if (!process.config.empty()) continue;
+        if (!process.config.empty() || process.retired) continue;
         ++busy;
         const std::string config = queue_.front();
         queue_.pop_front();
@@ -92,6 +92,12 @@ void CompilePool::collect(Process& process) {
         }
         settle(process, read_result(place));
         if (preparation) process.child.reset();  // a later candidate gets a new one
+        return;
+    }
+    if (process.child->closed() && process.command) {
+        queue_.push_front(process.config);
+        forget(process);
+        process.retired = true;
         return;
     }
     if (process.child->closed()) {

@@ -29,7 +29,7 @@ struct CompilePoolSettings {
     int processes = 1;
     double timeout = 60;                                           ///< seconds after which a compilation is given up
     std::vector<std::pair<std::string, std::string>> environment;  ///< changes of this process's, for those that compile
-    std::vector<WorkerCommand> further;                            ///< one more process for each, started so
+    std::vector<WorkerCommand> further;                            ///< one more process for each, until it ends; another takes over
 };
 
 /// Compiles candidates ahead of their measurement, in processes of their own, into the disk cache.
@@ -79,6 +79,7 @@ class CompilePool {
         std::string config;   ///< that it compiles; empty: idle
         std::chrono::steady_clock::time_point began;
         WorkerCommand command;  ///< empty: the settings'
+        bool retired = false;   ///< takes no further part
     };
 
     static void forget(Process& process);

@@ -1,8 +1,11 @@
 #include <algorithm>
 
+#include "runtime/disk_cache.hpp"
+#include "runtime/processors.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/default_problems.hpp"
 #include "tools/format.hpp"
+#include "tools/interrupt.hpp"
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
@@ -10,6 +13,7 @@
 #include "tools/tuning_devices.hpp"
 #include "tools/tuning_session.hpp"
 #include "tuner/objective.hpp"
+#include "tuner/rank_team.hpp"
 #include "tuner/restriction.hpp"
 #include "tuner/strategy.hpp"
 
@@ -45,16 +49,41 @@ void require_outlook(const std::string& strategy) {
         throw Error("--until", "the strategy " + entry.name + " has no model of what is left to gain", "leave out --strategy, or --until");
 }
 
+/// The candidates ahead of their reports must keep every device and every compiler busy, also while an old one takes long.
+int window_for(std::size_t devices) {
+    constexpr std::size_t for_each = 4;
+    return static_cast<int>(for_each * devices);
+}
+
+/// GPUs of a host in turn.
+Device device_of_rank(const std::string& name, const RankPlace& place) {
+    const Device device = find_device(name);
+    if (device.limits.target != Target::cuda || (name != "best" && name != "cuda" && name != "gpu")) return device;
+    std::string missing;
+    for (const auto& entry : backends()) {
+        if (entry.target != Target::cuda) continue;
+        const std::vector<Device> gpus = entry.devices(missing);
+        return gpus[static_cast<std::size_t>(place.on_host) % gpus.size()];
+    }
+    return device;
+}
+
 void take_devices(const Settings& settings, TuneSettings& tune) {
     if (!settings.device.empty() && !settings.devices.empty()) throw Error("--devices", "--device is given, too", "give one of them");
     const std::string list = settings.devices.empty() ? settings.device : settings.devices;
+    const RankPlace place = rank_place();
+    if (place.ranks > 1) {
+        if (!settings.devices.empty())
+            throw Error("--devices", fmt::format("this is rank {} of {}, and each rank has one device", place.rank, place.ranks),
+                        "leave it out, or give --device cuda or cpu");
+        tune.device = device_of_rank(list.empty() ? "best" : list, place);
+        return;
+    }
     TuningDevices found = find_tuning_devices(list.empty() ? "best" : list);
     tune.device = std::move(found.device);
     tune.places = std::move(found.places);
     tune.team = std::move(found.team);
-    // The candidates ahead of their reports must keep every device and every compiler busy, also while an old one takes long.
-    constexpr std::size_t for_each_device = 4;
-    tune.window = static_cast<int>(for_each_device * tune.places.size());
+    tune.window = window_for(tune.places.size());
 }
 
 TuneSettings settings_of(const Settings& settings) {
@@ -116,8 +145,34 @@ Json document_of(const TuneSettings& tune, const TuningSession& session, const s
             {"results", std::move(results)}};
 }
 
+/// A rank that is not the first: its part of a run, until the first one ends that.
+Exit serve(const TuneSettings& tune, const RankPlace& place) {
+    const InterruptGuard guard;
+    const DiskCache cache(DiskCache::default_folder());
+    serve_rank(rank_folder(tune.folder, place), place, tune.device, cache.folder(), worker_words(), [&guard] { return guard.requested(); });
+    return guard.requested() ? Exit::interrupted : Exit::ok;
+}
+
+/// What the other ranks of a run have.
+std::unique_ptr<RankTeam> gather(TuneSettings& tune, const RankPlace& place, Console& console) {
+    constexpr double patience = 60;  // a launcher starts all ranks at about the same time
+    const DiskCache cache(DiskCache::default_folder());
+    auto team = std::make_unique<RankTeam>(rank_folder(tune.folder, place), place, tune.device, cache.folder(), "/proc/self/exe", patience,
+                                           [&console](const std::string& text) { console.message("{}\n", text); });
+    const std::vector<WorkerPlace> others = team->places();
+    const std::string own = device_id(tune.device) == "cpu" ? "processors " + processor_list(processors().numbers) : device_id(tune.device);
+    tune.places = {{.name = "rank 0, " + own, .index = tune.device.index}};
+    tune.places.insert(tune.places.end(), others.begin(), others.end());
+    tune.compilers = team->compilers();
+    tune.window = window_for(tune.places.size());
+    return team;
+}
+
 Exit run_tune(const Settings& settings, Console& console) {
-    const TuneSettings tune = settings_of(settings);
+    TuneSettings tune = settings_of(settings);
+    const RankPlace place = rank_place();
+    if (place.rank > 0) return serve(tune, place);
+    const std::unique_ptr<RankTeam> others = place.ranks > 1 ? gather(tune, place, console) : nullptr;
     TuningSession session(tune, console);
     announce(tune, console);
     const std::vector<TunedProblem> tuned = session.run();
