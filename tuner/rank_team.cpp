@@ -352,6 +352,7 @@ RankTeam::~RankTeam() {
         while (!std::all_of(members_.begin(), members_.end(), gone) &&
                std::chrono::steady_clock::now() - begin < std::chrono::duration<double>(patience))
             nap(glance_seconds);
+        for (const Member& member : members_) fs::remove(cache_ / ("rank-" + member.name));  // of those that died
         fs::remove_all(folder_);
         fs::remove(folder_.parent_path());  // if it was the last
     } catch (const std::exception&) {       // they end by themselves when they hear nothing more
