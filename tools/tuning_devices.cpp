@@ -6,6 +6,7 @@
 
 #include "runtime/processors.hpp"
 #include "runtime/topology.hpp"
+#include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"

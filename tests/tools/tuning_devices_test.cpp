@@ -1,8 +1,9 @@
 #include "tools/tuning_devices.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "generator/error.hpp"
 #include "runtime/processors.hpp"
