@@ -178,7 +178,7 @@ void live_and_die_as_a_group() {
 }
 
 int start_process(std::vector<std::string> arguments, const StandardStreams& streams, pid_t& child, Group group,
-                  const std::vector<std::pair<std::string, std::string>>& environment) {
+                  const std::vector<std::pair<std::string, std::string>>& environment, const std::vector<int>& on_processors) {
     std::vector<std::string> variables = changed_environment(environment);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -200,7 +200,8 @@ int start_process(std::vector<std::string> arguments, const StandardStreams& str
     posix_spawnattr_setpgroup(&attributes, 0);
     const int set_group = group == Group::own ? POSIX_SPAWN_SETPGROUP : 0;
     posix_spawnattr_setflags(&attributes, static_cast<short>(set_group | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK));
-    const OnAllProcessors inherited;  // the calling thread may be one that OpenMP has bound
+    const OnProcessors inherited(on_processors.empty() ? processors().numbers
+                                                       : on_processors);  // the calling thread may be one that OpenMP has bound
     const int error = posix_spawn(&child, arguments.front().c_str(), &actions, &attributes, pointers(arguments).data(), pointers(variables).data());
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);

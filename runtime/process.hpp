@@ -34,9 +34,10 @@ struct StandardStreams {
 enum class Group { own, parents };
 
 /// Starts the program at the path `arguments[0]` without a shell, with the caller's environment changed by `environment`, and does not wait. The
-/// child may run on all processors of this process, whatever the calling thread is bound to. 0 and the child's id, or an error number.
+/// child may run on `on_processors`, or where there are none on all of this process, whatever the calling thread is bound to. 0 and the child's id,
+/// or an error number.
 int start_process(std::vector<std::string> arguments, const StandardStreams& streams, pid_t& child, Group group,
-                  const std::vector<std::pair<std::string, std::string>>& environment = {});
+                  const std::vector<std::pair<std::string, std::string>>& environment = {}, const std::vector<int>& on_processors = {});
 
 /// From now on this process dies with its parent, also when it is stopped. If it leads a group of its own, as start_process makes it, `run_process`
 /// starts programs inside that group from now on, and all of it dies: so whoever kills the group leaves nothing behind. What programs leave running,

@@ -153,13 +153,12 @@ void take_usable_threads() {
     if (processors().threads != omp_get_max_threads()) omp_set_num_threads(processors().threads);
 }
 
-OnAllProcessors::OnAllProcessors() {
-    const std::vector<int>& all = processors().numbers;
+OnProcessors::OnProcessors(const std::vector<int>& numbers) {
     std::vector<int> before = of_this_thread();
-    if (before != all && bind_this_thread(all)) before_ = std::move(before);
+    if (before != numbers && bind_this_thread(numbers)) before_ = std::move(before);
 }
 
-OnAllProcessors::~OnAllProcessors() {
+OnProcessors::~OnProcessors() {
     if (!before_.empty()) bind_this_thread(before_);
 }
 

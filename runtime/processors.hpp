@@ -46,14 +46,14 @@ std::optional<Team> team_of(const DeviceFingerprint& device);
 /// Gives the calling thread's kernels `processors().threads` threads. For programs of hone's own; an application decides by itself.
 void take_usable_threads();
 
-/// As long as it lives, the calling thread may run on every processor of the process, and so may processes and threads that it starts: they
-/// inherit what it has. Then the thread gets back what it had.
-class OnAllProcessors {
+/// As long as it lives, the calling thread may run on these processors, by default on every one of the process, and so may processes and threads that
+/// it starts: they inherit what it has. Then the thread gets back what it had.
+class OnProcessors {
   public:
-    OnAllProcessors();
-    ~OnAllProcessors();
-    OnAllProcessors(const OnAllProcessors&) = delete;
-    OnAllProcessors& operator=(const OnAllProcessors&) = delete;
+    explicit OnProcessors(const std::vector<int>& numbers = processors().numbers);
+    ~OnProcessors();
+    OnProcessors(const OnProcessors&) = delete;
+    OnProcessors& operator=(const OnProcessors&) = delete;
 
   private:
     std::vector<int> before_;  // empty: nothing to give back

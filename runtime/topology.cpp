@@ -87,4 +87,24 @@ Topology topology_of(const std::vector<int>& processors, const fs::path& root) {
     return topology;
 }
 
+std::vector<std::vector<int>> shares_of(const std::vector<int>& processors, int parts, const fs::path& root) {
+    // Socket, core, number; where the system is silent, the numbers alone.
+    std::vector<std::tuple<std::int64_t, std::int64_t, int>> order;
+    const auto read_number = [](const std::string& text) {
+        std::int64_t number = 0;
+        std::from_chars(text.data(), text.data() + text.size(), number);
+        return number;
+    };
+    for (const int number : processors) {
+        const fs::path topology = root / fmt::format("sys/devices/system/cpu/cpu{}/topology", number);
+        order.emplace_back(read_number(line_of(topology / "physical_package_id")), read_number(line_of(topology / "core_id")), number);
+    }
+    std::sort(order.begin(), order.end());
+    const std::size_t size = order.size() / static_cast<std::size_t>(parts);
+    std::vector<std::vector<int>> shares(static_cast<std::size_t>(parts));
+    for (std::size_t i = 0; i < size * shares.size(); ++i) shares[i / size].push_back(std::get<int>(order[i]));
+    for (std::vector<int>& share : shares) std::sort(share.begin(), share.end());
+    return shares;
+}
+
 }  // namespace hone

@@ -33,4 +33,8 @@ std::int64_t cache_bytes(std::string_view text);
 ///     fmt::print("{} sockets\n", topology_of(processors().numbers).sockets);
 Topology topology_of(const std::vector<int>& processors, const std::filesystem::path& root = "/");
 
+/// These processors in as many shares of equal size, in the order of sockets and cores: threads of a core stay together where that is possible. What
+/// is left over is in no share. Each is in ascending order; `parts` is at most the number of processors.
+std::vector<std::vector<int>> shares_of(const std::vector<int>& processors, int parts, const std::filesystem::path& root = "/");
+
 }  // namespace hone

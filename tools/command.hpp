@@ -81,5 +81,6 @@ Command completion_command();
 Command doctor_command();
 Command version_command();
 Command worker_command();
+Command relay_command();
 
 }  // namespace hone::tools

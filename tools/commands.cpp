@@ -118,7 +118,7 @@ std::span<const Command> commands() {
         doctor_command(),   devices_command(), families_command(),  space_command(),      emit_command(),    compile_command(), new_command(),
         check_command(),    tune_command(),    watch_command(),     replay_command(),     balance_command(), show_command(),    explain_command(),
         diff_command(),     verify_command(),  roofline_command(),  plot_command(),       report_command(),  lookup_command(),  db_command(),
-        simulate_command(), convert_command(), operators_command(), completion_command(), version_command(), worker_command()};
+        simulate_command(), convert_command(), operators_command(), completion_command(), version_command(), worker_command(),  relay_command()};
     return table;
 }
 

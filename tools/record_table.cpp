@@ -53,6 +53,7 @@ std::string conditions_line(const Record& record) {
     if (conditions.memory_megahertz) parts.push_back(fmt::format("memory {:.0f} MHz", *conditions.memory_megahertz));
     if (conditions.temperature_celsius) parts.push_back(fmt::format("{:.0f} °C", *conditions.temperature_celsius));
     for (const std::string& reason : conditions.throttle_reasons) parts.push_back("held back: " + reason);
+    if (!record.measured_on.empty()) parts.push_back("measured on " + record.measured_on);
     if (!conditions.busy.empty()) parts.push_back("the machine was busy: " + conditions.busy);
     return fmt::format("{}", fmt::join(parts, ", "));
 }

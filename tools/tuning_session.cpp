@@ -79,6 +79,12 @@ TuningSession::TuningSession(TuneSettings settings, Console& console)
     WorkerSettings worker{.device = settings_.device, .cache = cache_.folder(), .command = worker_words()};
     worker.sampling.period = settings_.samples;
     worker.meter_finalists = settings_.energy;
+    worker.places = settings_.places;
+    worker.further_compilers = settings_.compilers;
+    worker.complain = [this](const std::string& text) {
+        printer_.clear();
+        console_.message("  {}\n", text);
+    };
     evaluator_ = std::make_unique<WorkerEvaluator>(std::move(worker));
 }
 
@@ -206,6 +212,8 @@ TuningResult TuningSession::watch(const Problem& problem, ProgressState& state) 
     options.evaluations = settings_.evaluations;
     options.until = settings_.until;
     options.resume = settings_.resume;
+    options.team = settings_.team;
+    options.least_window = settings_.window;
     options.folder = settings_.folder;
     options.ceilings = ceilings_;
     return tune(families_.of(problem), problem, settings_.device, *evaluator_, options, hooks);

@@ -24,11 +24,15 @@ struct TuneSettings : TuningRequest {
     std::vector<Problem> problems;
     bool skip_tuned = false;  ///< pass over problems that the database answers exactly
     Device device;
-    std::filesystem::path folder;  ///< of the database
-    bool named_folder = false;     ///< it alone is read; else all that is known (tuning_db/places.hpp)
-    double seconds = 0;            ///< for all problems together; 0: no bound
-    int evaluations = 0;           ///< for each problem; 0: no bound
-    double until = 0;              ///< ends a problem's search (TuningOptions::until); 0: never
+    std::vector<WorkerPlace> places;       ///< of several devices of this kind; none: `device` alone
+    std::vector<WorkerCommand> compilers;  ///< elsewhere, beside this machine's
+    std::optional<Team> team;              ///< of the CPU, where a worker has a part of it
+    int window = 0;                        ///< least candidates ahead of their reports; 0: the usual
+    std::filesystem::path folder;          ///< of the database
+    bool named_folder = false;             ///< it alone is read; else all that is known (tuning_db/places.hpp)
+    double seconds = 0;                    ///< for all problems together; 0: no bound
+    int evaluations = 0;                   ///< for each problem; 0: no bound
+    double until = 0;                      ///< ends a problem's search (TuningOptions::until); 0: never
     int samples = SamplingRule{}.period;
     bool energy = false;  ///< meter the energy of finalists whatever the objective
     bool prior = true;    ///< begin with what the database knows of neighbouring problems and devices

@@ -72,7 +72,7 @@ BackgroundVetter::BackgroundVetter(Backend& backend, const Families& families, c
     : backend_(backend), families_(families), family_(families.of(problem)), problem_(problem), settings_(std::move(settings)) {
     settings_.worker.source = [this](const Config& config) { return sha256(family_.kernel(problem_, config, backend_.device().limits).text); };
     process_ = getpid();
-    const OnAllProcessors inherited;  // beside the application, not on the processor of its bound thread
+    const OnProcessors inherited;  // beside the application, not on the processor of its bound thread
     thread_ = std::thread([this] { run(); });
     all_vetters().add(this);
 }

@@ -48,7 +48,8 @@ std::string last_line(std::string text) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& environment) {
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& environment,
+                           const std::vector<int>& on_processors) {
     fill_standard_descriptors();
     std::array<int, 2> sockets{};
     std::array<int, 2> pipe{};
@@ -68,7 +69,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::v
         close(pipe[1]);
     };
     try {
-        if (const int error = start_process(command, {sockets[1], sockets[1], pipe[1]}, pid_, Group::own, environment); error != 0)
+        if (const int error = start_process(command, {sockets[1], sockets[1], pipe[1]}, pid_, Group::own, environment, on_processors); error != 0)
             fail(command.front(), error);
     } catch (...) {
         release();

@@ -25,8 +25,10 @@ namespace hone {
 ///     throw Error("worker", child.end(), "...");
 class ChildProcess {
   public:
-    /// With the caller's environment, changed by `environment`. Throws Error when the program cannot be started.
-    explicit ChildProcess(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& environment = {});
+    /// With the caller's environment, changed by `environment`, on some processors (none: all of this process). Throws Error when the program cannot
+    /// be started.
+    explicit ChildProcess(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& environment = {},
+                          const std::vector<int>& on_processors = {});
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;

@@ -20,6 +20,7 @@ CompilePool::Result read_result(const JsonPlace& answer) {
 }  // namespace
 
 CompilePool::CompilePool(CompilePoolSettings settings) : settings_(std::move(settings)), processes_(static_cast<std::size_t>(settings_.processes)) {
+    for (const WorkerCommand& command : settings_.further) processes_.emplace_back().command = command;
 }
 
 void CompilePool::set_problem(const std::string& problem) {
@@ -44,7 +45,7 @@ void CompilePool::start(int most) {
     auto busy = std::count_if(processes_.begin(), processes_.end(), [](const Process& process) { return process.work.has_value(); });
     for (Process& process : processes_) {
         if (queue_.empty() || busy >= most) return;
-        if (process.work) continue;
+        if (process.work || process.retired) continue;
         ++busy;
         const Work work = queue_.front();
         queue_.pop_front();
@@ -52,11 +53,15 @@ void CompilePool::start(int most) {
     }
 }
 
+void CompilePool::forget(Process& process) {
+    process = Process{.command = std::move(process.command)};
+}
+
 void CompilePool::give(Process& process, const Work& work) {
     const auto& [problem, config] = work;
     if (!process.child) {
-        process = {};
-        process.child = std::make_unique<ChildProcess>(settings_.command, settings_.environment);
+        forget(process);
+        process.child = std::make_unique<ChildProcess>(process.command ? process.command() : settings_.command, settings_.environment);
         process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}{}}})",
                                         json_string(settings_.architecture), to_json(settings_.limits), json_string(settings_.cache.string()),
                                         json_number(settings_.timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));
@@ -90,6 +95,12 @@ void CompilePool::collect(Process& process) {
         if (preparation) process.child.reset();  // a later candidate gets a new one
         return;
     }
+    if (process.child->closed() && process.command) {
+        queue_.push_front(*process.work);
+        forget(process);
+        process.retired = true;
+        return;
+    }
     if (process.child->closed()) {
         settle(process, {false, "the compiler crashed: " + process.child->end(), 0});
         process.child.reset();
@@ -116,7 +127,7 @@ bool CompilePool::busy() const {
 void CompilePool::cancel(bool kill) {
     queue_.clear();
     for (Process& process : processes_)
-        if (kill && process.work) process = {};
+        if (kill && process.work) forget(process);
 }
 
 std::vector<ChildProcess*> CompilePool::children() const {

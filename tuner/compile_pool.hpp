@@ -3,6 +3,7 @@
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -17,6 +18,9 @@
 
 namespace hone {
 
+/// Says how to start a worker, anew each time.
+using WorkerCommand = std::function<std::vector<std::string>()>;
+
 struct CompilePoolSettings {
     std::vector<std::string> command{"/proc/self/exe", "worker"};  ///< that starts a worker: a program that calls worker_main (tuner/worker.hpp)
     std::string architecture;                                      ///< "sm_90"; not used for the CPU
@@ -25,6 +29,7 @@ struct CompilePoolSettings {
     int processes = 1;
     double timeout = 60;                                           ///< seconds after which a compilation is given up
     std::vector<std::pair<std::string, std::string>> environment;  ///< changes of this process's, for those that compile
+    std::vector<WorkerCommand> further;                            ///< one more process for each, until it ends; another takes over
 };
 
 /// Compiles candidates ahead of their measurement, in processes of their own, into the disk cache.
@@ -77,8 +82,11 @@ class CompilePool {
         std::string problem;       ///< that it was told
         std::optional<Work> work;  ///< that it compiles; none: idle
         std::chrono::steady_clock::time_point began;
+        WorkerCommand command;  ///< empty: the settings'
+        bool retired = false;   ///< takes no further part
     };
 
+    static void forget(Process& process);
     void give(Process& process, const Work& work);
     void collect(Process& process);
     void settle(Process& process, Result result);

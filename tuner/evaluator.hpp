@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "generator/problem.hpp"
 #include "tuner/objective.hpp"
@@ -16,6 +19,12 @@ struct WaitingTime {
     double setup = 0;      ///< until a problem's data lay on the device, the reference's part left out
     double reference = 0;  ///< for random data and the answer of the plain loops
     double compile = 0;    ///< for compilers, when nothing else could be done
+};
+
+/// One of several candidates, by its place among them, and what became of it.
+struct Evaluated {
+    std::size_t place = 0;
+    Outcome outcome;
 };
 
 /// Turns candidates into outcomes: on a device through a worker process (worker_evaluator.hpp), or by a formula in a simulation.
@@ -34,6 +43,12 @@ class Evaluator {
     /// Evaluates the candidate prepared longest ago. It may be dropped early when it is clearly slower than `incumbent` seconds a step (0: never).
     /// Nothing when `stop` said so before it was finished; it is still prepared then.
     virtual std::optional<Outcome> evaluate(const Candidate& candidate, double incumbent, const std::function<bool()>& stop) = 0;
+    /// Evaluates some of the candidates that were prepared, which come in that order, and returns what is finished first: several devices work at
+    /// several at once. One device takes the oldest. Nothing when `stop` said so before; all are still prepared then.
+    virtual std::optional<Evaluated> evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) {
+        auto outcome = evaluate(prepared.front(), incumbent, stop);
+        return outcome ? std::optional(Evaluated{0, std::move(*outcome)}) : std::nullopt;
+    }
     /// What was prepared and not evaluated will not be.
     virtual void abandon() = 0;
     /// Since it was made.

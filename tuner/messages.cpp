@@ -28,6 +28,7 @@ struct Range {
 constexpr int most_integer = std::numeric_limits<int>::max();
 constexpr Range any_integer{0, most_integer};
 constexpr Range some_seconds{0, most_message_seconds};
+constexpr Range some_pace{1e-6, 1e6};
 constexpr Range any_reading{0, 1e9};  // beyond every device's, in any of the units
 constexpr Range to_infinity{0, std::numeric_limits<double>::infinity()};
 
@@ -90,7 +91,8 @@ void members(Whole& statistics, const Visit& visit) {
 template <typename Whole, typename Visit>
 requires std::same_as<std::remove_const_t<Whole>, Outcome>
 void members(Whole& outcome, const Visit& visit) {
-    auto& [status, reason, step, samples, energy, device, error, tolerance, compile_seconds, verify_seconds, measure_seconds] = outcome;
+    auto& [status, reason, step, samples, energy, device, measured_on, pace, error, tolerance, compile_seconds, verify_seconds, measure_seconds] =
+        outcome;
     visit("status", status, Range{});
     visit("reason", reason, Range{});
     visit("step", step, some_seconds);
@@ -102,6 +104,8 @@ void members(Whole& outcome, const Visit& visit) {
     visit("measure_seconds", measure_seconds, some_seconds);
     visit("energy", energy, Range{});
     visit("device", device, Range{});
+    visit("measured_on", measured_on, Range{});
+    visit("pace", pace, some_pace);
 }
 
 template <typename Whole>

@@ -48,7 +48,7 @@ Objective parse_objective(const std::string& text) {
 
 double cost(const Objective& objective, const Outcome& outcome, double watts) {
     if (!outcome.measured()) return std::numeric_limits<double>::infinity();
-    const double seconds = outcome.step.median;
+    const double seconds = outcome.seconds();
     if (!objective.needs_energy()) return std::pow(seconds, objective.time);
     const double joules = outcome.energy ? outcome.energy->joules.median : watts * seconds;
     return joules > 0 ? std::pow(seconds, objective.time) * std::pow(joules, objective.energy) : std::numeric_limits<double>::infinity();

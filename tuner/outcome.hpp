@@ -23,11 +23,13 @@ Conditions conditions_of(const std::optional<DeviceReading>& reading, const std:
 /// The result of one evaluation.
 struct Outcome {
     Status status = Status::measured;
-    std::string reason;                   ///< of a failure, in one line
-    Statistics step;                      ///< seconds of one time step, when measured
-    std::vector<double> samples;          ///< the samples that `step` summarises, in the order measured
-    std::optional<Energy> energy;         ///< of one time step, when it was asked for and the candidate was worth it
-    std::optional<DeviceReading> device;  ///< clocks, temperature, throttling at the end of the sampling period, where NVML tells them
+    std::string reason;                      ///< of a failure, in one line
+    Statistics step;                         ///< seconds of one time step, when measured
+    std::vector<double> samples;             ///< the samples that `step` summarises, in the order measured
+    std::optional<Energy> energy;            ///< of one time step, when it was asked for and the candidate was worth it
+    std::optional<DeviceReading> device;     ///< clocks, temperature, throttling at the end of the sampling period, where NVML tells them
+    std::optional<std::string> measured_on;  ///< which of a run's devices; absent: it has one
+    std::optional<double> pace;  ///< how many times as long that device takes as the run's first, by a candidate that both had; absent: no difference
     double verification_error = 0;
     double tolerance = 0;  ///< largest error that is accepted
     double compile_seconds = 0;
@@ -35,6 +37,8 @@ struct Outcome {
     double measure_seconds = 0;
 
     bool measured() const { return status == Status::measured; }
+    /// Median seconds of a step as the run's first device would have them.
+    double seconds() const { return step.median / pace.value_or(1); }
     bool operator==(const Outcome&) const = default;
 };
 

@@ -118,7 +118,7 @@ Simulation simulate(const RecordedSpace& recorded, const StrategyEntry& strategy
     };
     const int available = settings.threads > 0 ? settings.threads : processors().usable;
     {
-        const OnAllProcessors inherited;
+        const OnProcessors inherited;
         std::vector<std::jthread> threads;
         for (std::size_t i = 1; i < std::min(static_cast<std::size_t>(available), repetitions); ++i) threads.emplace_back(work);
         work();

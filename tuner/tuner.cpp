@@ -120,8 +120,8 @@ struct Tuner::State {
         if (watts == 0 && outcome.energy) watts = outcome.energy->watts;
         const Entry* incumbent = winner();
         ++candidates_since_retiming;
-        if (incumbent != nullptr && incumbent->search.device && outcome.device && settings.retime > 0 &&
-            candidates_since_retiming >= settings.retime && another_state(*incumbent->search.device, *outcome.device)) {
+        if (incumbent != nullptr && incumbent->search.device && outcome.device && incumbent->search.measured_on == outcome.measured_on &&
+            settings.retime > 0 && candidates_since_retiming >= settings.retime && another_state(*incumbent->search.device, *outcome.device)) {
             retiming = incumbent->index;
             candidates_since_retiming = 0;
         }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <deque>
 #include <limits>
+#include <utility>
 
 #include "generator/error.hpp"
 #include "runtime/processors.hpp"
@@ -97,7 +98,7 @@ class Run {
             journal.settings = run.settings.window == 0 ? with_window(run.settings, journal.settings.window) : run.settings;
             run = journal;
         }
-        if (run.settings.window == 0) run.settings.window = default_window();
+        if (run.settings.window == 0) run.settings.window = std::max(default_window(), options_.least_window);
         run.take(options_);
         run.objective = parse_objective(run.objective).name;
         run.problem = problem_.key();
@@ -150,26 +151,57 @@ class Run {
         progress_.safe = tuner_.safe();
     }
 
+    /// A candidate that was asked for, and its outcome where that is known before those of older ones.
+    struct Asked {
+        Candidate candidate;
+        std::optional<Outcome> outcome;
+        bool prepared = false;
+    };
+
+    /// Reports the outcomes that are due. The tuner's candidates follow from its reports, which come in the order of the candidates.
+    void settle() {
+        while (!asked_.empty() && asked_.front().outcome) {
+            const Asked oldest = std::move(asked_.front());
+            asked_.pop_front();
+            tuner_.report(oldest.candidate, *oldest.outcome);
+            count(oldest.candidate, *oldest.outcome);
+        }
+    }
+
+    /// The candidate that a journal's line is about, among those that are asked for and have no outcome yet.
+    Asked* asked_for(const JournalEntry& entry) {
+        const auto is_it = [&](const Asked& asked) {
+            const Candidate& candidate = asked.candidate;
+            return !asked.outcome && candidate.index == entry.index && candidate.finalist == entry.finalist && candidate.again == entry.again &&
+                   candidate.config.key() == entry.config;
+        };
+        while (true) {
+            const auto found = std::find_if(asked_.begin(), asked_.end(), is_it);
+            if (found != asked_.end()) return &*found;
+            auto candidate = tuner_.next();
+            if (!candidate) return nullptr;
+            asked_.push_back({std::move(*candidate), {}});
+        }
+    }
+
     /// Tells the tuner what the journal knows: it goes the way that it went before.
     void replay() {
         for (const JournalEntry& entry : journal_.entries()) {
             before_ = entry.elapsed;
             if (entry.kind == JournalEntry::Kind::done) continue;
             if (entry.kind == JournalEntry::Kind::finish) {
-                shortened_ = tuner_.finals();
-                tuner_.finish();
+                finish();
                 continue;
             }
-            const auto candidate = tuner_.next();
-            if (!candidate || candidate->index != entry.index || candidate->finalist != entry.finalist || candidate->again != entry.again ||
-                candidate->config.key() != entry.config)
-                throw Error(
-                    "journal " + file_.string(),
-                    fmt::format("{} was evaluated where this run would evaluate {}", entry.config, candidate ? candidate->config.key() : "nothing"),
-                    "tune again without --resume; the journal is kept");
-            tuner_.report(*candidate, entry.outcome);
-            count(*candidate, entry.outcome);
-            if (!candidate->finalist && !candidate->again) ++progress_.replayed;
+            Asked* const asked = asked_for(entry);
+            if (asked == nullptr)
+                throw Error("journal " + file_.string(),
+                            fmt::format("{} was evaluated where this run would evaluate {}", entry.config,
+                                        asked_.empty() ? "nothing" : asked_.front().candidate.config.key()),
+                            "tune again without --resume; the journal is kept");
+            asked->outcome = entry.outcome;
+            settle();
+            if (!entry.finalist && !entry.again) ++progress_.replayed;
         }
         start_ = now();
     }
@@ -202,20 +234,32 @@ class Run {
     bool overdue() const { return options_.seconds > 0 && now() - start_ >= std::max(0.0, options_.seconds - before_) + options_.grace; }
 
     bool may_fetch() const {
-        const int known = tuner_.evaluations() + static_cast<int>(prepared_.size());
+        const int known = tuner_.evaluations() + static_cast<int>(asked_.size());
         return tuner_.finals() || options_.evaluations <= 0 || known < options_.evaluations;
     }
 
     void fetch() {
         while (may_fetch()) {
             auto candidate = tuner_.next();
-            if (!candidate) return;
-            if (!begun_) evaluator_.set_objective(objective_);
-            if (!begun_) evaluator_.begin(problem_, *description_.seed, most_sampling_seconds());
-            begun_ = true;
-            evaluator_.prepare(*candidate);
-            prepared_.push_back(std::move(*candidate));
+            if (!candidate) break;
+            asked_.push_back({std::move(*candidate), {}});
         }
+        for (Asked& asked : asked_)
+            if (!asked.outcome && !std::exchange(asked.prepared, true)) prepare(asked);
+    }
+
+    void prepare(const Asked& asked) {
+        if (!begun_) evaluator_.set_objective(objective_);
+        if (!begun_) evaluator_.begin(problem_, *description_.seed, most_sampling_seconds());
+        begun_ = true;
+        evaluator_.prepare(asked.candidate);
+    }
+
+    /// The budget is spent; what is not yet reported is dropped.
+    void finish() {
+        shortened_ = tuner_.finals();
+        tuner_.finish();
+        asked_.clear();
     }
 
     TuningProfile profile() const {
@@ -243,27 +287,39 @@ class Run {
     void step() {
         if (spent()) {
             append(JournalEntry::Kind::finish);
-            shortened_ = tuner_.finals();
-            tuner_.finish();
+            finish();
             evaluator_.abandon();
-            prepared_.clear();
         }
         fetch();
-        if (prepared_.empty()) return;
-        const Candidate candidate = prepared_.front();
-        if (candidate.finalist && !before_finals_) before_finals_ = load();
-        const auto best = tuner_.best();
-        const double incumbent = best && !candidate.finalist && !candidate.again ? best->outcome.step.median : 0;
-        const auto outcome = evaluator_.evaluate(candidate, incumbent, [this] { return interrupted() || spent() || overdue(); });
-        if (!outcome) return;
-        prepared_.pop_front();
+        if (asked_.empty()) return;
+        if (asked_.front().candidate.finalist && !before_finals_) before_finals_ = load();
+        const auto evaluated = evaluate();
+        if (!evaluated) return;
+        const auto& [candidate, outcome] = *evaluated;
         journal_.append(
-            {JournalEntry::Kind::evaluation, elapsed(), candidate.index, candidate.finalist, candidate.config.key(), *outcome, candidate.again});
-        tuner_.report(candidate, *outcome);
-        count(candidate, *outcome);
+            {JournalEntry::Kind::evaluation, elapsed(), candidate.index, candidate.finalist, candidate.config.key(), outcome, candidate.again});
+        settle();
         update();
-        if (hooks_.progress) hooks_.progress(progress_, candidate, *outcome);
-        note_time(*outcome);
+        if (hooks_.progress) hooks_.progress(progress_, candidate, outcome);
+        note_time(outcome);
+    }
+
+    /// Waits for the outcome of a candidate that has none, the oldest or one that another device had.
+    std::optional<std::pair<Candidate, Outcome>> evaluate() {
+        std::vector<Candidate> due;
+        std::vector<Asked*> places;
+        for (Asked& asked : asked_) {
+            if (asked.outcome) continue;
+            due.push_back(asked.candidate);
+            places.push_back(&asked);
+        }
+        const auto best = tuner_.best();
+        const double incumbent = best && !due.front().finalist && !due.front().again ? best->outcome.seconds() : 0;
+        const auto stop = [this] { return interrupted() || spent() || overdue(); };
+        const auto evaluated = evaluator_.evaluate_next(due, incumbent, stop);
+        if (!evaluated) return std::nullopt;
+        places[evaluated->place]->outcome = evaluated->outcome;
+        return std::pair(due[evaluated->place], evaluated->outcome);
     }
 
     Record record(const Tuner::Best& best, const std::string& busy) const {
@@ -279,13 +335,14 @@ class Run {
         if (progress_.safe && progress_.safe->measured()) record.safe_seconds = progress_.safe->step.median;
         record.ceiling_fraction = ceiling_seconds(record.counts, problem_.precision(), ceilings_, record.ceiling) / record.step.median;
         record.purpose = objective_.purpose;
-        record.team = team_of(device_.fingerprint);
+        record.team = options_.team ? options_.team : team_of(device_.fingerprint);
         record.energy = best.outcome.energy;
         record.found = "offline";
         record.strategy = description_.strategy;
         record.seed = description_.seed;
         record.evaluations = progress_.evaluations;
         record.conditions = conditions_of(best.outcome.device, busy);
+        record.measured_on = best.outcome.measured_on.value_or("");
         record.date = utc_date();
         record.versions = {HONE_VERSION, sha256(source.text)};
         record.disturbed = disturbance(record, source.executed_operations, most_cache_bytes(device_.limits), ceilings_);
@@ -337,7 +394,7 @@ class Run {
     Journal journal_;
     TuningProgress progress_;
     std::vector<JournalEntry> history_;  ///< evaluations, replayed ones included
-    std::deque<Candidate> prepared_;
+    std::deque<Asked> asked_;            ///< and not reported, in the order of the tuner
     std::optional<LoadReading> before_finals_;
     Ceilings ceilings_;
     TuningProfile profile_;  ///< as far as the run itself knows

@@ -29,6 +29,8 @@ struct TuningOptions : TuningRequest {
     double until = 0;              ///< ends when the strategy sees hardly a chance of gaining a further part (GainRule): 0.01 is 1 %; 0: never
     bool resume = false;           ///< go on with the journal that is there
     std::filesystem::path folder;  ///< of the database: its journals/ holds the run's journal
+    int least_window = 0;          ///< of a run whose window is open (tuner.window 0): so many devices work ahead of the reports
+    std::optional<Team> team;      ///< of the CPU kernels that are measured, where it is not this process's
     Ceilings ceilings;             ///< of the device, unless a hook measures them; zeros: not measured
 };
 

@@ -20,7 +20,7 @@ constexpr double rate_rounding = 1e-5;
 
 constexpr std::array known_fields{"problem", "configuration", "purpose",      "found",   "device",    "step_seconds", "counts",
                                   "rates",   "verification",  "safe_seconds", "ceiling", "disturbed", "conditions",   "team",
-                                  "energy",  "hybrid",        "search",       "seed",    "date",      "versions"};
+                                  "energy",  "hybrid",        "search",       "seed",    "date",      "versions",     "measured_on"};
 
 std::string rates_json(const Record& record) {
     const auto rounded = [](double rate) { return std::isfinite(rate) ? fmt::format("{:.6g}", rate) : json_number(rate); };
@@ -136,6 +136,7 @@ std::vector<std::pair<std::string, std::string>> record_fields(const Record& rec
                             fmt::format(R"({{"fraction": {}, "binding": {}}})", json_number(record.ceiling_fraction), json_string(record.ceiling)));
     if (!record.disturbed.empty()) fields.emplace_back("disturbed", json_string(record.disturbed));
     if (!record.conditions.empty()) fields.emplace_back("conditions", to_json(record.conditions));
+    if (!record.measured_on.empty()) fields.emplace_back("measured_on", json_string(record.measured_on));
     if (record.team) fields.emplace_back("team", to_json(*record.team));
     if (record.energy) fields.emplace_back("energy", to_json(*record.energy));
     if (record.hybrid) fields.emplace_back("hybrid", to_json(*record.hybrid));
@@ -176,6 +177,7 @@ Record read_record(const JsonPlace& place, const Families& families) {
         if (record.disturbed.empty()) disturbed->fail("gives no reason", "say why, or leave it out");
     }
     if (const auto conditions = place.find("conditions")) record.conditions = read_conditions(*conditions);
+    if (const auto device = place.find("measured_on")) record.measured_on = device->string(longest_text);
     if (const auto team = place.find("team")) record.team = read_team(*team);
     if (const auto energy = place.find("energy")) record.energy = read_energy(*energy);
     read_hybrid_of(place, record);

@@ -74,7 +74,7 @@ class CpuBackend : public Backend {
     std::unique_ptr<Module> load(const CompiledCode& code) override {
         if (code.target != Target::cpu) throw Error("loading a kernel", "it was compiled for " + to_string(code.target), "compile it for cpu");
         // It may bring another OpenMP library than ours, which takes what this thread may use for all that there is.
-        const OnAllProcessors inherited;
+        const OnProcessors inherited;
         // The entry may have left the cache since it was read; and code that came another way never was in it.
         std::string reason;
         HostObject object;

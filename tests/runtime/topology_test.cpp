@@ -69,6 +69,16 @@ TEST(Topology, CountsOnlyTheProcessorsThatItIsAskedAbout) {
     EXPECT_EQ(siblings.threads_per_core, 2);
 }
 
+TEST(Topology, SharesKeepTheThreadsOfACoreTogether) {
+    const test::TemporaryFolder root;
+    make_machine(root.path());
+    using Shares = std::vector<std::vector<int>>;
+    EXPECT_EQ(shares_of({0, 1, 2, 3, 4, 5, 6, 7}, 2, root.path()), (Shares{{0, 1, 4, 5}, {2, 3, 6, 7}})) << "sockets";
+    EXPECT_EQ(shares_of({0, 1, 2, 3, 4, 5, 6, 7}, 4, root.path()), (Shares{{0, 4}, {1, 5}, {2, 6}, {3, 7}})) << "cores";
+    EXPECT_EQ(shares_of({0, 1, 2}, 2, root.path()), (Shares{{0}, {1}})) << "equal shares leave one over";
+    EXPECT_EQ(shares_of({3, 9}, 2, root.path() / "nothing"), (Shares{{3}, {9}}));
+}
+
 TEST(Topology, WhereTheSystemIsSilentEachProcessorIsACore) {
     const test::TemporaryFolder nothing;
     const Topology unknown = topology_of({0, 1}, nothing.path());

@@ -6,6 +6,7 @@
 #include "tests/support/axpy_family.hpp"
 #include "tests/tuner/hanging_worker.hpp"
 #include "tests/tuner/simulated_run.hpp"
+#include "tuner/rank_team.hpp"
 #include "tuner/worker.hpp"
 
 int main(int count, char** words) {
@@ -13,6 +14,7 @@ int main(int count, char** words) {
     if (role == "worker")
         return hone::worker_main(
             hone::test::axpy_families({"none", "wrong", "crash", "hang", "greedy", "launch_failure", "compile_failure", "scribble"}));
+    if (role == "relay" && count == 5) return hone::relay_main(words[2], words[3], words[4]);
     if (role == "hang" && count == 3) return hone::test::hang_main(words[2]);
     if (role == "simulate" && count == 4) return hone::test::simulate_main(words[2], words[3]);
     testing::InitGoogleTest(&count, words);

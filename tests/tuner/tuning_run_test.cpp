@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <random>
 #include <set>
+#include <span>
 #include <sstream>
 #include <thread>
 
@@ -58,6 +60,61 @@ class TuningRunTest : public testing::Test {
         return test::digest(test::simulate(elsewhere.path(), seed, false, evaluator, options));
     }
 };
+
+/// Several devices at once: any of the first few candidates may be finished first.
+class UnorderedEvaluator : public SimulatedEvaluator {
+  public:
+    UnorderedEvaluator(const Landscape& landscape, std::size_t devices) : SimulatedEvaluator(landscape), devices_(devices) {}
+    std::optional<Evaluated> evaluate_next(std::span<const Candidate> prepared, double incumbent, const std::function<bool()>& stop) override {
+        const std::size_t place = prepared.front().finalist ? 0 : random_() % std::min(devices_, prepared.size());
+        auto outcome = evaluate(prepared[place], incumbent, stop);
+        return outcome ? std::optional(Evaluated{place, *outcome}) : std::nullopt;
+    }
+
+  private:
+    std::size_t devices_;
+    std::mt19937 random_{std::random_device{}()};
+};
+
+TEST_F(TuningRunTest, CandidatesThatAreFinishedInAnyOrderLeadTheSameWay) {
+    TuningOptions options;
+    options.evaluations = 60;
+    options.tuner.window = 8;
+    SimulatedEvaluator alone(landscape);
+    const test::TemporaryFolder elsewhere;
+    const TuningResult expected = test::simulate(elsewhere.path(), seed, false, alone, options);
+    UnorderedEvaluator evaluator(landscape, 5);
+    const TuningResult found = test::simulate(folder.path(), seed, false, evaluator, options);
+    ASSERT_TRUE(expected.record && found.record) << "seed " << seed;
+    EXPECT_EQ(found.record->config, expected.record->config) << "seed " << seed;
+    EXPECT_EQ(found.progress.counts, expected.progress.counts) << "seed " << seed;
+}
+
+TEST_F(TuningRunTest, ARunIsResumedWithAnotherNumberOfDevicesAndRepeatsNothing) {
+    TuningOptions options;
+    options.evaluations = 60;
+    options.tuner.window = 8;
+    const test::TemporaryFolder elsewhere;
+    SimulatedEvaluator alone(landscape);
+    const TuningResult expected = test::simulate(elsewhere.path(), seed, false, alone, options);
+    std::map<std::int64_t, int> times;
+    bool resume = false;
+    std::optional<TuningResult> result;
+    for (const std::size_t devices : {5U, 2U, 1U, 7U}) {
+        UnorderedEvaluator evaluator(landscape, devices);
+        const bool last = devices == 7;
+        result = test::simulate(folder.path(), seed, resume, evaluator, options, [&] { return !last && evaluator.evaluated.size() >= 13; });
+        EXPECT_EQ(result->interrupted, !last);
+        const std::size_t search = last ? std::min<std::size_t>(evaluator.evaluated.size(), 60 - 3 * 13) : evaluator.evaluated.size();
+        for (std::size_t i = 0; i < search; ++i) ++times[evaluator.evaluated[i]];
+        resume = true;
+    }
+    ASSERT_TRUE(result->record && expected.record) << "seed " << seed;
+    EXPECT_EQ(result->record->config, expected.record->config) << "seed " << seed;
+    EXPECT_EQ(result->progress.counts, expected.progress.counts) << "seed " << seed;
+    EXPECT_EQ(times.size(), 60U) << "seed " << seed;
+    for (const auto& [index, count] : times) EXPECT_EQ(count, 1) << index << " seed " << seed;
+}
 
 TEST_F(TuningRunTest, FindsARecordThatCanBeKept) {
     SimulatedEvaluator evaluator(landscape);

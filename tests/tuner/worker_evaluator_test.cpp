@@ -7,7 +7,9 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
+#include <set>
 
 #include "generator/error.hpp"
 #include "runtime/backend.hpp"
@@ -208,6 +210,48 @@ TEST_F(WorkerEvaluatorTest, AProgramThatIsNoWorkerIsAnError) {
     settings.command = {"/no/such/program"};
     WorkerEvaluator absent(settings);
     EXPECT_THROW(absent.begin(problem, seed, 1), Error);
+}
+
+// Two workers on the same processors, as two devices would be.
+TEST_F(SlowWorkerEvaluator, TwoDevicesShareCandidatesAndTheFirstAloneHasTheFinals) {
+    const test::EnvironmentVariable sanitizer("ASAN_OPTIONS", "handle_segv=0");
+    settings.places = {{.name = "first"}, {.name = "second"}};
+    WorkerEvaluator evaluator(settings);
+    TuningOptions options;
+    options.strategy = "exhaustive";
+    options.folder = folder.path();
+    std::map<std::string, int> measured_on;
+    std::set<std::string> finals_on;
+    TuningHooks hooks;
+    hooks.progress = [&](const TuningProgress&, const Candidate& chosen, const Outcome& outcome) {
+        if (outcome.status == Status::compile_failed) return;
+        ++measured_on[outcome.measured_on.value_or("nowhere")];
+        if (chosen.finalist) finals_on.insert(outcome.measured_on.value_or("nowhere"));
+        if (chosen.config.word("fault") == "crash") EXPECT_EQ(outcome.status, Status::crashed) << "its worker was killed";
+    };
+    const TuningResult result = tune(family, problem, settings.device, evaluator, options, hooks);
+    ASSERT_TRUE(result.record) << result.why_none;
+    EXPECT_EQ(result.record->config.word("fault"), "none");
+    EXPECT_EQ(result.record->measured_on, "first");
+    EXPECT_EQ(finals_on, std::set<std::string>{"first"});
+    EXPECT_EQ(measured_on.size(), 2U);
+    EXPECT_GT(measured_on["second"], 0);
+    EXPECT_EQ(evaluator.devices(), 2);
+    EXPECT_EQ(result.progress.evaluations, result.progress.members) << "each candidate was had once";
+}
+
+TEST_F(SlowWorkerEvaluator, AFurtherDeviceThatIsGoneTakesNoPartAndTheRunSaysSo) {
+    std::vector<std::string> complaints;
+    settings.places = {{.name = "first"}, {.name = "second", .command = [] { return std::vector<std::string>{"/bin/false"}; }}};
+    settings.complain = [&](const std::string& text) { complaints.push_back(text); };
+    settings.further_compilers = {[] { return std::vector<std::string>{"/bin/false"}; }};
+    WorkerEvaluator evaluator(settings);
+    evaluator.begin(problem, seed, 1);
+    EXPECT_EQ(evaluate(evaluator, "").status, Status::measured) << "seed " << seed;
+    EXPECT_EQ(evaluate(evaluator, "storage=table").status, Status::measured);
+    EXPECT_EQ(evaluator.devices(), 1);
+    ASSERT_EQ(complaints.size(), 1U);
+    EXPECT_THAT(complaints.front(), testing::HasSubstr("second takes no further part: the worker ended"));
 }
 
 TEST_F(WorkerEvaluatorTest, AWholeRunRecordsEveryFault) {

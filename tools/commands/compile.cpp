@@ -61,7 +61,7 @@ void compile_all(std::vector<Job>& jobs, const Compiler& compiler) {
     };
     std::vector<std::jthread> threads;
     const std::size_t usable = static_cast<std::size_t>(processors().usable);
-    const OnAllProcessors inherited;
+    const OnProcessors inherited;
     for (std::size_t i = 0; i < std::min(usable, jobs.size()); ++i) threads.emplace_back(work);
 }
 

@@ -1,14 +1,19 @@
 #include <algorithm>
 
+#include "runtime/disk_cache.hpp"
+#include "runtime/processors.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/default_problems.hpp"
 #include "tools/format.hpp"
+#include "tools/interrupt.hpp"
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
+#include "tools/tuning_devices.hpp"
 #include "tools/tuning_session.hpp"
 #include "tuner/objective.hpp"
+#include "tuner/rank_team.hpp"
 #include "tuner/restriction.hpp"
 #include "tuner/strategy.hpp"
 
@@ -19,7 +24,8 @@ constexpr double default_seconds = 60;  // for each problem; the curve of the be
 
 struct Settings {
     std::vector<std::string> problem;
-    std::string device = "best";
+    std::string device;
+    std::string devices;
     std::string database;
     std::string budget;
     std::string until;
@@ -43,6 +49,43 @@ void require_outlook(const std::string& strategy) {
         throw Error("--until", "the strategy " + entry.name + " has no model of what is left to gain", "leave out --strategy, or --until");
 }
 
+/// The candidates ahead of their reports must keep every device and every compiler busy, also while an old one takes long.
+int window_for(std::size_t devices) {
+    constexpr std::size_t for_each = 4;
+    return static_cast<int>(for_each * devices);
+}
+
+/// GPUs of a host in turn.
+Device device_of_rank(const std::string& name, const RankPlace& place) {
+    const Device device = find_device(name);
+    if (device.limits.target != Target::cuda || (name != "best" && name != "cuda" && name != "gpu")) return device;
+    std::string missing;
+    for (const auto& entry : backends()) {
+        if (entry.target != Target::cuda) continue;
+        const std::vector<Device> gpus = entry.devices(missing);
+        return gpus[static_cast<std::size_t>(place.on_host) % gpus.size()];
+    }
+    return device;
+}
+
+void take_devices(const Settings& settings, TuneSettings& tune) {
+    if (!settings.device.empty() && !settings.devices.empty()) throw Error("--devices", "--device is given, too", "give one of them");
+    const std::string list = settings.devices.empty() ? settings.device : settings.devices;
+    const RankPlace place = rank_place();
+    if (place.ranks > 1) {
+        if (!settings.devices.empty())
+            throw Error("--devices", fmt::format("this is rank {} of {}, and each rank has one device", place.rank, place.ranks),
+                        "leave it out, or give --device cuda or cpu");
+        tune.device = device_of_rank(list.empty() ? "best" : list, place);
+        return;
+    }
+    TuningDevices found = find_tuning_devices(list.empty() ? "best" : list);
+    tune.device = std::move(found.device);
+    tune.places = std::move(found.places);
+    tune.team = std::move(found.team);
+    tune.window = window_for(tune.places.size());
+}
+
 TuneSettings settings_of(const Settings& settings) {
     TuneSettings tune;
     tune.take(settings.request);
@@ -56,7 +99,7 @@ TuneSettings settings_of(const Settings& settings) {
         require_outlook(tune.strategy);
     }
     if (!tune.objective.empty()) tune.objective = parse_objective(tune.objective).name;
-    tune.device = find_device(settings.device);
+    take_devices(settings, tune);
     if (settings.problem.empty()) {
         tune.problems = default_problems(tune.device, families);
         tune.skip_tuned = !settings.force && !settings.resume;
@@ -78,7 +121,8 @@ TuneSettings settings_of(const Settings& settings) {
 }
 
 void announce(const TuneSettings& tune, Console& console) {
-    console.message("tuning {} on {}{}\n", tune.problems.size() == 1 ? "one problem" : fmt::format("{} problems", tune.problems.size()),
+    const std::string times = tune.places.empty() ? "" : fmt::format("{} x ", tune.places.size());
+    console.message("tuning {} on {}{}{}\n", tune.problems.size() == 1 ? "one problem" : fmt::format("{} problems", tune.problems.size()), times,
                     device_line(tune.device.fingerprint),
                     tune.seconds == 0 ? "" : fmt::format("; {}{}", duration(tune.seconds), tune.problems.size() > 1 ? " shared among them" : ""));
 }
@@ -101,8 +145,34 @@ Json document_of(const TuneSettings& tune, const TuningSession& session, const s
             {"results", std::move(results)}};
 }
 
+/// A rank that is not the first: its part of a run, until the first one ends that.
+Exit serve(const TuneSettings& tune, const RankPlace& place) {
+    const InterruptGuard guard;
+    const DiskCache cache(DiskCache::default_folder());
+    serve_rank(rank_folder(tune.folder, place), place, tune.device, cache.folder(), worker_words(), [&guard] { return guard.requested(); });
+    return guard.requested() ? Exit::interrupted : Exit::ok;
+}
+
+/// What the other ranks of a run have.
+std::unique_ptr<RankTeam> gather(TuneSettings& tune, const RankPlace& place, Console& console) {
+    constexpr double patience = 60;  // a launcher starts all ranks at about the same time
+    const DiskCache cache(DiskCache::default_folder());
+    auto team = std::make_unique<RankTeam>(rank_folder(tune.folder, place), place, tune.device, cache.folder(), "/proc/self/exe", patience,
+                                           [&console](const std::string& text) { console.message("{}\n", text); });
+    const std::vector<WorkerPlace> others = team->places();
+    const std::string own = device_id(tune.device) == "cpu" ? "processors " + processor_list(processors().numbers) : device_id(tune.device);
+    tune.places = {{.name = "rank 0, " + own, .index = tune.device.index}};
+    tune.places.insert(tune.places.end(), others.begin(), others.end());
+    tune.compilers = team->compilers();
+    tune.window = window_for(tune.places.size());
+    return team;
+}
+
 Exit run_tune(const Settings& settings, Console& console) {
-    const TuneSettings tune = settings_of(settings);
+    TuneSettings tune = settings_of(settings);
+    const RankPlace place = rank_place();
+    if (place.rank > 0) return serve(tune, place);
+    const std::unique_ptr<RankTeam> others = place.ranks > 1 ? gather(tune, place, console) : nullptr;
     TuningSession session(tune, console);
     announce(tune, console);
     const std::vector<TunedProblem> tuned = session.run();
@@ -139,6 +209,8 @@ Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("[FAMILY key=value...]", settings->problem, "problems; none: a few of each family, sized for the device, that are not tuned yet");
     options.text("device", settings->device, "NAME", "a device of this machine: cpu, cuda, cuda:1 or best; default best");
+    options.text("devices", settings->devices, "LIST",
+                 "several of one kind, which share the candidates: cuda:all, or cuda:0,cuda:1; cpu,cpu are halves of the processors");
     options.text(
         "budget", settings->budget, "TIME",
         "30s, 5m, 1h30m: for this run, shared among its problems; default one minute for each problem, or none with --evaluations or --until");
@@ -181,6 +253,9 @@ Command tune_command() {
         "kill or a power failure --resume goes on where the run stood. Ctrl-C keeps the best so far and ends with exit code 4; a second Ctrl-C "
         "quits at once.\n\n"
         "From another terminal 'hone watch' sees the same as --watch, whether the run still goes on or not.\n\n"
+        "With --devices every device takes the next candidate as it becomes free. The first of them alone times the finalists, and the record says "
+        "which "
+        "it was. A run may be resumed with more or fewer devices.\n\n"
         "Several problems (lists, ranges, several families) are tuned in turn. --budget is for the whole run and is shared evenly among the problems "
         "that remain. For trustworthy times leave the device alone meanwhile.",
         {{"tune", "one problem of each of several families on the best device; what tools/quickstart does"},
@@ -194,6 +269,8 @@ Command tune_command() {
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --device cuda --objective energy", "least energy of a step"},
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=512 ny=512 nz=512 --only form=points,block_x=32,block_x=64 --strategy exhaustive",
           "all of a part of the space"},
+         {"tune gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --devices cpu,cpu --budget 15s --db DIR",
+          "for processes with half of the processors each, on both halves at once"},
          {"tune gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --device cpu --budget 15s --profile",
           "where the time of a run goes"}},
         tune::declare};
