@@ -92,6 +92,15 @@ void WorkerEvaluator::set_up(Lane& lane) {
     lane.worker->send(fmt::format(R"({{"do": "problem", "problem": {}, "seed": "{}", "energy_seconds": {}}})", json_string(problem_), seed_,
                                   json_number(energy_seconds(true))));
     ++lane.setup_answers_due;
+    lane.placed = false;
+    lane.asked = Clock::now();
+}
+
+/// Has the worker lay the problem's data out on the device, once.
+void WorkerEvaluator::place(Lane& lane) {
+    if (std::exchange(lane.placed, true)) return;
+    lane.worker->send(R"({"do": "place"})");
+    ++lane.setup_answers_due;
     lane.asked = Clock::now();
 }
 

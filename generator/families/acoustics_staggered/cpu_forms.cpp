@@ -26,7 +26,7 @@ Constraint small_buffers(const Grid& grid, const Limits& limits) {
 }
 
 // What all forms have, behind their own.
-FormSpace with_team(FormSpace form, const Limits& limits) {
+FormSpace with_vectors(FormSpace form, const Limits& limits) {
     form.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
     form.tunables.push_back({"bytes_ahead", "of a row, from asking for them to computing with them; 0: the processor foresees what it can",
                              numbers({0, 1024, 2048, 4096}), Value(0)});
@@ -39,10 +39,7 @@ FormSpace with_team(FormSpace form, const Limits& limits) {
                                                        limits.vector_bytes);
                                 },
                                 {"vector_bytes"}});
-    for (Tunable& tunable : team_tunables(limits)) form.tunables.push_back(std::move(tunable));
-    form.constraints.push_back(team_constraint());
-    for (Assignment& assignment : safe_team()) form.safe.push_back(std::move(assignment));
-    return form;
+    return with_team(std::move(form), limits);
 }
 
 void add_stores(FormSpace& form) {
@@ -114,7 +111,7 @@ std::vector<Form> cpu_forms(const Problem& problem, const Limits& limits) {
     forms.reserve(spaces.size());
     for (FormSpace& space : spaces)
         forms.push_back(
-            {.space = with_team(std::move(space), limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }});
+            {.space = with_vectors(std::move(space), limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }});
     return forms;
 }
 
