@@ -18,6 +18,11 @@ using Violation = std::optional<std::string>;
 
 constexpr int warp = 32;
 
+// Of points, which are contracted last.
+int all_columns(const Shape& shape) {
+    return shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along;
+}
+
 // How elements are laid out over a block.
 struct Plan {
     Plan(const Shape& of, const Config& config)
@@ -29,9 +34,7 @@ struct Plan {
 
     static int value(const Config& config, const char* name) { return static_cast<int>(config.integer(name)); }
     static int odd(int words) { return words | 1; }
-    /// Columns of points that are contracted last.
-    int all_columns() const { return shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along; }
-    int team() const { return all_columns() / columns; }
+    int team() const { return all_columns(shape) / columns; }
     // Rows of shared memory have odd lengths: threads with a row each are in different banks.
     int sheet_row() const { return odd(shape.nodes_along); }
     int plane_row() const { return odd(shape.points_along); }
@@ -59,9 +62,10 @@ struct Plan {
     bool early;
 };
 
-Violation layout_violation(const Plan& plan) {
-    if (plan.all_columns() % plan.columns != 0) return fmt::format("{} columns cannot be dealt out evenly to threads", plan.all_columns());
-    if (plan.early && plan.columns != 1) return "weights=early holds those of one column: columns=1";
+Violation layout_violation(const Shape& shape, const Config& config) {
+    const int all = all_columns(shape), columns = Plan::value(config, "columns");
+    if (all % columns != 0) return fmt::format("{} columns cannot be dealt out evenly to threads", all);
+    if (config.has("weights", "early") && columns != 1) return "weights=early holds those of one column: columns=1";
     return std::nullopt;
 }
 
@@ -103,7 +107,7 @@ Block chunk_sums(const Shape& shape) {
 // As many elements as make a warp or two, and one component at a time: little of everything.
 std::vector<Assignment> safe_assignments(const Shape& shape) {
     constexpr int few_threads = 64;
-    const int team = shape.dimension == 2 ? shape.points_along : shape.points_along * shape.points_along;
+    const int team = all_columns(shape);
     std::int64_t elements = 1;
     while (elements * team < few_threads && elements < warp) elements *= 2;
     std::vector<Assignment> safe{{"elements", elements}, {"columns", std::int64_t{1}}, {"components_at_once", "one"}, {"weights", "late"}};
@@ -140,7 +144,7 @@ Form team_form(const Problem& problem) {
         {"components_at_once", "of the vectors, in one pass over an element", shape.components == 1 ? words({"one"}) : words({"one", "all"})},
         {"weights", "early: into registers before all else; late: where they are used", words({"early", "late"})}};
     for (Tunable& tunable : node_tunables()) space.tunables.push_back(std::move(tunable));
-    space.constraints = {{"layout", [shape](const Config& config) { return layout_violation(Plan(shape, config)); }, {"columns", "weights"}}};
+    space.constraints = {{"layout", [shape](const Config& config) { return layout_violation(shape, config); }, {"columns", "weights"}}};
     space.safe = safe_assignments(shape);
     space.former = [](const Config&) { return true; };
     return {.space = std::move(space),

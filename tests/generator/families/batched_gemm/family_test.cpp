@@ -156,16 +156,17 @@ TEST(BatchedSpace, CutsRowsOfAllMatricesOnlyWhereTilesReachAcrossThem) {
     EXPECT_TRUE(rejected("chunk=8,stages=2,warp_m=2,ahead=1")) << "one step per chunk";
 }
 
-TEST(BatchedSpace, UntunedThinProductsWithOneBShareABlock) {
+TEST(BatchedSpace, UntunedProductsBeginWithTheFormThatSuitsTheirShape) {
     const auto safe = [](const std::string& rest) {
         const Problem problem = parse("batched_gemm batch=1000 " + rest);
         return family_of(problem).space(problem, cuda_limits(90)).safe();
     };
-    EXPECT_EQ(safe("b=shared m=1 n=49 k=2").integer("matrices_per_block"), 64);
-    EXPECT_EQ(safe("b=shared m=3 n=192 k=27").integer("matrices_per_block"), 4);
-    EXPECT_EQ(safe("b=shared m=3 n=192 k=27").word("form"), "mma");
-    EXPECT_EQ(safe("b=shared m=3 n=400 k=27").integer("matrices_per_block"), 1) << "rows that are cut into tiles";
-    EXPECT_EQ(safe("m=3 n=192 k=27").integer("matrices_per_block"), 1);
+    for (const char* few_rows : {"b=shared m=1 n=49 k=2", "b=shared m=3 n=192 k=27", "b=shared m=3 n=400 k=27"})
+        EXPECT_EQ(safe(few_rows).word("form"), "stream") << few_rows;
+    const Config thin = safe("form=tn b=shared m=1 n=256 k=303");
+    EXPECT_EQ(thin.word("form"), "mma") << "no stream: B is more than registers hold";
+    EXPECT_EQ(thin.integer("matrices_per_block"), 4) << "they share a block's B";
+    EXPECT_EQ(safe("m=3 n=192 k=27").integer("matrices_per_block"), 1) << "each has its own B";
 }
 
 TEST(BatchedSpace, SafeConfigurationExistsForEveryShape) {
