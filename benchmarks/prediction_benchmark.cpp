@@ -136,8 +136,8 @@ class Workloads {
 void compare(benchmark::State& state, const Case& of, std::optional<Workload> workload, Means& means) {
     DeviceBench& bench = DeviceBench::instance();
     const std::vector<DeviceArray> arrays = arrays_of(of.record.problem, std::move(workload));
-    std::vector<void*> pointers;
-    for (const DeviceArray& array : arrays) pointers.push_back(array.data());
+    std::vector<void*> pointers(arrays.size());
+    std::transform(arrays.begin(), arrays.end(), pointers.begin(), [](const DeviceArray& array) { return array.data(); });
     std::vector<std::unique_ptr<BoundKernel>> bound;
     std::vector<std::function<void()>> contenders;
     for (const Config* config : {&of.tuned, &of.predicted, &of.nearest, &of.safe}) {

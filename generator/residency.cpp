@@ -23,6 +23,7 @@ std::optional<std::string> shared_violation(const BlockResources& needs, std::in
 }
 
 std::optional<std::string> register_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits) {
+    if (needs.threads == 0) return std::nullopt;  // a layout without threads is for another rule to refuse
     // Devices give registers to threads in steps of 8. An estimate is no better than that.
     const std::int64_t share = limits.registers_per_multiprocessor / (needs.threads * blocks);
     return too_many(needs.registers, std::min<std::int64_t>(share, limits.max_registers_per_thread), "registers per thread (estimated)");
