@@ -57,7 +57,7 @@ int window_for(std::size_t devices) {
 
 /// GPUs of a host in turn.
 Device device_of_rank(const std::string& name, const RankPlace& place) {
-    const Device device = find_device(name);
+    Device device = find_device(name);
     if (device.limits.target != Target::cuda || (name != "best" && name != "cuda" && name != "gpu")) return device;
     std::string missing;
     for (const auto& entry : backends()) {
