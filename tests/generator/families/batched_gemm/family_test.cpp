@@ -165,7 +165,7 @@ TEST(BatchedSpace, UntunedProductsBeginWithTheFormThatSuitsTheirShape) {
         EXPECT_EQ(safe(few_rows).word("form"), "stream") << few_rows;
     const Config thin = safe("form=tn b=shared m=1 n=256 k=303");
     EXPECT_EQ(thin.word("form"), "mma") << "no stream: B is more than registers hold";
-    EXPECT_EQ(thin.integer("matrices_per_block"), 4) << "they share a block's B";
+    EXPECT_EQ(thin.integer("matrices_per_block"), 16) << "rows enough for matrix units";
     EXPECT_EQ(safe("m=3 n=192 k=27").integer("matrices_per_block"), 1) << "each has its own B";
 }
 
