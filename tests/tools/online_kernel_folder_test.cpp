@@ -10,7 +10,7 @@
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tuner/online_tuner.hpp"
+#include "tuner/online/tuner.hpp"
 #include "tuning_db/database.hpp"
 
 namespace hone::online_kernel_folder_test {
