@@ -20,6 +20,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "runtime/disk_cache.hpp"
 #include "tests/support/axpy_family.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/descendants.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/running_time.hpp"
@@ -282,12 +283,8 @@ TEST_F(SlowOnlineTuner, SwitchedOffItRunsWhatIsKnown) {
 TEST(GpuOnlineTuner, EveryStepIsRightWhileCandidatesComeAndGo) {
     const test::TemporaryFolder folder;
     DiskCache cache(folder.path() / "cache");
-    std::unique_ptr<Backend> backend;
-    try {
-        backend = make_backend("cuda", cache);
-    } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-    }
+    const std::unique_ptr<Backend> backend = test::backend_or_skip("cuda", cache);
+    if (!backend) return;
     const Families families = test::axpy_families({"none", "wrong", "launch_failure", "compile_failure"});
     const std::int64_t n = 4'000'037;
     const Problem problem = families.parse_problem("axpy precision=f64 n=" + std::to_string(n));

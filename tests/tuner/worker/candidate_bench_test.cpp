@@ -8,6 +8,7 @@
 
 #include "generator/error.hpp"
 #include "tests/support/axpy_family.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::candidate_bench_test {
@@ -213,13 +214,7 @@ TEST_F(CandidateBenchTest, TheStateOfTheDeviceIsReadOncePerSamplingPeriod) {
 
 class GpuCandidateBench : public CandidateBenchTest {
   protected:
-    void SetUp() override {
-        try {
-            backend = make_backend("cuda", cache);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
+    void SetUp() override { backend = test::backend_or_skip("cuda", cache); }
 };
 
 TEST_F(GpuCandidateBench, AWritePastAnEndIsWrongAndSaysOfWhichArray) {

@@ -31,10 +31,9 @@ class GpuWorkerEvaluator : public testing::Test {
         settings.cache = folder.path() / "cache";
         settings.grace = 5;
         DiskCache cache(settings.cache);
-        try {
-            if (missing = make_backend("cuda", cache)->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
+        if (const auto gpu = test::backend_or_skip("cuda", cache)) {
+            missing = gpu->compiler().missing();
+            if (!missing.empty()) GTEST_SKIP() << missing;
         }
     }
 
