@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <random>
+#include <span>
 #include <sstream>
 
 #include "generator/error.hpp"
@@ -23,6 +25,7 @@
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
+#include "tuner/candidate_bench.hpp"
 
 namespace hone::kernel_folder_test {
 namespace {
@@ -72,6 +75,8 @@ const std::vector<Example>& examples() {
                                           {"reduction", "reduction n=100003"},
                                           {"convolution", "convolution radius=1 width=67 height=9"},
                                           {"nbody", "nbody n=131"},
+                                          {"statistics", "statistics rows=17 columns=43"},
+                                          {"statistics", "statistics rows=1 columns=1"},
                                           {"saxpy", "saxpy problem_size_x=1003"},
                                           {"saxpy", "saxpy problem_size_x=1"}};
     return all;
@@ -93,8 +98,12 @@ KernelSource with_range(KernelSource cuda, const kernel_folder::Description& des
     if (description.range.given() || description.wrapped) return cuda;
     std::string declared, names;
     for (const ArraySpec& array : cuda.arrays) {
-        const bool integers = array.shape.ends_with("int32");
-        declared += fmt::format("{}{}* {}, ", array.access == Access::in ? "const " : "", integers ? "int" : "real", array.name);
+        const Element element = element_of(array, cuda.precision);
+        declared += fmt::format("{}{}* {}, ", array.access == Access::in ? "const " : "",
+                                element == Element::i32   ? "int"
+                                : element == Element::f32 ? "float"
+                                                          : "double",
+                                array.name);
         names += array.name + ", ";
     }
     for (const TableSpec& table : cuda.tables) declared += "real* " + table.name + ", ", names += table.name + ", ";
@@ -192,6 +201,41 @@ TEST_F(KernelFolders, DataAreFreshWithinTheirBoundsAndOutputsPoisoned) {
     EXPECT_TRUE(std::isnan(one.arrays[3].values<double>()[50]));
     EXPECT_FALSE(std::isnan(one.expected[3].values<double>()[50]));
     EXPECT_EQ(one.tolerance, 18 * 0x1p-53);
+}
+
+TEST_F(KernelFolders, ArraysMayHaveTypesOfTheirOwn) {
+    const KernelFolder kernel(example("statistics"));
+    const Problem problem = Families({kernel.family()}).parse_problem("statistics rows=3 columns=5");
+    const std::vector<ArraySpec> specs = kernel.family().arrays(problem);
+    EXPECT_EQ(problem.precision(), Precision::f64);
+    EXPECT_EQ(specs[0].words, 8);
+    EXPECT_EQ(bytes_of(specs[0], problem.precision()), 60);
+    EXPECT_EQ(bytes_of(specs[2], problem.precision()), 12);
+    EXPECT_EQ(kernel.family().counts(problem).bytes, 60 + 24 + 12);
+    const Workload data = kernel.family().workload(problem, 4);
+    const auto* const table = static_cast<const float*>(data.arrays[0].data());
+    const auto* const mean = static_cast<const double*>(data.expected[1].data());
+    const auto* const positive = static_cast<const std::int32_t*>(data.expected[2].data());
+    for (int row = 0; row < 3; ++row) {
+        const std::span of_row(table + static_cast<std::ptrdiff_t>(row) * 5, 5);
+        EXPECT_EQ(positive[row], std::count_if(of_row.begin(), of_row.end(), [](float value) { return value > 0; }));
+        EXPECT_DOUBLE_EQ(mean[row], std::accumulate(of_row.begin(), of_row.end(), 0.0) / 5);
+    }
+    EXPECT_EQ(static_cast<const std::int32_t*>(data.arrays[2].data())[0], static_cast<std::int32_t>(0x80808080));
+    ASSERT_EQ(data.tolerances.size(), 3U);
+    EXPECT_EQ(data.tolerances[2], 0) << "integers are exact";
+    EXPECT_EQ(data.tolerances[1], data.tolerance);
+}
+
+TEST_F(KernelFolders, AWrongIntegerIsFound) {
+    const Copy copy("statistics");
+    copy.replace("kernel.cpp", "positive[row] = counts[0]", "positive[row] = counts[0] + (row == 2)");
+    const KernelFolder kernel(copy.path());
+    const Problem problem = Families({kernel.family()}).parse_problem("statistics rows=3 columns=5");
+    CandidateBench bench(*backend_, kernel.family(), problem, 1);
+    const Outcome outcome = bench.evaluate(kernel.family().space(problem, backend_->device().limits).safe(), 0, SamplingRule{});
+    EXPECT_EQ(outcome.status, Status::wrong);
+    EXPECT_THAT(outcome.reason, HasSubstr("positive differs"));
 }
 
 TEST_F(KernelFolders, TheLibraryFindsAKernelByItsPlainName) {
