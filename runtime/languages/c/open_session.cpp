@@ -58,7 +58,7 @@ std::vector<std::string> OpenSession::worker_command() const {
 
 hone_kernel* OpenSession::kernel(std::string_view problem) {
     Results& results = this->results();
-    if (hone_kernel* const known = results.by_text.find(problem)) return known;
+    if (hone_kernel* const* const known = results.by_text.find(problem)) return *known;
     auto kernel = results.library->kernel(families().parse_problem(problem));
     const std::lock_guard lock(mutex_);
     auto& handle = results.handles[kernel.get()];

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/grow_only_table.hpp"
 #include "runtime/languages/c/bound_arrays.hpp"
 #include "runtime/languages/c/handles.hpp"
-#include "runtime/languages/c/kernel_table.hpp"
 #include "runtime/session/session.hpp"
 
 namespace hone::languages {
@@ -62,7 +62,7 @@ class OpenSession : public std::enable_shared_from_this<OpenSession> {
     struct Results {
         KernelLibrary* library = nullptr;
         std::unique_ptr<KernelLibrary> own;  ///< null: the library is the session's
-        KernelTable by_text;
+        GrowOnlyTable<std::string, hone_kernel*> by_text;
         std::unordered_map<const Kernel*, std::unique_ptr<hone_kernel>> handles;
     };
     /// Device memory that the session's caller allocated.

@@ -221,7 +221,9 @@ def _arguments(arguments: Sequence[Any], answer: Sequence[Any], place: pathlib.P
             wanted = _on_host(expected)
             if wanted.size != array.size:
                 raise ValueError(f"answer[{i}]: it has {wanted.size} elements, and {where} has {array.size}")
-            wanted = numpy.ascontiguousarray(wanted, array.dtype)
+            told, wanted = wanted, numpy.ascontiguousarray(wanted, array.dtype)
+            if array.dtype.name == "int32" and not numpy.array_equal(told.ravel(), wanted.ravel()):
+                raise ValueError(f"answer[{i}]: not all of its values are 32-bit integers, as those of {where} are")
             if not numpy.isfinite(wanted).all():
                 raise ValueError(f"answer[{i}]: not all of its values are finite; give data whose results are")
             (place / f"answer_{i}.bin").write_bytes(wanted.tobytes())
