@@ -25,7 +25,7 @@ hone_grade grade_of(Grade grade) {
 }
 
 // A bound kernel whose arrays are there, as far as hone knows.
-const BoundKernel& there(const char* function, const hone_bound* bound) {
+BoundKernel& there(const char* function, const hone_bound* bound) {
     const hone_bound& handle = *open_handle<hone_bound>(function, bound);
     handle.arrays.require_there(function);
     return *handle.bound;

@@ -137,18 +137,48 @@ TEST_F(KernelFolders, APartOfARangeIsSteppedAlone) {
     EXPECT_TRUE(found.passed()) << found.what << ": " << found.error;
 }
 
-TEST_F(KernelFolders, CudaKernelsOfExamplesEqualTheirReferencesOnTheEmulator) {
+// The folder's family with its CUDA kernels, which the emulator runs on the processor.
+Family on_emulator(const KernelFolder& kernel) {
     const Limits cuda = cuda_limits(90);
+    Family family = kernel.family();
+    family.space = [kernel, cuda](const Problem& problem, const Limits&) { return kernel.family().space(problem, cuda); };
+    family.kernel = [kernel, cuda](const Problem& problem, const Config& config, const Limits&) {
+        return test::emulated(with_range(kernel.family().kernel(problem, config, cuda), kernel.description()));
+    };
+    return family;
+}
+
+// What a tuning run does with a candidate: verified, then timed for a moment.
+Outcome evaluated(Backend& backend, const Family& family, const Problem& problem, const Config& config, std::uint64_t seed) {
+    SamplingRule moment;
+    moment.fewest = moment.period = 3;
+    moment.most_seconds = 0.01;
+    return CandidateBench(backend, family, problem, seed).evaluate(config, 0, moment);
+}
+
+TEST_F(KernelFolders, CudaKernelsOfExamplesAreVerifiedAndTimedOnTheEmulator) {
+    for (const Example& one : examples()) {
+        const Family family = on_emulator(KernelFolder(example(one.name)));
+        const Problem problem = Families({family}).parse_problem(one.problem);
+        const Outcome outcome = evaluated(*backend_, family, problem, family.space(problem, {}).safe(), 7);
+        EXPECT_EQ(outcome.status, Status::measured) << one.problem << ": " << outcome.reason;
+        EXPECT_GT(outcome.step.median, 0) << one.problem;
+    }
+}
+
+using SlowKernelFolders = KernelFolders;
+
+TEST_F(SlowKernelFolders, AnyMembersOfTheExamplesSpacesAreVerifiedAndTimedOnBothTargets) {
+    const std::uint64_t seed = std::random_device()();
     for (const Example& one : examples()) {
         const KernelFolder kernel(example(one.name));
-        Family family = kernel.family();
-        family.space = [&](const Problem& problem, const Limits&) { return kernel.family().space(problem, cuda); };
-        family.kernel = [&](const Problem& problem, const Config& config, const Limits&) {
-            return test::emulated(with_range(kernel.family().kernel(problem, config, cuda), kernel.description()));
-        };
-        const Problem problem = Families({family}).parse_problem(one.problem);
-        const auto found = test::verify(*backend_, family, problem, family.space(problem, cuda).safe(), 7);
-        EXPECT_TRUE(found.passed()) << found.what << ": " << found.error << ", allowed " << found.tolerance;
+        for (const Family& family : {kernel.family(), on_emulator(kernel)}) {
+            const Problem problem = Families({family}).parse_problem(one.problem);
+            for (const Config& config : test::sample_members(*backend_, family, problem, 3, seed)) {
+                const Outcome outcome = evaluated(*backend_, family, problem, config, seed);
+                EXPECT_EQ(outcome.status, Status::measured) << one.problem << " " << config.key() << " seed " << seed << ": " << outcome.reason;
+            }
+        }
     }
 }
 
