@@ -9,21 +9,21 @@ bool holds_integers(const ArraySpec& array) {
     return array.shape.ends_with(" int32") || array.shape.ends_with(" of int");
 }
 
-Element element_of(const ArraySpec& array, Precision precision) {
-    if (holds_integers(array)) return Element::i32;
-    for (const Element element : {Element::f32, Element::f64})
-        if (array.shape.ends_with(" " + to_string(element))) return element;
-    return element_of(precision);
+ValueType value_type_of(const ArraySpec& array, Precision precision) {
+    if (holds_integers(array)) return ValueType::i32;
+    for (const ValueType type : {ValueType::f32, ValueType::f64})
+        if (array.shape.ends_with(" " + to_string(type))) return type;
+    return value_type_of(precision);
 }
 
 std::int64_t value_count(const ArraySpec& array, Precision precision) {
-    const Element element = element_of(array, precision);
-    if (element == element_of(precision)) return array.words;
-    return array.values > 0 ? array.values : array.words * bytes_per_word(precision) / bytes_per_value(element);
+    const ValueType type = value_type_of(array, precision);
+    if (type == value_type_of(precision)) return array.words;
+    return array.values > 0 ? array.values : array.words * bytes_per_word(precision) / bytes_per_value(type);
 }
 
 std::int64_t bytes_of(const ArraySpec& array, Precision precision) {
-    return value_count(array, precision) * bytes_per_value(element_of(array, precision));
+    return value_count(array, precision) * bytes_per_value(value_type_of(array, precision));
 }
 
 ArraySpec laid_out(ArraySpec array, const std::vector<std::int64_t>& extents, std::int64_t origin) {
@@ -36,7 +36,7 @@ ArraySpec laid_out(ArraySpec array, const std::vector<std::int64_t>& extents, st
 }
 
 int address_multiple(const KernelSource& source, const ArraySpec& array) {
-    const int value = bytes_per_value(element_of(array, source.precision));
+    const int value = bytes_per_value(value_type_of(array, source.precision));
     return source.target == Target::cuda ? std::max(array.alignment, value) : value;
 }
 

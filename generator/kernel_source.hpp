@@ -43,7 +43,7 @@ struct ArraySpec {
 /// Whether the array holds 32-bit integers, as its shape says ("[rows+1] int32"), and no values of the problem's precision.
 bool holds_integers(const ArraySpec& array);
 /// The type of its values, as its shape says: integers, "[rows] float32" or "[rows] float64", else those of the problem's precision.
-Element element_of(const ArraySpec& array, Precision precision);
+ValueType value_type_of(const ArraySpec& array, Precision precision);
 /// How many values of that type it has, and their bytes: all of its memory that is anybody's. `words` may end up to a word behind them.
 std::int64_t value_count(const ArraySpec& array, Precision precision);
 std::int64_t bytes_of(const ArraySpec& array, Precision precision);

@@ -23,14 +23,14 @@ struct Assignment {
 enum class Precision { f32, f64 };
 
 /// Type of an array's values.
-enum class Element { f32, f64, i32 };
+enum class ValueType { f32, f64, i32 };
 
 /// The kind of device that a kernel is generated for.
 enum class Target { cuda, cpu };
 
 std::string to_string(const Value& value);
 std::string to_string(Precision precision);
-std::string to_string(Element element);
+std::string to_string(ValueType type);
 std::string to_string(Target target);
 
 /// "12" becomes a number, everything else a word.
@@ -45,13 +45,13 @@ constexpr int bytes_per_word(Precision precision) {
 }
 
 /// Bytes of one value.
-constexpr int bytes_per_value(Element element) {
-    return element == Element::f64 ? 8 : 4;
+constexpr int bytes_per_value(ValueType type) {
+    return type == ValueType::f64 ? 8 : 4;
 }
 
 /// The type of a field's values.
-constexpr Element element_of(Precision precision) {
-    return precision == Precision::f32 ? Element::f32 : Element::f64;
+constexpr ValueType value_type_of(Precision precision) {
+    return precision == Precision::f32 ? ValueType::f32 : ValueType::f64;
 }
 
 /// The candidate nearest to `text` by edit distance, or of the same meaning (double: f64), or an empty string when none is near.

@@ -86,9 +86,9 @@ HostArray HostArray::copy() const {
     return result;
 }
 
-void HostArray::poison(Element element) {
+void HostArray::poison(ValueType type) {
     in_pieces(bytes(),
-              [&](std::int64_t first, std::size_t count) { std::memset(static_cast<std::byte*>(data()) + first, poison_byte(element), count); });
+              [&](std::int64_t first, std::size_t count) { std::memset(static_cast<std::byte*>(data()) + first, poison_byte(type), count); });
 }
 
 void HostArray::Free::operator()(void* pointer) const {
@@ -105,19 +105,19 @@ double largest_difference(const ArraySpec& array, const HostArray& a, const Host
     if (a.precision() != b.precision() || a.words() != array.words || b.words() != array.words)
         throw Error("comparison of " + array.name, fmt::format("{} and {} words of {}, or other precisions", a.words(), b.words(), array.words),
                     "compare arrays of this shape");
-    return largest_difference(a.data(), b.data(), value_count(array, a.precision()), element_of(array, a.precision()));
+    return largest_difference(a.data(), b.data(), value_count(array, a.precision()), value_type_of(array, a.precision()));
 }
 
-double largest_difference(const void* a, const void* b, std::int64_t count, Element element) {
+double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type) {
     const auto as = [count](const void* data, auto zero) {
         return std::span(static_cast<const decltype(zero)*>(data), static_cast<std::size_t>(count));
     };
-    switch (element) {
-        case Element::f32:
+    switch (type) {
+        case ValueType::f32:
             return difference(as(a, 0.0F), as(b, 0.0F));
-        case Element::f64:
+        case ValueType::f64:
             return difference(as(a, 0.0), as(b, 0.0));
-        case Element::i32:
+        case ValueType::i32:
             break;
     }
     return difference(as(a, std::int32_t{0}), as(b, std::int32_t{0}));

@@ -37,7 +37,7 @@ class HostArray {
 
     HostArray copy() const;
     /// Sets every byte to poison_byte, so that a kernel that uses or forgets a value shows it: NaN, where they are no integers.
-    void poison(Element element = Element::f64);
+    void poison(ValueType type = ValueType::f64);
 
   private:
     struct Free {
@@ -50,8 +50,8 @@ class HostArray {
 
 /// What the bytes of an array of such values are set to before a step that has to write it: all of them NaN, or integers -2139062144, which no
 /// result is meant to be (-1 may be one).
-constexpr unsigned char poison_byte(Element element) {
-    return element == Element::i32 ? 0x80 : 0xff;
+constexpr unsigned char poison_byte(ValueType type) {
+    return type == ValueType::i32 ? 0x80 : 0xff;
 }
 
 /// Real data for a problem: what one time step starts from and what it must end with.
@@ -81,9 +81,9 @@ double largest_difference(const HostArray& a, const HostArray& b);
 /// The same of values of the type that the array has.
 double largest_difference(const ArraySpec& array, const HostArray& a, const HostArray& b);
 /// The same for any two arrays in host memory.
-double largest_difference(const void* a, const void* b, std::int64_t count, Element element);
+double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type);
 inline double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) {
-    return largest_difference(a, b, words, element_of(precision));
+    return largest_difference(a, b, words, value_type_of(precision));
 }
 
 }  // namespace hone

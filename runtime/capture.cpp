@@ -108,9 +108,9 @@ std::vector<double> sensitivities_of_draw(const Family& family, const Problem& p
         if (specs[i].access == Access::out) continue;
         const std::uint64_t own = mixed(seed + i);
         const auto count = static_cast<std::size_t>(value_count(specs[i], problem.precision()));
-        const Element element = element_of(specs[i], problem.precision());
-        if (element == Element::f32) nudge(std::span(static_cast<float*>(array.data()), count), own);
-        if (element == Element::f64) nudge(std::span(static_cast<double*>(array.data()), count), own);
+        const ValueType type = value_type_of(specs[i], problem.precision());
+        if (type == ValueType::f32) nudge(std::span(static_cast<float*>(array.data()), count), own);
+        if (type == ValueType::f64) nudge(std::span(static_cast<double*>(array.data()), count), own);
     }
     family.reference(problem, pointers_to(nudged), 0, family.range(problem));
     std::vector<double> found(specs.size());
@@ -270,7 +270,7 @@ std::vector<HostArray> captured_arrays(const Capture& capture, const Family& fam
         if (kept.name != specs[i].name || kept.access != specs[i].access || kept.bytes != bytes)
             differs(fmt::format("array {} is {} ({}) of {} bytes, the problem's is {} ({}) of {}", i, kept.name, to_string(kept.access), kept.bytes,
                                 specs[i].name, to_string(specs[i].access), bytes));
-        if (kept.access == Access::out || bytes < array.bytes()) array.poison(element_of(specs[i], problem.precision()));
+        if (kept.access == Access::out || bytes < array.bytes()) array.poison(value_type_of(specs[i], problem.precision()));
         if (kept.access == Access::out) continue;
         const fs::path file = data_file(capture.file.parent_path(), kept.sha256);
         const std::string contents = read_file(file, kept.bytes);

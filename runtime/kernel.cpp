@@ -123,7 +123,7 @@ struct Kernel::State {
             if (spec.words == 0) continue;
             const std::string where = fmt::format("array {} ({}) of {}", i, spec.name, problem.key());
             const std::string remedy = fmt::format("give the address of {} values of {}, shaped {}", value_count(spec, source.precision),
-                                                   to_string(element_of(spec, source.precision)), spec.shape);
+                                                   to_string(value_type_of(spec, source.precision)), spec.shape);
             if (arrays[i] == nullptr) throw Error(where, "it is null", remedy);
             if (const int multiple = address_multiple(source, spec);
                 reinterpret_cast<std::uintptr_t>(arrays[i]) % static_cast<std::uintptr_t>(multiple) != 0)

@@ -119,15 +119,15 @@ std::string place_of(const ArraySpec& spec, std::int64_t index) {
 
 // A value of an array; NaN also of an integer that is the poison: nothing was written there.
 double value_at(const ArraySpec& spec, const HostArray& array, std::int64_t i) {
-    switch (element_of(spec, array.precision())) {
-        case Element::f32:
+    switch (value_type_of(spec, array.precision())) {
+        case ValueType::f32:
             return static_cast<double>(static_cast<const float*>(array.data())[i]);
-        case Element::f64:
+        case ValueType::f64:
             return static_cast<const double*>(array.data())[i];
-        case Element::i32:
+        case ValueType::i32:
             break;
     }
-    constexpr auto poison = static_cast<std::int32_t>(0x01010101U * poison_byte(Element::i32));
+    constexpr auto poison = static_cast<std::int32_t>(0x01010101U * poison_byte(ValueType::i32));
     const std::int32_t value = static_cast<const std::int32_t*>(array.data())[i];
     return value == poison ? std::numeric_limits<double>::quiet_NaN() : value;
 }
@@ -149,7 +149,7 @@ std::vector<HostArray> stepped(Backend& backend, const std::shared_ptr<const Ker
     for (std::size_t i = 0; i < specs.size(); ++i) {
         memory.emplace_back(backend, data.arrays[i].bytes());
         if (specs[i].access == Access::out)
-            backend.fill(memory[i].data(), other_poison ? number_bytes : poison_byte(element_of(specs[i], precision)), data.arrays[i].bytes());
+            backend.fill(memory[i].data(), other_poison ? number_bytes : poison_byte(value_type_of(specs[i], precision)), data.arrays[i].bytes());
         else
             backend.copy(memory[i].data(), data.arrays[i].data(), data.arrays[i].bytes());
         pointers.push_back(memory[i].data());

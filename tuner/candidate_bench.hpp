@@ -58,7 +58,7 @@ class CandidateBench {
         DeviceArray expected;  ///< of outputs
         DeviceArray guards;    ///< as both guards have to be, one after the other
         std::int64_t values = 0;
-        Element element = Element::f32;
+        ValueType type = ValueType::f32;
         std::int64_t bytes = 0;
         Access access = Access::in;
         std::string name;

@@ -29,13 +29,13 @@ std::string size_text(std::int64_t bytes) {
 constexpr std::int64_t comparison_blocks = 1024;
 constexpr std::int64_t comparison_threads = 256;
 
-const char* comparison_of(Element element) {
-    switch (element) {
-        case Element::f32:
+const char* comparison_of(ValueType type) {
+    switch (type) {
+        case ValueType::f32:
             return "largest_difference_f32";
-        case Element::f64:
+        case ValueType::f64:
             return "largest_difference_f64";
-        case Element::i32:
+        case ValueType::i32:
             break;
     }
     return "largest_difference_i32";
@@ -45,7 +45,7 @@ KernelSource comparison_source() {
     KernelSource source;
     source.target = Target::cuda;
     source.text = render("runtime/largest_difference.cu", {});
-    for (const Element element : {Element::f32, Element::f64, Element::i32}) source.entries.emplace_back(comparison_of(element));
+    for (const ValueType type : {ValueType::f32, ValueType::f64, ValueType::i32}) source.entries.emplace_back(comparison_of(type));
     return source;
 }
 
@@ -195,7 +195,7 @@ class CudaBackend : public Backend {
         return static_cast<double>(milliseconds) * 1e-3;
     }
 
-    double largest_difference(const void* a, const void* b, std::int64_t values, Element element) override {
+    double largest_difference(const void* a, const void* b, std::int64_t values, ValueType type) override {
         if (values <= 0) return 0;
         const Current current(*session_);
         current.check();
@@ -205,7 +205,7 @@ class CudaBackend : public Backend {
         const std::int64_t blocks = std::min(comparison_blocks, (values + comparison_threads - 1) / comparison_threads);
         long long count = values;
         void* arguments[] = {static_cast<void*>(&a), static_cast<void*>(&b), &count, &partial_};
-        const int entry = comparison_->entry(comparison_of(element));
+        const int entry = comparison_->entry(comparison_of(type));
         comparison_->launch(entry, {blocks, 1, 1}, {comparison_threads, 1, 1}, 0, {}, arguments);
         std::vector<double> partial(static_cast<std::size_t>(blocks));
         copy(partial.data(), partial_, blocks * static_cast<std::int64_t>(sizeof(double)), {});

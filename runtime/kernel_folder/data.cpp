@@ -43,7 +43,7 @@ void read_values(HostArray& array, const ArraySpec& spec, const std::filesystem:
     if (static_cast<std::int64_t>(contents.size()) != bytes)
         throw Error(file.string(), fmt::format("it has {} bytes, the array {} for {}", contents.size(), bytes, problem.key()),
                     fmt::format("store {} values one after the other, as {}", value_count(spec, problem.precision()),
-                                to_string(element_of(spec, problem.precision()))));
+                                to_string(value_type_of(spec, problem.precision()))));
     std::memcpy(array.data(), contents.data(), contents.size());
 }
 
@@ -58,15 +58,15 @@ std::vector<HostArray> filled_arrays(const Description& description, const std::
         const Argument& argument = description.arguments[i];
         HostArray& array = arrays.emplace_back(problem.precision(), specs[i].words);
         const std::uint64_t own_seed = mixed(seed + i);  // arrays that are filled alike must differ
-        const Element element = element_of(specs[i], problem.precision());
+        const ValueType type = value_type_of(specs[i], problem.precision());
         const std::int64_t count = value_count(specs[i], problem.precision());
-        if (argument.fill.kind == Fill::Kind::none || bytes_of(specs[i], problem.precision()) < array.bytes()) array.poison(element);
+        if (argument.fill.kind == Fill::Kind::none || bytes_of(specs[i], problem.precision()) < array.bytes()) array.poison(type);
         if (argument.fill.kind == Fill::Kind::none) continue;
         if (argument.fill.kind == Fill::Kind::file)
             read_values(array, specs[i], folder / argument.fill.file, problem);
-        else if (element == Element::i32)
+        else if (type == ValueType::i32)
             fill_integers(array, count, argument.fill, values, own_seed);
-        else if (element == Element::f32)
+        else if (type == ValueType::f32)
             fill_reals<float>(array, count, argument.fill, values, own_seed);
         else
             fill_reals<double>(array, count, argument.fill, values, own_seed);

@@ -185,9 +185,9 @@ class Reader {
                                   Expression(place["value"], names_)});
     }
 
-    static std::optional<Element> element_called(const std::string& type) {
+    static std::optional<ValueType> type_called(const std::string& type) {
         if (type == "real") return std::nullopt;
-        return type == "int" ? Element::i32 : type == "float" ? Element::f32 : Element::f64;
+        return type == "int" ? ValueType::i32 : type == "float" ? ValueType::f32 : ValueType::f64;
     }
 
     void read_argument(const JsonPlace& place) {
@@ -202,7 +202,7 @@ class Reader {
         argument.help = optional_line(place, "help");
         const std::string access = chosen(place["access"], {"in", "out", "inout"});
         argument.access = access == "in" ? Access::in : access == "out" ? Access::out : Access::inout;
-        if (const auto type = place.find("type")) argument.element = element_called(chosen(*type, {"real", "int", "float", "double"}));
+        if (const auto type = place.find("type")) argument.type = type_called(chosen(*type, {"real", "int", "float", "double"}));
         const auto extents = place.find("extents");
         if (!extents || extents->elements() == 0)
             place.fail(fmt::format("says nothing of how long {} is", argument.name), R"(add "extents": ["rows", "columns"], the slowest first)");

@@ -32,12 +32,12 @@ struct Argument {
     std::string name;
     std::string help;
     Access access = Access::in;
-    std::optional<Element> element;   ///< type of the values; else the problem's precision
+    std::optional<ValueType> type;    ///< type of the values; else the problem's precision
     std::vector<Expression> extents;  ///< slowest first
     Fill fill;
     std::string expected;  ///< file in the folder with the values after a step; or empty
 
-    bool integers() const { return element == Element::i32; }
+    bool integers() const { return type == ValueType::i32; }
 };
 
 /// What a function is given, where its list of arguments is the folder's own ("wrapped"): an array, or a number.

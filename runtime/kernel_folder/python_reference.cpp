@@ -75,8 +75,8 @@ std::string python() {
 }
 
 // Of Python's module array.
-const char* code_of(Element element) {
-    return element == Element::i32 ? "i" : element == Element::f32 ? "f" : "d";
+const char* code_of(ValueType type) {
+    return type == ValueType::i32 ? "i" : type == ValueType::f32 ? "f" : "d";
 }
 
 // What Python says at the end, which is where the reason stands.
@@ -107,7 +107,7 @@ void python_step(const Description& description, const fs::path& folder, const P
         for (const Expression& extent : argument.extents)
             extents += fmt::format("{}{}", extents.empty() ? "" : ", ", extent.integer(values, 1, specs[i].words * 2));
         listed += fmt::format("{}{{\"name\": {}, \"file\": {}, \"code\": \"{}\", \"written\": {}, \"extents\": [{}]}}", listed.empty() ? "" : ", ",
-                              json_string(specs[i].name), json_string(data.string()), code_of(element_of(specs[i], problem.precision())),
+                              json_string(specs[i].name), json_string(data.string()), code_of(value_type_of(specs[i], problem.precision())),
                               argument.access != Access::in, extents);
     }
     for (const ProblemParameter& parameter : description.parameters) {

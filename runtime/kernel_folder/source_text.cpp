@@ -32,7 +32,7 @@ struct Parameters {
 
 std::string pointer(const Argument& argument, bool constant) {
     const char* type = "real";
-    if (argument.element) type = argument.integers() ? "int" : argument.element == Element::f32 ? "float" : "double";
+    if (argument.type) type = argument.integers() ? "int" : argument.type == ValueType::f32 ? "float" : "double";
     return fmt::format("{}{}*", constant && argument.access == Access::in ? "const " : "", type);
 }
 
@@ -281,10 +281,10 @@ std::vector<ArraySpec> array_specs(const Description& description, const Problem
             spec.words *= extents.back();
             spec.shape += "[" + extent.text() + "]";
         }
-        if (argument.element) {
-            spec.shape += " " + to_string(*argument.element);
+        if (argument.type) {
+            spec.shape += " " + to_string(*argument.type);
             const int word = bytes_per_word(problem.precision());
-            spec.words = (spec.words * bytes_per_value(*argument.element) + word - 1) / word;
+            spec.words = (spec.words * bytes_per_value(*argument.type) + word - 1) / word;
         }
         all += spec.words;
         if (all > most_words) throw Error(problem.key(), "its arrays have more than 2^40 values", "make it smaller");

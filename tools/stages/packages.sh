@@ -82,7 +82,8 @@ check_debian() {
         command -v $program >/dev/null || { echo "skipped: $program is not here (Debian, Ubuntu: apt install mmdebstrap dpkg-dev)"; return 0; }
     done
     release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    configure release -DHONE_UNITY=ON '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG' && cmake --build --preset release --parallel "$jobs" && (cd build/release && cpack -G DEB) || return 1
+    configure release -DHONE_UNITY=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG' &&
+        cmake --build --preset release --parallel "$jobs" && (cd build/release && cpack -G DEB) || return 1
     scratch=$(mktemp -d)
     cp build/release/hone_*.deb "$scratch/hone.deb"
     cat >"$scratch/inside" <<'END'

@@ -71,8 +71,8 @@ hone_place place_of(Target target) {
 }
 
 hone_type type_of(const KernelSource& source, const ArraySpec& array) {
-    const Element element = element_of(array, source.precision);
-    return element == Element::i32 ? HONE_I32 : element == Element::f32 ? HONE_F32 : HONE_F64;
+    const ValueType type = value_type_of(array, source.precision);
+    return type == ValueType::i32 ? HONE_I32 : type == ValueType::f32 ? HONE_F32 : HONE_F64;
 }
 
 std::int64_t bytes_of(hone_type type) {

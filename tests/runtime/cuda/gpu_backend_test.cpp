@@ -287,7 +287,7 @@ TEST_F(GpuBackend, ComparesLikeTheHost) {
     const DeviceArray first(*backend_, bytes), second(*backend_, bytes);
     backend_->copy(first.data(), a.data(), bytes);
     backend_->copy(second.data(), b.data(), bytes);
-    EXPECT_EQ(backend_->largest_difference(first.data(), second.data(), bytes / 4, Element::i32), 1 << 30);
+    EXPECT_EQ(backend_->largest_difference(first.data(), second.data(), bytes / 4, ValueType::i32), 1 << 30);
 }
 
 TEST_F(GpuBackend, RefusesCodeForAnotherArchitecture) {

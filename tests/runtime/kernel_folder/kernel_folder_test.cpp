@@ -98,11 +98,11 @@ KernelSource with_range(KernelSource cuda, const kernel_folder::Description& des
     if (description.range.given() || description.wrapped) return cuda;
     std::string declared, names;
     for (const ArraySpec& array : cuda.arrays) {
-        const Element element = element_of(array, cuda.precision);
+        const ValueType type = value_type_of(array, cuda.precision);
         declared += fmt::format("{}{}* {}, ", array.access == Access::in ? "const " : "",
-                                element == Element::i32   ? "int"
-                                : element == Element::f32 ? "float"
-                                                          : "double",
+                                type == ValueType::i32   ? "int"
+                                : type == ValueType::f32 ? "float"
+                                                         : "double",
                                 array.name);
         names += array.name + ", ";
     }

@@ -112,15 +112,15 @@ TEST(T1Description, SaysWhatHoneCannotDo) {
 
 TEST(T1Description, ArraysMayHaveSeveralTypesAndOutputsBeIntegers) {
     // The first of the arrays is z, which the kernel writes.
-    for (const auto& [type, element] : {std::pair{"double", Element::f64}, {"int", Element::i32}}) {
+    for (const auto& [type, element] : {std::pair{"double", ValueType::f64}, {"int", ValueType::i32}}) {
         const std::string vector = R"(, "MemoryType": "Vector")";
         const KernelFolder kernel = Folder(saxpy(), R"("Type": "float")" + vector, fmt::format(R"("Type": "{}")", type) + vector).kernel();
         const Problem problem = Families({kernel.family()}).parse_problem("saxpy problem_size_x=1001");
         EXPECT_EQ(problem.precision(), Precision::f32);
         const std::vector<ArraySpec> arrays = kernel.family().arrays(problem);
-        EXPECT_EQ(element_of(arrays[0], problem.precision()), element);
+        EXPECT_EQ(value_type_of(arrays[0], problem.precision()), element);
         EXPECT_EQ(value_count(arrays[0], problem.precision()), 1001);
-        EXPECT_EQ(element_of(arrays[1], problem.precision()), Element::f32);
+        EXPECT_EQ(value_type_of(arrays[1], problem.precision()), ValueType::f32);
     }
 }
 

@@ -34,11 +34,11 @@ struct CWorkload {
         : problem(built_in_families().parse_problem(text)), data(built_in_families().of(problem).workload(problem, seed)) {
         const std::vector<ArraySpec> specs = built_in_families().of(problem).arrays(problem);
         for (std::size_t i = 0; i < specs.size(); ++i) {
-            const Element element = element_of(specs[i], problem.precision());
+            const ValueType type = value_type_of(specs[i], problem.precision());
             arrays.push_back(host_array(data.arrays[i].data(),
-                                        element == Element::i32   ? HONE_I32
-                                        : element == Element::f32 ? HONE_F32
-                                                                  : HONE_F64,
+                                        type == ValueType::i32   ? HONE_I32
+                                        : type == ValueType::f32 ? HONE_F32
+                                                                 : HONE_F64,
                                         value_count(specs[i], problem.precision())));
         }
     }
