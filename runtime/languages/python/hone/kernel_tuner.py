@@ -357,4 +357,3 @@ def _rule(restriction: Any, tune_params: Mapping[str, Sequence[Any]]) -> Optiona
     listed = ", ".join(repr(values if len(names) > 1 else values[0]) for values in shown)
     left = f"({', '.join(names)})" if len(names) > 1 else names[0]
     return {"rule": f"{left} in [{listed}]", "why": ", ".join(f"{name} is {{{name}}}" for name in names) + ", which a restriction excludes"}
-
