@@ -12,6 +12,10 @@ target_include_directories(hone_c INTERFACE $<BUILD_INTERFACE:${c_folder}> $<INS
 target_compile_definitions(hone_c PRIVATE HONE_VERSION="${PROJECT_VERSION}")
 target_link_libraries(hone_c PRIVATE hone_session hone_kernel_folder hone_tuner $<BUILD_INTERFACE:hone_options> Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(hone_c PRIVATE LINKER:--version-script=${c_folder}/hone.map)
+if(BUILD_SHARED_LIBS)
+    # The C++ libraries are none of it then, and ask it where the package lies.
+    target_link_options(hone_c PRIVATE LINKER:--version-script=${c_folder}/package.map)
+endif()
 set_source_files_properties(${c_folder}/package.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_DEFINITIONS "${package_places}")
 
 # The Fortran module on it, where there is a compiler. Not with sanitizers, whose compiler is the C++ one.

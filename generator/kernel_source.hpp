@@ -30,19 +30,25 @@ constexpr int vector_alignment = 16;
 struct ArraySpec {
     std::string name;
     Access access = Access::in;
-    std::int64_t words = 0;  ///< length, in values of the problem's precision
+    std::int64_t words = 0;  ///< length, in values of the problem's precision: of another type's values, as many as these fill
     std::string shape;       ///< slowest index first, e.g. "[nz+2][ny+2][pitch]"
     std::string help;
     Slices slices = {};
     std::vector<std::int64_t> strides = {};  ///< from one place to the next along each index of `shape`, in its values (integers where it says so)
     std::int64_t origin = 0;                 ///< values before the first that is no boundary, ghost or padding
     int alignment = 0;                       ///< bytes that the address is a multiple of on a CUDA device; 0, and on processors: the size of a value
+    std::int64_t values = 0;                 ///< its length in values of another type than the problem's precision; 0: all that fit into the words
 };
 
 /// Whether the array holds 32-bit integers, as its shape says ("[rows+1] int32"), and no values of the problem's precision.
 bool holds_integers(const ArraySpec& array);
+/// The type of its values, as its shape says: integers, "[rows] float32" or "[rows] float64", else those of the problem's precision.
+ValueType value_type_of(const ArraySpec& array, Precision precision);
+/// How many values of that type it has, and their bytes: all of its memory that is anybody's. `words` may end up to a word behind them.
+std::int64_t value_count(const ArraySpec& array, Precision precision);
+std::int64_t bytes_of(const ArraySpec& array, Precision precision);
 
-/// The array with the strides of a dense one of these extents, slowest first, and with vector_alignment.
+/// The array with the strides of a dense one of these extents, slowest first, its number of values, and vector_alignment.
 ArraySpec laid_out(ArraySpec array, const std::vector<std::int64_t>& extents, std::int64_t origin = 0);
 
 /// An array that belongs to the kernel: operator tables, packed stencils, scratch. Allocated and filled once per binding.

@@ -51,6 +51,10 @@ std::string to_string(Precision precision) {
     return precision == Precision::f32 ? "f32" : "f64";
 }
 
+std::string to_string(ValueType type) {
+    return type == ValueType::i32 ? "int32" : type == ValueType::f32 ? "float32" : "float64";
+}
+
 std::string to_string(Target target) {
     return target == Target::cuda ? "cuda" : "cpu";
 }

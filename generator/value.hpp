@@ -22,11 +22,15 @@ struct Assignment {
 /// Floating-point type of a problem's fields.
 enum class Precision { f32, f64 };
 
+/// Type of an array's values.
+enum class ValueType { f32, f64, i32 };
+
 /// The kind of device that a kernel is generated for.
 enum class Target { cuda, cpu };
 
 std::string to_string(const Value& value);
 std::string to_string(Precision precision);
+std::string to_string(ValueType type);
 std::string to_string(Target target);
 
 /// "12" becomes a number, everything else a word.
@@ -38,6 +42,16 @@ Target parse_target(std::string_view text);
 /// Bytes of one value: 4 or 8.
 constexpr int bytes_per_word(Precision precision) {
     return precision == Precision::f32 ? 4 : 8;
+}
+
+/// Bytes of one value.
+constexpr int bytes_per_value(ValueType type) {
+    return type == ValueType::f64 ? 8 : 4;
+}
+
+/// The type of a field's values.
+constexpr ValueType value_type_of(Precision precision) {
+    return precision == Precision::f32 ? ValueType::f32 : ValueType::f64;
 }
 
 /// The candidate nearest to `text` by edit distance, or of the same meaning (double: f64), or an empty string when none is near.

@@ -30,6 +30,12 @@ bool same_words(std::span<const Real> a, std::span<const Real> b) {
     return other == 0;
 }
 
+double difference_of_piece(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
+    std::int64_t largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(std::int64_t{a[i]} - std::int64_t{b[i]}));
+    return static_cast<double>(largest);
+}
+
 template <typename Real>
 double difference_of_piece(std::span<const Real> a, std::span<const Real> b) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -44,8 +50,8 @@ double difference_of_piece(std::span<const Real> a, std::span<const Real> b) {
     return largest;
 }
 
-template <typename Real>
-double difference(std::span<const Real> a, std::span<const Real> b) {
+template <typename Value>
+double difference(std::span<const Value> a, std::span<const Value> b) {
     constexpr std::int64_t piece = 1 << 13;  // words: of both arrays they stay in the nearest caches
     const auto count = static_cast<std::int64_t>(a.size());
     double largest = 0;
@@ -80,9 +86,9 @@ HostArray HostArray::copy() const {
     return result;
 }
 
-void HostArray::poison() {
-    constexpr int all_bits = 0xff;  // a NaN in either precision
-    in_pieces(bytes(), [&](std::int64_t first, std::size_t count) { std::memset(static_cast<std::byte*>(data()) + first, all_bits, count); });
+void HostArray::poison(ValueType type) {
+    in_pieces(bytes(),
+              [&](std::int64_t first, std::size_t count) { std::memset(static_cast<std::byte*>(data()) + first, poison_byte(type), count); });
 }
 
 void HostArray::Free::operator()(void* pointer) const {
@@ -95,11 +101,26 @@ double largest_difference(const HostArray& a, const HostArray& b) {
     return largest_difference(a.data(), b.data(), a.words(), a.precision());
 }
 
-double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) {
-    const auto as = [words](const void* data, auto zero) {
-        return std::span(static_cast<const decltype(zero)*>(data), static_cast<std::size_t>(words));
+double largest_difference(const ArraySpec& array, const HostArray& a, const HostArray& b) {
+    if (a.precision() != b.precision() || a.words() != array.words || b.words() != array.words)
+        throw Error("comparison of " + array.name, fmt::format("{} and {} words of {}, or other precisions", a.words(), b.words(), array.words),
+                    "compare arrays of this shape");
+    return largest_difference(a.data(), b.data(), value_count(array, a.precision()), value_type_of(array, a.precision()));
+}
+
+double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type) {
+    const auto as = [count](const void* data, auto zero) {
+        return std::span(static_cast<const decltype(zero)*>(data), static_cast<std::size_t>(count));
     };
-    return precision == Precision::f32 ? difference(as(a, 0.0F), as(b, 0.0F)) : difference(as(a, 0.0), as(b, 0.0));
+    switch (type) {
+        case ValueType::f32:
+            return difference(as(a, 0.0F), as(b, 0.0F));
+        case ValueType::f64:
+            return difference(as(a, 0.0), as(b, 0.0));
+        case ValueType::i32:
+            break;
+    }
+    return difference(as(a, std::int32_t{0}), as(b, std::int32_t{0}));
 }
 
 void repeat(HostArray& array, std::int64_t words, std::int64_t period) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/kernel_source.hpp"
 #include "generator/value.hpp"
 
 namespace hone {
@@ -35,8 +36,8 @@ class HostArray {
     }
 
     HostArray copy() const;
-    /// Sets every word to NaN, so that a kernel that uses or forgets one shows it.
-    void poison();
+    /// Sets every byte to poison_byte, so that a kernel that uses or forgets a value shows it: NaN, where they are no integers.
+    void poison(ValueType type = ValueType::f64);
 
   private:
     struct Free {
@@ -46,6 +47,12 @@ class HostArray {
     std::int64_t words_ = 0;
     std::unique_ptr<void, Free> storage_;
 };
+
+/// What the bytes of an array of such values are set to before a step that has to write it: all of them NaN, or integers -2139062144, which no
+/// result is meant to be (-1 may be one).
+constexpr unsigned char poison_byte(ValueType type) {
+    return type == ValueType::i32 ? 0x80 : 0xff;
+}
 
 /// Real data for a problem: what one time step starts from and what it must end with.
 ///
@@ -71,7 +78,12 @@ double rounding_steps(double n);
 
 /// Largest |a - b| over all words. Infinity where exactly one of the two is NaN, or either is infinite; two NaN are equal (untouched padding).
 double largest_difference(const HostArray& a, const HostArray& b);
+/// The same of values of the type that the array has.
+double largest_difference(const ArraySpec& array, const HostArray& a, const HostArray& b);
 /// The same for any two arrays in host memory.
-double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision);
+double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type);
+inline double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) {
+    return largest_difference(a, b, words, value_type_of(precision));
+}
 
 }  // namespace hone

@@ -81,7 +81,10 @@ class Backend {
     virtual double seconds(Stream stream, const std::function<void()>& work) = 0;
     virtual std::unique_ptr<StopWatch> make_stop_watch() = 0;
     /// Largest |a - b| of two device arrays, by the rule of `largest_difference` in generator/workload.hpp.
-    virtual double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) = 0;
+    virtual double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type) = 0;
+    double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) {
+        return largest_difference(a, b, words, value_type_of(precision));
+    }
 };
 
 /// Device memory that frees itself.

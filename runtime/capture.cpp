@@ -105,14 +105,17 @@ std::vector<double> sensitivities_of_draw(const Family& family, const Problem& p
     std::vector<HostArray> nudged;
     for (std::size_t i = 0; i < before.size(); ++i) {
         HostArray& array = nudged.emplace_back(before[i].copy());
-        if (specs[i].access == Access::out || holds_integers(specs[i])) continue;
+        if (specs[i].access == Access::out) continue;
         const std::uint64_t own = mixed(seed + i);
-        array.precision() == Precision::f32 ? nudge(array.values<float>(), own) : nudge(array.values<double>(), own);
+        const auto count = static_cast<std::size_t>(value_count(specs[i], problem.precision()));
+        const ValueType type = value_type_of(specs[i], problem.precision());
+        if (type == ValueType::f32) nudge(std::span(static_cast<float*>(array.data()), count), own);
+        if (type == ValueType::f64) nudge(std::span(static_cast<double*>(array.data()), count), own);
     }
     family.reference(problem, pointers_to(nudged), 0, family.range(problem));
     std::vector<double> found(specs.size());
     for (std::size_t i = 0; i < specs.size(); ++i)
-        if (specs[i].access != Access::in) found[i] = largest_difference(nudged[i], expected[i]) / units;
+        if (specs[i].access != Access::in && !holds_integers(specs[i])) found[i] = largest_difference(specs[i], nudged[i], expected[i]) / units;
     return found;
 }
 
@@ -149,6 +152,7 @@ std::vector<double> allowed_sensitivities(const Family& family, const Problem& p
 Workload captured_workload(const Family& family, const Capture& capture, const Problem& problem, std::uint64_t seed) {
     constexpr double chance = 2;  // of the signs
     const std::vector<double> allowed = allowed_sensitivities(family, problem, seed);
+    const std::vector<ArraySpec> specs = family.arrays(problem);
     Workload workload;
     workload.arrays = captured_arrays(capture, family, problem);
     std::vector<void*> pointers;
@@ -160,7 +164,7 @@ Workload captured_workload(const Family& family, const Capture& capture, const P
     }
     family.reference(problem, pointers, 0, family.range(problem));
     for (std::size_t i = 0; i < workload.expected.size(); ++i)
-        if (largest_difference(workload.expected[i], workload.expected[i]) > 0)
+        if (capture.arrays[i].access != Access::in && largest_difference(specs[i], workload.expected[i], workload.expected[i]) > 0)
             throw Error(capture.file.string(), "the step leads to infinite values in " + capture.arrays[i].name, "capture a step before that");
     workload.tolerances = sensitivities(family, problem, workload.arrays, workload.expected, seed);
     double most = 0;
@@ -262,13 +266,12 @@ std::vector<HostArray> captured_arrays(const Capture& capture, const Family& fam
     for (std::size_t i = 0; i < specs.size(); ++i) {
         const CapturedArray& kept = capture.arrays[i];
         HostArray& array = arrays.emplace_back(problem.precision(), specs[i].words);
-        if (kept.name != specs[i].name || kept.access != specs[i].access || kept.bytes != array.bytes())
+        const std::int64_t bytes = bytes_of(specs[i], problem.precision());
+        if (kept.name != specs[i].name || kept.access != specs[i].access || kept.bytes != bytes)
             differs(fmt::format("array {} is {} ({}) of {} bytes, the problem's is {} ({}) of {}", i, kept.name, to_string(kept.access), kept.bytes,
-                                specs[i].name, to_string(specs[i].access), array.bytes()));
-        if (kept.access == Access::out) {
-            array.poison();
-            continue;
-        }
+                                specs[i].name, to_string(specs[i].access), bytes));
+        if (kept.access == Access::out || bytes < array.bytes()) array.poison(value_type_of(specs[i], problem.precision()));
+        if (kept.access == Access::out) continue;
         const fs::path file = data_file(capture.file.parent_path(), kept.sha256);
         const std::string contents = read_file(file, kept.bytes);
         if (static_cast<std::int64_t>(contents.size()) != kept.bytes || sha256(contents) != kept.sha256)

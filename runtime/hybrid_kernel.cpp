@@ -145,7 +145,7 @@ void HybridKernel::State::make_side(std::size_t index, const HybridSide& given, 
 
 void HybridKernel::State::upload(Side& side) {
     if (side.in_place) return;
-    for (std::size_t i = 0; i < specs.size(); ++i) side.backend->copy(side.arrays[i], host[i], specs[i].words * word);
+    for (std::size_t i = 0; i < specs.size(); ++i) side.backend->copy(side.arrays[i], host[i], bytes_of(specs[i], side.kernel->source().precision));
     side.backend->synchronise();
 }
 

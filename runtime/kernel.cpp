@@ -122,8 +122,8 @@ struct Kernel::State {
             const ArraySpec& spec = source.arrays[i];
             if (spec.words == 0) continue;
             const std::string where = fmt::format("array {} ({}) of {}", i, spec.name, problem.key());
-            const std::string remedy =
-                fmt::format("give the address of {} values of {}, shaped {}", spec.words, to_string(source.precision), spec.shape);
+            const std::string remedy = fmt::format("give the address of {} values of {}, shaped {}", value_count(spec, source.precision),
+                                                   to_string(value_type_of(spec, source.precision)), spec.shape);
             if (arrays[i] == nullptr) throw Error(where, "it is null", remedy);
             if (const int multiple = address_multiple(source, spec);
                 reinterpret_cast<std::uintptr_t>(arrays[i]) % static_cast<std::uintptr_t>(multiple) != 0)

@@ -69,7 +69,7 @@ void LaunchCapture::keep(Backend& backend, const KernelSource& source, std::span
     if (fs::exists(file)) return;
     std::int64_t all = 0;
     for (const ArraySpec& spec : source.arrays)
-        if (spec.access != Access::out) all += spec.words * bytes_per_word(source.precision);
+        if (spec.access != Access::out) all += bytes_of(spec, source.precision);
     if (all > settings_.most_bytes)
         throw Error(capture.problem, fmt::format("its arrays have {}, and {} are allowed", megabytes(all), megabytes(settings_.most_bytes)),
                     "set HONE_CAPTURE_LIMIT, for example to 16G");
@@ -78,7 +78,7 @@ void LaunchCapture::keep(Backend& backend, const KernelSource& source, std::span
         CapturedArray& kept = capture.arrays.emplace_back();
         kept.name = spec.name;
         kept.access = spec.access;
-        kept.bytes = spec.words * bytes_per_word(source.precision);
+        kept.bytes = bytes_of(spec, source.precision);
         if (spec.access == Access::out) continue;
         if (spec.words > 0 && arrays[i] == nullptr) throw Error(capture.problem, "array " + spec.name + " is null", "give it an address");
         HostArray copy(source.precision, spec.words);

@@ -3,13 +3,16 @@
 #include <future>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
+
+#include "runtime/grow_only_table.hpp"
+#include "runtime/shares.hpp"
 
 namespace hone {
 
 /// Values that are built once per key, however many threads ask, and then shared. A failure goes to all who waited for it and is then forgotten, so
-/// that the next one to ask tries again. Building one key does not hold up another.
+/// that the next one to ask tries again. Building one key does not hold up another. Who asks for what is built takes no lock and writes to no memory
+/// that other threads write to.
 ///
 ///     const std::shared_ptr<const Kernel> kernel = kernels.get(problem, [&] { return build(problem); });
 template <typename Key, typename Value>
@@ -34,18 +37,16 @@ class OnceMap {
 
   private:
     Pointer find(const Key& key) const {
-        const std::shared_lock lock(ready_mutex_);
-        const auto found = ready_.find(key);
-        return found == ready_.end() ? nullptr : found->second;
+        const Shares<Value>* const found = ready_.find(key);
+        return found == nullptr ? nullptr : found->mine();
     }
 
     template <typename Build>
     Pointer built(const Key& key, const Build& build, std::promise<Pointer>& promise) {
         try {
             Pointer value = build();
-            const std::lock_guard building_lock(building_mutex_);
-            const std::lock_guard ready_lock(ready_mutex_);
-            ready_.emplace(key, value);
+            const std::lock_guard lock(building_mutex_);
+            ready_.add(key, Shares<Value>(value));
             building_.erase(key);
             promise.set_value(value);
             return value;
@@ -57,8 +58,7 @@ class OnceMap {
         }
     }
 
-    mutable std::shared_mutex ready_mutex_;
-    std::unordered_map<Key, Pointer> ready_;
+    GrowOnlyTable<Key, Shares<Value>> ready_;
     std::mutex building_mutex_;
     std::unordered_map<Key, std::shared_future<Pointer>> building_;
 };

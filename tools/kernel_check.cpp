@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -116,28 +117,39 @@ std::string place_of(const ArraySpec& spec, std::int64_t index) {
     return text;
 }
 
-double word_of(const HostArray& array, std::int64_t i) {
-    return array.precision() == Precision::f32 ? static_cast<double>(array.values<float>()[static_cast<std::size_t>(i)])
-                                               : array.values<double>()[static_cast<std::size_t>(i)];
+// A value of an array; NaN also of an integer that is the poison: nothing was written there.
+double value_at(const ArraySpec& spec, const HostArray& array, std::int64_t i) {
+    switch (value_type_of(spec, array.precision())) {
+        case ValueType::f32:
+            return static_cast<double>(static_cast<const float*>(array.data())[i]);
+        case ValueType::f64:
+            return static_cast<const double*>(array.data())[i];
+        case ValueType::i32:
+            break;
+    }
+    constexpr auto poison = static_cast<std::int32_t>(0x01010101U * poison_byte(ValueType::i32));
+    const std::int32_t value = static_cast<const std::int32_t*>(array.data())[i];
+    return value == poison ? std::numeric_limits<double>::quiet_NaN() : value;
 }
 
-constexpr unsigned char nan_bytes = 0xff, number_bytes = 0x41;  // of the two poisons
+constexpr unsigned char number_bytes = 0x41;  // of the other poison
 
-double poison_number(Precision precision) {
-    HostArray word(precision, 1);
-    std::memset(word.data(), number_bytes, static_cast<std::size_t>(word.bytes()));
-    return word_of(word, 0);
+double poison_number(const ArraySpec& spec, Precision precision) {
+    HostArray words(precision, 2);  // the widest value
+    std::memset(words.data(), number_bytes, static_cast<std::size_t>(words.bytes()));
+    return value_at(spec, words, 0);
 }
 
-// One step from a workload's arrays, outputs filled with the byte.
-std::vector<HostArray> stepped(Backend& backend, const std::shared_ptr<const Kernel>& kernel, const Workload& data, unsigned char poison) {
+// One step from a workload's arrays, outputs filled with the usual poison or with the other one.
+std::vector<HostArray> stepped(Backend& backend, const std::shared_ptr<const Kernel>& kernel, const Workload& data, bool other_poison) {
     const std::vector<ArraySpec>& specs = kernel->source().arrays;
+    const Precision precision = kernel->source().precision;
     std::vector<DeviceArray> memory;
     std::vector<void*> pointers;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         memory.emplace_back(backend, data.arrays[i].bytes());
         if (specs[i].access == Access::out)
-            backend.fill(memory[i].data(), poison, data.arrays[i].bytes());
+            backend.fill(memory[i].data(), other_poison ? number_bytes : poison_byte(value_type_of(specs[i], precision)), data.arrays[i].bytes());
         else
             backend.copy(memory[i].data(), data.arrays[i].data(), data.arrays[i].bytes());
         pointers.push_back(memory[i].data());
@@ -167,11 +179,11 @@ struct Count {
 // What is wrong with an array that a step writes, after the steps with either poison; or nothing.
 std::optional<std::string> wrong_output(const ArraySpec& spec, const HostArray& expected, const HostArray& after_nan, const HostArray& after_number,
                                         double tolerance) {
-    const double poison = poison_number(expected.precision());
+    const double poison = poison_number(spec, expected.precision());
     Count unwritten, unasked, dependent, wrong, unsteady;
     std::int64_t written = 0;
-    for (std::int64_t i = 0; i < expected.words(); ++i) {
-        const double right = word_of(expected, i), one = word_of(after_nan, i), other = word_of(after_number, i);
+    for (std::int64_t i = 0; i < value_count(spec, expected.precision()); ++i) {
+        const double right = value_at(spec, expected, i), one = value_at(spec, after_nan, i), other = value_at(spec, after_number, i);
         if (std::isnan(right)) {
             if (!std::isnan(one)) unasked.add(i);
             continue;
@@ -195,11 +207,11 @@ std::optional<std::string> wrong_output(const ArraySpec& spec, const HostArray& 
         return fmt::format("it writes {} values of {} that the reference does not write, the first at {}", unasked.count, spec.name, at(unasked));
     if (wrong.count > 0)
         return fmt::format("{} of {} values of {} are wrong, the first at {}: {} where the reference has {}, and {:.3g} is allowed", wrong.count,
-                           written, spec.name, at(wrong), word_of(after_nan, wrong.first), word_of(expected, wrong.first), tolerance);
+                           written, spec.name, at(wrong), value_at(spec, after_nan, wrong.first), value_at(spec, expected, wrong.first), tolerance);
     if (unsteady.count > 0)
         return fmt::format("{} of {} values of {} are right in one step and wrong in the next from the same inputs, the first at {}: {} and {}",
-                           unsteady.count, written, spec.name, at(unsteady), word_of(after_nan, unsteady.first),
-                           word_of(after_number, unsteady.first));
+                           unsteady.count, written, spec.name, at(unsteady), value_at(spec, after_nan, unsteady.first),
+                           value_at(spec, after_number, unsteady.first));
     return std::nullopt;
 }
 
@@ -266,7 +278,8 @@ std::vector<KernelFinding> reference_findings(const KernelFolder& kernel, const 
                 continue;
             }
             bool writes = false;
-            for (std::int64_t word = 0; word < specs[i].words && !writes; ++word) writes = !std::isnan(word_of(data.expected[i], word));
+            const std::int64_t count = value_count(specs[i], problem.precision());
+            for (std::int64_t value = 0; value < count && !writes; ++value) writes = !std::isnan(value_at(specs[i], data.expected[i], value));
             if (!writes) findings.push_back(mistake(fmt::format("the reference writes nothing to {}, or only NaN", specs[i].name)));
             if (specs[i].access == Access::inout && same_bytes(data.expected[i], inputs[i]))
                 findings.push_back(mistake(fmt::format("the reference leaves {} as it was", specs[i].name)));
@@ -313,12 +326,13 @@ std::vector<KernelFinding> run_findings(const KernelFolder& kernel, const Proble
             Match match;
             match.config = config;
             const auto loaded = std::make_shared<const Kernel>(backend, family, problem, match, backend.device().limits);
-            const std::vector<HostArray> one = stepped(backend, loaded, data, nan_bytes);
-            const std::vector<HostArray> other = stepped(backend, loaded, data, number_bytes);
+            const std::vector<HostArray> one = stepped(backend, loaded, data, false);
+            const std::vector<HostArray> other = stepped(backend, loaded, data, true);
             for (std::size_t i = 0; i < specs.size(); ++i) {
                 if (specs[i].access == Access::in) {
                     if (!same_bytes(one[i], data.arrays[i])) note(fmt::format("it changes {}, which is only read", specs[i].name), config);
-                } else if (const auto wrong = wrong_output(specs[i], data.expected[i], one[i], other[i], data.tolerance)) {
+                } else if (const auto wrong = wrong_output(specs[i], data.expected[i], one[i], other[i],
+                                                           data.tolerances.empty() ? data.tolerance : data.tolerances[i])) {
                     note(*wrong, config);
                 }
             }

@@ -112,8 +112,8 @@ class CpuBackend : public Backend {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
     std::unique_ptr<StopWatch> make_stop_watch() override { return std::make_unique<CpuStopWatch>(); }
-    double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) override {
-        return hone::largest_difference(a, b, words, precision);
+    double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type) override {
+        return hone::largest_difference(a, b, count, type);
     }
 
   private:

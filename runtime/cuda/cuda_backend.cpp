@@ -29,11 +29,23 @@ std::string size_text(std::int64_t bytes) {
 constexpr std::int64_t comparison_blocks = 1024;
 constexpr std::int64_t comparison_threads = 256;
 
+const char* comparison_of(ValueType type) {
+    switch (type) {
+        case ValueType::f32:
+            return "largest_difference_f32";
+        case ValueType::f64:
+            return "largest_difference_f64";
+        case ValueType::i32:
+            break;
+    }
+    return "largest_difference_i32";
+}
+
 KernelSource comparison_source() {
     KernelSource source;
     source.target = Target::cuda;
     source.text = render("runtime/largest_difference.cu", {});
-    source.entries = {"largest_difference_f32", "largest_difference_f64"};
+    for (const ValueType type : {ValueType::f32, ValueType::f64, ValueType::i32}) source.entries.emplace_back(comparison_of(type));
     return source;
 }
 
@@ -183,17 +195,17 @@ class CudaBackend : public Backend {
         return static_cast<double>(milliseconds) * 1e-3;
     }
 
-    double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) override {
-        if (words <= 0) return 0;
+    double largest_difference(const void* a, const void* b, std::int64_t values, ValueType type) override {
+        if (values <= 0) return 0;
         const Current current(*session_);
         current.check();
         prepare_comparison();
         // The arrays may have been written on any stream.
         session_->check(driver().context_synchronise(), "waiting for the arrays to compare");
-        const std::int64_t blocks = std::min(comparison_blocks, (words + comparison_threads - 1) / comparison_threads);
-        long long count = words;
+        const std::int64_t blocks = std::min(comparison_blocks, (values + comparison_threads - 1) / comparison_threads);
+        long long count = values;
         void* arguments[] = {static_cast<void*>(&a), static_cast<void*>(&b), &count, &partial_};
-        const int entry = comparison_->entry(precision == Precision::f32 ? "largest_difference_f32" : "largest_difference_f64");
+        const int entry = comparison_->entry(comparison_of(type));
         comparison_->launch(entry, {blocks, 1, 1}, {comparison_threads, 1, 1}, 0, {}, arguments);
         std::vector<double> partial(static_cast<std::size_t>(blocks));
         copy(partial.data(), partial_, blocks * static_cast<std::int64_t>(sizeof(double)), {});

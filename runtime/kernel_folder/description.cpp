@@ -9,6 +9,7 @@
 
 #include "generator/error.hpp"
 #include "generator/families/device/cpu_team.hpp"
+#include "runtime/kernel_folder/first_allowed.hpp"
 #include "runtime/kernel_folder/t1_description.hpp"
 
 namespace hone::kernel_folder {
@@ -184,6 +185,11 @@ class Reader {
                                   Expression(place["value"], names_)});
     }
 
+    static std::optional<ValueType> type_called(const std::string& type) {
+        if (type == "real") return std::nullopt;
+        return type == "int" ? ValueType::i32 : type == "float" ? ValueType::f32 : ValueType::f64;
+    }
+
     void read_argument(const JsonPlace& place) {
         if (place.find("value")) {
             read_passed(place);
@@ -196,9 +202,7 @@ class Reader {
         argument.help = optional_line(place, "help");
         const std::string access = chosen(place["access"], {"in", "out", "inout"});
         argument.access = access == "in" ? Access::in : access == "out" ? Access::out : Access::inout;
-        if (const auto type = place.find("type")) argument.integers = chosen(*type, {"real", "int"}) == "int";
-        if (argument.integers && argument.access != Access::in)
-            place["access"].fail("is " + access + " of an array of integers", "a kernel's results are values of the problem's precision");
+        if (const auto type = place.find("type")) argument.type = type_called(chosen(*type, {"real", "int", "float", "double"}));
         const auto extents = place.find("extents");
         if (!extents || extents->elements() == 0)
             place.fail(fmt::format("says nothing of how long {} is", argument.name), R"(add "extents": ["rows", "columns"], the slowest first)");
@@ -221,7 +225,7 @@ class Reader {
             place.fail(fmt::format("does not say what {} holds", argument.name), R"(add "fill": "random", {"constant": 1} or {"file": "u.bin"})");
         if (fill->node().kind == JsonNode::Kind::string) {
             chosen(*fill, {"random"});
-            if (argument.integers) fill->fail("says nothing of the integers' range", R"(write {"random": [0, "rows - 1"]})");
+            if (argument.integers()) fill->fail("says nothing of the integers' range", R"(write {"random": [0, "rows - 1"]})");
             argument.fill.kind = Fill::Kind::random;
             argument.fill.low = Expression("-1", fill->where(), {});
             argument.fill.high = Expression("1", fill->where(), {});
@@ -275,7 +279,8 @@ class Reader {
         }
         const auto rules = place.find("constraints");
         for (std::size_t i = 0; rules && i < rules->elements(); ++i) side.rules.push_back(read_rule((*rules)[i], names));
-        side.safe = read_safe(place["safe"], side.tunables);
+        const auto safe = place.find("safe");
+        side.safe = safe ? read_safe(*safe, side.tunables) : first_kept(place, side);
         const auto scratch = place.find("scratch");
         for (std::size_t i = 0; scratch && i < scratch->elements(); ++i) {
             const JsonPlace one = (*scratch)[i];
@@ -313,6 +318,28 @@ class Reader {
         rule.name = name ? identifier(*name) : rule.holds.text();
         rule.why = Sentence(place["why"], names);
         return rule;
+    }
+
+    // The first configuration that the rules allow, where they ask for tunables alone.
+    static std::vector<Assignment> first_kept(const JsonPlace& place, const Side& side) {
+        std::vector<Choice> choices;
+        for (const Tunable& tunable : side.tunables) {
+            Choice& choice = choices.emplace_back(Choice{tunable.name, {}});
+            for (const Value& value : tunable.values) choice.values.push_back(python_value(value));
+        }
+        std::vector<PythonExpression> conditions;
+        for (const Rule& rule : side.rules) {
+            conditions.emplace_back(rule.holds.text(), rule.holds.where());
+            for (const std::string& name : conditions.back().names())
+                if (std::none_of(choices.begin(), choices.end(), [&](const Choice& choice) { return choice.name == name; }))
+                    place.fail(fmt::format("has no \"safe\", and the constraint \"{}\" asks for {}", rule.holds.text(), name),
+                               "name a configuration that keeps all constraints for every problem and device");
+        }
+        const auto places = first_allowed(choices, conditions);
+        if (!places) place.fail("has constraints that none of the first 1000000 configurations keeps", "correct them, or add \"safe\"");
+        std::vector<Assignment> safe;
+        for (std::size_t i = 0; i < choices.size(); ++i) safe.push_back({choices[i].name, side.tunables[i].values[(*places)[i]]});
+        return safe;
     }
 
     static std::vector<Assignment> read_safe(const JsonPlace& place, const std::vector<Tunable>& tunables) {

@@ -32,10 +32,12 @@ struct Argument {
     std::string name;
     std::string help;
     Access access = Access::in;
-    bool integers = false;            ///< 32-bit; else values of the problem's precision
+    std::optional<ValueType> type;    ///< type of the values; else the problem's precision
     std::vector<Expression> extents;  ///< slowest first
     Fill fill;
     std::string expected;  ///< file in the folder with the values after a step; or empty
+
+    bool integers() const { return type == ValueType::i32; }
 };
 
 /// What a function is given, where its list of arguments is the folder's own ("wrapped"): an array, or a number.

@@ -28,11 +28,6 @@ constexpr std::array limits_by_name{LimitName{"architecture", &Limits::architect
                                     LimitName{"vector_bytes", &Limits::vector_bytes},
                                     LimitName{"cache_bytes", &Limits::cache_bytes}};
 
-PythonValue value_of(const Value& value) {
-    if (const auto* number = std::get_if<std::int64_t>(&value)) return {*number};
-    return {std::get<std::string>(value)};
-}
-
 double real_of(const PythonValue& value, const std::string& where, const std::string& text) {
     if (const auto* whole = std::get_if<std::int64_t>(&value.held)) return static_cast<double>(*whole);
     if (const auto* real = std::get_if<double>(&value.held)) return *real;
@@ -40,6 +35,11 @@ double real_of(const PythonValue& value, const std::string& where, const std::st
 }
 
 }  // namespace
+
+PythonValue python_value(const Value& value) {
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return {*number};
+    return {std::get<std::string>(value)};
+}
 
 const std::vector<std::string>& limit_names() {
     static const std::vector<std::string> names = [] {
@@ -53,7 +53,7 @@ const std::vector<std::string>& limit_names() {
 
 PythonValue Values::operator()(const std::string& name) const {
     for (const Assignment& parameter : problem_->parameters())
-        if (parameter.name == name) return value_of(parameter.value);
+        if (parameter.name == name) return python_value(parameter.value);
     if (name == "word_bytes") return {std::int64_t{bytes_per_word(problem_->precision())}};
     if (name == "roundoff") return {problem_->precision() == Precision::f32 ? 0x1p-24 : 0x1p-53};
     if (config_ != nullptr) {

@@ -17,6 +17,9 @@ namespace hone::kernel_folder {
 /// Names of what expressions about a device may ask for (generator/limits.hpp), beside a problem's parameters and the tunables.
 const std::vector<std::string>& limit_names();
 
+/// A parameter's or a tunable's value as expressions have it.
+PythonValue python_value(const Value& value);
+
 /// What the names of an expression stand for: parameters of a problem, `word_bytes` (4 or 8) and `roundoff` (2^-24 or 2^-53) of its precision, and,
 /// where they are given, tunables of a configuration and limits of a device. All must outlive it.
 class Values {

@@ -74,6 +74,11 @@ std::string python() {
     return path;
 }
 
+// Of Python's module array.
+const char* code_of(ValueType type) {
+    return type == ValueType::i32 ? "i" : type == ValueType::f32 ? "f" : "d";
+}
+
 // What Python says at the end, which is where the reason stands.
 std::string last_lines(const std::string& output) {
     constexpr std::size_t most = 600;
@@ -92,19 +97,18 @@ void python_step(const Description& description, const fs::path& folder, const P
     const RunFolder place;
     const Values values(problem);
     const std::vector<ArraySpec> specs = array_specs(description, problem);
-    const char* const real = problem.precision() == Precision::f32 ? "f" : "d";
     std::string listed, parameters;
     for (std::size_t i = 0; i < specs.size(); ++i) {
         const Argument& argument = description.arguments[i];
         const fs::path data = place.path() / fmt::format("array_{}", i);
-        const std::int64_t bytes = specs[i].words * bytes_per_word(problem.precision());
+        const std::int64_t bytes = bytes_of(specs[i], problem.precision());
         replace_file(data, {static_cast<const char*>(arrays[i]), static_cast<std::size_t>(bytes)});
         std::string extents;
         for (const Expression& extent : argument.extents)
             extents += fmt::format("{}{}", extents.empty() ? "" : ", ", extent.integer(values, 1, specs[i].words * 2));
         listed += fmt::format("{}{{\"name\": {}, \"file\": {}, \"code\": \"{}\", \"written\": {}, \"extents\": [{}]}}", listed.empty() ? "" : ", ",
-                              json_string(specs[i].name), json_string(data.string()), argument.integers ? "i" : real, argument.access != Access::in,
-                              extents);
+                              json_string(specs[i].name), json_string(data.string()), code_of(value_type_of(specs[i], problem.precision())),
+                              argument.access != Access::in, extents);
     }
     for (const ProblemParameter& parameter : description.parameters) {
         const bool word = !parameter.words.empty();
@@ -125,7 +129,7 @@ void python_step(const Description& description, const fs::path& folder, const P
                     "mend the function; HONE_PYTHON names another interpreter, with NumPy, say");
     for (std::size_t i = 0; i < specs.size(); ++i) {
         if (specs[i].access == Access::in) continue;
-        const std::int64_t bytes = specs[i].words * bytes_per_word(problem.precision());
+        const std::int64_t bytes = bytes_of(specs[i], problem.precision());
         const std::string contents = read_file(place.path() / fmt::format("array_{}", i), bytes);
         if (static_cast<std::int64_t>(contents.size()) != bytes) throw Error(where, "it changed the length of " + specs[i].name, "write in place");
         std::memcpy(arrays[i], contents.data(), contents.size());

@@ -31,7 +31,9 @@ struct Parameters {
 };
 
 std::string pointer(const Argument& argument, bool constant) {
-    return fmt::format("{}{}*", constant && argument.access == Access::in ? "const " : "", argument.integers ? "int" : "real");
+    const char* type = "real";
+    if (argument.type) type = argument.integers() ? "int" : argument.type == ValueType::f32 ? "float" : "double";
+    return fmt::format("{}{}*", constant && argument.access == Access::in ? "const " : "", type);
 }
 
 // A number as the compiler reads it.
@@ -279,10 +281,10 @@ std::vector<ArraySpec> array_specs(const Description& description, const Problem
             spec.words *= extents.back();
             spec.shape += "[" + extent.text() + "]";
         }
-        if (argument.integers) {
-            spec.shape += " int32";
-            const int per_word = bytes_per_word(problem.precision()) / 4;
-            spec.words = (spec.words + per_word - 1) / per_word;
+        if (argument.type) {
+            spec.shape += " " + to_string(*argument.type);
+            const int word = bytes_per_word(problem.precision());
+            spec.words = (spec.words * bytes_per_value(*argument.type) + word - 1) / word;
         }
         all += spec.words;
         if (all > most_words) throw Error(problem.key(), "its arrays have more than 2^40 values", "make it smaller");
@@ -298,9 +300,8 @@ Counts work_counts(const Description& description, const Problem& problem) {
     counts.unit = description.update_unit;
     counts.operations = description.operations.number(values, 0, most_work);
     for (const ArraySpec& spec : array_specs(description, problem)) {
-        const auto words = static_cast<double>(spec.words);
-        counts.bytes += words * bytes_per_word(problem.precision()) * (spec.access == Access::inout ? 2 : 1);
-        if (counts.updates == 0 && spec.access != Access::in) counts.updates = words;
+        counts.bytes += static_cast<double>(bytes_of(spec, problem.precision())) * (spec.access == Access::inout ? 2 : 1);
+        if (counts.updates == 0 && spec.access != Access::in) counts.updates = static_cast<double>(value_count(spec, problem.precision()));
     }
     if (description.updates.given()) counts.updates = description.updates.number(values, 1, most_work);
     if (description.bytes.given()) counts.bytes = description.bytes.number(values, 1, most_work);

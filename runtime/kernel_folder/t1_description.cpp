@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "generator/error.hpp"
+#include "runtime/kernel_folder/first_allowed.hpp"
 #include "tuning_db/json.hpp"
 
 namespace hone::kernel_folder {
@@ -15,7 +16,6 @@ namespace {
 
 constexpr std::size_t longest = 1 << 20;
 constexpr std::int64_t largest_int = 2147483647;
-constexpr std::int64_t most_tried = 1'000'000;  // configurations, for one that meets all conditions
 constexpr std::array axes{"x", "y", "z"};
 constexpr std::array capital_axes{"X", "Y", "Z"};
 
@@ -64,27 +64,17 @@ T1Tunable read_tunable(const JsonPlace& place) {
     return tunable;
 }
 
-// The tunables' defaults where they meet all conditions, else the first values that do, the last tunable fastest.
+// The tunables' defaults where they meet all conditions, else the first values that do.
 std::vector<std::size_t> safe_places(const std::vector<T1Tunable>& tunables, const std::vector<PythonExpression>& conditions,
                                      const JsonPlace& place) {
-    std::vector<std::size_t> places;
-    const auto value_of = [&](const std::string& name) -> PythonValue {
-        for (std::size_t i = 0; i < tunables.size(); ++i)
-            if (tunables[i].name == name) return tunables[i].values[places[i]];
-        throw Error(place.where(), "a condition asks for " + name, "name one of the tunables");
-    };
-    const auto member = [&] {
-        return std::all_of(conditions.begin(), conditions.end(), [&](const PythonExpression& one) { return one.evaluate(value_of).truth(); });
-    };
-    for (const T1Tunable& tunable : tunables) places.push_back(tunable.preset.value_or(0));
-    if (member()) return places;
-    std::fill(places.begin(), places.end(), std::size_t{0});
-    for (std::int64_t tried = 0; tried < most_tried; ++tried) {
-        if (member()) return places;
-        std::size_t i = tunables.size();
-        while (i > 0 && ++places[i - 1] == tunables[i - 1].values.size()) places[--i] = 0;
-        if (i == 0) break;
+    std::vector<Choice> choices;
+    std::vector<std::size_t> presets;
+    for (const T1Tunable& tunable : tunables) {
+        choices.push_back({tunable.name, tunable.values});
+        presets.push_back(tunable.preset.value_or(0));
     }
+    if (allowed(choices, presets, conditions)) return presets;
+    if (auto places = first_allowed(choices, conditions)) return *std::move(places);
     place.fail("has conditions that none of the first configurations meets", "correct them, or give tunables a Default that meets them");
 }
 
@@ -156,21 +146,19 @@ class Translator {
 
     std::string read_arguments() {
         const JsonPlace list = kernel_["Arguments"];
-        std::string text;
-        std::string kind_of_reals;
+        bool floats = false;
         for (std::size_t i = 0; i < list.elements(); ++i) {
             const JsonPlace type = list[i]["Type"];
             const std::string& word = type.string(longest);
-            const bool real = word == "float" || word == "double";
-            if (!real && word != "int" && word != "int32") type.fail("is " + word, "hone takes float, double and int32");
-            if (real && list[i]["MemoryType"].string(longest) == "Vector") {
-                if (!kind_of_reals.empty() && kind_of_reals != word)
-                    type.fail(fmt::format("is {}, and another array's is {}", word, kind_of_reals), "a problem has one precision: use one of them");
-                kind_of_reals = word;
-            }
-            text += (text.empty() ? "" : ", ") + argument(list[i], word);
+            if (word != "float" && word != "double" && word != "int" && word != "int32")
+                type.fail("is " + word, "hone takes float, double and int32: a hone array has no values of other types");
+            if (list[i]["MemoryType"].string(longest) != "Vector") continue;
+            floats = floats || word == "float";
+            doubles_ = doubles_ || word == "double";
         }
-        doubles_ = kind_of_reals == "double";
+        if (floats) doubles_ = false;  // where there are both, results are as rough as the rougher one
+        std::string text;
+        for (std::size_t i = 0; i < list.elements(); ++i) text += (text.empty() ? "" : ", ") + argument(list[i], list[i]["Type"].string(longest));
         return text;
     }
 
@@ -193,8 +181,10 @@ class Translator {
                            output                 ? "out"
                            : access == "ReadOnly" ? "in"
                                                   : "inout",
-                           integers ? "\"type\": \"int\", " : "", json_string(translated(text_of(place["Size"]), tunables_)),
-                           output ? "" : ", \"fill\": " + fill(place, integers));
+                           integers                                  ? "\"type\": \"int\", "
+                           : type == (doubles_ ? "double" : "float") ? ""
+                                                                     : "\"type\": \"double\", ",
+                           json_string(translated(text_of(place["Size"]), tunables_)), output ? "" : ", \"fill\": " + fill(place, integers));
     }
 
     static std::string fill(const JsonPlace& place, bool integers) {
@@ -293,7 +283,7 @@ class Translator {
     const JsonPlace kernel_;
     const std::string& file_;
     std::vector<T1Tunable> tunables_;
-    bool doubles_ = false;
+    bool doubles_ = false;  // the problem's precision
 };
 
 void set_lines(JsonNode& node, int line) {

@@ -11,7 +11,8 @@ namespace hone::kernel_folder {
 /// (https://github.com/odgaard/TuningSchema), adds what that says and the family.json does not: name, parameters (`problem_size_x`, ...), arguments,
 /// and of the kernel its source, tunables, constraints, safe configuration and launch. What the family.json says itself stays. T1 knows neither a
 /// reference nor a tolerance. `file` is the family.json's, for messages. Throws Error, naming the T1 file and line, for what hone cannot do as it is
-/// written: languages other than CUDA and C, arrays in constant memory or of several kinds of numbers, tunables that are no whole numbers or words.
+/// written: languages other than CUDA and C, arrays in constant memory (it belongs to a module, and so to all that run its kernels at once) or of
+/// other numbers than float, double and int32, tunables that are no whole numbers or words.
 void add_t1(JsonNode& root, const std::string& file, const ReadFile& read);
 
 }  // namespace hone::kernel_folder

@@ -11,6 +11,18 @@ file(COPY ${SOURCE}/CMakeLists.txt ${SOURCE}/main.cpp DESTINATION ${WORK}/projec
 file(COPY ${hone}/examples/heat.cpp ${hone}/examples/heat DESTINATION ${WORK}/project/examples)
 set(REPOSITORY ${hone})
 include(${CMAKE_CURRENT_LIST_DIR}/readme.cmake)
+# Libraries that the project brings itself: the headers of the system's, by other targets.
+foreach(library IN ITEMS fmt:fmt/format.h nlohmann_json:nlohmann/json.hpp CLI11:CLI/CLI.hpp)
+    string(REPLACE ":" ";" words ${library})
+    list(GET words 0 name)
+    list(GET words 1 header)
+    file(WRITE ${WORK}/project/bundled/${name}/CMakeLists.txt "find_path(${name}_headers ${header} REQUIRED)
+add_library(bundled_${name} INTERFACE)
+add_library(${name}::${name} ALIAS bundled_${name})
+target_compile_definitions(bundled_${name} INTERFACE FMT_HEADER_ONLY)
+target_include_directories(bundled_${name} INTERFACE \${${name}_headers})
+")
+endforeach()
 # Without optimisation and in groups: what is compiled is tested elsewhere.
 run(${CMAKE_COMMAND} -S ${WORK}/project -B ${WORK}/build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DHONE_SOURCE=${hone} -DHONE_UNITY=ON)
 

@@ -26,5 +26,27 @@ TEST(KernelSource, AddressesAreMultiplesOfVectorsOnCudaAndOfValuesOnProcessors) 
     }
 }
 
+TEST(KernelSource, AnArrayMayHaveValuesOfAnotherTypeThanTheProblem) {
+    const ArraySpec plain = laid_out({"u", Access::in, 21, "[rows][3]", ""}, {7, 3});
+    EXPECT_EQ(value_type_of(plain, Precision::f32), ValueType::f32);
+    EXPECT_EQ(value_type_of(plain, Precision::f64), ValueType::f64);
+    EXPECT_EQ(value_count(plain, Precision::f64), 21);
+    EXPECT_EQ(bytes_of(plain, Precision::f64), 168);
+    // Seven integers fill four words of eight bytes, and nobody need have the eighth.
+    const ArraySpec counts = laid_out({"counts", Access::out, 4, "[rows] int32", ""}, {7});
+    EXPECT_EQ(value_type_of(counts, Precision::f64), ValueType::i32);
+    EXPECT_EQ(value_count(counts, Precision::f64), 7);
+    EXPECT_EQ(bytes_of(counts, Precision::f64), 28);
+    const ArraySpec sums = laid_out({"sums", Access::out, 14, "[rows] float64", ""}, {7});
+    EXPECT_EQ(value_type_of(sums, Precision::f32), ValueType::f64);
+    EXPECT_EQ(value_count(sums, Precision::f32), 7);
+    EXPECT_EQ(bytes_of(sums, Precision::f32), 56);
+    const ArraySpec coarse = laid_out({"coarse", Access::in, 4, "[rows] float32", ""}, {7});
+    EXPECT_EQ(value_type_of(coarse, Precision::f64), ValueType::f32);
+    EXPECT_EQ(bytes_of(coarse, Precision::f64), 28);
+    const ArraySpec unstated{"indices", Access::in, 4, "[rows] int32", ""};
+    EXPECT_EQ(value_count(unstated, Precision::f64), 8) << "as many as the words hold";
+}
+
 }  // namespace
 }  // namespace hone::kernel_source_test

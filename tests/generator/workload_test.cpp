@@ -68,6 +68,31 @@ TYPED_TEST(WorkloadOf, OneWrongWordAnywhereIsFound) {
     }
 }
 
+TEST(Workload, IntegersDifferExactlyAndHaveNoNan) {
+    const std::vector<std::int32_t> a{3, -1, std::numeric_limits<std::int32_t>::min(), 0x7fc00000};
+    EXPECT_EQ(largest_difference(a.data(), a.data(), 4, ValueType::i32), 0);
+    std::vector<std::int32_t> b = a;
+    b[3] = 0x7fc00001;  // both are NaN to who takes them for floats
+    EXPECT_EQ(largest_difference(a.data(), b.data(), 4, ValueType::i32), 1);
+    b[2] = std::numeric_limits<std::int32_t>::max();
+    EXPECT_EQ(largest_difference(a.data(), b.data(), 4, ValueType::i32), 4294967295.0);
+}
+
+TEST(Workload, AnArrayIsComparedByTheTypeOfItsValues) {
+    const ArraySpec counts = laid_out({"counts", Access::out, 2, "[rows] int32", ""}, {3});
+    HostArray a(Precision::f64, 2);
+    a.poison(ValueType::i32);
+    HostArray b = a.copy();
+    auto* const values = static_cast<std::int32_t*>(b.data());
+    EXPECT_EQ(values[0], static_cast<std::int32_t>(0x80808080));
+    EXPECT_EQ(largest_difference(counts, a, b), 0);
+    values[3] = 5;  // behind the last
+    EXPECT_EQ(largest_difference(counts, a, b), 0);
+    values[2] += 7;
+    EXPECT_EQ(largest_difference(counts, a, b), 7);
+    EXPECT_THROW(largest_difference(counts, a, HostArray(Precision::f64, 3)), Error);
+}
+
 TEST(Workload, ArraysOfAnotherShapeCannotBeCompared) {
     EXPECT_THROW(largest_difference(array_of<float>({1}), array_of<float>({1, 2})), Error);
     EXPECT_THROW(largest_difference(array_of<float>({1}), array_of<double>({1})), Error);

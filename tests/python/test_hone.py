@@ -1,5 +1,6 @@
 """The Python package on the processor. What kernels compute is compared with formulas in NumPy that share nothing with hone."""
 
+import pathlib
 import signal
 import threading
 
@@ -274,3 +275,12 @@ def test_steps_while_it_tunes(session):
     online.close()
     with pytest.raises(ValueError, match="online tuner is closed"):
         online.step()
+
+
+def test_replays_measured_spaces():
+    space = pathlib.Path(__file__).parents[1] / "spaces" / "gauss_seidel_27_constant_f32.space.gz"
+    document = hone.simulate(space, strategy="random,surrogate", repetitions=2, evaluations=10)
+    replayed = document["spaces"][0]
+    assert replayed["configurations"] == 499 and {one["strategy"].split(",")[0] for one in replayed["strategies"]} >= {"random", "surrogate"}
+    with pytest.raises(hone.Error, match="absent.space"):
+        hone.simulate("absent.space")

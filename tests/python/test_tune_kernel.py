@@ -68,6 +68,38 @@ def test_tunes_a_kernel_and_keeps_it(tmp_path):
         assert {name for effect in importance.effects for name in effect["tunables"]} <= set(TUNE_PARAMS)
 
 
+STATISTICS = """
+extern "C" void statistics(const float *x, double *sum, int *positive, int rows) {
+#pragma omp parallel for schedule(static, chunk)
+    for (int row = 0; row < rows; ++row) {
+        double all = 0;
+        int count = 0;
+        for (int i = 0; i < 31; ++i) { all += x[row * 31 + i]; count += x[row * 31 + i] > 0; }
+        sum[row] = all;
+        positive[row] = count + wrong;
+    }
+}
+"""
+
+
+def statistics(tmp_path, source):
+    (tmp_path / "db").mkdir(exist_ok=True)
+    x = numpy.random.default_rng().uniform(-1, 1, (77, 31)).astype(numpy.float32)
+    outputs = [numpy.zeros(77), numpy.zeros(77, numpy.int32)]
+    answer = [None, x.sum(axis=1, dtype=numpy.float64), (x > 0).sum(axis=1), None]
+    return hone.tune_kernel("statistics", source, 77, [x, *outputs, numpy.int32(77)], {"chunk": [1, 16]}, answer=answer, quiet=True,
+                            strategy_options={"max_fevals": 2}, folder=tmp_path / "kernel", database=tmp_path / "db")  # fmt: skip
+
+
+def test_results_may_be_integers_and_precisions_mix(tmp_path):
+    results, env = statistics(tmp_path, STATISTICS.replace("wrong", "0"))
+    assert {one["chunk"] for one in results} == {1, 16}
+    with hone.Session("cpu", database=tmp_path / "db", kernels=env["folder"]) as session:
+        assert [argument.dtype for argument in session.kernel(env["problem"]).arguments] == ["float32", "float64", "int32"]
+    with pytest.raises(hone.Error, match="found nothing"):
+        statistics(tmp_path, STATISTICS.replace("wrong", "(row == 76)"))
+
+
 def test_a_wrong_kernel_is_not_timed(tmp_path):
     with pytest.raises(hone.Error, match="found nothing"):
         tune(tmp_path, factor=1.01)
@@ -110,7 +142,9 @@ def test_a_function_restricts_as_an_expression_does(tmp_path, described):
         ({"cmem_args": {"d": 1}}, TypeError, "does not know cmem_args"),
         ({"strategy": "tarot"}, ValueError, "strategy: tarot"),
         ({"restrictions": lambda p: p["tilt"] > 1}, ValueError, "asks for tilt"),
-        ({"restrictions": ["tile < 0"]}, ValueError, "none of the first"),
+        ({"restrictions": ["tile < 0"]}, hone.Error, "none of the first"),
+        ({"restrictions": ["__import__('os').getpid() > 0"]}, hone.Error, r"constraints\[0\]"),
+        ({"restrictions": ["tilt > 1"]}, hone.Error, "asks for tilt"),
         ({"source": "int nothing;\n"}, hone.Error, "vector_add"),
     ],
 )
@@ -140,6 +174,6 @@ def test_describes_a_cuda_kernel_as_kernel_tuner_launches_it(tmp_path, described
     launch = told["cuda"]["launches"][0]
     assert eval(launch["grid"][0], {"block_size_x": 64, "points": 2, "problem_size_x": N}) == -(-N // 128) and launch["grid"][1:] == [1, 1]
     assert launch["block"] == ["block_size_x", 1, 1]
-    assert told["cuda"]["safe"] == {"block_size_x": 64, "points": 1}
+    assert told["cuda"]["constraints"][0]["rule"] == "block_size_x <= 1024" and "safe" not in told["cuda"], "hone finds the first that is allowed"
     assert [one["access"] for one in told["arguments"][:3]] == ["inout", "in", "in"]
     assert told["arguments"][3] == {"name": "argument_3", "type": "int", "value": N}

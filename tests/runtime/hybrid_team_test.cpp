@@ -41,8 +41,8 @@ class QueueingBackend final : public Backend {
     void synchronise(Stream) override { finish(queue_.size()); }
     double seconds(Stream stream, const std::function<void()>& work) override { return of_.seconds(stream, work); }
     std::unique_ptr<StopWatch> make_stop_watch() override { return std::make_unique<Watch>(*this); }
-    double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) override {
-        return of_.largest_difference(a, b, words, precision);
+    double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type) override {
+        return of_.largest_difference(a, b, count, type);
     }
     bool idle() const { return done_ == queue_.size(); }
 

@@ -43,7 +43,7 @@ class LateDevice : public Backend {
     }
     double seconds(Stream, const std::function<void()>&) override { throw std::logic_error("has no clock"); }
     std::unique_ptr<StopWatch> make_stop_watch() override { throw std::logic_error("has no clock"); }
-    double largest_difference(const void*, const void*, std::int64_t, Precision) override { throw std::logic_error("compares nothing"); }
+    double largest_difference(const void*, const void*, std::int64_t, ValueType) override { throw std::logic_error("compares nothing"); }
 
     int pinned = 0;
     int copies = 0;

@@ -51,13 +51,14 @@ Verification verify(Backend& backend, const Family& family, const Problem& probl
     Verification result;
     result.tolerance = workload.tolerance;
     result.what = fmt::format("{} --config {} seed {} range [{}, {})", problem.key(), config.key(), seed, first, last);
+    const std::vector<ArraySpec> specs = family.arrays(problem);
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         HostArray computed(workload.arrays[i].precision(), workload.arrays[i].words());
         backend.copy(computed.data(), arrays[i].data(), computed.bytes());
         backend.synchronise();
         // An input must come back as it was.
         const HostArray& expected = workload.expected[i].words() != 0 ? workload.expected[i] : workload.arrays[i];
-        result.error = std::max(result.error, weighed(largest_difference(computed, expected), workload.tolerance, workload.tolerances, i));
+        result.error = std::max(result.error, weighed(largest_difference(specs[i], computed, expected), workload.tolerance, workload.tolerances, i));
     }
     return result;
 }

@@ -58,7 +58,7 @@ class Run {
         hybrid_.gather();
         double largest = 0;
         for (std::size_t i = 0; i < specs_.size(); ++i)
-            if (specs_[i].access != Access::in) largest = std::max(largest, largest_difference(arrays_[i], workload_.expected[i]));
+            if (specs_[i].access != Access::in) largest = std::max(largest, largest_difference(specs_[i], arrays_[i], workload_.expected[i]));
         error_ = std::max(error_, largest);
     }
 

@@ -117,7 +117,8 @@ void CandidateBench::place() {
         Array& array = arrays[i];
         array.name = specs[i].name;
         array.access = specs[i].access;
-        array.words = workload_->arrays[i].words();
+        array.values = value_count(specs[i], problem_.precision());
+        array.type = value_type_of(specs[i], problem_.precision());
         array.bytes = workload_->arrays[i].bytes();
         array.memory = DeviceArray(backend_, lead_bytes(array.bytes) + array.bytes + guard_bytes);
         array.working = moved(array.memory.data(), lead_bytes(array.bytes));
@@ -132,10 +133,9 @@ void CandidateBench::place() {
 }
 
 void CandidateBench::restore(bool inputs) {
-    constexpr unsigned char poison = 0xff;
     for (const Array& array : arrays_) {
         if (array.pristine.data() == nullptr)
-            backend_.fill(array.working, poison, array.bytes);
+            backend_.fill(array.working, poison_byte(array.type), array.bytes);
         else if (inputs || array.access != Access::in)
             backend_.copy(array.working, array.pristine.data(), array.bytes);
         backend_.copy(moved(array.working, -guard_bytes), array.guards.data(), guard_bytes);
@@ -166,8 +166,7 @@ std::pair<double, std::string> CandidateBench::difference() {
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
         const Array& array = arrays_[i];
         const void* expected = array.expected.data() != nullptr ? array.expected.data() : array.pristine.data();
-        const double found =
-            weighed(backend_.largest_difference(array.working, expected, array.words, problem_.precision()), tolerance_, tolerances_, i);
+        const double found = weighed(backend_.largest_difference(array.working, expected, array.values, array.type), tolerance_, tolerances_, i);
         if (found > worst.first) worst = {found, array.name};
     }
     return worst;

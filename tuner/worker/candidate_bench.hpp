@@ -29,7 +29,7 @@ struct Instruments {
 ///
 /// It keeps copies of the inputs and the expected outputs on the device, uploaded once, when they are first needed: until then the device has nothing
 /// to do with it, so that another bench's candidates may be timed while this one's data are made. Every candidate starts from restored inputs and
-/// poisoned outputs (0xff bytes, which are NaN). After its first step all arrays are compared with the reference, word by word. Inputs are compared,
+/// poisoned outputs (poison_byte). After its first step all arrays are compared with the reference, value by value. Inputs are compared,
 /// too, because a kernel must not change them. Then the candidate is timed on the evolving arrays: kernels that work in place see the state of the
 /// step before, as in an application. Guard words lie before and after each array. They are checked after the first step and after the last, and find
 /// kernels that write past an end.
@@ -57,7 +57,8 @@ class CandidateBench {
         DeviceArray pristine;  ///< of inputs
         DeviceArray expected;  ///< of outputs
         DeviceArray guards;    ///< as both guards have to be, one after the other
-        std::int64_t words = 0;
+        std::int64_t values = 0;
+        ValueType type = ValueType::f32;
         std::int64_t bytes = 0;
         Access access = Access::in;
         std::string name;

@@ -71,8 +71,8 @@ hone_place place_of(Target target) {
 }
 
 hone_type type_of(const KernelSource& source, const ArraySpec& array) {
-    if (holds_integers(array)) return HONE_I32;
-    return source.precision == Precision::f32 ? HONE_F32 : HONE_F64;
+    const ValueType type = value_type_of(array, source.precision);
+    return type == ValueType::i32 ? HONE_I32 : type == ValueType::f32 ? HONE_F32 : HONE_F64;
 }
 
 std::int64_t bytes_of(hone_type type) {
@@ -80,11 +80,17 @@ std::int64_t bytes_of(hone_type type) {
 }
 
 std::int64_t count_of(const KernelSource& source, const ArraySpec& array) {
-    return array.words * bytes_per_word(source.precision) / bytes_of(type_of(source, array));
+    return value_count(array, source.precision);
 }
 
-std::vector<void*> checked_arrays(const char* function, const OpenSession& session, const Problem& problem, const KernelSource& source,
-                                  const hone_array* arrays, std::int32_t count) {
+void BoundArrays::require_there(const char* function) const {
+    for (const Allocated& array : allocated_)
+        if (array.freed->load(std::memory_order_relaxed))
+            throw Refusal(HONE_BAD_ARGUMENT, function, array.where + " was freed by hone_array_free", "close the kernel that is bound to it before");
+}
+
+BoundArrays checked_arrays(const char* function, const OpenSession& session, const Problem& problem, const KernelSource& source,
+                           const hone_array* arrays, std::int32_t count) {
     if (count != std::ssize(source.arrays)) {
         std::string names;
         for (const ArraySpec& spec : source.arrays) names += (names.empty() ? "" : ", ") + spec.name;
@@ -92,15 +98,15 @@ std::vector<void*> checked_arrays(const char* function, const OpenSession& sessi
                       fmt::format("give {}: {}", source.arrays.size(), names));
     }
     given(function, arrays, "arrays");
-    std::vector<void*> addresses;
+    BoundArrays bound;
     std::vector<Stretch> stretches;
     const auto where = [&](std::size_t i) { return fmt::format("{}, array {} ({}) of {}", function, i, source.arrays[i].name, problem.key()); };
     for (std::size_t i = 0; i < source.arrays.size(); ++i) {
         const ArraySpec& spec = source.arrays[i];
         Argument{session, source, spec, where(i)}.check(arrays[i]);
-        addresses.push_back(arrays[i].data);
+        bound.add(arrays[i].data, fmt::format("array {} ({}) of {}", i, spec.name, problem.key()), session.freed_flag_of(arrays[i].data));
         const auto* const begin = static_cast<const char*>(arrays[i].data);
-        stretches.push_back({begin, begin + spec.words * bytes_per_word(source.precision)});
+        stretches.push_back({begin, begin + hone::bytes_of(spec, source.precision)});
         for (std::size_t j = 0; j < i; ++j) {
             const bool written = spec.access != Access::in || source.arrays[j].access != Access::in;
             if (written && stretches[i].begin < stretches[j].end && stretches[j].begin < stretches[i].end)
@@ -109,7 +115,7 @@ std::vector<void*> checked_arrays(const char* function, const OpenSession& sessi
                               "give each memory of its own");
         }
     }
-    return addresses;
+    return bound;
 }
 
 }  // namespace hone::languages

@@ -12,15 +12,15 @@ namespace hone::languages {
 /// Where the arrays of a target's kernels lie.
 hone_place place_of(Target target);
 
-/// The type of an array's elements: the problem's precision, or 32-bit integers where the shape says so.
+/// The type of an array's elements: the problem's precision, or another where the shape says so.
 hone_type type_of(const KernelSource& source, const ArraySpec& array);
 std::int64_t bytes_of(hone_type type);
-/// Elements that an array of the caller's must have room for. Of integers there may be one more than the shape has: whole words are asked for.
+/// Elements that an array of the caller's must have room for.
 std::int64_t count_of(const KernelSource& source, const ArraySpec& array);
 
-/// The addresses of the caller's arrays for a kernel. Throws Refusal, with the array's number and name, for another number of arrays, one that is
+/// The caller's arrays for a kernel. Throws Refusal, with the array's number and name, for another number of arrays, one that is
 /// null, of another type, too small, elsewhere, misaligned, smaller than it says as far as hone allocated it, or that overlaps one that is written.
-std::vector<void*> checked_arrays(const char* function, const OpenSession& session, const Problem& problem, const KernelSource& source,
-                                  const hone_array* arrays, std::int32_t count);
+BoundArrays checked_arrays(const char* function, const OpenSession& session, const Problem& problem, const KernelSource& source,
+                           const hone_array* arrays, std::int32_t count);
 
 }  // namespace hone::languages

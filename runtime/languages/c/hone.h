@@ -119,7 +119,8 @@ typedef struct hone_array {
 
 /* Memory on the session's device for `count` elements of a hone_type, not initialised. `array` is an input of the other calls as it stands. */
 hone_status hone_array_allocate(hone_session *session, int32_t type, int64_t count, hone_array *array);
-/* Frees what hone_array_allocate gave in this session and sets array->data to null. An array without data is freed already. */
+/* Frees what hone_array_allocate gave in this session and sets array->data to null. An array without data is freed already. Kernels that are bound to
+ * it are not launched any more: they say that it was freed. */
 hone_status hone_array_free(hone_session *session, hone_array *array);
 /* Copies bytes between any two of host and device memory, in the order of `stream`; hone_session_synchronise before host memory is used again. */
 hone_status hone_copy(hone_session *session, void *to, const void *from, int64_t bytes, void *stream);

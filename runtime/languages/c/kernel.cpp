@@ -24,6 +24,13 @@ hone_grade grade_of(Grade grade) {
     return HONE_UNTUNED;
 }
 
+// A bound kernel whose arrays are there, as far as hone knows.
+BoundKernel& there(const char* function, const hone_bound* bound) {
+    const hone_bound& handle = *open_handle<hone_bound>(function, bound);
+    handle.arrays.require_there(function);
+    return *handle.bound;
+}
+
 hone_access access_of(Access access) {
     if (access == Access::inout) return HONE_INOUT;
     return access == Access::in ? HONE_IN : HONE_OUT;
@@ -92,32 +99,31 @@ hone_status hone_kernel_bind(hone_kernel* kernel, const hone_array* arrays, std:
     return guarded(__func__, [&](const char* function) {
         const hone_kernel& handle = *open_handle<hone_kernel>(function, kernel);
         given(function, bound, "bound");
-        const std::vector<void*> addresses =
-            checked_arrays(function, *handle.session, handle.kernel->problem(), handle.kernel->source(), arrays, count);
-        auto with = std::make_unique<hone::BoundKernel>(handle.kernel, addresses, hone::Stream{stream});
-        *bound = new hone_bound(handle.session->shared_from_this(), std::move(with));
+        BoundArrays to = checked_arrays(function, *handle.session, handle.kernel->problem(), handle.kernel->source(), arrays, count);
+        auto with = std::make_unique<hone::BoundKernel>(handle.kernel, to.addresses(), hone::Stream{stream});
+        *bound = new hone_bound(handle.session->shared_from_this(), std::move(to), std::move(with));
     });
 }
 
 hone_status hone_bound_launch(const hone_bound* bound, void* stream) {
-    return guarded(__func__, [&](const char* function) { open_handle<hone_bound>(function, bound)->bound->launch({stream}); });
+    return guarded(__func__, [&](const char* function) { there(function, bound).launch({stream}); });
 }
 
 hone_status hone_bound_launch_range(const hone_bound* bound, std::int64_t first, std::int64_t last, void* stream) {
-    return guarded(__func__, [&](const char* function) { open_handle<hone_bound>(function, bound)->bound->launch(first, last, {stream}); });
+    return guarded(__func__, [&](const char* function) { there(function, bound).launch(first, last, {stream}); });
 }
 
 hone_status hone_bound_run(hone_bound* bound, std::int64_t steps, void* stream) {
     return guarded(__func__, [&](const char* function) {
-        const hone_bound& handle = *open_handle<hone_bound>(function, bound);
+        const hone::BoundKernel& kernel = there(function, bound);
         if (steps < 0) throw Refusal(HONE_BAD_ARGUMENT, function, fmt::format("{} steps", steps), "give 0 or more");
-        for (std::int64_t step = 0; step < steps; ++step) handle.bound->launch({stream});
-        handle.session->backend().synchronise({stream});
+        for (std::int64_t step = 0; step < steps; ++step) kernel.launch({stream});
+        bound->session->backend().synchronise({stream});
     });
 }
 
 hone_status hone_bound_prepare(hone_bound* bound, void* stream) {
-    return guarded(__func__, [&](const char* function) { open_handle<hone_bound>(function, bound)->bound->prepare({stream}); });
+    return guarded(__func__, [&](const char* function) { there(function, bound).prepare({stream}); });
 }
 
 hone_status hone_bound_close(hone_bound* bound) {

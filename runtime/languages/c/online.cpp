@@ -11,9 +11,10 @@ struct hone_online : hone::languages::Shell {
     static constexpr const char* noun = "online tuner";
     static constexpr const char* opener = "hone_online_open";
 
-    hone_online(std::shared_ptr<hone::languages::OpenSession> of, std::unique_ptr<hone::OnlineTuner> running)
-        : Shell(kind), session(std::move(of)), tuner(std::move(running)) {}
+    hone_online(std::shared_ptr<hone::languages::OpenSession> of, hone::languages::BoundArrays to, std::unique_ptr<hone::OnlineTuner> running)
+        : Shell(kind), session(std::move(of)), arrays(std::move(to)), tuner(std::move(running)) {}
     std::shared_ptr<hone::languages::OpenSession> session;  ///< before the tuner, which needs its device to the end
+    hone::languages::BoundArrays arrays;
     std::unique_ptr<hone::OnlineTuner> tuner;
     hone::OnlineReport described;  ///< what the latest texts point into
     std::string report;
@@ -40,6 +41,13 @@ hone::OnlineSettings settings_of(const char* function, const OpenSession& sessio
     return settings;
 }
 
+// A tuner whose arrays are there, as far as hone knows.
+hone::OnlineTuner& there(const char* function, hone_online* online) {
+    hone_online& handle = *open_handle<hone_online>(function, online);
+    handle.arrays.require_there(function);
+    return *handle.tuner;
+}
+
 }  // namespace
 
 hone_status hone_online_open(hone_session* session, const char* problem, const hone_array* arrays, std::int32_t count,
@@ -52,19 +60,19 @@ hone_status hone_online_open(hone_session* session, const char* problem, const h
         const hone::Family& family = open->families().of(parsed);
         const hone::Limits& limits = open->device().limits;
         const hone::KernelSource source = family.kernel(parsed, family.space(parsed, limits).safe(), limits);
-        const std::vector<void*> addresses = checked_arrays(function, *open, parsed, source, arrays, count);
-        auto tuner = std::make_unique<hone::OnlineTuner>(open->backend(), open->families(), open->settings().database, parsed, addresses,
+        BoundArrays to = checked_arrays(function, *open, parsed, source, arrays, count);
+        auto tuner = std::make_unique<hone::OnlineTuner>(open->backend(), open->families(), open->settings().database, parsed, to.addresses(),
                                                          settings_of(function, *open, options));
-        *online = new hone_online(open, std::move(tuner));
+        *online = new hone_online(open, std::move(to), std::move(tuner));
     });
 }
 
 hone_status hone_online_step(hone_online* online, void* stream) {
-    return guarded(__func__, [&](const char* function) { open_handle<hone_online>(function, online)->tuner->step({stream}); });
+    return guarded(__func__, [&](const char* function) { there(function, online).step({stream}); });
 }
 
 hone_status hone_online_prepare(hone_online* online, void* stream) {
-    return guarded(__func__, [&](const char* function) { open_handle<hone_online>(function, online)->tuner->prepare({stream}); });
+    return guarded(__func__, [&](const char* function) { there(function, online).prepare({stream}); });
 }
 
 hone_status hone_online_finish(hone_online* online) {

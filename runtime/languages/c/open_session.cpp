@@ -58,7 +58,7 @@ std::vector<std::string> OpenSession::worker_command() const {
 
 hone_kernel* OpenSession::kernel(std::string_view problem) {
     Results& results = this->results();
-    if (hone_kernel* const known = results.by_text.find(problem)) return known;
+    if (hone_kernel* const* const known = results.by_text.find(problem)) return *known;
     auto kernel = results.library->kernel(families().parse_problem(problem));
     const std::lock_guard lock(mutex_);
     auto& handle = results.handles[kernel.get()];
@@ -93,26 +93,40 @@ const char* OpenSession::keep(std::string text) {
 }
 
 void* OpenSession::allocate(std::int64_t bytes) {
-    DeviceArray array(backend(), bytes);
-    void* const data = array.data();
+    Allocation allocation{DeviceArray(backend(), bytes)};
+    void* const data = allocation.memory.data();
     const std::lock_guard lock(mutex_);
-    arrays_.emplace(static_cast<const char*>(data), std::move(array));
+    arrays_.emplace(static_cast<const char*>(data), std::move(allocation));
     return data;
 }
 
 bool OpenSession::free(void* data) {
     const std::lock_guard lock(mutex_);
-    return arrays_.erase(static_cast<const char*>(data)) == 1;
+    const auto found = arrays_.find(static_cast<const char*>(data));
+    if (found == arrays_.end()) return false;
+    *found->second.freed = true;
+    arrays_.erase(found);
+    return true;
+}
+
+const std::pair<const char* const, OpenSession::Allocation>* OpenSession::allocation_at(const void* data) const {
+    const auto* const address = static_cast<const char*>(data);
+    auto after = arrays_.upper_bound(address);
+    if (after == arrays_.begin()) return nullptr;
+    --after;
+    return address < after->first + after->second.memory.bytes() ? &*after : nullptr;
 }
 
 std::int64_t OpenSession::allocated_from(const void* data) const {
-    const auto* const address = static_cast<const char*>(data);
     const std::lock_guard lock(mutex_);
-    auto after = arrays_.upper_bound(address);
-    if (after == arrays_.begin()) return -1;
-    const auto& [begin, array] = *--after;
-    const std::int64_t left = begin + array.bytes() - address;
-    return left > 0 ? left : -1;
+    const auto* const found = allocation_at(data);
+    return found == nullptr ? -1 : found->first + found->second.memory.bytes() - static_cast<const char*>(data);
+}
+
+std::shared_ptr<const std::atomic<bool>> OpenSession::freed_flag_of(const void* data) const {
+    const std::lock_guard lock(mutex_);
+    const auto* const found = allocation_at(data);
+    return found == nullptr ? nullptr : found->second.freed;
 }
 
 }  // namespace hone::languages

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -10,10 +11,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "runtime/grow_only_table.hpp"
+#include "runtime/languages/c/bound_arrays.hpp"
 #include "runtime/languages/c/handles.hpp"
-#include "runtime/languages/c/kernel_table.hpp"
 #include "runtime/session/session.hpp"
 
 namespace hone::languages {
@@ -51,15 +54,24 @@ class OpenSession : public std::enable_shared_from_this<OpenSession> {
     bool free(void* data);
     /// Bytes from `data` to the end of the allocation that it lies in, or -1 when it lies in none of these.
     std::int64_t allocated_from(const void* data) const;
+    /// True from when the allocation that `data` lies in is freed; null when it lies in none.
+    std::shared_ptr<const std::atomic<bool>> freed_flag_of(const void* data) const;
 
   private:
     /// Tuned results with what was looked up in them.
     struct Results {
         KernelLibrary* library = nullptr;
         std::unique_ptr<KernelLibrary> own;  ///< null: the library is the session's
-        KernelTable by_text;
+        GrowOnlyTable<std::string, hone_kernel*> by_text;
         std::unordered_map<const Kernel*, std::unique_ptr<hone_kernel>> handles;
     };
+    /// Device memory that the session's caller allocated.
+    struct Allocation {
+        DeviceArray memory;
+        std::shared_ptr<std::atomic<bool>> freed = std::make_shared<std::atomic<bool>>(false);
+    };
+    /// The allocation that `data` lies in, or null. Requires the lock.
+    const std::pair<const char* const, Allocation>* allocation_at(const void* data) const;
     const Results& results() const { return *latest_.load(std::memory_order_acquire); }
     Results& results() { return *latest_.load(std::memory_order_acquire); }
 
@@ -73,7 +85,7 @@ class OpenSession : public std::enable_shared_from_this<OpenSession> {
     mutable std::mutex mutex_;  ///< of all that follows
     std::deque<Results> all_results_;
     std::deque<std::string> texts_;
-    std::map<const char*, DeviceArray> arrays_;
+    std::map<const char*, Allocation> arrays_;
 };
 
 }  // namespace hone::languages
@@ -103,8 +115,9 @@ struct hone_bound : hone::languages::Shell {
     static constexpr const char* noun = "bound kernel";
     static constexpr const char* opener = "hone_kernel_bind";
 
-    hone_bound(std::shared_ptr<hone::languages::OpenSession> of, std::unique_ptr<hone::BoundKernel> with)
-        : Shell(kind), session(std::move(of)), bound(std::move(with)) {}
+    hone_bound(std::shared_ptr<hone::languages::OpenSession> of, hone::languages::BoundArrays to, std::unique_ptr<hone::BoundKernel> with)
+        : Shell(kind), session(std::move(of)), arrays(std::move(to)), bound(std::move(with)) {}
     std::shared_ptr<hone::languages::OpenSession> session;  ///< before the kernel, which needs its device to the end
+    hone::languages::BoundArrays arrays;
     std::unique_ptr<hone::BoundKernel> bound;
 };

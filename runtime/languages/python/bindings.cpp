@@ -334,7 +334,6 @@ class Kernel {
         argument.strides.assign(found.strides, found.strides + found.indices);
         std::int64_t whole = found.count;
         for (const std::int64_t stride : argument.strides) {
-            // Whole words are asked for, so that of integers there may be one more than places.
             argument.extents.push_back(stride > 0 ? whole / stride : 0);
             whole = stride;
         }

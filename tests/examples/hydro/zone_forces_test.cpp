@@ -261,8 +261,8 @@ class CountingBackend final : public Backend {
     void synchronise(Stream stream) override { ++waits, of_.synchronise(stream); }
     double seconds(Stream stream, const std::function<void()>& work) override { return of_.seconds(stream, work); }
     std::unique_ptr<StopWatch> make_stop_watch() override { return of_.make_stop_watch(); }
-    double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) override {
-        return of_.largest_difference(a, b, words, precision);
+    double largest_difference(const void* a, const void* b, std::int64_t count, ValueType type) override {
+        return of_.largest_difference(a, b, count, type);
     }
 
     std::int64_t copies = 0, waits = 0;

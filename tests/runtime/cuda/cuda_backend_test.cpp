@@ -348,6 +348,8 @@ TEST(CudaBackend, ComparesThroughTheReductionKernel) {
     b[4321] = 3.5;
     EXPECT_EQ(compared(*backend, a, b), 2.5);
     EXPECT_EQ(compared(*backend, std::vector<float>(a.begin(), a.end()), std::vector<float>(b.begin(), b.end())), 2.5);
+    const std::vector<std::int32_t> counts{1, -1}, others{1, -5};
+    EXPECT_EQ(backend->largest_difference(counts.data(), others.data(), 2, ValueType::i32), 4);
     b[0] = std::numeric_limits<double>::quiet_NaN();
     EXPECT_EQ(compared(*backend, a, b), std::numeric_limits<double>::infinity());
     EXPECT_EQ(compared(*backend, std::vector<double>{1}, std::vector<double>{4}), 3);

@@ -277,6 +277,15 @@ TEST_F(GpuBackend, ComparesLikeTheHost) {
         compare_with_host<double>(*backend_, words, random_);
     }
     EXPECT_EQ(backend_->largest_difference(nullptr, nullptr, 0, Precision::f64), 0);
+    std::vector<std::int32_t> a(1000003), b;
+    for (std::int32_t& value : a) value = static_cast<std::int32_t>(random_());
+    b = a;
+    b[random_() % b.size()] ^= 1 << 30;
+    const auto bytes = static_cast<std::int64_t>(4 * a.size());
+    const DeviceArray first(*backend_, bytes), second(*backend_, bytes);
+    backend_->copy(first.data(), a.data(), bytes);
+    backend_->copy(second.data(), b.data(), bytes);
+    EXPECT_EQ(backend_->largest_difference(first.data(), second.data(), bytes / 4, ValueType::i32), 1 << 30);
 }
 
 TEST_F(GpuBackend, RefusesCodeForAnotherArchitecture) {

@@ -69,7 +69,7 @@ TEST(KernelDescription, IsReadAsItStands) {
     EXPECT_EQ(description.parameters[3].words.size(), 2U);
     ASSERT_EQ(description.arguments.size(), 3U);
     EXPECT_EQ(description.arguments[0].extents.size(), 2U);
-    EXPECT_TRUE(description.arguments[1].integers);
+    EXPECT_TRUE(description.arguments[1].integers());
     EXPECT_EQ(description.arguments[2].access, Access::out);
     ASSERT_TRUE(description.cpu && description.cuda);
     EXPECT_EQ(description.cpu->text, "text of kernel.cpp\n");
@@ -96,7 +96,7 @@ TEST(KernelDescription, AMistakeIsToldWithItsPlaceAndTheNearestRightWord) {
              {R"(, "fill": "random")", "", "does not say what x holds"},
              {R"("fill": "random")", R"("fill": "randon")", "did you mean random?"},
              {R"("access": "out")", R"("access": "in", "fill": "random")", "has no array that the kernel writes"},
-             {R"("access": "in", "type": "int")", R"("access": "inout", "type": "int")", "of an array of integers"},
+             {R"("access": "in", "type": "int")", R"("access": "in", "type": "half")", "use one of real, int, float, double"},
              {R"("name": "at")", R"("name": "x")", "stands for something else already"},
              {R"("source": "kernel.cpp")", R"("source": "../kernel.cpp")", "name a file of this folder"},
              {R"("source": "kernel.cpp")", R"("source": "absent.cpp")", "there is no such file"},
@@ -110,6 +110,9 @@ TEST(KernelDescription, AMistakeIsToldWithItsPlaceAndTheNearestRightWord) {
              {R"("safe": {"block": 1, "way": "up"})", R"("safe": {"block": 3, "way": "up"})", "cpu.safe.block: is 3"},
              {R"("safe": {"block": 1, "way": "up"})", R"("safe": {"block": 1})", "has no \"way\""},
              {R"("safe": {"block": 32})", R"("safe": {"block": 32, "blocks": 1})", "which is no tunable"},
+             {R"(,
+          "safe": {"block": 1, "way": "up"})",
+              "", "and the constraint \"block <= n\" asks for n"},
              {R"("grid": ["(n + block - 1) // block"])", R"("grid": ["a", "b", "c", "d"])", "has 4 elements"},
              {R"("grid": ["(n + block - 1) // block"])", R"("grid": ["n", "way"])", "asks for way"},
              {R"("block": ["block"])", R"("block": ["block"], "range_axis": "x")", "the family has no range"},

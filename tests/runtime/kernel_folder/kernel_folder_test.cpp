@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <random>
+#include <span>
 #include <sstream>
 
 #include "generator/error.hpp"
@@ -23,6 +25,7 @@
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
+#include "tuner/candidate_bench.hpp"
 
 namespace hone::kernel_folder_test {
 namespace {
@@ -72,6 +75,8 @@ const std::vector<Example>& examples() {
                                           {"reduction", "reduction n=100003"},
                                           {"convolution", "convolution radius=1 width=67 height=9"},
                                           {"nbody", "nbody n=131"},
+                                          {"statistics", "statistics rows=17 columns=43"},
+                                          {"statistics", "statistics rows=1 columns=1"},
                                           {"saxpy", "saxpy problem_size_x=1003"},
                                           {"saxpy", "saxpy problem_size_x=1"}};
     return all;
@@ -93,8 +98,12 @@ KernelSource with_range(KernelSource cuda, const kernel_folder::Description& des
     if (description.range.given() || description.wrapped) return cuda;
     std::string declared, names;
     for (const ArraySpec& array : cuda.arrays) {
-        const bool integers = array.shape.ends_with("int32");
-        declared += fmt::format("{}{}* {}, ", array.access == Access::in ? "const " : "", integers ? "int" : "real", array.name);
+        const ValueType type = value_type_of(array, cuda.precision);
+        declared += fmt::format("{}{}* {}, ", array.access == Access::in ? "const " : "",
+                                type == ValueType::i32   ? "int"
+                                : type == ValueType::f32 ? "float"
+                                                         : "double",
+                                array.name);
         names += array.name + ", ";
     }
     for (const TableSpec& table : cuda.tables) declared += "real* " + table.name + ", ", names += table.name + ", ";
@@ -128,18 +137,48 @@ TEST_F(KernelFolders, APartOfARangeIsSteppedAlone) {
     EXPECT_TRUE(found.passed()) << found.what << ": " << found.error;
 }
 
-TEST_F(KernelFolders, CudaKernelsOfExamplesEqualTheirReferencesOnTheEmulator) {
+// The folder's family with its CUDA kernels, which the emulator runs on the processor.
+Family on_emulator(const KernelFolder& kernel) {
     const Limits cuda = cuda_limits(90);
+    Family family = kernel.family();
+    family.space = [kernel, cuda](const Problem& problem, const Limits&) { return kernel.family().space(problem, cuda); };
+    family.kernel = [kernel, cuda](const Problem& problem, const Config& config, const Limits&) {
+        return test::emulated(with_range(kernel.family().kernel(problem, config, cuda), kernel.description()));
+    };
+    return family;
+}
+
+// What a tuning run does with a candidate: verified, then timed for a moment.
+Outcome evaluated(Backend& backend, const Family& family, const Problem& problem, const Config& config, std::uint64_t seed) {
+    SamplingRule moment;
+    moment.fewest = moment.period = 3;
+    moment.most_seconds = 0.01;
+    return CandidateBench(backend, family, problem, seed).evaluate(config, 0, moment);
+}
+
+TEST_F(KernelFolders, CudaKernelsOfExamplesAreVerifiedAndTimedOnTheEmulator) {
+    for (const Example& one : examples()) {
+        const Family family = on_emulator(KernelFolder(example(one.name)));
+        const Problem problem = Families({family}).parse_problem(one.problem);
+        const Outcome outcome = evaluated(*backend_, family, problem, family.space(problem, {}).safe(), 7);
+        EXPECT_EQ(outcome.status, Status::measured) << one.problem << ": " << outcome.reason;
+        EXPECT_GT(outcome.step.median, 0) << one.problem;
+    }
+}
+
+using SlowKernelFolders = KernelFolders;
+
+TEST_F(SlowKernelFolders, AnyMembersOfTheExamplesSpacesAreVerifiedAndTimedOnBothTargets) {
+    const std::uint64_t seed = std::random_device()();
     for (const Example& one : examples()) {
         const KernelFolder kernel(example(one.name));
-        Family family = kernel.family();
-        family.space = [&](const Problem& problem, const Limits&) { return kernel.family().space(problem, cuda); };
-        family.kernel = [&](const Problem& problem, const Config& config, const Limits&) {
-            return test::emulated(with_range(kernel.family().kernel(problem, config, cuda), kernel.description()));
-        };
-        const Problem problem = Families({family}).parse_problem(one.problem);
-        const auto found = test::verify(*backend_, family, problem, family.space(problem, cuda).safe(), 7);
-        EXPECT_TRUE(found.passed()) << found.what << ": " << found.error << ", allowed " << found.tolerance;
+        for (const Family& family : {kernel.family(), on_emulator(kernel)}) {
+            const Problem problem = Families({family}).parse_problem(one.problem);
+            for (const Config& config : test::sample_members(*backend_, family, problem, 3, seed)) {
+                const Outcome outcome = evaluated(*backend_, family, problem, config, seed);
+                EXPECT_EQ(outcome.status, Status::measured) << one.problem << " " << config.key() << " seed " << seed << ": " << outcome.reason;
+            }
+        }
     }
 }
 
@@ -192,6 +231,41 @@ TEST_F(KernelFolders, DataAreFreshWithinTheirBoundsAndOutputsPoisoned) {
     EXPECT_TRUE(std::isnan(one.arrays[3].values<double>()[50]));
     EXPECT_FALSE(std::isnan(one.expected[3].values<double>()[50]));
     EXPECT_EQ(one.tolerance, 18 * 0x1p-53);
+}
+
+TEST_F(KernelFolders, ArraysMayHaveTypesOfTheirOwn) {
+    const KernelFolder kernel(example("statistics"));
+    const Problem problem = Families({kernel.family()}).parse_problem("statistics rows=3 columns=5");
+    const std::vector<ArraySpec> specs = kernel.family().arrays(problem);
+    EXPECT_EQ(problem.precision(), Precision::f64);
+    EXPECT_EQ(specs[0].words, 8);
+    EXPECT_EQ(bytes_of(specs[0], problem.precision()), 60);
+    EXPECT_EQ(bytes_of(specs[2], problem.precision()), 12);
+    EXPECT_EQ(kernel.family().counts(problem).bytes, 60 + 24 + 12);
+    const Workload data = kernel.family().workload(problem, 4);
+    const auto* const table = static_cast<const float*>(data.arrays[0].data());
+    const auto* const mean = static_cast<const double*>(data.expected[1].data());
+    const auto* const positive = static_cast<const std::int32_t*>(data.expected[2].data());
+    for (int row = 0; row < 3; ++row) {
+        const std::span of_row(table + static_cast<std::ptrdiff_t>(row) * 5, 5);
+        EXPECT_EQ(positive[row], std::count_if(of_row.begin(), of_row.end(), [](float value) { return value > 0; }));
+        EXPECT_DOUBLE_EQ(mean[row], std::accumulate(of_row.begin(), of_row.end(), 0.0) / 5);
+    }
+    EXPECT_EQ(static_cast<const std::int32_t*>(data.arrays[2].data())[0], static_cast<std::int32_t>(0x80808080));
+    ASSERT_EQ(data.tolerances.size(), 3U);
+    EXPECT_EQ(data.tolerances[2], 0) << "integers are exact";
+    EXPECT_EQ(data.tolerances[1], data.tolerance);
+}
+
+TEST_F(KernelFolders, AWrongIntegerIsFound) {
+    const Copy copy("statistics");
+    copy.replace("kernel.cpp", "positive[row] = counts[0]", "positive[row] = counts[0] + (row == 2)");
+    const KernelFolder kernel(copy.path());
+    const Problem problem = Families({kernel.family()}).parse_problem("statistics rows=3 columns=5");
+    CandidateBench bench(*backend_, kernel.family(), problem, 1);
+    const Outcome outcome = bench.evaluate(kernel.family().space(problem, backend_->device().limits).safe(), 0, SamplingRule{});
+    EXPECT_EQ(outcome.status, Status::wrong);
+    EXPECT_THAT(outcome.reason, HasSubstr("positive differs"));
 }
 
 TEST_F(KernelFolders, TheLibraryFindsAKernelByItsPlainName) {

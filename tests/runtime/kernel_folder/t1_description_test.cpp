@@ -1,5 +1,6 @@
 #include "runtime/kernel_folder/t1_description.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,17 +99,29 @@ TEST(T1Description, GivesParametersArgumentsAndTheLaunch) {
 }
 
 TEST(T1Description, SaysWhatHoneCannotDo) {
-    for (const auto& [piece, other, says] :
-         {std::tuple{R"("CUDA")", R"("OpenCL")", "Language: is OpenCL; hone runs CUDA, C and C++"},
-          {R"("Type": "float", "MemoryType": "Vector")", R"("Type": "half", "MemoryType": "Vector")",
-           "Type: is half; hone takes float, double and int32"},
-          {R"("Type": "float", "MemoryType": "Vector")", R"("Type": "double", "MemoryType": "Vector")", "a problem has one precision"},
-          {R"("FillType": "Random")", R"("FillType": "BinaryRaw")", "FillType: is BinaryRaw"},
-          {R"("[2**i for i in range(4)]")", R"("[0.5, 1]")", "has the value 0.5"},
-          {R"("points > 1 or not adjacent")", R"("points > 100")", "none of the first configurations meets"},
-          {R"("ConfigurationSpace")", R"("Configurations")", "ConfigurationSpace"},
-          {R"("WriteOnly")", R"("WriteSometimes")", "AccessType: is WriteSometimes"}})
+    for (const auto& [piece, other, says] : {std::tuple{R"("CUDA")", R"("OpenCL")", "Language: is OpenCL; hone runs CUDA, C and C++"},
+                                             {R"("Type": "float", "MemoryType": "Vector")", R"("Type": "half", "MemoryType": "Vector")",
+                                              "Type: is half; hone takes float, double and int32"},
+                                             {R"("FillType": "Random")", R"("FillType": "BinaryRaw")", "FillType: is BinaryRaw"},
+                                             {R"("[2**i for i in range(4)]")", R"("[0.5, 1]")", "has the value 0.5"},
+                                             {R"("points > 1 or not adjacent")", R"("points > 100")", "none of the first configurations meets"},
+                                             {R"("ConfigurationSpace")", R"("Configurations")", "ConfigurationSpace"},
+                                             {R"("WriteOnly")", R"("WriteSometimes")", "AccessType: is WriteSometimes"}})
         EXPECT_THAT(Folder(saxpy(), piece, other).error(), HasSubstr(says)) << other;
+}
+
+TEST(T1Description, ArraysMayHaveSeveralTypesAndOutputsBeIntegers) {
+    // The first of the arrays is z, which the kernel writes.
+    for (const auto& [type, element] : {std::pair{"double", ValueType::f64}, {"int", ValueType::i32}}) {
+        const std::string vector = R"(, "MemoryType": "Vector")";
+        const KernelFolder kernel = Folder(saxpy(), R"("Type": "float")" + vector, fmt::format(R"("Type": "{}")", type) + vector).kernel();
+        const Problem problem = Families({kernel.family()}).parse_problem("saxpy problem_size_x=1001");
+        EXPECT_EQ(problem.precision(), Precision::f32);
+        const std::vector<ArraySpec> arrays = kernel.family().arrays(problem);
+        EXPECT_EQ(value_type_of(arrays[0], problem.precision()), element);
+        EXPECT_EQ(value_count(arrays[0], problem.precision()), 1001);
+        EXPECT_EQ(value_type_of(arrays[1], problem.precision()), ValueType::f32);
+    }
 }
 
 TEST(T1Description, OfAProcessorHasItsEntryAlone) {

@@ -18,6 +18,7 @@ from .progress import ProgressLine
 _AXES = "xyz"
 _USUAL_THREADS = (256, 1, 1)  # of a block, where no tunable says otherwise
 _SCALARS = {"int32": "int", "uint32": "unsigned", "int64": "long long", "float32": "float", "float64": "double"}
+_ARRAYS = {"float32": "float", "float64": "double", "int32": "int"}
 _STRATEGIES = {
     "brute_force": "exhaustive",
     "random_sample": "random",
@@ -65,7 +66,8 @@ def tune_kernel(
 
     `kernel_source` is a file or the text itself; tunables are macros in it, with `grid_size_x`, `block_size_x` and `kernel_tuner`. `arguments` are
     arrays and numbers of NumPy, in the kernel's order. `answer` has the expected array for each that the kernel writes, and None for the others;
-    unlike Kernel Tuner's, it must be given: hone times nothing that it did not verify, within `atol` plus 1e-5 of the answer's largest value.
+    unlike Kernel Tuner's, it must be given: hone times nothing that it did not verify, within `atol` plus 1e-5 of the answer's largest value;
+    integers have to be equal.
     `restrictions` are expressions, or functions of the parameters. Budgets are max_fevals and time_limit (seconds) of `strategy_options`; without
     them a minute. `strategy` is one of hone's, or Kernel Tuner's name for the like; without it hone's default.
 
@@ -100,7 +102,6 @@ def tune_kernel(
         + [{"name": name, "value": block[i]} for i, name in enumerate(names) if name not in tune_params]
         + [{"name": "kernel_tuner", "value": 1}],
         "constraints": [rule for rule in rules if rule],
-        "safe": _safe(tune_params, _listed(restrictions)),
     }
     if target == "cuda":
         launch: Dict[str, Any] = {"entry": kernel_name, "grid": grid, "block": block}
@@ -204,11 +205,9 @@ def _arguments(arguments: Sequence[Any], answer: Sequence[Any], place: pathlib.P
                 raise TypeError(f"{where}: its type is {array.dtype}; give one of {', '.join(_SCALARS)}")
             described.append({"name": f"argument_{i}", "type": _SCALARS[array.dtype.name], "value": array.item()})
             continue
-        real = array.dtype.name in ("float32", "float64")
-        if not real and array.dtype.name != "int32":
-            raise TypeError(f"{where}: its dtype is {array.dtype}; hone takes float32, float64 and, where they are only read, int32")
-        if real:
-            kinds.add(array.dtype.name)
+        if array.dtype.name not in _ARRAYS:
+            raise TypeError(f"{where}: its dtype is {array.dtype}; hone takes {', '.join(_ARRAYS)}")
+        kinds.add(array.dtype.name)
         if array.size == 0:
             raise ValueError(f"{where}: it is empty; leave it out, or give it an element")
         entry: Dict[str, Any] = {
@@ -217,27 +216,25 @@ def _arguments(arguments: Sequence[Any], answer: Sequence[Any], place: pathlib.P
             "extents": [int(extent) for extent in array.shape],
             "fill": {"file": f"argument_{i}.bin"},
         }
-        if not real:
-            entry["type"] = "int"
         (place / f"argument_{i}.bin").write_bytes(array.tobytes())
         if expected is not None:
             wanted = _on_host(expected)
-            if not real:
-                raise TypeError(f"{where}: it is written and has integers; hone compares values of float32 and float64")
             if wanted.size != array.size:
                 raise ValueError(f"answer[{i}]: it has {wanted.size} elements, and {where} has {array.size}")
-            wanted = numpy.ascontiguousarray(wanted, array.dtype)
+            told, wanted = wanted, numpy.ascontiguousarray(wanted, array.dtype)
+            if array.dtype.name == "int32" and not numpy.array_equal(told.ravel(), wanted.ravel()):
+                raise ValueError(f"answer[{i}]: not all of its values are 32-bit integers, as those of {where} are")
             if not numpy.isfinite(wanted).all():
                 raise ValueError(f"answer[{i}]: not all of its values are finite; give data whose results are")
             (place / f"answer_{i}.bin").write_bytes(wanted.tobytes())
             entry["expected"] = f"answer_{i}.bin"
-            largest = max(largest, float(numpy.abs(wanted).max()))
+            if array.dtype.name != "int32":  # integers have to be right
+                largest = max(largest, float(numpy.abs(wanted).max()))
+        entry["type"] = _ARRAYS[array.dtype.name]
         described.append(entry)
-    if len(kinds) > 1:
-        raise TypeError("arguments: arrays of float32 and of float64; a problem has one precision: use one of them")
     if all(expected is None for expected in answer):
         raise ValueError("answer: all of it is None; give the expected array of each output")
-    return described, "f64" if "float64" in kinds else "f32", largest
+    return described, "f64" if "float64" in kinds and "float32" not in kinds else "f32", largest
 
 
 def _on_host(one: Any) -> numpy.ndarray:
@@ -360,18 +357,3 @@ def _rule(restriction: Any, tune_params: Mapping[str, Sequence[Any]]) -> Optiona
     listed = ", ".join(repr(values if len(names) > 1 else values[0]) for values in shown)
     left = f"({', '.join(names)})" if len(names) > 1 else names[0]
     return {"rule": f"{left} in [{listed}]", "why": ", ".join(f"{name} is {{{name}}}" for name in names) + ", which a restriction excludes"}
-
-
-def _safe(tune_params: Mapping[str, Sequence[Any]], restrictions: Sequence[Any]) -> Dict[str, Union[int, str]]:
-    """The first configuration that the restrictions allow."""
-    for values in itertools.islice(itertools.product(*tune_params.values()), 1_000_000):
-        config = dict(zip(tune_params, values))
-        # A restriction is the caller's own text, as in Kernel Tuner, which evaluates it too.
-        if all(
-            eval(one, {"__builtins__": {"min": min, "max": max, "abs": abs, "int": int, "len": len}}, dict(config))  # noqa: S307
-            if isinstance(one, str)
-            else _holds(one, config, tune_params)
-            for one in restrictions
-        ):
-            return {name: _values(name, [value])[0] for name, value in config.items()}
-    raise ValueError("restrictions: none of the first 1000000 configurations meets all of them; correct them")

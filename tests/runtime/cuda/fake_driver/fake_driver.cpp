@@ -117,6 +117,7 @@ void execute(const Function& function, void** arguments, unsigned blocks) {
     if (function.name == "add_one") add_one(arguments);
     if (function.name == "largest_difference_f32") largest_difference<float>(arguments, blocks);
     if (function.name == "largest_difference_f64") largest_difference<double>(arguments, blocks);
+    if (function.name == "largest_difference_i32") largest_difference<int>(arguments, blocks);
     if (function.name == "fault") state().fault = illegal_address;
 }
 

@@ -103,6 +103,32 @@ TEST_F(CArrays, AreAllocatedCopiedAndFreed) {
     // The others go with the session.
 }
 
+TEST_F(CArrays, ThatWereFreedAreRefusedByWhatIsBoundToThem) {
+    std::vector<hone_array> arrays = workload_.arrays;
+    ASSERT_EQ(hone_array_allocate(session_, HONE_F32, first_.count, &arrays[0]), HONE_OK) << hone_last_error();
+    ASSERT_EQ(hone_copy(session_, arrays[0].data, first_.data, 4 * first_.count, nullptr), HONE_OK);
+    hone_bound* bound = nullptr;
+    ASSERT_EQ(hone_kernel_bind(kernel_, arrays.data(), workload_.count(), nullptr, &bound), HONE_OK) << hone_last_error();
+    hone_online_options settled{};
+    settled.size = sizeof settled;
+    settled.disabled = 1;
+    hone_online* online = nullptr;
+    ASSERT_EQ(hone_online_open(session_, small_problem, arrays.data(), workload_.count(), &settled, &online), HONE_OK) << hone_last_error();
+    ASSERT_EQ(hone_bound_launch(bound, nullptr), HONE_OK);
+    ASSERT_EQ(hone_array_free(session_, &arrays[0]), HONE_OK);
+    expect_refused(hone_bound_launch(bound, nullptr), HONE_BAD_ARGUMENT, {"hone_bound_launch", "array 0 (u)", "was freed", "close the kernel"});
+    expect_refused(hone_bound_launch_range(bound, 0, 1, nullptr), HONE_BAD_ARGUMENT, {"hone_bound_launch_range", "was freed"});
+    expect_refused(hone_bound_run(bound, 2, nullptr), HONE_BAD_ARGUMENT, {"hone_bound_run", "was freed"});
+    expect_refused(hone_bound_prepare(bound, nullptr), HONE_BAD_ARGUMENT, {"hone_bound_prepare", "was freed"});
+    expect_refused(hone_online_step(online, nullptr), HONE_BAD_ARGUMENT, {"hone_online_step", "array 0 (u)", "was freed"});
+    // An array that comes to lie in the same place is another.
+    hone_array again{};
+    ASSERT_EQ(hone_array_allocate(session_, HONE_F32, first_.count, &again), HONE_OK);
+    expect_refused(hone_bound_launch(bound, nullptr), HONE_BAD_ARGUMENT, {"was freed"});
+    hone_online_close(online);
+    EXPECT_EQ(hone_bound_close(bound), HONE_OK) << "it can still be closed";
+}
+
 TEST_F(CArrays, AreRefusedWhereTheySayMoreThanWasAllocated) {
     hone_array array{};
     ASSERT_EQ(hone_array_allocate(session_, HONE_F32, first_.count, &array), HONE_OK);

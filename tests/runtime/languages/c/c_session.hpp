@@ -32,8 +32,15 @@ struct CWorkload {
 
     CWorkload(const std::string& text, std::uint64_t seed)
         : problem(built_in_families().parse_problem(text)), data(built_in_families().of(problem).workload(problem, seed)) {
-        for (HostArray& array : data.arrays)
-            arrays.push_back(host_array(array.data(), array.precision() == Precision::f32 ? HONE_F32 : HONE_F64, array.words()));
+        const std::vector<ArraySpec> specs = built_in_families().of(problem).arrays(problem);
+        for (std::size_t i = 0; i < specs.size(); ++i) {
+            const ValueType type = value_type_of(specs[i], problem.precision());
+            arrays.push_back(host_array(data.arrays[i].data(),
+                                        type == ValueType::i32   ? HONE_I32
+                                        : type == ValueType::f32 ? HONE_F32
+                                                                 : HONE_F64,
+                                        value_count(specs[i], problem.precision())));
+        }
     }
 
     std::int32_t count() const { return static_cast<std::int32_t>(arrays.size()); }

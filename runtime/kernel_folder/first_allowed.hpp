@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generator/python_expression.hpp"
+
+namespace hone::kernel_folder {
+
+/// A tunable with the values that it may have.
+struct Choice {
+    std::string name;
+    std::vector<PythonValue> values;
+};
+
+/// Places of the first values, the last choice's fastest, that meet all conditions, which may ask for the choices alone; nothing if none of the first
+/// million does. Throws Error, as the conditions do.
+std::optional<std::vector<std::size_t>> first_allowed(const std::vector<Choice>& choices, const std::vector<PythonExpression>& conditions);
+
+/// Whether the values at these places meet all conditions.
+bool allowed(const std::vector<Choice>& choices, const std::vector<std::size_t>& places, const std::vector<PythonExpression>& conditions);
+
+}  // namespace hone::kernel_folder
