@@ -227,7 +227,7 @@ TEST_F(Decompositions, OfThePlainLoopsFindWhatMatricesWereMadeFrom) {
         }
 }
 
-// Those of decomposition=projector, which is CUDA's alone: in the emulator.
+// Those of form=layered, which is CUDA's alone: in the emulator.
 constexpr std::string_view projectors = R"(//@ constants
 using value = real;
 __device__ __forceinline__ value larger(value a, value b) { return a > b ? a : b; }
@@ -243,7 +243,7 @@ __device__ __forceinline__ value scale_of(value a) {
     both.bits = exponent_sum - (both.bits & exponent_bits);
     return both.number;
 }
-//@ use corner_force/eigen_3d_projector.cu
+//@ use corner_force/layered_physics.cu
 extern "C" __global__ void decompose(const real* __restrict__ symmetric, const real* __restrict__ any, real* __restrict__ answers, int first, int last) {
     const long long zone = first + blockIdx.x;
     if (zone >= last) return;
@@ -273,7 +273,7 @@ KernelSource projecting(const Problem& problem, std::vector<ArraySpec> arrays, c
     source.entries = {"decompose"};
     source.arrays = std::move(arrays);
     source.step.push_back({"decompose", {static_cast<int>(problem.integer("zones")), 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
-    source.text = render_text(projectors, "projectors", {{"constants", all}}, {{"f32", f32}});
+    source.text = render_text(projectors, "projectors", {{"constants", all}}, {{"f32", f32}, {"solid", true}});
     return test::emulated(source);
 }
 
@@ -286,9 +286,9 @@ Family decomposing(const std::string& decomposition) {
                                       {"any", Access::in, problem.integer("zones") * words, "", "", {words}},
                                       {"answers", Access::out, problem.integer("zones") * 5, "", "", {5}}};
     };
-    family.kernel = [decomposition, specs = family.arrays](const Problem& problem, const Config& config, const Limits&) {
+    family.kernel = [decomposition, specs = family.arrays](const Problem& problem, const Config& safe, const Limits&) {
+        const Config config({{"form", "whole"}, {"decomposition", decomposition}, {"lanes", safe.integer("lanes")}, {"points_per_pass", 1}});
         const corner::Plan plan(problem, config, Target::cpu);
-        const int d = plan.shape.dimension;
         const bool f32 = problem.precision() == Precision::f32;
         Block constants = corner::shape_constants(plan);
         if (decomposition == "projector") return projecting(problem, specs(problem), constants);
@@ -315,15 +315,7 @@ Family decomposing(const std::string& decomposition) {
         source.entries = {"decompose"};
         source.arrays = specs(problem);
         source.step.push_back({"decompose", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
-        source.text = render("corner_force/kernel.cpp",
-                             {{"banner", {}},
-                              {"constants", constants},
-                              {"eigen", corner::eigen_functions(d, decomposition, Target::cpu)},
-                              {"point", corner::point_functions(d, Target::cpu)},
-                              {"lines", {}},
-                              {"team", {}},
-                              {"entries", entry}},
-                             {{"dense", false}, {"solid", d == 3}});
+        source.text = corner::kernel_text(plan, entry, {{"banner", {}}, {"constants", constants}, {"team", {}}});
         return source;
     };
     return family;
