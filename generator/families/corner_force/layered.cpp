@@ -73,13 +73,6 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
     zone_pitch = plan.team() >= banks ? words : padded(words, plan.team(), banks);
 }
 
-Block source_of(const Shape& shape) {
-    Block block;
-    if (!shape.physics()) return block.text("const real* const source = w;");
-    if (!shape.works()) return block.text("const real* const source = field < dimension ? x : v;");
-    return block.text("const real* const source = field < dimension ? x : field < 2 * dimension ? v : w;");
-}
-
 Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
     Block block;
     block.line("constexpr int fields = {}, layers = splits, rows = {};  // differentiated; at a time; of points in them", layout.fields, layout.rows);
@@ -132,8 +125,7 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                    {"barrier", team_barrier(plan)},
                    {"tables", axis_tables(shape, Target::cuda)},
                    {"comment", Block().text(pass_comment(plan.passes.front()))},
-                   {"entry", signature(plan, plan.passes.front())},
-                   {"source", source_of(shape)}},
+                   {"entry", signature(plan, plan.passes.front())}},
                   {{"f32", f32},
                    {"solid", solid},
                    {"physics", shape.physics()},

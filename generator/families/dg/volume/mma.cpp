@@ -178,19 +178,6 @@ Block products(const Shape& shape, const Algebra& form, const Sparsity& sparse) 
     return block;
 }
 
-Block position(const Sparsity& sparse) {
-    const std::string node = "(start + i * threads_per_block) % row";
-    Block block;
-    block.line("const int m = {};", sparse.order.empty() ? node : "place_of[" + node + "]");
-    return block;
-}
-
-Block node_at(const Sparsity& sparse) {
-    Block block;
-    block.text(sparse.order.empty() ? "n;" : "node_of[n];");
-    return block;
-}
-
 Block combine(const Algebra& form) {
     Block block;
     for (std::size_t f = 0; f < form.combine.size(); ++f)
@@ -214,13 +201,12 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                       {"transform", transform_into_field(form)},
                       {"unroll", unroll},
                       {"products", products(shape, form, sparse)},
-                      {"position", position(sparse)},
                       {"used", used_steps(shape, sparse)},
-                      {"node", node_at(sparse)},
                       {"name_combine_factors", name_combine_factors(form)},
                       {"combine", combine(form)}};
     KernelSource source =
-        make_source(problem, Target::cuda, render("dg/volume/mma.cu", holes, {{"f64", shape.precision == Precision::f64}}), executed);
+        make_source(problem, Target::cuda,
+                    render("dg/volume/mma.cu", holes, {{"f64", shape.precision == Precision::f64}, {"nonzero", skips_zeros(config)}}), executed);
     source.tables.push_back(fragment_table("D", shape, shape.dimension, shape.nodes, [&](int a, int n, int c) {
         return shape.reference().derivative[static_cast<std::size_t>(a)](sparse.node(n), sparse.node(c));
     }));

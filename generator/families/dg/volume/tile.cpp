@@ -56,7 +56,10 @@ struct Tile {
     bool in_registers() const { return residency == "registers"; }
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int threads() const { return 32 * warps_along_nodes * warps_along_elements; }
-    int loads_per_thread() const { return (elements_per_block * row + threads() - 1) / threads(); }
+    int loads_per_thread() const {
+        if (threads() == 0) return 0;  // too few elements for a warp, which is refused
+        return (elements_per_block * row + threads() - 1) / threads();
+    }
     // One node per thread loads its coefficients as one packed vector; otherwise a vector holds neighbouring nodes.
     bool packed() const { return nodes_per_thread == 1; }
     int operator_column() const { return (packed() ? pack : dimension) * nodes_padded; }

@@ -266,7 +266,8 @@ extern "C" __global__ void decompose(const real* __restrict__ symmetric, const r
 KernelSource projecting(const Problem& problem, std::vector<ArraySpec> arrays, const Block& constants) {
     const bool f32 = problem.precision() == Precision::f32;
     Block all = constants;
-    all.line("constexpr real smallest = {}, epsilon = {};", f32 ? "1e-30f" : "1e-290", f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
+    all.line("constexpr real smallest = {}, largest = {}, epsilon = {};", f32 ? "1e-30f" : "1e-290",
+             f32 ? "3.402823466e+38f" : "1.7976931348623157e+308", f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
     KernelSource source;
     source.target = Target::cuda;
     source.precision = problem.precision();
