@@ -410,5 +410,43 @@ TEST_F(SlowDecompositions, OfTinyAndHugeMatricesAreThoseOfThePlainLoops) {
         for (const int d : {2, 3}) expect_decomposed<float>(*this, "closed", d, scale);
 }
 
+// Every form once had all tunables, also those that it did not look at.
+TEST(CornerForceSpace, TranslatesConfigurationsOfFormerTimes) {
+    const auto translated = [](const char* rest, const Limits& limits, std::vector<Assignment> former) {
+        const Problem problem = families().parse_problem(std::string("corner_force ") + rest);
+        const SearchSpace space = families().of(problem).space(problem, limits);
+        const Config config = space.completed(Config(std::move(former)));
+        const auto rejection = space.check(config);
+        EXPECT_FALSE(rejection) << config.key() << ": " << rejection->reason;
+        return config.key();
+    };
+    const auto cuda = [&](const char* rest, const char* form, const char* gradients, const char* decomposition, std::int64_t splits) {
+        return translated(rest, cuda_limits(90),
+                          {{"form", form},
+                           {"gradients", gradients},
+                           {"decomposition", decomposition},
+                           {"zones_per_block", 2},
+                           {"splits", splits},
+                           {"points_per_pass", 1},
+                           {"rows_per_thread", 1},
+                           {"columns_per_thread", 1},
+                           {"min_blocks", 2}});
+    };
+    const char* const solid = "dimension=3 order=2 zones=1";
+    EXPECT_EQ(cuda(solid, "layered", "fused", "projector", 4), "form=layered,zones_per_block=2,layers=4,min_blocks=2");
+    EXPECT_EQ(cuda(solid, "whole", "fused", "jacobi", 2),
+              "form=whole,decomposition=jacobi,zones_per_block=2,splits=2,points_per_pass=1,min_blocks=2");
+    EXPECT_EQ(cuda(solid, "force", "stored", "closed", 2),
+              "form=force,gradients=stored,decomposition=closed,zones_per_block=2,splits=2,points_per_pass=1,min_blocks=2");
+    EXPECT_EQ(cuda(solid, "paper", "stored", "closed", 1),
+              "form=paper,decomposition=closed,zones_per_block=2,splits=1,points_per_pass=1,rows_per_thread=1,columns_per_thread=1,min_blocks=2");
+    EXPECT_EQ(cuda("result=energy dimension=2 order=2 zones=1", "separate", "fused", "closed", 1),
+              "form=separate,gradients=fused,zones_per_block=2,splits=1,points_per_pass=1,min_blocks=2");
+    EXPECT_EQ(
+        translated("dimension=2 order=2 zones=1", cpu_limits(),
+                   {{"form", "whole"}, {"decomposition", "closed"}, {"lanes", 2}, {"points_per_pass", 1}, {"threads", "all"}, {"binding", "none"}}),
+        "form=whole,lanes=2,points_per_pass=1,threads=all,binding=none");
+}
+
 }  // namespace
 }  // namespace hone::corner_force_test::family_test
