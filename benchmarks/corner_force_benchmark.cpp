@@ -81,15 +81,7 @@ std::optional<Match> match_of(const Problem& problem, const std::string& form) {
         return match;
     }
     try {
-        const bool cuda = device.limits.target == Target::cuda;
-        std::string values = "form=" + form;
-        if (cuda && form == "paper") values += ",gradients=stored";
-        if (form == "layered") values += problem.integer("dimension") == 3 ? ",gradients=fused,decomposition=projector" : ",gradients=fused";
-        // One column of F per thread, which is safe, would load A for every product.
-        for (const Tunable& tunable : space.tunables())
-            if (tunable.name == "columns_per_thread" && (form == "paper" || form == "on_the_fly"))
-                values += ",columns_per_thread=" + to_string(tunable.values.back());
-        match.config = space.parse(values);
+        match.config = space.parse("form=" + form);
     } catch (const Error&) {
         return std::nullopt;
     }

@@ -1,7 +1,6 @@
 // corner_force: products, Q2-Q1 in 2D, f64
 // hone emit corner_force result=products dimension=2 order=2 precision=f64 zones=10000 --target cuda --config
-//     form=whole,gradients=fused,decomposition=closed,zones_per_block=16,splits=1,points_per_pass=2,rows_per_thread=1,
-//     columns_per_thread=1,min_blocks=1
+//     form=whole,zones_per_block=16,splits=1,points_per_pass=2,min_blocks=1
 // The same text serves any number of zones.
 // per zone: 4928 operations sum-factorised, 1296 bytes (compulsory); this form executes 4928 operations
 using real = double;

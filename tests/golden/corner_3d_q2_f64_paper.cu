@@ -1,6 +1,6 @@
 // corner_force: products, Q2-Q1 in 3D, f64
 // hone emit corner_force result=products dimension=3 order=2 precision=f64 zones=10000 --target cuda --config
-//     form=paper,gradients=stored,decomposition=closed,zones_per_block=4,splits=1,points_per_pass=1,rows_per_thread=1,
+//     form=paper,decomposition=closed,zones_per_block=4,splits=1,points_per_pass=1,rows_per_thread=1,
 //     columns_per_thread=8,min_blocks=1
 // The same text serves any number of zones.
 // per zone: 62144 operations sum-factorised, 7856 bytes (compulsory); this form executes 210016 operations
@@ -460,6 +460,14 @@ void derivatives(const value* planes, int column, int q, value (&result)[count][
         }
 }
 
+// A word of A: stress times gradients of the basis.
+__device__ __forceinline__ real word_of_a(const real* stress, const real* slope, long long zone, int q, int row) {
+    const real* const of_zone = stress + zone * stress_words + row / nodes * (dimension * points) + q;
+    return of_zone[0 * points] * slope[(0 * points + q) * nodes + row % nodes]
+        + of_zone[1 * points] * slope[(1 * points + q) * nodes + row % nodes]
+        + of_zone[2 * points] * slope[(2 * points + q) * nodes + row % nodes];
+}
+
 // Kernel 3: derivatives of positions and velocities at the points, as products with a matrix of all nodes and points. A
 // thread has a point.
 extern "C" __global__ void __launch_bounds__(dense_threads)
@@ -581,11 +589,7 @@ corner_force_columns(const real* __restrict__ x, const real* __restrict__ v, con
         const long long zone = block_first + item / words;
         if (zone >= last) return;
         const int q = item / vector_words % points, row = item % vector_words;
-        const real* const of_zone = stress + zone * stress_words + row / nodes * (dimension * points) + q;
-        const real a = of_zone[0 * points] * point_slopes[(0 * points + q) * nodes + row % nodes]
-            + of_zone[1 * points] * point_slopes[(1 * points + q) * nodes + row % nodes]
-            + of_zone[2 * points] * point_slopes[(2 * points + q) * nodes + row % nodes];
-        column_of_a[zone * words + q * vector_words + row] = a;
+        column_of_a[zone * words + q * vector_words + row] = word_of_a(stress, point_slopes, zone, q, row);
     }
 }
 

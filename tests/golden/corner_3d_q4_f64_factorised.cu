@@ -1,7 +1,6 @@
 // corner_force: corner, Q4-Q3 in 3D, f64
 // hone emit corner_force result=corner dimension=3 order=4 precision=f64 zones=10000 --target cuda --config
-//     form=factorised,gradients=fused,decomposition=closed,zones_per_block=1,splits=2,points_per_pass=1,
-//     rows_per_thread=1,columns_per_thread=1,min_blocks=1
+//     form=factorised,gradients=fused,decomposition=closed,zones_per_block=1,splits=2,points_per_pass=1,min_blocks=1
 // The same text serves any number of zones.
 // per zone: 1613728 operations sum-factorised, 242488 bytes (compulsory); this form executes 1613728 operations
 using real = double;

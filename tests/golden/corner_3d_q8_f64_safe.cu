@@ -1,7 +1,6 @@
 // corner_force: products, Q8-Q7 in 3D, f64
 // hone emit corner_force result=products dimension=3 order=8 precision=f64 zones=10000 --target cuda --config
-//     form=separate,gradients=stored,decomposition=closed,zones_per_block=1,splits=1,points_per_pass=1,
-//     rows_per_thread=1,columns_per_thread=1,min_blocks=1
+//     form=separate,gradients=stored,decomposition=closed,zones_per_block=1,splits=1,points_per_pass=1,min_blocks=1
 // The same text serves any number of zones.
 // per zone: 6976256 operations sum-factorised, 405872 bytes (compulsory); this form executes 6976256 operations
 using real = double;

@@ -1,6 +1,6 @@
 // corner_force: energy, Q1-Q0 in 2D, f64
 // hone emit corner_force result=energy dimension=2 order=1 precision=f64 zones=10000 --target cpu --config
-//     form=separate,decomposition=closed,lanes=8,points_per_pass=1,threads=all,binding=none
+//     form=separate,lanes=8,points_per_pass=1,threads=all,binding=none
 // The same text serves any number of zones.
 // per zone: 172 operations sum-factorised, 200 bytes (compulsory); this form executes 172 operations
 #include <cmath>

@@ -1,7 +1,6 @@
 // dg_volume: maxwell_3d, order 1, f32
 // hone emit dg_volume equation=maxwell_3d order=1 precision=f32 arithmetic=strict elements=100000 --target cuda
-//     --config mapping=element,form=covariant,fields_per_pass=6,elements_per_block=128,nodes_per_thread=1,
-//     elements_per_thread=1,operator=immediate,unroll=1,padding=1,min_blocks=1
+//     --config form=element,algebra=covariant,elements_per_block=128,copy_width=1,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 840 operations, 228 bytes (compulsory); this form executes 456 operations
 using real = float;

@@ -1,7 +1,7 @@
 // dg_volume: maxwell_2d_tm, order 5, f64
 // hone emit dg_volume equation=maxwell_2d_tm order=5 precision=f64 arithmetic=strict elements=100000 --target cpu
-//     --config form=covariant,fields_per_pass=3,lanes=2,vectors_per_tile=1,elements_per_tile=1,elements_per_block=8,
-//     unroll=1,threads=all,binding=none
+//     --config form=vector,algebra=covariant,fields_per_pass=3,lanes=2,vectors_per_tile=1,elements_per_tile=1,
+//     elements_per_block=8,unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 5565 operations, 1040 bytes (compulsory); this form executes 3948 operations
 using real = double;

@@ -1,6 +1,6 @@
 // dg_volume: maxwell_3d, order 3, f64
 // hone emit dg_volume equation=maxwell_3d order=3 precision=f64 arithmetic=strict elements=100000 --target cuda
-//     --config mapping=tile,form=cartesian,fields_per_pass=6,elements_per_block=8,nodes_per_thread=2,
+//     --config form=tile,algebra=cartesian,fields_per_pass=6,elements_per_block=8,nodes_per_thread=2,
 //     elements_per_thread=1,operator=shared,unroll=1,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 15720 operations, 1992 bytes (compulsory); this form executes 18600 operations

@@ -1,7 +1,7 @@
 // dg_volume: maxwell_3d, order 5, f32
 // hone emit dg_volume equation=maxwell_3d order=5 precision=f32 arithmetic=f32_accurate elements=100000 --target cuda
-//     --config mapping=tf32,form=covariant,fields_per_pass=6,elements_per_block=32,nodes_per_thread=1,
-//     elements_per_thread=4,operator=global,unroll=1,padding=1,min_blocks=1
+//     --config form=tf32,algebra=covariant,fields_per_pass=6,elements_per_block=32,groups_per_warp=4,operator=global,
+//     unroll=1,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 116592 operations, 2724 bytes (compulsory); this form executes 261744 operations
 using real = float;
@@ -178,8 +178,7 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                     if (n < nodes && e < present) {
                         const real* const own = factor + e * factors;
                         real* const target = rhs
-                            + (size_t(block_first + e) * fields + (passes - 1 - pass) * fields_per_pass) * nodes +
-                        n;
+                            + (size_t(block_first + e) * fields + (passes - 1 - pass) * fields_per_pass) * nodes + n;
                         const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5],
                             xt = own[6], yt = own[7], zt = own[8], J = own[9];
                         target[0 * nodes] = J * (-xr * sum[3][c][i] - xs * sum[4][c][i] - xt * sum[5][c][i]);

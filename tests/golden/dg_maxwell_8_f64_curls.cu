@@ -1,7 +1,7 @@
 // dg_volume: maxwell_3d, order 8, f64
 // hone emit dg_volume equation=maxwell_3d order=8 precision=f64 arithmetic=strict elements=100000 --target cuda
-//     --config mapping=mma,form=covariant,fields_per_pass=3,elements_per_block=32,nodes_per_thread=1,
-//     elements_per_thread=4,operator=global,unroll=1,padding=1,min_blocks=1
+//     --config form=mma,algebra=covariant,fields_per_pass=3,elements_per_block=32,groups_per_warp=4,operator=global,
+//     unroll=1,padding=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 990990 operations, 15912 bytes (compulsory); this form executes 720522 operations
 using real = double;
@@ -145,8 +145,7 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
                     if (n < nodes && e < present) {
                         const real* const own = factor + e * factors;
                         real* const target = rhs
-                            + (size_t(block_first + e) * fields + (passes - 1 - pass) * fields_per_pass) * nodes +
-                        n;
+                            + (size_t(block_first + e) * fields + (passes - 1 - pass) * fields_per_pass) * nodes + n;
                         const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5],
                             xt = own[6], yt = own[7], zt = own[8], J = own[9];
                         const real scale = pass == 0 ? J : -J;  // dE/dt = curl H, dH/dt = -curl E

@@ -29,12 +29,7 @@ Family corner_force() {
     family.range = [](const Problem& problem) { return problem.integer("zones"); };
     family.partition = [](const Problem&) { return Partition{}; };  // a zone depends on its own words alone
     family.arrays = corner::arrays;
-    family.space = [](const Problem& problem, const Limits& limits) {
-        return limits.target == Target::cuda ? corner::cuda_space(problem, limits) : corner::cpu_space(problem, limits);
-    };
-    family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return limits.target == Target::cuda ? corner::cuda_kernel(problem, config, limits) : corner::cpu_kernel(problem, config, limits);
-    };
+    set_forms(family, {{Target::cpu, corner::cpu_forms}, {Target::cuda, corner::cuda_forms}});
     family.reference = corner::reference;
     family.workload = corner::workload;
     family.counts = corner::counts;

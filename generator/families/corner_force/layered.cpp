@@ -1,11 +1,32 @@
-#include "generator/families/corner_force/layered.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "generator/families/corner_force/cuda.hpp"
+
+// Form `layered`: a zone's points layer by layer.
+
 namespace hone::corner {
 namespace {
+
+// Where its half-way results lie in shared memory, in words. Distances are such that a warp's accesses go to different banks.
+struct LayeredLayout {
+    explicit LayeredLayout(const Plan& plan);
+
+    int fields;                                      // that are differentiated: components of x, v and w
+    int rows;                                        // of points in the layers
+    int layer_nodes, layer_energies, layer_rows;     // of one layer
+    int node_pitch, energy_pitch, point_pitch;       // of rows
+    int layer_pitch;                                 // of a layer's nodes
+    int slot;                                        // of a number at all points of the layers
+    bool folded;                                     // points of a row are exchanged, so that columns lie in different banks
+    bool several;                                    // passes over layers, whose sums are added up
+    int across_words, point_words, force_sum_words;  // of a zone
+    int table_words, zone_pitch;                     // of a block, and from zone to zone
+
+    std::int64_t shared_words(int zones) const { return table_words + std::int64_t{zones} * zone_pitch; }
+};
 
 // The smallest number from `words` on that is `step` more than a multiple of the banks.
 int padded(int words, int step, int banks) {
@@ -14,41 +35,6 @@ int padded(int words, int step, int banks) {
 
 int odd(int words) {
     return words + 1 - words % 2;
-}
-
-Block source_of(const Shape& shape) {
-    Block block;
-    if (!shape.physics()) return block.text("const real* const source = w;");
-    if (!shape.works()) return block.text("const real* const source = field < dimension ? x : v;");
-    return block.text("const real* const source = field < dimension ? x : field < 2 * dimension ? v : w;");
-}
-
-Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
-    Block block;
-    block.line("constexpr int fields = {}, layers = splits, rows = {};  // differentiated; at a time; of points in them", layout.fields, layout.rows);
-    block.line("constexpr int layer_nodes = {}, layer_energies = {}, layer_rows = {};", layout.layer_nodes, layout.layer_energies, layout.layer_rows);
-    block.line("constexpr int node_pitch = {}, energy_pitch = {}, point_pitch = {}, layer_pitch = {};", layout.node_pitch, layout.energy_pitch,
-               layout.point_pitch, layout.layer_pitch);
-    block.line("constexpr int slot = {}, across_words = {}, point_words = {}, table_words = {}, zone_pitch = {};", layout.slot, layout.across_words,
-               layout.point_words, layout.table_words, layout.zone_pitch);
-    const int node_teams = plan.team() / layout.layer_nodes;
-    block.line("constexpr int node_teams = {}, rounds_of_nodes = {};  // of threads, one for each node of a layer", node_teams,
-               (layout.fields + node_teams - 1) / node_teams);
-    if (plan.shape.dimension == 3) {
-        const int line_teams = plan.team() / (plan.splits() * plan.shape.nodes_along);
-        block.line("constexpr int line_teams = {}, rounds_of_lines = {};  // of threads, one for each line along the second axis", line_teams,
-                   (layout.fields + line_teams - 1) / line_teams);
-    }
-    if (layout.folded) block.line("constexpr int rows_of_banks = {};", 128 / plan.shape.bytes() / plan.shape.points_along);
-    if (plan.shape.works()) block.line("constexpr int power_slot = {};", plan.shape.physics() ? plan.shape.dimension * plan.shape.dimension : 0);
-    if (layout.several && plan.shape.works()) block.line("constexpr int force_sum_words = {};", layout.force_sum_words);
-    return block;
-}
-
-}  // namespace
-
-bool is_layered(const Config& config) {
-    return config.word("form") == "layered";
 }
 
 LayeredLayout::LayeredLayout(const Plan& plan) {
@@ -87,38 +73,59 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
     zone_pitch = plan.team() >= banks ? words : padded(words, plan.team(), banks);
 }
 
-int layered_registers(const Plan& plan) {
+Block layout_constants(const LayeredLayout& layout, const Plan& plan) {
+    Block block;
+    block.line("constexpr int fields = {}, layers = splits, rows = {};  // differentiated; at a time; of points in them", layout.fields, layout.rows);
+    block.line("constexpr int layer_nodes = {}, layer_energies = {}, layer_rows = {};", layout.layer_nodes, layout.layer_energies, layout.layer_rows);
+    block.line("constexpr int node_pitch = {}, energy_pitch = {}, point_pitch = {}, layer_pitch = {};", layout.node_pitch, layout.energy_pitch,
+               layout.point_pitch, layout.layer_pitch);
+    block.line("constexpr int slot = {}, across_words = {}, point_words = {}, table_words = {}, zone_pitch = {};", layout.slot, layout.across_words,
+               layout.point_words, layout.table_words, layout.zone_pitch);
+    const int node_teams = plan.team() / layout.layer_nodes;
+    block.line("constexpr int node_teams = {}, rounds_of_nodes = {};  // of threads, one for each node of a layer", node_teams,
+               (layout.fields + node_teams - 1) / node_teams);
+    if (plan.shape.dimension == 3) {
+        const int line_teams = plan.team() / (plan.splits() * plan.shape.nodes_along);
+        block.line("constexpr int line_teams = {}, rounds_of_lines = {};  // of threads, one for each line along the second axis", line_teams,
+                   (layout.fields + line_teams - 1) / line_teams);
+    }
+    if (layout.folded) block.line("constexpr int rows_of_banks = {};", 128 / plan.shape.bytes() / plan.shape.points_along);
+    if (plan.shape.works()) block.line("constexpr int power_slot = {};", plan.shape.physics() ? plan.shape.dimension * plan.shape.dimension : 0);
+    if (layout.several && plan.shape.works()) block.line("constexpr int force_sum_words = {};", layout.force_sum_words);
+    return block;
+}
+
+// Of a thread; the compiler is held to them.
+int registers(const Plan& plan) {
     const Shape& shape = plan.shape;
     const int words = shape.bytes() / 4;
     const int sums = 2 * std::max(shape.points_along, shape.nodes_along) + shape.nodes_along;  // of a row
     return words * std::max(!shape.physics() ? 24 : shape.dimension == 3 ? 46 : 28, sums) + 32;
 }
 
-std::optional<std::string> layered_violation(const Shape& shape, const Config& config) {
-    if (config.word("gradients") != "fused") return "form=layered stores nothing: gradients=fused";
-    if (shape.dimension == 3 && shape.physics() && config.word("decomposition") != "projector") return "form=layered is decomposition=projector";
-    if (config.integer("points_per_pass") != 1) return "form=layered has a thread for each point of a pass: points_per_pass=1";
-    return std::nullopt;
+BlockResources resources(const Plan& plan) {
+    const int zones = plan.number("zones_per_block");
+    return {.threads = std::int64_t{zones} * plan.team(),
+            .shared_bytes = LayeredLayout(plan).shared_words(zones) * plan.shape.bytes(),
+            .registers = registers(plan)};
 }
 
-std::string layered_text(const Plan& plan, const Block& of_banner, const Block& constants, const Block& of_barrier) {
+std::string text_of(const Plan& plan, const LayeredLayout& layout, double executed_operations) {
     const Shape& shape = plan.shape;
-    const LayeredLayout layout(plan);
     const bool f32 = shape.precision == Precision::f32;
     const bool solid = shape.dimension == 3;
     // What the physics of a point takes from memory is fetched a pass ahead where there are registers for it (measured on an H200).
     const bool early = shape.physics() && (!solid || shape.order == 1 || f32);
-    Block all_constants = constants;
+    Block all_constants = cuda_constants(plan);
     all_constants.append(layout_constants(layout, plan));
     if (solid && shape.physics()) all_constants.line("constexpr real epsilon = {};", f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
     return render("corner_force/layered.cu",
-                  {{"banner", of_banner},
+                  {{"banner", banner(plan, executed_operations)},
                    {"constants", all_constants},
-                   {"barrier", of_barrier},
+                   {"barrier", team_barrier(plan)},
                    {"tables", axis_tables(shape, Target::cuda)},
                    {"comment", Block().text(pass_comment(plan.passes.front()))},
-                   {"entry", signature(plan, plan.passes.front())},
-                   {"source", source_of(shape)}},
+                   {"entry", signature(plan, plan.passes.front())}},
                   {{"f32", f32},
                    {"solid", solid},
                    {"physics", shape.physics()},
@@ -129,6 +136,36 @@ std::string layered_text(const Plan& plan, const Block& of_banner, const Block& 
                    {"folded", layout.folded},
                    {"several", layout.several},
                    {"several_rows", layout.several && !solid}});
+}
+
+KernelSource kernel(const Problem& problem, const Config& config) {
+    const Plan plan(problem, config, Target::cuda);
+    const Pass& pass = plan.passes.front();
+    KernelSource source = make_source(plan);
+    source.step.push_back(team_launch(plan, pass, resources(plan).shared_bytes));
+    source.text = text_of(plan, LayeredLayout(plan), source.executed_operations);
+    return source;
+}
+
+}  // namespace
+
+Form layered_form(const Problem& problem) {
+    const Shape shape(problem);
+    std::vector<std::int64_t> layers;
+    for (const int count : {1, 2, 3, 4, 6, 8})
+        if (shape.points_along % count == 0) layers.push_back(count);
+    const bool several = shape.dimension == 3 && shape.order >= 3 && shape.order <= 5;
+    return {.space = {.name = "layered",
+                      .help = "points, forces and work in one launch, layer by layer of points, at any order",
+                      .tunables =
+                          {zones_per_block(),
+                           {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"},
+                           min_blocks({1, 2, 3, 4, 6, 8, 12, 16})},
+                      .safe = {{"zones_per_block", safe_zones(shape)}, {"layers", std::int64_t{several ? 2 : 1}}, {"min_blocks", std::int64_t{1}}},
+                      .former = [](const Config& config) { return config.has(form_tunable, "layered"); }},
+            .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
+            .resources_read = {"zones_per_block", "layers"},
+            .kernel = [problem](const Config& config) { return kernel(problem, config); }};
 }
 
 }  // namespace hone::corner

@@ -38,9 +38,8 @@ std::vector<Pass> passes_of(const Shape& shape, const std::string& form, bool st
         passes.push_back({.entry = "corner_force_corner", .assembly = true});
         return passes;
     }
-    const bool dense = form == "paper" || form == "on_the_fly";
     if (shape.physics()) passes.push_back({.entry = "corner_force_points", .points = true, .momentum = form == "force"});
-    if (dense) {
+    if (is_dense(form)) {
         add_dense_passes(shape, form == "paper", passes);
         return passes;
     }
@@ -51,10 +50,6 @@ std::vector<Pass> passes_of(const Shape& shape, const std::string& form, bool st
     return passes;
 }
 
-bool has_stored_gradients(const Config& config, Target target) {
-    return target == Target::cuda && config.word("gradients") == "stored";
-}
-
 }  // namespace
 
 Plan::Plan(const Problem& of_problem, const Config& of_config, Target of_target)
@@ -62,7 +57,7 @@ Plan::Plan(const Problem& of_problem, const Config& of_config, Target of_target)
       config(of_config),
       target(of_target),
       shape(of_problem),
-      passes(passes_of(shape, config.word("form"), has_stored_gradients(config, target))) {
+      passes(passes_of(shape, config.word("form"), config.has("gradients", "stored"))) {
 }
 
 bool Plan::has(Kind kind) const {
@@ -107,29 +102,34 @@ Buffers::Buffers(const Plan& plan, const Pass& pass) {
     if (pass.points && (pass.momentum || pass.work)) kept = shape.stress_words();
 }
 
-std::vector<std::string> forms(const Shape& shape, Target target) {
-    std::vector<std::string> result;
-    if (shape.result == "energy") result = {"separate"};
-    if (shape.result == "points") result = {"separate", "force"};
-    if (shape.result == "products") result = {"separate", "force", "whole"};
-    if (shape.result == "corner") result = {"factorised"};
-    if (target == Target::cuda && !shape.keeps_corner()) result.emplace_back("layered");
-    if (shape.result == "energy" || shape.result == "points") return result;
+std::vector<PassForm> pass_forms(const Shape& shape) {
+    const PassForm separate{"separate", "points, forces and work in a launch each"}, force{"force", "points and forces in one launch"};
+    if (shape.result == "energy") return {separate};
+    if (shape.result == "points") return {separate, force};
+    std::vector<PassForm> result{separate, force, {"whole", "points, forces and work in one launch"}};
+    if (shape.keeps_corner()) result = {{"factorised", "F axis by axis"}};
     // Where A is many times as large as all that a zone needs, forming it is out of the question: 71 MB for a zone of Q8-Q7.
-    const bool small = shape.dimension == 2 || shape.order <= 4;
-    if (small) {
-        result.emplace_back("on_the_fly");
-        result.emplace_back("paper");
-    }
+    constexpr int highest_order = 4;
+    if (shape.dimension == 3 && shape.order > highest_order) return result;
+    result.push_back({"on_the_fly", "F from columns of A that are never stored"});
+    result.push_back({"paper", "kernels 3 to 8 and 10 of the paper one by one, A and F in memory"});
     return result;
 }
 
-std::vector<std::string> decompositions(const Shape& shape, Target target) {
-    std::vector<std::string> result{"closed"};
-    if (shape.dimension == 2 || !shape.physics()) return result;
-    result.emplace_back("jacobi");
-    if (target == Target::cuda && !shape.keeps_corner()) result.emplace_back("projector");
-    return result;
+bool is_dense(const std::string& form) {
+    return form == "paper" || form == "on_the_fly";
+}
+
+bool decomposes(const Shape& shape) {
+    return shape.dimension == 3 && shape.physics();
+}
+
+Tunable decomposition() {
+    return {"decomposition", "eigenvalues of 3 x 3 matrices: closed: by a root and deflation; jacobi: by rotations", words({"closed", "jacobi"})};
+}
+
+Tunable points_per_pass(std::vector<std::int64_t> values) {
+    return {"points_per_pass", "points of a column whose derivatives are summed up together", numbers(std::move(values))};
 }
 
 }  // namespace hone::corner

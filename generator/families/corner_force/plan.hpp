@@ -7,6 +7,7 @@
 #include "generator/families/corner_force/shape.hpp"
 #include "generator/families/device/cuda_residency.hpp"
 #include "generator/family.hpp"
+#include "generator/form.hpp"
 #include "generator/render.hpp"
 
 namespace hone::corner {
@@ -22,6 +23,9 @@ struct Pass {
         sums,             ///< kernel 8: F.1
         products          ///< kernel 10: F^T w
     };
+    /// Whether it goes over whole zones, rather than being one of the paper's dense products.
+    bool of_zones() const { return kind == Kind::zone || kind == Kind::gradients; }
+
     Kind kind = Kind::zone;
     std::string entry;
     bool points = false;    ///< kernels 1 and 2: the physics at the points
@@ -46,7 +50,7 @@ struct Plan {
     /// F is made, by one form or another.
     bool makes_corner() const;
     /// Threads that share a column of points.
-    int splits() const { return target == Target::cuda ? number("splits") : 1; }
+    int splits() const { return static_cast<int>(integer_or(config, "splits", integer_or(config, "layers", 1))); }
     /// Threads of a zone on a GPU.
     int team() const { return shape.columns() * splits(); }
     /// Components whose sums a zone makes together.
@@ -70,30 +74,35 @@ struct Buffers {
     int lines = 0, planes = 0, energy_lines = 0, energy_plane = 0, powers = 0, rates = 0, kept = 0, across = 0, along = 0;
 };
 
-/// Forms that a result has on a target, the safe one first.
-std::vector<std::string> forms(const Shape& shape, Target target);
-std::vector<std::string> decompositions(const Shape& shape, Target target);
+/// A form that is made of passes over whole zones and of dense products, on every target.
+struct PassForm {
+    std::string name;
+    std::string help;
+};
+/// Those that a result has, the plainest first.
+std::vector<PassForm> pass_forms(const Shape& shape);
+/// Whether a form has F as the product of dense matrices.
+bool is_dense(const std::string& form);
+/// How eigenvalues of 3 x 3 matrices are found: for forms of passes with physics in three dimensions.
+bool decomposes(const Shape& shape);
+Tunable decomposition();
+/// Of the derivatives along a column; a form has some of these values.
+Tunable points_per_pass(std::vector<std::int64_t> values);
 
-SearchSpace cuda_space(const Problem& problem, const Limits& limits);
-SearchSpace cpu_space(const Problem& problem, const Limits& limits);
-KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits);
-KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits& limits);
+Forms cuda_forms(const Problem& problem, const Limits& limits);
+Forms cpu_forms(const Problem& problem, const Limits& limits);
 
 /// Pieces that both targets share. Texts call a number of the target `value`: a word of one zone on a GPU, a vector of neighbouring zones on a CPU.
 Block banner(const Plan& plan, double executed_operations);
 Block shape_constants(const Plan& plan);
-/// Eigenpair and singular value of a symmetric and of any matrix of the dimension, as `smallest_eigenpair` and `inverse_singular_value`; physics;
-/// contractions along an axis. What they take is named in templates/corner_force/kernel.cu.in and kernel.cpp.in.
-Block eigen_functions(int dimension, std::string_view decomposition, Target target);
-Block point_functions(int dimension, Target target);
-Block line_functions(const Shape& shape, Target target);
+/// The whole text of a form of passes, whose entries `passes` has. `holes` are the target's.
+std::string kernel_text(const Plan& plan, Block passes, Holes holes);
 /// Basis functions and weights of an axis, as tables.
 Block axis_tables(const Shape& shape, Target target);
 /// Where a zone's half-way results lie in `buffer`.
 Block buffer_pointers(const Buffers& buffers);
-/// The entry of a pass over whole zones, whose half-way results lie in `buffers`, and of one of the paper's dense products. `holes` are the target's.
-Block zone_entry(const Plan& plan, const Pass& pass, Block buffers, Holes holes);
-Block dense_entry(const Plan& plan, const Pass& pass, Holes holes);
+/// The entry of a pass; half-way results of one over whole zones lie in `buffers`. `holes` are the target's.
+Block pass_text(const Plan& plan, const Pass& pass, Block buffers, Holes holes);
 /// `name(const real* restrict x, ..., int first, int last[, ...]) {`.
 Block signature(const Plan& plan, const Pass& pass);
 /// Arrays, tables, what is executed.

@@ -172,27 +172,11 @@ Block shape_constants(const Plan& plan) {
     block.text("constexpr int vector_words = dimension * nodes, stress_words = dimension * dimension * points;  // of a zone");
     if (plan.stored()) block.line("constexpr int gradient_words = {} * stress_words;", shape.physics() ? 2 : 1);
     if (plan.makes_corner()) block.text("constexpr int corner_words = energies * vector_words;");
-    block.line("constexpr int points_per_pass = {};  // of a column, whose derivatives a thread sums up together", plan.number("points_per_pass"));
+    block.line("constexpr int points_per_pass = {};  // of a column, whose derivatives a thread sums up together",
+               integer_or(plan.config, "points_per_pass", 1));
     block.line("constexpr int splits = {};  // threads that share a column of points", plan.splits());
     block.line("constexpr int together = {};  // components whose sums a zone makes at a time", plan.together());
     return block;
-}
-
-Block eigen_functions(int dimension, std::string_view decomposition, Target target) {
-    Block block;
-    const Holes holes{{"inline", inline_word(target)}};
-    if (dimension == 2) return block.lines_of(render("corner_force/eigen_2d.cpp", holes));
-    Holes with_loops = holes;
-    with_loops.emplace_back("unroll", unroll(target));
-    if (decomposition == "closed") return block.lines_of(render("corner_force/eigen_3d_closed.cpp", with_loops));
-    with_loops.emplace_back("once", once(target));
-    return block.lines_of(render("corner_force/eigen_3d_jacobi.cpp", with_loops));
-}
-
-Block point_functions(int dimension, Target target) {
-    Block block;
-    return block.lines_of(
-        render("corner_force/point.cpp", {{"inline", inline_word(target)}, {"unroll", unroll(target)}}, {{"solid", dimension == 3}}));
 }
 
 Block axis_tables(const Shape& shape, Target target) {
@@ -206,14 +190,18 @@ Block axis_tables(const Shape& shape, Target target) {
     return all_tables;
 }
 
-Block line_functions(const Shape& shape, Target target) {
-    Block block;
-    return block.lines_of(render("corner_force/lines.cpp",
-                                 {{"tables", axis_tables(shape, target)},
-                                  {"inline", inline_word(target)},
-                                  {"unroll", unroll(target)},
-                                  {"unroll_points", unroll_points(shape, target)}},
-                                 {{"solid", shape.dimension == 3}}));
+std::string kernel_text(const Plan& plan, Block passes, Holes holes) {
+    const Target target = plan.target;
+    holes.insert(holes.end(), {{"inline", inline_word(target)},
+                               {"unroll", unroll(target)},
+                               {"unroll_points", unroll_points(plan.shape, target)},
+                               {"once", once(target)},
+                               {"tables", axis_tables(plan.shape, target)},
+                               {"entries", std::move(passes)}});
+    return render(target == Target::cuda ? "corner_force/kernel.cu" : "corner_force/kernel.cpp", holes,
+                  {{"solid", plan.shape.dimension == 3},
+                   {"jacobi", plan.config.has("decomposition", "jacobi")},
+                   {"dense", is_dense(plan.config.word("form"))}});
 }
 
 Block buffer_pointers(const Buffers& buffers) {
@@ -236,11 +224,11 @@ Block buffer_pointers(const Buffers& buffers) {
     return block;
 }
 
-Block zone_entry(const Plan& plan, const Pass& pass, Block buffers, Holes holes) {
+Block pass_text(const Plan& plan, const Pass& pass, Block buffers, Holes holes) {
     const Shape& shape = plan.shape;
     Block slab;
     slab.line("constexpr int slab_energies = {}, line_words = 2 * points_along + 1;  // an odd distance: different banks", slab_energies(shape));
-    holes.insert(holes.end(), {{"comment", Block().text(pass_comment(pass))},
+    holes.insert(holes.end(), {{"comment", pass.of_zones() ? Block().text(pass_comment(pass)) : Block()},
                                {"entry", signature(plan, pass)},
                                {"buffers", std::move(buffers)},
                                {"once", once(plan.target)},
@@ -249,8 +237,9 @@ Block zone_entry(const Plan& plan, const Pass& pass, Block buffers, Holes holes)
                                {"unroll_points", unroll_points(shape, plan.target)},
                                {"slab", slab}});
     Block block;
-    return block.lines_of(render(plan.target == Target::cuda ? "corner_force/zone.cu" : "corner_force/zone.cpp", holes,
-                                 {{"solid", shape.dimension == 3},
+    return block.lines_of(render(plan.target == Target::cuda ? "corner_force/pass.cu" : "corner_force/pass.cpp", holes,
+                                 {{"zones", pass.of_zones()},
+                                  {"solid", shape.dimension == 3},
                                   {"gradients_alone", pass.kind == Kind::gradients},
                                   {"of_w", pass.of_w || !shape.physics()},
                                   {"points", pass.points},
@@ -260,19 +249,13 @@ Block zone_entry(const Plan& plan, const Pass& pass, Block buffers, Holes holes)
                                   {"from_stress", pass.momentum || pass.work || pass.assembly},
                                   {"stored", plan.stored()},
                                   {"stress_in_memory", plan.stress_in_memory()},
-                                  {"stress_at_hand", pass.points && (pass.momentum || pass.work)}}));
-}
-
-Block dense_entry(const Plan& plan, const Pass& pass, Holes holes) {
-    holes.emplace_back("entry", signature(plan, pass));
-    Block block;
-    return block.lines_of(render(plan.target == Target::cuda ? "corner_force/dense.cu" : "corner_force/dense.cpp", holes, [&] {
-        Flags flags{{"paper", plan.columns_in_memory()},     {"dense_gradients", pass.kind == Kind::dense_gradients},
-                    {"columns", pass.kind == Kind::columns}, {"corner", pass.kind == Kind::corner},
-                    {"sums", pass.kind == Kind::sums},       {"products", pass.kind == Kind::products}};
-        if (plan.target == Target::cuda) flags.emplace_back("solid", plan.shape.dimension == 3);
-        return flags;
-    }()));
+                                  {"stress_at_hand", pass.points && (pass.momentum || pass.work)},
+                                  {"paper", plan.columns_in_memory()},
+                                  {"dense_gradients", pass.kind == Kind::dense_gradients},
+                                  {"columns", pass.kind == Kind::columns},
+                                  {"corner", pass.kind == Kind::corner},
+                                  {"sums", pass.kind == Kind::sums},
+                                  {"products", pass.kind == Kind::products}}));
 }
 
 Block signature(const Plan& plan, const Pass& pass) {

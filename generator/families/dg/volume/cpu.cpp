@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "generator/families/device/cpu_team.hpp"
-#include "generator/families/dg/volume/mappings.hpp"
+#include "generator/families/dg/volume/forms.hpp"
 
 // The CPU kernel: neighbouring nodes are the lanes of a vector, so that fields are read and right-hand sides written as they lie, and a
 // register tile of node vectors x elements is accumulated from operator vectors and broadcast field values.
@@ -108,43 +108,11 @@ TableSpec table(const Shape& shape, const Tile& tile) {
     return result;
 }
 
-}  // namespace
-
-SearchSpace cpu_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    const bool f32 = shape.precision == Precision::f32;
-    std::vector<Tunable> tunables{
-        {"form", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t", words({"covariant", "cartesian"})},
-        fields_per_pass(shape),
-        {"lanes", "neighbouring nodes in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
-        {"vectors_per_tile", "vectors of nodes accumulated at a time", numbers({1, 2, 4})},
-        {"elements_per_tile", "elements accumulated at a time", numbers({1, 2, 4})},
-        {"elements_per_block", "elements whose fields are kept in cache", numbers({4, 8, 16, 32, 64})},
-        {"unroll", "columns of the operator per trip of the inner loop", numbers({1, 2, 4})},
-    };
-    std::vector<Constraint> constraints{
-        {"registers", [shape, limits](const Config& config) { return spill_violation(shape, config, limits); }},
-        {"block buffer", [shape, limits](const Config& config) { return buffer_violation(shape, config, limits); }},
-    };
-    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
-    constraints.push_back(team_constraint());
-    const std::int64_t lanes = 16 / shape.bytes();
-    std::vector<Assignment> safe{{"form", "covariant"},
-                                 {"fields_per_pass", std::int64_t{shape.fields}},
-                                 {"lanes", lanes},
-                                 {"vectors_per_tile", std::int64_t{1}},
-                                 {"elements_per_tile", std::int64_t{1}},
-                                 {"elements_per_block", std::int64_t{8}},
-                                 {"unroll", std::int64_t{1}}};
-    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
-    return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));
-}
-
-KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limits&) {
+KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const Tile tile(shape, config);
     const Algebra& form = pass_algebra(shape, config);
-    const Algebra& whole = algebra(shape.equation, config.word("form"));
+    const Algebra& whole = whole_algebra(shape, config);
     const double executed = executed_operations(problem, config, static_cast<double>(tile.nodes_padded) * shape.nodes);
     Block unroll;
     unroll.line("#pragma GCC unroll {}", number(config, "unroll"));
@@ -166,6 +134,38 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config, const Limi
     source.tables.push_back(table(shape, tile));
     source.step.push_back({"dg_volume", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;
+}
+
+// The one form.
+FormSpace vector_form(const Shape& shape, const Limits& limits) {
+    const bool f32 = shape.precision == Precision::f32;
+    FormSpace form{.name = "vector",
+                   .help = "vectors of neighbouring nodes, tiles of which accumulate in registers",
+                   .tunables = {algebra_of_form(),
+                                fields_per_pass(shape),
+                                {"lanes", "neighbouring nodes in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
+                                {"vectors_per_tile", "vectors of nodes accumulated at a time", numbers({1, 2, 4})},
+                                {"elements_per_tile", "elements accumulated at a time", numbers({1, 2, 4})},
+                                {"elements_per_block", "elements whose fields are kept in cache", numbers({4, 8, 16, 32, 64})},
+                                unrolled_columns()},
+                   .constraints = {{"registers", [shape, limits](const Config& config) { return spill_violation(shape, config, limits); }},
+                                   {"block_buffer", [shape, limits](const Config& config) { return buffer_violation(shape, config, limits); }}},
+                   .safe = {{"algebra", "covariant"},
+                            {"fields_per_pass", std::int64_t{shape.fields}},
+                            {"lanes", std::int64_t{16 / shape.bytes()}},
+                            {"vectors_per_tile", std::int64_t{1}},
+                            {"elements_per_tile", std::int64_t{1}},
+                            {"elements_per_block", std::int64_t{8}},
+                            {"unroll", std::int64_t{1}}},
+                   .former = [](const Config& config) { return config.find("vectors_per_tile") != nullptr; }};
+    return with_team(std::move(form), limits);
+}
+
+}  // namespace
+
+Forms cpu_forms(const Problem& problem, const Limits& limits) {
+    return {{{.space = vector_form(Shape(problem), limits), .kernel = [problem](const Config& config) { return kernel(problem, config); }}},
+            "vector"};
 }
 
 }  // namespace hone::dg

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "generator/families/dg/halves.hpp"
-#include "generator/families/dg/volume/mappings.hpp"
+#include "generator/families/dg/volume/forms.hpp"
 
-// Mapping `element`: low orders, where memory sets the limit. A thread owns half the right-hand sides of one element; the operator's
+// Form `element`: low orders, where memory sets the limit. A thread owns half the right-hand sides of one element; the operator's
 // coefficients are immediates of the instructions, so that a multiply-add loads nothing and zeros (half of the operator) cost nothing.
 
 namespace hone::dg {
@@ -22,7 +22,7 @@ struct Staging {
     int store_width;  // nodes of one field written at a time
 
     Staging(const Shape& shape, const Config& config)
-        : elements_per_block(number(config, "elements_per_block")), copy_width(number(config, "unroll")) {
+        : elements_per_block(number(config, "elements_per_block")), copy_width(number(config, "copy_width")) {
         const int vectors = shape.words() / copy_width;
         // An odd number of vectors keeps neighbouring elements, and so neighbouring threads, in different banks.
         row = (number(config, "padding") == 1 && vectors % 2 == 0 ? vectors + 1 : vectors) * copy_width;
@@ -33,26 +33,9 @@ struct Staging {
     int threads() const { return 2 * elements_per_block; }
 };
 
-bool applies(const Shape& shape, const Limits&) {
-    return shape.low_order();
-}
-
-std::string conflict(const Shape& shape, const Config& config) {
-    const int width = number(config, "unroll");
-    if (number(config, "fields_per_pass") != shape.fields)
-        return fmt::format("mapping=element gives each half of an element's fields to a thread of its own: fields_per_pass={}", shape.fields);
-    if (config.word("operator") != "immediate") return "mapping=element holds the operator with operator=immediate";
-    if (number(config, "nodes_per_thread") != 1 || number(config, "elements_per_thread") != 1)
-        return "mapping=element has one element per thread: nodes_per_thread=1, elements_per_thread=1";
-    if (number(config, "elements_per_block") % 32 != 0) return "mapping=element needs whole warps: a multiple of 32 elements per block";
-    if (width * shape.bytes() > 16 || shape.words() % width != 0)
-        return fmt::format("copies of {} values do not divide the {} of an element or exceed 16 bytes: another unroll", width, shape.words());
-    return "";
-}
-
 Resources resources(const Shape& shape, const Config& config) {
     const Staging staging(shape, config);
-    const Algebra& form = algebra(shape.equation, config.word("form"));
+    const Algebra& form = whole_algebra(shape, config);
     Resources result;
     result.threads = staging.threads();
     result.shared_bytes = static_cast<std::int64_t>(shape.bytes()) * staging.elements_per_block * (staging.row + shape.geometry_words());
@@ -174,9 +157,9 @@ Block differentiate(const Shape& shape, const Algebra& form, const Staging& stag
     return block;
 }
 
-KernelSource kernel(const Problem& problem, const Config& config, const Limits&) {
+KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
-    const Algebra& form = algebra(shape.equation, config.word("form"));
+    const Algebra& form = whole_algebra(shape, config);
     const Staging staging(shape, config);
     const double executed = executed_operations(problem, config, nonzeros(shape.reference().derivative[0]));
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
@@ -192,8 +175,31 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
 
 }  // namespace
 
-Mapping element_mapping() {
-    return {"element", "a thread owns half of an element, the operator stands in the code", applies, conflict, resources, kernel};
+Form element_form(const Problem& problem) {
+    const Shape shape(problem);
+    std::vector<std::int64_t> widths;
+    for (const int width : {1, 2, 4})
+        if (width * shape.bytes() <= 16 && shape.words() % width == 0) widths.push_back(width);
+    FormSpace space{.name = "element",
+                    .help = "a thread owns half of an element, the operator stands in the code",
+                    .tunables = {algebra_of_form(),
+                                 elements_per_block({32, 64, 128}),  // whole warps
+                                 {"copy_width", "values per load and store of fields and right-hand sides", numbers(widths)},
+                                 padded_rows(),
+                                 min_blocks()},
+                    .safe = {{"algebra", "covariant"},
+                             {"elements_per_block", std::int64_t{32}},
+                             {"copy_width", widths.back()},
+                             {"padding", std::int64_t{1}},
+                             {"min_blocks", std::int64_t{1}}},
+                    .former = [](const Config& config) { return config.has("mapping", "element"); }};
+    space.tunables[2].former_name = "unroll";
+    std::vector<std::string> read = all_but_min_blocks(space);
+    const auto needs = [shape](const Config& config) { return resources(shape, config); };
+    space.constraints = {code_size(needs, read)};
+    return {.space = std::move(space), .resources = needs, .resources_read = std::move(read), .kernel = [problem](const Config& config) {
+                return kernel(problem, config);
+            }};
 }
 
 }  // namespace hone::dg

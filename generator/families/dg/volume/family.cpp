@@ -2,22 +2,19 @@
 
 #include <fmt/format.h>
 
-#include "generator/error.hpp"
 #include "generator/families/dg/data.hpp"
-#include "generator/families/dg/volume/mappings.hpp"
+#include "generator/families/dg/volume/forms.hpp"
 #include "generator/families/dg/volume/reference.hpp"
 
 namespace hone {
 namespace dg {
 
-Tunable fields_per_pass(const Shape& shape) {
-    const std::int64_t all = shape.fields;
-    return {"fields_per_pass", "fields that the loop over the operator's columns works on at a time: all, or those of one curl",
-            shape.maxwell() ? numbers({all, 3}) : numbers({all}), Value(all)};
+const Algebra& whole_algebra(const Shape& shape, const Config& config) {
+    return algebra(shape.equation, config.word("algebra"));
 }
 
 const Algebra& pass_algebra(const Shape& shape, const Config& config) {
-    return number(config, "fields_per_pass") == shape.fields ? algebra(shape.equation, config.word("form")) : one_curl(config.word("form"));
+    return number(config, "fields_per_pass") == shape.fields ? whole_algebra(shape, config) : one_curl(config.word("algebra"));
 }
 
 std::vector<ArraySpec> arrays(const Problem& problem) {
@@ -34,7 +31,7 @@ Counts counts(const Problem& problem) {
 
 double executed_operations(const Problem& problem, const Config& config, double pairs) {
     const Shape shape(problem);
-    const Algebra& form = algebra(shape.equation, config.word("form"));
+    const Algebra& form = whole_algebra(shape, config);
     const double per_element =
         2.0 * static_cast<double>(form.products.size()) * pairs + static_cast<double>(form.operations_per_node()) * shape.nodes;
     return per_element * static_cast<double>(shape.elements);
@@ -82,20 +79,6 @@ Launch block_launch(const Shape& shape, std::int64_t elements_per_block, const R
     return launch;
 }
 
-namespace {
-
-SearchSpace space(const Problem& problem, const Limits& limits) {
-    return limits.target == Target::cuda ? cuda_space(problem, limits) : cpu_space(problem, limits);
-}
-
-KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
-    if (limits.target == Target::cpu) return cpu_kernel(problem, config, limits);
-    for (const Mapping& mapping : cuda_mappings())
-        if (mapping.name == config.word("mapping")) return mapping.kernel(problem, config, limits);
-    throw Error("configuration " + config.key(), "there is no mapping " + config.word("mapping"), "use one of the space's mappings");
-}
-
-}  // namespace
 }  // namespace dg
 
 Family dg_volume() {
@@ -113,8 +96,7 @@ Family dg_volume() {
     family.range = [](const Problem& problem) { return problem.integer("elements"); };
     family.partition = [](const Problem&) { return Partition{}; };  // an element's right-hand side depends on that element alone
     family.arrays = dg::arrays;
-    family.space = dg::space;
-    family.kernel = dg::kernel;
+    set_forms(family, {{Target::cpu, dg::cpu_forms}, {Target::cuda, dg::cuda_forms}});
     family.reference = dg::reference;
     family.workload = dg::workload;
     family.counts = dg::counts;

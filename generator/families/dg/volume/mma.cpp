@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "generator/families/dg/matrix_units.hpp"
-#include "generator/families/dg/volume/mappings.hpp"
+#include "generator/families/dg/volume/forms.hpp"
 
-// Mappings `mma` and `tf32`: products on the matrix units, see dg_matrix_units.hpp.
+// Forms `mma` and `tf32`: products on the matrix units, see matrix_units.hpp.
 
 namespace hone::dg {
 namespace {
@@ -26,7 +26,7 @@ struct Tiling {
 
     Tiling(const Shape& shape, const Algebra& form, const Config& config)
         : elements_per_block(number(config, "elements_per_block")),
-          columns(number(config, "elements_per_thread")),
+          columns(number(config, "groups_per_warp")),
           node_tiles(round_up(shape.nodes, mma_nodes) / mma_nodes),
           steps(round_up(shape.nodes, mma_columns) / mma_columns),
           column_groups(std::max(1, elements_per_block / (columns * mma_elements))) {
@@ -53,18 +53,15 @@ struct Tiling {
 };
 
 bool skips_zeros(const Config& config) {
-    return config.word("operator") == "nonzero";
+    return config.has("operator", "nonzero");
 }
 
-std::string conflict(const Shape& shape, const Config& config) {
-    const std::string units = "the matrix units ";
-    if (config.word("operator") != "global" && !skips_zeros(config)) return units + "read the operator with operator=global or nonzero";
-    if (number(config, "nodes_per_thread") != 1) return units + "have tiles of 16 nodes: nodes_per_thread=1";
-    const int groups = shape.precision == Precision::f32 || number(config, "fields_per_pass") == 3 ? 4 : 2;
-    if (number(config, "elements_per_thread") > groups) return units + fmt::format("have room for {} groups of 8 elements", groups);
-    if (number(config, "elements_per_block") % (mma_elements * number(config, "elements_per_thread")) != 0)
-        return units + fmt::format("need a multiple of {} elements per block", mma_elements * number(config, "elements_per_thread"));
-    return "";
+std::optional<std::string> layout_violation(const Shape& shape, const Config& config) {
+    const int groups = number(config, "groups_per_warp");
+    const int most = shape.precision == Precision::f32 || number(config, "fields_per_pass") == 3 ? 4 : 2;
+    if (auto violation = too_many(groups, most, "groups of 8 elements")) return violation;
+    if (number(config, "elements_per_block") % (mma_elements * groups) == 0) return std::nullopt;
+    return fmt::format("the matrix units need a multiple of {} elements per block", mma_elements * groups);
 }
 
 Resources resources(const Shape& shape, const Config& config) {
@@ -181,19 +178,6 @@ Block products(const Shape& shape, const Algebra& form, const Sparsity& sparse) 
     return block;
 }
 
-Block position(const Sparsity& sparse) {
-    const std::string node = "(start + i * threads_per_block) % row";
-    Block block;
-    block.line("const int m = {};", sparse.order.empty() ? node : "place_of[" + node + "]");
-    return block;
-}
-
-Block node_at(const Sparsity& sparse) {
-    Block block;
-    block.text(sparse.order.empty() ? "n;" : "node_of[n];");
-    return block;
-}
-
 Block combine(const Algebra& form) {
     Block block;
     for (std::size_t f = 0; f < form.combine.size(); ++f)
@@ -202,7 +186,7 @@ Block combine(const Algebra& form) {
     return block;
 }
 
-KernelSource kernel(const Problem& problem, const Config& config, const Limits&) {
+KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const Algebra& form = pass_algebra(shape, config);
     const Tiling tiling(shape, form, config);
@@ -217,13 +201,12 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
                       {"transform", transform_into_field(form)},
                       {"unroll", unroll},
                       {"products", products(shape, form, sparse)},
-                      {"position", position(sparse)},
                       {"used", used_steps(shape, sparse)},
-                      {"node", node_at(sparse)},
                       {"name_combine_factors", name_combine_factors(form)},
                       {"combine", combine(form)}};
     KernelSource source =
-        make_source(problem, Target::cuda, render("dg/volume/mma.cu", holes, {{"f64", shape.precision == Precision::f64}}), executed);
+        make_source(problem, Target::cuda,
+                    render("dg/volume/mma.cu", holes, {{"f64", shape.precision == Precision::f64}, {"nonzero", skips_zeros(config)}}), executed);
     source.tables.push_back(fragment_table("D", shape, shape.dimension, shape.nodes, [&](int a, int n, int c) {
         return shape.reference().derivative[static_cast<std::size_t>(a)](sparse.node(n), sparse.node(c));
     }));
@@ -233,14 +216,40 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
 
 }  // namespace
 
-Mapping mma_mapping() {
-    const auto applies = [](const Shape& shape, const Limits& limits) { return matrix_units(shape, limits) == "mma"; };
-    return {"mma", "a warp accumulates 16 nodes x 8 elements on the matrix units", applies, conflict, resources, kernel};
-}
-
-Mapping tf32_mapping() {
-    const auto applies = [](const Shape& shape, const Limits& limits) { return matrix_units(shape, limits) == "tf32"; };
-    return {"tf32", "the same for f32, by three products of TF32 numbers", applies, conflict, resources, kernel};
+Form matrix_units_form(const Problem& problem, const std::string& units) {
+    const Shape shape(problem);
+    const bool low = shape.low_order();
+    FormSpace space{.name = units,
+                    .help = units == "mma"
+                                ? "a warp accumulates 16 nodes x 8 elements on the matrix units"
+                                : "a warp accumulates 16 nodes x 8 elements on the matrix units, by three products of TF32 numbers for one",
+                    .tunables = {algebra_of_form(),
+                                 fields_per_pass(shape),
+                                 low ? elements_per_block({8, 16, 32, 64, 128}) : elements_per_block({8, 16, 32}),
+                                 {.name = "groups_per_warp",
+                                  .help = "groups of 8 elements whose right-hand sides a warp accumulates at a time",
+                                  .values = numbers({1, 2, 4}),
+                                  .former_name = "elements_per_thread"}},
+                    .constraints = {{"layout",
+                                     [shape](const Config& config) { return layout_violation(shape, config); },
+                                     {"fields_per_pass", "elements_per_block", "groups_per_warp"}}},
+                    .safe = {{"algebra", "covariant"},
+                             {"fields_per_pass", std::int64_t{shape.fields}},
+                             {"elements_per_block", std::int64_t{8}},
+                             {"groups_per_warp", std::int64_t{1}}},
+                    .former = [units](const Config& config) { return config.has("mapping", units); }};
+    if (!low) {
+        space.tunables.push_back(where_operator_is(words({"global", "nonzero"})));
+        space.safe.push_back({"operator", "global"});
+    }
+    for (Tunable& tunable : std::vector<Tunable>{unrolled_columns(), padded_rows(), min_blocks()}) space.tunables.push_back(std::move(tunable));
+    for (const auto& [name, value] :
+         std::vector<Assignment>{{"unroll", std::int64_t{1}}, {"padding", std::int64_t{1}}, {"min_blocks", std::int64_t{1}}})
+        space.safe.push_back({name, value});
+    // The number of warps depends on `min_blocks`, so that the needs depend on everything.
+    const auto needs = [shape](const Config& config) { return resources(shape, config); };
+    space.constraints.push_back(code_size(needs, {}));
+    return {.space = std::move(space), .resources = needs, .kernel = [problem](const Config& config) { return kernel(problem, config); }};
 }
 
 }  // namespace hone::dg

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "generator/families/dg/volume/mappings.hpp"
+#include "generator/families/dg/volume/forms.hpp"
 
-// Mapping `tile`: a register tile of nodes x elements per thread, operator and fields streamed past it. The work horse from order 4 on, and
-// in its smallest form (one node, one element) the safe configuration at every order. With operator=registers a thread keeps the rows of its node
-// and takes its elements one after the other.
+// Form `tile`: a register tile of nodes x elements per thread, operator and fields streamed past it. The work horse from order 4 on, and with one
+// node and one element the safe configuration at every order. Form `rows`: a thread keeps the rows of its node and takes its elements one after the
+// other.
 
 namespace hone::dg {
 namespace {
@@ -28,7 +28,7 @@ struct Tile {
     std::string residency;
 
     Tile(const Shape& shape, const Config& config)
-        : nodes_per_thread(number(config, "nodes_per_thread")),
+        : nodes_per_thread(static_cast<int>(integer_or(config, "nodes_per_thread", 1))),
           elements_per_thread(number(config, "elements_per_thread")),
           elements_per_block(number(config, "elements_per_block")),
           elements_per_trip(elements_per_thread),
@@ -36,7 +36,7 @@ struct Tile {
           unroll(number(config, "unroll")),
           dimension(shape.dimension),
           pack(dimension == 2 ? 2 : 4),
-          residency(config.word("operator")) {
+          residency(config.has(form_tunable, "rows") ? "registers" : config.word("operator")) {
         if (in_registers()) elements_per_trip = 1;
         const int groups = (shape.nodes + nodes_per_thread - 1) / nodes_per_thread;
         // Lanes along nodes: the count that idles fewest, 8 when equal (a warp then loads 8 operator and 4 field vectors at a time).
@@ -56,7 +56,10 @@ struct Tile {
     bool in_registers() const { return residency == "registers"; }
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int threads() const { return 32 * warps_along_nodes * warps_along_elements; }
-    int loads_per_thread() const { return (elements_per_block * row + threads() - 1) / threads(); }
+    int loads_per_thread() const {
+        if (threads() == 0) return 0;  // too few elements for a warp, which is refused
+        return (elements_per_block * row + threads() - 1) / threads();
+    }
     // One node per thread loads its coefficients as one packed vector; otherwise a vector holds neighbouring nodes.
     bool packed() const { return nodes_per_thread == 1; }
     int operator_column() const { return (packed() ? pack : dimension) * nodes_padded; }
@@ -69,22 +72,10 @@ struct Tile {
     int factor_words(const Algebra& algebra) const { return round_up(elements_per_block * algebra.factor_count(), 4); }
 };
 
-std::string conflict(const Shape& shape, const Config& config) {
-    if (config.word("operator") == "immediate") return "coefficients as immediates belong to mapping=element";
-    if (config.word("operator") == "nonzero") return "tiles of zeros are the matrix units'";
-    const int elements_per_thread = number(config, "elements_per_thread");
-    if (config.word("operator") == "registers") {
-        if (number(config, "nodes_per_thread") != 1) return "operator=registers holds the rows of one node: nodes_per_thread=1";
-        if (elements_per_thread == 1) return "rows in registers serve several elements: elements_per_thread is 2 or more";
-    } else if (shape.low_order() && elements_per_thread > 2) {
-        return "at low orders memory sets the limit: tiles of more than 2 elements only idle threads";
-    }
-    if (number(config, "elements_per_block") % number(config, "elements_per_thread") != 0)
-        return "elements_per_thread does not divide elements_per_block";
+std::optional<std::string> layout_violation(const Shape& shape, const Config& config) {
     const Tile tile(shape, config);
-    if (tile.element_groups() % tile.element_lanes != 0)
-        return fmt::format("{} groups of elements are no multiple of the {} in a warp", tile.element_groups(), tile.element_lanes);
-    return "";
+    if (tile.element_groups() % tile.element_lanes == 0) return std::nullopt;
+    return fmt::format("{} groups of elements are no multiple of the {} in a warp", tile.element_groups(), tile.element_lanes);
 }
 
 Resources resources(const Shape& shape, const Config& config) {
@@ -187,7 +178,7 @@ TableSpec table(const Shape& shape, const Tile& tile) {
     return result;
 }
 
-KernelSource kernel(const Problem& problem, const Config& config, const Limits&) {
+KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const Tile tile(shape, config);
     const Algebra& form = pass_algebra(shape, config);
@@ -216,12 +207,61 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits&)
     return source;
 }
 
+// What both forms refuse and take.
+Form form_of(const Problem& problem, FormSpace space) {
+    const Shape shape(problem);
+    std::vector<std::string> read = all_but_min_blocks(space);
+    const auto needs = [shape](const Config& config) { return resources(shape, config); };
+    space.constraints = {{"layout", [shape](const Config& config) { return layout_violation(shape, config); }, read}, code_size(needs, read)};
+    return {.space = std::move(space), .resources = needs, .resources_read = std::move(read), .kernel = [problem](const Config& config) {
+                return kernel(problem, config);
+            }};
+}
+
 }  // namespace
 
-Mapping tile_mapping() {
-    return {
-        "tile", "a thread accumulates a tile of nodes x elements in registers", [](const Shape&, const Limits&) { return true; }, conflict, resources,
-        kernel};
+Form tile_form(const Problem& problem) {
+    const Shape shape(problem);
+    const bool low = shape.low_order();
+    return form_of(problem, {.name = "tile",
+                             .help = "a thread accumulates a tile of nodes x elements in registers",
+                             .tunables = {algebra_of_form(),
+                                          fields_per_pass(shape),
+                                          low ? elements_per_block({8, 16, 32, 64, 128}) : elements_per_block({4, 8, 16, 32}),
+                                          {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates at a time",
+                                           low ? numbers({1, 2, 4}) : numbers({1, 2, 4, 8})},
+                                          // At low orders memory sets the limit: tiles of more elements only idle threads.
+                                          low ? elements_per_thread({1, 2}) : elements_per_thread({1, 2, 4}),
+                                          where_operator_is(low ? words({"global", "shared"}) : words({"global", "shared", "staged"})),
+                                          unrolled_columns(),
+                                          padded_rows(),
+                                          min_blocks()},
+                             .safe = {{"algebra", "covariant"},
+                                      {"fields_per_pass", std::int64_t{shape.fields}},
+                                      {"elements_per_block", std::int64_t{shape.nodes <= 84 ? 8 : 4}},
+                                      {"nodes_per_thread", std::int64_t{shape.nodes <= 20 ? 1 : 4}},
+                                      {"elements_per_thread", std::int64_t{1}},
+                                      {"operator", "global"},
+                                      {"unroll", std::int64_t{1}},
+                                      {"padding", std::int64_t{1}},
+                                      {"min_blocks", std::int64_t{1}}},
+                             .former = [](const Config& config) { return config.has("mapping", "tile") && !config.has("operator", "registers"); }});
+}
+
+Form rows_form(const Problem& problem) {
+    const Shape shape(problem);
+    return form_of(problem, {.name = "rows",
+                             .help = "a thread keeps its node's rows of the operator in registers, for its elements one after the other",
+                             .tunables = {algebra_of_form(), fields_per_pass(shape), elements_per_block({8, 16, 32, 64, 128}),
+                                          elements_per_thread({2, 4}), unrolled_columns(), padded_rows(), min_blocks()},
+                             .safe = {{"algebra", "covariant"},
+                                      {"fields_per_pass", std::int64_t{shape.fields}},
+                                      {"elements_per_block", std::int64_t{16}},
+                                      {"elements_per_thread", std::int64_t{2}},
+                                      {"unroll", std::int64_t{1}},
+                                      {"padding", std::int64_t{1}},
+                                      {"min_blocks", std::int64_t{1}}},
+                             .former = [](const Config& config) { return config.has("mapping", "tile") && config.has("operator", "registers"); }});
 }
 
 }  // namespace hone::dg

@@ -227,7 +227,7 @@ TEST_F(Decompositions, OfThePlainLoopsFindWhatMatricesWereMadeFrom) {
         }
 }
 
-// Those of decomposition=projector, which is CUDA's alone: in the emulator.
+// Those of form=layered, which is CUDA's alone: in the emulator.
 constexpr std::string_view projectors = R"(//@ constants
 using value = real;
 __device__ __forceinline__ value larger(value a, value b) { return a > b ? a : b; }
@@ -243,7 +243,7 @@ __device__ __forceinline__ value scale_of(value a) {
     both.bits = exponent_sum - (both.bits & exponent_bits);
     return both.number;
 }
-//@ use corner_force/eigen_3d_projector.cu
+//@ use corner_force/layered_physics.cu
 extern "C" __global__ void decompose(const real* __restrict__ symmetric, const real* __restrict__ any, real* __restrict__ answers, int first, int last) {
     const long long zone = first + blockIdx.x;
     if (zone >= last) return;
@@ -266,14 +266,15 @@ extern "C" __global__ void decompose(const real* __restrict__ symmetric, const r
 KernelSource projecting(const Problem& problem, std::vector<ArraySpec> arrays, const Block& constants) {
     const bool f32 = problem.precision() == Precision::f32;
     Block all = constants;
-    all.line("constexpr real smallest = {}, epsilon = {};", f32 ? "1e-30f" : "1e-290", f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
+    all.line("constexpr real smallest = {}, largest = {}, epsilon = {};", f32 ? "1e-30f" : "1e-290",
+             f32 ? "3.402823466e+38f" : "1.7976931348623157e+308", f32 ? "1.1920929e-7f" : "2.220446049250313e-16");
     KernelSource source;
     source.target = Target::cuda;
     source.precision = problem.precision();
     source.entries = {"decompose"};
     source.arrays = std::move(arrays);
     source.step.push_back({"decompose", {static_cast<int>(problem.integer("zones")), 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
-    source.text = render_text(projectors, "projectors", {{"constants", all}}, {{"f32", f32}});
+    source.text = render_text(projectors, "projectors", {{"constants", all}}, {{"f32", f32}, {"solid", true}});
     return test::emulated(source);
 }
 
@@ -286,9 +287,9 @@ Family decomposing(const std::string& decomposition) {
                                       {"any", Access::in, problem.integer("zones") * words, "", "", {words}},
                                       {"answers", Access::out, problem.integer("zones") * 5, "", "", {5}}};
     };
-    family.kernel = [decomposition, specs = family.arrays](const Problem& problem, const Config& config, const Limits&) {
+    family.kernel = [decomposition, specs = family.arrays](const Problem& problem, const Config& safe, const Limits&) {
+        const Config config({{"form", "whole"}, {"decomposition", decomposition}, {"lanes", safe.integer("lanes")}, {"points_per_pass", 1}});
         const corner::Plan plan(problem, config, Target::cpu);
-        const int d = plan.shape.dimension;
         const bool f32 = problem.precision() == Precision::f32;
         Block constants = corner::shape_constants(plan);
         if (decomposition == "projector") return projecting(problem, specs(problem), constants);
@@ -315,15 +316,7 @@ Family decomposing(const std::string& decomposition) {
         source.entries = {"decompose"};
         source.arrays = specs(problem);
         source.step.push_back({"decompose", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
-        source.text = render("corner_force/kernel.cpp",
-                             {{"banner", {}},
-                              {"constants", constants},
-                              {"eigen", corner::eigen_functions(d, decomposition, Target::cpu)},
-                              {"point", corner::point_functions(d, Target::cpu)},
-                              {"lines", {}},
-                              {"team", {}},
-                              {"entries", entry}},
-                             {{"dense", false}, {"solid", d == 3}});
+        source.text = corner::kernel_text(plan, entry, {{"banner", {}}, {"constants", constants}, {"team", {}}});
         return source;
     };
     return family;
@@ -415,6 +408,44 @@ TEST_F(SlowDecompositions, OfTinyAndHugeMatricesAreThoseOfThePlainLoops) {
     for (const double scale : {1e-90, 1e90}) expect_decomposed<double>(*this, "projector", 3, scale);
     for (const double scale : {1e-10, 1.0, 1e10})
         for (const int d : {2, 3}) expect_decomposed<float>(*this, "closed", d, scale);
+}
+
+// Every form once had all tunables, also those that it did not look at.
+TEST(CornerForceSpace, TranslatesConfigurationsOfFormerTimes) {
+    const auto translated = [](const char* rest, const Limits& limits, std::vector<Assignment> former) {
+        const Problem problem = families().parse_problem(std::string("corner_force ") + rest);
+        const SearchSpace space = families().of(problem).space(problem, limits);
+        const Config config = space.completed(Config(std::move(former)));
+        const auto rejection = space.check(config);
+        EXPECT_FALSE(rejection) << config.key() << ": " << rejection->reason;
+        return config.key();
+    };
+    const auto cuda = [&](const char* rest, const char* form, const char* gradients, const char* decomposition, std::int64_t splits) {
+        return translated(rest, cuda_limits(90),
+                          {{"form", form},
+                           {"gradients", gradients},
+                           {"decomposition", decomposition},
+                           {"zones_per_block", 2},
+                           {"splits", splits},
+                           {"points_per_pass", 1},
+                           {"rows_per_thread", 1},
+                           {"columns_per_thread", 1},
+                           {"min_blocks", 2}});
+    };
+    const char* const solid = "dimension=3 order=2 zones=1";
+    EXPECT_EQ(cuda(solid, "layered", "fused", "projector", 4), "form=layered,zones_per_block=2,layers=4,min_blocks=2");
+    EXPECT_EQ(cuda(solid, "whole", "fused", "jacobi", 2),
+              "form=whole,decomposition=jacobi,zones_per_block=2,splits=2,points_per_pass=1,min_blocks=2");
+    EXPECT_EQ(cuda(solid, "force", "stored", "closed", 2),
+              "form=force,gradients=stored,decomposition=closed,zones_per_block=2,splits=2,points_per_pass=1,min_blocks=2");
+    EXPECT_EQ(cuda(solid, "paper", "stored", "closed", 1),
+              "form=paper,decomposition=closed,zones_per_block=2,splits=1,points_per_pass=1,rows_per_thread=1,columns_per_thread=1,min_blocks=2");
+    EXPECT_EQ(cuda("result=energy dimension=2 order=2 zones=1", "separate", "fused", "closed", 1),
+              "form=separate,gradients=fused,zones_per_block=2,splits=1,points_per_pass=1,min_blocks=2");
+    EXPECT_EQ(
+        translated("dimension=2 order=2 zones=1", cpu_limits(),
+                   {{"form", "whole"}, {"decomposition", "closed"}, {"lanes", 2}, {"points_per_pass", 1}, {"threads", "all"}, {"binding", "none"}}),
+        "form=whole,lanes=2,points_per_pass=1,threads=all,binding=none");
 }
 
 }  // namespace

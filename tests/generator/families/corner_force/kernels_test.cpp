@@ -72,20 +72,19 @@ TEST_F(CornerForceKernels, FormsEqualTheReferenceOnTheProcessor) {
 TEST_F(CornerForceKernels, FormsEqualTheReferenceInTheEmulator) {
     expect_emulated("dimension=2 order=2 zones=23", "form=whole,zones_per_block=16,points_per_pass=2,splits=2");
     expect_emulated("dimension=3 order=2 zones=3", "form=force,gradients=stored,zones_per_block=2,splits=2");
-    expect_emulated("dimension=3 order=1 precision=f32 zones=11", "form=paper,gradients=stored,rows_per_thread=2");
+    expect_emulated("dimension=3 order=1 precision=f32 zones=11", "form=paper,rows_per_thread=2");
     expect_emulated("result=corner dimension=3 order=2 zones=2", "form=factorised");
 }
 
 TEST_F(CornerForceKernels, LayersEqualTheReferenceInTheEmulator) {
-    const char* const all_layers = "form=layered,zones_per_block=4,splits=4,gradients=fused,points_per_pass=1";
+    const char* const all_layers = "form=layered,zones_per_block=4,layers=4";
     expect_emulated("dimension=2 order=2 zones=7", all_layers);
-    expect_emulated("dimension=2 order=3 precision=f32 zones=5", "form=layered,zones_per_block=2,splits=2,gradients=fused,points_per_pass=1");
-    const std::string layered = "form=layered,decomposition=projector,gradients=fused,points_per_pass=1,";
-    expect_emulated("dimension=3 order=1 precision=f32 zones=9", layered + "zones_per_block=8,splits=1");
-    expect_emulated("dimension=3 order=2 zones=3", layered + "zones_per_block=2,splits=2");
-    expect_emulated("result=points dimension=3 order=3 zones=2", layered + "zones_per_block=1,splits=3");
-    expect_emulated("result=energy dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,splits=4,gradients=fused,points_per_pass=1");
-    expect_emulated("result=energy dimension=2 order=4 zones=3", "form=layered,zones_per_block=1,splits=2,gradients=fused,points_per_pass=1");
+    expect_emulated("dimension=2 order=3 precision=f32 zones=5", "form=layered,zones_per_block=2,layers=2");
+    expect_emulated("dimension=3 order=1 precision=f32 zones=9", "form=layered,zones_per_block=8,layers=1");
+    expect_emulated("dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,layers=2");
+    expect_emulated("result=points dimension=3 order=3 zones=2", "form=layered,zones_per_block=1,layers=3");
+    expect_emulated("result=energy dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,layers=4");
+    expect_emulated("result=energy dimension=2 order=4 zones=3", "form=layered,zones_per_block=1,layers=2");
 }
 
 TEST_F(CornerForceKernels, RandomConfigurationsEqualTheReference) {
@@ -126,10 +125,7 @@ TEST_P(SlowCornerForceKernels, LayersEqualTheReferenceInTheEmulator) {
     for (const char* const result : {"products", "points", "energy"})
         for (const int dimension : {2, 3}) {
             const Problem problem = parse(fmt::format("result={} dimension={} order={} zones={}", result, dimension, GetParam(), any(1, 2)));
-            const std::string decomposition = dimension == 3 && problem.word("result") != "energy" ? "projector" : "closed";
-            expect_verified(*backend_, emulated_, problem,
-                            member(emulated_.space(problem, {}),
-                                   "form=layered,gradients=fused,zones_per_block=1,splits=1,points_per_pass=1,decomposition=" + decomposition));
+            expect_verified(*backend_, emulated_, problem, member(emulated_.space(problem, {}), "form=layered,zones_per_block=1,layers=1"));
         }
 }
 
@@ -150,15 +146,15 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         {"dimension=2 order=2", "form=whole,zones_per_block=32,points_per_pass=2"},
         {"dimension=3 order=2", "zones_per_block=8,min_blocks=3"},
         {"dimension=3 order=2", "form=whole,zones_per_block=2,splits=2,min_blocks=4"},
-        {"dimension=3 order=2", "form=paper,gradients=stored,columns_per_thread=8,rows_per_thread=3"},
+        {"dimension=3 order=2", "form=paper,columns_per_thread=8,rows_per_thread=3"},
         {"dimension=3 order=4", ""},
         {"dimension=3 order=4", "form=force,decomposition=jacobi"},
         {"dimension=3 order=8", ""},
-        {"dimension=2 order=4", "form=layered,zones_per_block=2,splits=8"},
-        {"dimension=3 order=2", "form=layered,decomposition=projector,zones_per_block=2,splits=2,min_blocks=8"},
-        {"dimension=3 order=6", "form=layered,decomposition=projector,zones_per_block=1,gradients=fused,splits=1"},
-        {"dimension=3 order=7", "form=layered,decomposition=projector,zones_per_block=1,gradients=fused,splits=1"},
-        {"dimension=3 order=8", "form=layered,decomposition=projector,zones_per_block=1,gradients=fused,splits=1"},
+        {"dimension=2 order=4", "form=layered,zones_per_block=2,layers=8"},
+        {"dimension=3 order=2", "form=layered,zones_per_block=2,layers=2,min_blocks=8"},
+        {"dimension=3 order=6", "form=layered,zones_per_block=1,layers=1"},
+        {"dimension=3 order=7", "form=layered,zones_per_block=1,layers=1"},
+        {"dimension=3 order=8", "form=layered,zones_per_block=1,layers=1"},
         {"dimension=3 order=4 precision=f32", "form=whole,points_per_pass=2"},
         {"result=corner dimension=3 order=4", ""},
         {"result=corner dimension=3 order=4", "form=on_the_fly,rows_per_thread=2,columns_per_thread=16"},

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/elements/reference_element.hpp"
 
@@ -225,26 +226,26 @@ TEST(DgVolumeSpace, HasManyMembersAndFewEnoughToEnumerate) {
     EXPECT_GE(members("equation=acoustics_3d order=10 precision=f32 elements=1", cpu_limits()), 50U);
 }
 
-std::set<std::string> mappings(const std::string& rest, const Limits& limits) {
+std::set<std::string> forms(const std::string& rest, const Limits& limits) {
     const SearchSpace space = family().space(parse(rest), limits);
     std::set<std::string> names;
-    for (const std::int64_t index : space.members()) names.insert(space.at(index).word("mapping"));
+    for (const std::int64_t index : space.members()) names.insert(space.at(index).word("form"));
     return names;
 }
 
-TEST(DgVolumeSpace, OffersTheMappingsThatApply) {
+TEST(DgVolumeSpace, OffersTheFormsThatApply) {
     using Names = std::set<std::string>;
-    EXPECT_EQ(mappings("equation=maxwell_3d order=2 precision=f32 elements=1", cuda_limits(80)), (Names{"element", "tile"}));
-    EXPECT_EQ(mappings("equation=maxwell_3d order=6 precision=f32 elements=1", cuda_limits(90)), (Names{"tile"}));
-    EXPECT_EQ(mappings("equation=maxwell_2d_tm order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"element", "tile"}));
-    EXPECT_EQ(mappings("equation=maxwell_2d_tm order=8 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile"}));
-    EXPECT_EQ(mappings("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile"}));
-    EXPECT_EQ(mappings("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(80)), (Names{"tile"}));  // m16n8k8 came with sm_90
+    EXPECT_EQ(forms("equation=maxwell_3d order=2 precision=f32 elements=1", cuda_limits(80)), (Names{"element", "rows", "tile"}));
+    EXPECT_EQ(forms("equation=maxwell_3d order=6 precision=f32 elements=1", cuda_limits(90)), (Names{"tile"}));
+    EXPECT_EQ(forms("equation=maxwell_2d_tm order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"element", "rows", "tile"}));
+    EXPECT_EQ(forms("equation=maxwell_2d_tm order=8 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile"}));
+    EXPECT_EQ(forms("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(90)), (Names{"mma", "tile"}));
+    EXPECT_EQ(forms("equation=acoustics_3d order=6 precision=f64 elements=1", cuda_limits(80)), (Names{"tile"}));  // m16n8k8 came with sm_90
     const std::string accurate = "precision=f32 arithmetic=f32_accurate elements=1";
-    EXPECT_EQ(mappings("equation=maxwell_3d order=3 " + accurate, cuda_limits(80)), (Names{"element", "tf32", "tile"}));
-    EXPECT_EQ(mappings("equation=maxwell_3d order=2 " + accurate, cuda_limits(90)), (Names{"element", "tile"}));    // too few nodes
-    EXPECT_EQ(mappings("equation=maxwell_3d order=8 precision=f32 elements=1", cuda_limits(90)), (Names{"tile"}));  // nobody asked
-    EXPECT_EQ(mappings("equation=maxwell_3d order=8 " + accurate, cuda_limits(75)), (Names{"tile"}));
+    EXPECT_EQ(forms("equation=maxwell_3d order=3 " + accurate, cuda_limits(80)), (Names{"element", "rows", "tf32", "tile"}));
+    EXPECT_EQ(forms("equation=maxwell_3d order=2 " + accurate, cuda_limits(90)), (Names{"element", "rows", "tile"}));  // too few nodes
+    EXPECT_EQ(forms("equation=maxwell_3d order=8 precision=f32 elements=1", cuda_limits(90)), (Names{"tile"}));        // nobody asked
+    EXPECT_EQ(forms("equation=maxwell_3d order=8 " + accurate, cuda_limits(75)), (Names{"tile"}));
     EXPECT_EQ(family().space(parse("equation=maxwell_3d order=8 " + accurate), cpu_limits()).product(),
               family().space(parse("equation=maxwell_3d order=8 precision=f32 elements=1"), cpu_limits()).product());
 }
@@ -254,24 +255,61 @@ TEST(DgVolumeSpace, RejectsBeforeCompilationWithTheReason) {
     const SearchSpace space = family().space(problem, cuda_limits(90));
     const auto rejection = [&](const char* text) { return space.check(space.parse(text)).value_or(Rejection{"none", ""}); };
     EXPECT_EQ(rejection("elements_per_block=32").constraint, "threads");
-    EXPECT_EQ(rejection("elements_per_block=32,elements_per_thread=4").constraint, "shared memory");
+    EXPECT_EQ(rejection("elements_per_block=32,elements_per_thread=4").constraint, "shared_memory");
     EXPECT_NE(rejection("elements_per_block=32,elements_per_thread=4").reason.find("bytes"), std::string::npos);
     EXPECT_EQ(rejection("elements_per_block=16,elements_per_thread=4,nodes_per_thread=8").constraint, "registers");
-    EXPECT_EQ(rejection("mapping=mma,operator=shared").constraint, "mapping");
-    EXPECT_EQ(rejection("mapping=mma,nodes_per_thread=1,elements_per_block=4").constraint, "mapping");
-    EXPECT_EQ(rejection("mapping=mma,nodes_per_thread=1,elements_per_block=32,elements_per_thread=4").constraint, "mapping");
-    EXPECT_EQ(rejection("mapping=mma,nodes_per_thread=1,elements_per_block=32,elements_per_thread=4,fields_per_pass=3").constraint, "none");
+    EXPECT_EQ(rejection("form=mma,elements_per_block=32,groups_per_warp=4").constraint, "layout");
+    EXPECT_EQ(rejection("form=mma,elements_per_block=32,groups_per_warp=4,fields_per_pass=3").constraint, "none");
     const SearchSpace rows = family().space(parse("equation=maxwell_3d order=4 precision=f64 elements=1"), cuda_limits(90));
-    const std::string in_registers = "operator=registers,nodes_per_thread=1,elements_per_block=8,elements_per_thread=";
-    EXPECT_EQ(rows.check(rows.parse(in_registers + "1")).value_or(Rejection{"none", ""}).constraint, "mapping");
-    EXPECT_EQ(rows.check(rows.parse(in_registers + "2")).value_or(Rejection{"none", ""}).constraint, "registers");
-    EXPECT_EQ(rows.check(rows.parse("mapping=element,operator=immediate,nodes_per_thread=1,elements_per_block=32,fields_per_pass=3"))
-                  .value_or(Rejection{"none", ""})
-                  .constraint,
-              "mapping");
+    EXPECT_EQ(rows.check(rows.parse("form=rows,elements_per_block=8,elements_per_thread=2")).value_or(Rejection{"none", ""}).constraint, "registers");
+    EXPECT_THROW(rows.parse("form=element,fields_per_pass=3"), Error);  // a half of an element is one curl anyway
     const SearchSpace low = family().space(parse("equation=acoustics_3d order=4 precision=f32 elements=1"), cuda_limits(90));
-    const auto code = low.check(low.parse("mapping=element,operator=immediate,nodes_per_thread=1,form=cartesian,elements_per_block=32"));
-    EXPECT_EQ(code.value_or(Rejection{"none", ""}).constraint, "code size");
+    const auto code = low.check(low.parse("form=element,algebra=cartesian,elements_per_block=32"));
+    EXPECT_EQ(code.value_or(Rejection{"none", ""}).constraint, "code_size");
+}
+
+// Configurations of before there were forms.
+TEST(DgVolumeSpace, TranslatesConfigurationsOfFormerTimes) {
+    const auto translated = [](const char* rest, const Limits& limits, std::vector<Assignment> former) {
+        const SearchSpace space = family().space(parse(rest), limits);
+        const Config config = space.completed(Config(std::move(former)));
+        const auto rejection = space.check(config);
+        EXPECT_FALSE(rejection) << config.key() << ": " << rejection->reason;
+        return config.key();
+    };
+    const auto cuda = [&](const char* rest, const char* mapping, std::int64_t fields, std::vector<std::int64_t> counts, const char* residency) {
+        return translated(rest, cuda_limits(90),
+                          {{"mapping", mapping},
+                           {"form", "cartesian"},
+                           {"fields_per_pass", fields},
+                           {"elements_per_block", counts[0]},
+                           {"nodes_per_thread", counts[1]},
+                           {"elements_per_thread", counts[2]},
+                           {"operator", residency},
+                           {"unroll", counts[3]},
+                           {"padding", std::int64_t{0}},
+                           {"min_blocks", std::int64_t{2}}});
+    };
+    EXPECT_EQ(cuda("equation=maxwell_3d order=1 precision=f32 elements=1", "element", 6, {64, 1, 1, 4}, "immediate"),
+              "form=element,algebra=cartesian,elements_per_block=64,copy_width=4,padding=0,min_blocks=2");
+    EXPECT_EQ(cuda("equation=maxwell_3d order=2 precision=f32 elements=1", "tile", 6, {16, 2, 2, 4}, "shared"),
+              "form=tile,algebra=cartesian,fields_per_pass=6,elements_per_block=16,nodes_per_thread=2,elements_per_thread=2,operator=shared,unroll=4,"
+              "padding=0,min_blocks=2");
+    EXPECT_EQ(cuda("equation=maxwell_3d order=2 precision=f32 elements=1", "tile", 3, {16, 1, 4, 2}, "registers"),
+              "form=rows,algebra=cartesian,fields_per_pass=3,elements_per_block=16,elements_per_thread=4,unroll=2,padding=0,min_blocks=2");
+    EXPECT_EQ(cuda("equation=acoustics_3d order=6 precision=f64 elements=1", "mma", 4, {8, 1, 1, 1}, "nonzero"),
+              "form=mma,algebra=cartesian,fields_per_pass=4,elements_per_block=8,groups_per_warp=1,operator=nonzero,unroll=1,padding=0,min_blocks=2");
+    EXPECT_EQ(cuda("equation=maxwell_3d order=3 precision=f32 arithmetic=f32_accurate elements=1", "tf32", 3, {16, 1, 2, 2}, "global"),
+              "form=tf32,algebra=cartesian,fields_per_pass=3,elements_per_block=16,groups_per_warp=2,unroll=2,padding=0,min_blocks=2");
+    EXPECT_EQ(translated("equation=maxwell_3d order=2 precision=f32 elements=1", cpu_limits(),
+                         {{"form", "cartesian"},
+                          {"lanes", std::int64_t{4}},
+                          {"vectors_per_tile", std::int64_t{1}},
+                          {"elements_per_tile", std::int64_t{2}},
+                          {"elements_per_block", std::int64_t{8}},
+                          {"unroll", std::int64_t{1}}}),
+              "form=vector,algebra=cartesian,fields_per_pass=6,lanes=4,vectors_per_tile=1,elements_per_tile=2,elements_per_block=8,unroll=1,"
+              "threads=all,binding=none");
 }
 
 // Every member renders: random ones of every problem on every target.
@@ -313,9 +351,9 @@ TEST(DgVolumeText, StatesTheOperationsThatItExecutes) {
     const Limits limits = cuda_limits(90);
     const SearchSpace space = family().space(problem, limits);
     const auto executed = [&](const char* text) { return family().kernel(problem, space.parse(text), limits).executed_operations / 1000; };
-    EXPECT_EQ(executed("form=cartesian"), 36 * 20 * 20 + 6 * 11 * 20);
-    EXPECT_EQ(executed("form=covariant"), 24 * 20 * 20 + (6 * 5 + 6 * 6) * 20);
-    EXPECT_LT(executed("mapping=element,operator=immediate,elements_per_block=32,unroll=4"), 24 * 20 * 20 / 2 + 66 * 20);
+    EXPECT_EQ(executed("algebra=cartesian"), 36 * 20 * 20 + 6 * 11 * 20);
+    EXPECT_EQ(executed("algebra=covariant"), 24 * 20 * 20 + (6 * 5 + 6 * 6) * 20);
+    EXPECT_LT(executed("form=element,elements_per_block=32,copy_width=4"), 24 * 20 * 20 / 2 + 66 * 20);
 }
 
 }  // namespace

@@ -90,33 +90,31 @@ TEST_P(SlowDgVolumeCpuKernels, EqualTheReference) {
 }
 
 // One configuration of every form of CUDA kernel, so that no template is left out whatever the random ones are.
-TEST_F(DgVolumeKernels, ElementMappingEqualsTheReferenceInTheEmulator) {
-    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37", "mapping=element,operator=immediate,elements_per_block=32,unroll=4");
+TEST_F(DgVolumeKernels, ElementFormEqualsTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37", "form=element,elements_per_block=32,copy_width=4");
     expect_emulated("equation=maxwell_3d order=1 precision=f64 elements=37",
-                    "mapping=element,operator=immediate,elements_per_block=32,unroll=1,form=cartesian,padding=0");
-    expect_emulated("equation=acoustics_3d order=2 precision=f32 elements=37", "mapping=element,operator=immediate,elements_per_block=32,unroll=4");
-    expect_emulated("equation=maxwell_2d_tm order=4 precision=f32 elements=37", "mapping=element,operator=immediate,elements_per_block=32,unroll=1");
-    expect_emulated("equation=maxwell_2d_tm order=3 precision=f64 elements=37",
-                    "mapping=element,operator=immediate,elements_per_block=32,unroll=2,form=cartesian");
+                    "form=element,elements_per_block=32,copy_width=1,algebra=cartesian,padding=0");
+    expect_emulated("equation=acoustics_3d order=2 precision=f32 elements=37", "form=element,elements_per_block=32,copy_width=4");
+    expect_emulated("equation=maxwell_2d_tm order=4 precision=f32 elements=37", "form=element,elements_per_block=32,copy_width=1");
+    expect_emulated("equation=maxwell_2d_tm order=3 precision=f64 elements=37", "form=element,elements_per_block=32,copy_width=2,algebra=cartesian");
 }
 
-TEST_F(DgVolumeKernels, TileMappingEqualsTheReferenceInTheEmulator) {
+TEST_F(DgVolumeKernels, TileFormEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=13", "");
     expect_emulated("equation=maxwell_3d order=4 precision=f32 elements=21",
                     "elements_per_block=16,elements_per_thread=2,nodes_per_thread=2,unroll=4,operator=shared");
     expect_emulated("equation=acoustics_3d order=5 precision=f32 elements=9",
-                    "form=cartesian,elements_per_block=8,nodes_per_thread=8,unroll=2,operator=staged,padding=0");
+                    "algebra=cartesian,elements_per_block=8,nodes_per_thread=8,unroll=2,operator=staged,padding=0");
     expect_emulated("equation=maxwell_3d order=5 precision=f64 elements=9", "elements_per_block=8,nodes_per_thread=2,unroll=2,operator=staged");
     expect_emulated("equation=maxwell_2d_tm order=3 precision=f32 elements=13", "");
     expect_emulated("equation=maxwell_2d_tm order=8 precision=f64 elements=13",
-                    "form=cartesian,elements_per_block=8,nodes_per_thread=4,unroll=2,operator=staged");
-    expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 elements=37",
-                    "operator=registers,nodes_per_thread=1,elements_per_block=16,elements_per_thread=4,unroll=2");
+                    "algebra=cartesian,elements_per_block=8,nodes_per_thread=4,unroll=2,operator=staged");
+    expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 elements=37", "form=rows,elements_per_block=16,elements_per_thread=4,unroll=2");
     // The same with the curls one after the other: each pass brings its own fields, and its operator where that is staged.
     expect_emulated("equation=maxwell_3d order=5 precision=f32 elements=9",
                     "fields_per_pass=3,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,operator=staged");
     expect_emulated("equation=maxwell_3d order=3 precision=f64 elements=21",
-                    "fields_per_pass=3,elements_per_block=16,form=cartesian,operator=shared");
+                    "fields_per_pass=3,elements_per_block=16,algebra=cartesian,operator=shared");
 }
 
 void DgVolumeKernels::expect_rows_in_registers_verified(int order) {
@@ -125,15 +123,13 @@ void DgVolumeKernels::expect_rows_in_registers_verified(int order) {
     const bool f64 = order < 4 && random_() % 2 == 0;  // f64 rows of order 4 need more registers than a thread has
     const Problem problem =
         parse(fmt::format("equation={} order={} precision={} elements=37", maxwell ? "maxwell_3d" : "acoustics_3d", order, f64 ? "f64" : "f32"));
-    const Config config =
-        family.space(problem, {})
-            .parse(
-                fmt::format("operator=registers,nodes_per_thread=1,elements_per_block=16,elements_per_thread={},unroll={},fields_per_pass={},form={}",
-                            random_() % 2 == 0 ? 2 : 4, random_() % 2 == 0 ? 1 : 2,
-                            !maxwell             ? 4
-                            : random_() % 2 == 0 ? 6
-                                                 : 3,
-                            f64 ? "covariant" : "cartesian"));
+    const Config config = family.space(problem, {})
+                              .parse(fmt::format("form=rows,elements_per_block=16,elements_per_thread={},unroll={},fields_per_pass={},algebra={}",
+                                                 random_() % 2 == 0 ? 2 : 4, random_() % 2 == 0 ? 1 : 2,
+                                                 !maxwell             ? 4
+                                                 : random_() % 2 == 0 ? 6
+                                                                      : 3,
+                                                 f64 ? "covariant" : "cartesian"));
     const auto rejection = family.space(problem, {}).check(config);
     ASSERT_FALSE(rejection.has_value()) << config.key() << ": " << rejection->reason;
     expect_verified(*backend_, family, problem, config);
@@ -149,22 +145,19 @@ TEST_P(SlowDgVolumeRegisters, RowsInRegistersEqualTheReferenceInTheEmulator) {
     expect_rows_in_registers_verified(GetParam());
 }
 
-TEST_F(DgVolumeKernels, MatrixUnitMappingEqualsTheReferenceInTheEmulator) {
-    expect_emulated("equation=maxwell_3d order=4 precision=f64 elements=11",
-                    "mapping=mma,nodes_per_thread=1,elements_per_block=16,elements_per_thread=2,unroll=2");
-    expect_emulated("equation=maxwell_3d order=4 precision=f64 elements=37",
-                    "mapping=mma,nodes_per_thread=1,fields_per_pass=3,elements_per_block=32,elements_per_thread=4");
-    expect_emulated("equation=acoustics_3d order=4 precision=f64 elements=11", "mapping=mma,nodes_per_thread=1,elements_per_block=16,form=cartesian");
+TEST_F(DgVolumeKernels, MatrixUnitFormEqualsTheReferenceInTheEmulator) {
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 elements=11", "form=mma,elements_per_block=16,groups_per_warp=2,unroll=2");
+    expect_emulated("equation=maxwell_3d order=4 precision=f64 elements=37", "form=mma,fields_per_pass=3,elements_per_block=32,groups_per_warp=4");
+    expect_emulated("equation=acoustics_3d order=4 precision=f64 elements=11", "form=mma,elements_per_block=16,algebra=cartesian");
 }
 
 TEST_F(DgVolumeKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=3 precision=f32 arithmetic=f32_accurate elements=11",
-                    "mapping=tf32,fields_per_pass=3,elements_per_block=16,elements_per_thread=2,unroll=2");
+                    "form=tf32,fields_per_pass=3,elements_per_block=16,groups_per_warp=2,unroll=2");
 }
 
 TEST_F(DgVolumeKernels, MatrixUnitsWithoutTilesOfZerosEqualTheReferenceInTheEmulator) {
-    expect_emulated("equation=maxwell_3d order=5 precision=f64 elements=11",
-                    "mapping=mma,nodes_per_thread=1,operator=nonzero,elements_per_block=8,unroll=2");
+    expect_emulated("equation=maxwell_3d order=5 precision=f64 elements=11", "form=mma,operator=nonzero,elements_per_block=8,unroll=2");
 }
 
 class DgVolumeTf32 : public DgVolumeKernels {
@@ -174,7 +167,7 @@ class DgVolumeTf32 : public DgVolumeKernels {
         const Problem problem = parse(fmt::format("equation=maxwell_3d order={} precision=f32 arithmetic=f32_accurate elements=5", order));
         const Family three_terms = test::emulated(test::without_assembly(dg_volume()), cuda_limits(90));
         const Family one_term = test::emulated(test::without_assembly(dg_volume(), test::Tf32::one_term), cuda_limits(90));
-        const Config config = three_terms.space(problem, {}).parse("mapping=tf32,nodes_per_thread=1,elements_per_block=8");
+        const Config config = three_terms.space(problem, {}).parse("form=tf32,elements_per_block=8");
         test::verify_once({}, "three terms pass, one is refused", {{three_terms, problem, config}, {one_term, problem, config}}, [&] {
             const std::uint64_t seed = random_();
             const test::Verification three = test::verify(*backend_, three_terms, problem, config, seed);
@@ -197,14 +190,14 @@ TEST_F(SlowDgVolumeTf32, OneTermAloneIsRefusedAtHighOrders) {
 using SlowDgVolumeKernels = DgVolumeKernels;
 TEST_F(SlowDgVolumeKernels, MatrixUnitsServeEveryEquationAndPrecision) {
     expect_emulated("equation=maxwell_3d order=5 precision=f32 arithmetic=f32_accurate elements=37",
-                    "mapping=tf32,nodes_per_thread=1,elements_per_block=32,elements_per_thread=4");
+                    "form=tf32,elements_per_block=32,groups_per_warp=4");
     expect_emulated("equation=acoustics_3d order=4 precision=f32 arithmetic=f32_accurate elements=11",
-                    "mapping=tf32,nodes_per_thread=1,elements_per_block=16,form=cartesian");
-    expect_emulated("equation=maxwell_2d_tm order=6 precision=f32 arithmetic=f32_accurate elements=11", "mapping=tf32,nodes_per_thread=1");
-    expect_emulated("equation=maxwell_2d_tm order=8 precision=f64 elements=11", "mapping=mma,nodes_per_thread=1,form=cartesian");
-    expect_emulated("equation=maxwell_2d_tm order=9 precision=f64 elements=11", "mapping=mma,nodes_per_thread=1,operator=nonzero");
+                    "form=tf32,elements_per_block=16,algebra=cartesian");
+    expect_emulated("equation=maxwell_2d_tm order=6 precision=f32 arithmetic=f32_accurate elements=11", "form=tf32");
+    expect_emulated("equation=maxwell_2d_tm order=8 precision=f64 elements=11", "form=mma,algebra=cartesian");
+    expect_emulated("equation=maxwell_2d_tm order=9 precision=f64 elements=11", "form=mma,operator=nonzero");
     expect_emulated("equation=acoustics_3d order=6 precision=f32 arithmetic=f32_accurate elements=21",
-                    "mapping=tf32,nodes_per_thread=1,operator=nonzero,fields_per_pass=4,elements_per_block=16,elements_per_thread=2");
+                    "form=tf32,operator=nonzero,fields_per_pass=4,elements_per_block=16,groups_per_warp=2");
 }
 
 // A few of each kind, others at every run: what this leaves out today it finds tomorrow.
@@ -225,37 +218,35 @@ TEST_F(SlowDgVolumeKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
         const char* config;
     };
     constexpr std::array representatives{
-        Representative{"maxwell_3d order=1 precision=f32", "mapping=element,operator=immediate,elements_per_block=64,unroll=4,min_blocks=4"},
-        Representative{"maxwell_3d order=3 precision=f32", "mapping=element,operator=immediate,elements_per_block=64,unroll=4,min_blocks=3"},
-        Representative{"acoustics_3d order=2 precision=f64", "mapping=element,operator=immediate,elements_per_block=32,unroll=2"},
-        Representative{"maxwell_3d order=3 precision=f64", "mapping=element,operator=immediate,elements_per_block=32,unroll=2"},
+        Representative{"maxwell_3d order=1 precision=f32", "form=element,elements_per_block=64,copy_width=4,min_blocks=4"},
+        Representative{"maxwell_3d order=3 precision=f32", "form=element,elements_per_block=64,copy_width=4,min_blocks=3"},
+        Representative{"acoustics_3d order=2 precision=f64", "form=element,elements_per_block=32,copy_width=2"},
+        Representative{"maxwell_3d order=3 precision=f64", "form=element,elements_per_block=32,copy_width=2"},
         Representative{"maxwell_3d order=2 precision=f32", ""},
-        Representative{"maxwell_2d_tm order=7 precision=f32", "mapping=element,operator=immediate,nodes_per_thread=1,elements_per_block=64,unroll=4"},
+        Representative{"maxwell_2d_tm order=7 precision=f32", "form=element,elements_per_block=64,copy_width=4"},
         Representative{"maxwell_2d_tm order=10 precision=f64", ""},
         Representative{"maxwell_3d order=10 precision=f64", ""},
-        Representative{"maxwell_3d order=3 precision=f32", "operator=registers,elements_per_block=32,elements_per_thread=4,unroll=4,min_blocks=2"},
-        Representative{"acoustics_3d order=2 precision=f64", "operator=registers,elements_per_block=64,elements_per_thread=4,unroll=2"},
-        Representative{"maxwell_3d order=4 precision=f32", "operator=registers,nodes_per_thread=1,elements_per_block=16,elements_per_thread=2"},
+        Representative{"maxwell_3d order=3 precision=f32", "form=rows,elements_per_block=32,elements_per_thread=4,unroll=4,min_blocks=2"},
+        Representative{"acoustics_3d order=2 precision=f64", "form=rows,elements_per_block=64,elements_per_thread=4,unroll=2"},
+        Representative{"maxwell_3d order=4 precision=f32", "form=rows,elements_per_block=16,elements_per_thread=2"},
         Representative{"maxwell_3d order=3 precision=f64",
-                       "operator=registers,fields_per_pass=3,elements_per_block=32,elements_per_thread=4,form=cartesian"},
+                       "form=rows,fields_per_pass=3,elements_per_block=32,elements_per_thread=4,algebra=cartesian"},
         Representative{"maxwell_3d order=8 precision=f32",
                        "fields_per_pass=3,elements_per_block=32,nodes_per_thread=8,elements_per_thread=4,operator=staged"},
-        Representative{"maxwell_3d order=7 precision=f64",
-                       "mapping=mma,nodes_per_thread=1,fields_per_pass=3,elements_per_block=32,elements_per_thread=4"},
+        Representative{"maxwell_3d order=7 precision=f64", "form=mma,fields_per_pass=3,elements_per_block=32,groups_per_warp=4"},
         Representative{"maxwell_3d order=7 precision=f32", "elements_per_block=16,elements_per_thread=2,unroll=4,operator=staged"},
         Representative{"maxwell_3d order=10 precision=f32", "elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,unroll=2"},
-        Representative{"acoustics_3d order=8 precision=f32", "elements_per_block=16,elements_per_thread=2,unroll=2,form=cartesian"},
-        Representative{"maxwell_3d order=4 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16,min_blocks=2"},
-        Representative{"maxwell_3d order=10 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16"},
-        Representative{"acoustics_3d order=7 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16,elements_per_thread=2"},
-        Representative{"maxwell_3d order=7 precision=f32 arithmetic=f32_accurate",
-                       "mapping=tf32,nodes_per_thread=1,elements_per_block=32,elements_per_thread=4"},
+        Representative{"acoustics_3d order=8 precision=f32", "elements_per_block=16,elements_per_thread=2,unroll=2,algebra=cartesian"},
+        Representative{"maxwell_3d order=4 precision=f64", "form=mma,elements_per_block=16,min_blocks=2"},
+        Representative{"maxwell_3d order=10 precision=f64", "form=mma,elements_per_block=16"},
+        Representative{"acoustics_3d order=7 precision=f64", "form=mma,elements_per_block=16,groups_per_warp=2"},
+        Representative{"maxwell_3d order=7 precision=f32 arithmetic=f32_accurate", "form=tf32,elements_per_block=32,groups_per_warp=4"},
         Representative{"acoustics_3d order=3 precision=f32 arithmetic=f32_accurate",
-                       "mapping=tf32,elements_per_block=16,elements_per_thread=2,unroll=4,min_blocks=3"},
-        Representative{"maxwell_3d order=10 precision=f64", "mapping=mma,nodes_per_thread=1,operator=nonzero,elements_per_block=8,unroll=2"},
+                       "form=tf32,elements_per_block=16,groups_per_warp=2,unroll=4,min_blocks=3"},
+        Representative{"maxwell_3d order=10 precision=f64", "form=mma,operator=nonzero,elements_per_block=8,unroll=2"},
         Representative{"maxwell_3d order=7 precision=f32 arithmetic=f32_accurate",
-                       "mapping=tf32,nodes_per_thread=1,operator=nonzero,elements_per_block=16,elements_per_thread=2,unroll=2"},
-        Representative{"maxwell_2d_tm order=8 precision=f64", "mapping=mma,nodes_per_thread=1,elements_per_block=16,elements_per_thread=2,unroll=2"},
+                       "form=tf32,operator=nonzero,elements_per_block=16,groups_per_warp=2,unroll=2"},
+        Representative{"maxwell_2d_tm order=8 precision=f64", "form=mma,elements_per_block=16,groups_per_warp=2,unroll=2"},
     };
     const Family& family = families().find("dg_volume");
     for (const int architecture : {80, 90, 100}) {

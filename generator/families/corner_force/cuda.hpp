@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "generator/families/corner_force/plan.hpp"
+
+namespace hone::corner {
+
+/// One launch that sweeps a zone's points in layers across the last axis, `layers` at a time, each point by a thread. Derivatives, physics and all
+/// sums of a layer stay in shared memory, so that a zone of any order fits.
+Form layered_form(const Problem& problem);
+
+/// What all CUDA forms share.
+Tunable zones_per_block();
+/// As many as have some dozen columns of points.
+std::int64_t safe_zones(const Shape& shape);
+Tunable min_blocks(std::vector<std::int64_t> values);
+Block cuda_constants(const Plan& plan);
+/// The threads of a team wait for each other: alone where teams do not cross warps.
+Block team_barrier(const Plan& plan);
+/// A launch in which every zone has a team.
+Launch team_launch(const Plan& plan, const Pass& pass, std::int64_t shared_bytes);
+
+}  // namespace hone::corner
