@@ -114,11 +114,13 @@ void one_sweep(benchmark::State& state, const std::string& kernel, const std::st
     }
 }
 
-// Ours: one pass, of one or several time steps. Its rivals: two tuned sweeps, and two plain ones, as often.
-void whole_step(benchmark::State& state, const std::string& rest, int levels) {
+// Ours: one pass, of one or several time steps, as `pass` says (of several, and in place). Its rivals: two tuned sweeps, and two plain ones, as
+// often.
+void whole_step(benchmark::State& state, const std::string& rest, const std::string& pass) {
     Backend& backend = DeviceBench::instance().backend();
-    DeviceProblem problem(text_of("step", fmt::format("{} levels={}", rest, levels))), velocity(text_of("velocity", rest)),
+    DeviceProblem problem(text_of("step", fmt::format("{} {}", rest, pass))), velocity(text_of("velocity", rest)),
         pressure(text_of("pressure", rest));
+    const auto levels = static_cast<int>(problem.problem().integer("levels"));
     std::vector<std::function<void()>> contenders{[&] { problem.step(); },
                                                   [&] {
                                                       velocity.step();
@@ -172,9 +174,12 @@ void register_all() {
                 };
                 for (const std::string kernel : {"pressure", "velocity"})
                     add(text_of(kernel, rest), [=](benchmark::State& state) { one_sweep(state, kernel, rest); });
+                const auto add_step = [&](const std::string& pass) {
+                    add(text_of("step", fmt::format("{} {}", pass, rest)), [=](benchmark::State& state) { whole_step(state, rest, pass); });
+                };
                 for (int levels = 1; levels == 1 || (dimension == 2 && levels <= 4 && levels * order <= 32); ++levels)
-                    add(text_of("step", fmt::format("levels={} {}", levels, rest)),
-                        [=](benchmark::State& state) { whole_step(state, rest, levels); });
+                    add_step(fmt::format("levels={}", levels));
+                for (int levels = 1; dimension == 3 && !cuda && levels <= 2; ++levels) add_step(fmt::format("update=in_place levels={}", levels));
             }
 }
 

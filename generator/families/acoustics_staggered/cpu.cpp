@@ -29,7 +29,7 @@ Block constants(const Grid& grid, const Config& config) {
     }
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / grid.word());
     block.line("constexpr int strip_words = {} / sizeof(real), words_ahead = {} / sizeof(real);", strip_bytes, config.integer("bytes_ahead"));
-    block.line("constexpr bool streaming_stores = {};", config.has("stores", "streaming"));
+    if (grid.kind == Kind::step && is(config, "tiles")) block.line("constexpr bool streaming_stores = {};", config.has("stores", "streaming"));
     if (grid.levels > 1 || !is(config, "tiles")) block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
     return block;
 }
@@ -128,6 +128,8 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"planes", is(config, "planes")},
                           {"march", is(config, "march")},
                           {"neighbours", !tiles},
+                          {"keeps", step && !grid.in_place},
+                          {"streaming", config.has("stores", "streaming")},
                           {"absorbing", grid.absorbing},
                           {"scalar_media", !grid.array_media}});
     Launch launch;

@@ -27,7 +27,6 @@ Block constants(const Grid& grid, const Config& config) {
                config.integer("vector_bytes") / grid.word());
     block.line("constexpr int strip_words = {} / sizeof(real), rows_ahead = {};  // rows from asking for words to their turn", strip_bytes,
                config.integer("rows_ahead"));
-    if (streaming(config)) block.line("constexpr bool streaming_stores = true;");
     if (grid.sums() > 0) {
         block.line("constexpr int sums = {}, chunk = {}, group_columns = {};", grid.sums(), chunk_planes, group_columns);
         block.line("constexpr int sums_per_block = {}, cells_per_block = {}, sum_lanes = {};", sums_per_block, cells_per_block, sum_threads);
