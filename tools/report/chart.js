@@ -209,9 +209,8 @@ function hideTip() {
     document.getElementById("tip").hidden = true;
 }
 
-/** Horizontal bars with their numbers: {name, value, text, note, address}, the longest as wide as there is room. */
-function bars(rows) {
-    const most = Math.max(...rows.map((row) => row.value), 1e-300);
+/** Horizontal bars with their numbers: {name, value, text, note, address}; one of `most` is as wide as there is room, else the longest. */
+function bars(rows, most = Math.max(...rows.map((row) => row.value), 1e-300)) {
     return h("table", {class: "bars"}, h("tbody", {}, rows.map((row) =>
         h("tr", {}, h("th", {scope: "row"}, row.address ? h("a", {href: row.address}, row.name) : row.name),
           h("td", {class: "number"}, row.text ?? grouped(row.value)),
