@@ -236,9 +236,10 @@ function parallel(tried, query) {
         tunable.values[row.values[tunable.d]] === only.get(tunable.name)));
     const box = h("div", {class: "drawing scroll-x"});
     const worst = measured.reduce((most, row) => Math.max(most, row.ratio), 1.01);
-    const draw = () => box.replaceChildren(parallelPicture(tried, measured, new Set(chosen), worst, only, Math.max(box.clientWidth,
-        tried.tunables.length * 92 + 150)));
-    onResize(box, draw);
+    const draw = (width = Math.max(box.clientWidth, tried.tunables.length * 92 + 150)) =>
+        box.replaceChildren(parallelPicture(tried, measured, new Set(chosen), worst, only, width));
+    onResize(box, () => draw());
+    onPrint(box, () => draw(paperWidth), () => draw());
     return [
         h("p", {class: "hint"},
             "A line for each measured candidate; the tunables that mattered most come first. Press a value to keep its candidates only."),
