@@ -29,6 +29,13 @@ std::vector<std::string> words_of(const std::string& text) {
     return {std::istream_iterator<std::string>(words), {}};
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream all(text);
+    for (std::string line; std::getline(all, line);) lines.push_back(line);
+    return lines;
+}
+
 // XML allows few of them, and terminals obey them.
 bool is_control(char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -155,9 +162,14 @@ class Drawing {
                 }
         if (x_.empty() && !chart.may_be_empty) throw Error("chart \"" + chart.title + "\"", "there is no point to draw", "choose other results");
         if (x_.empty()) x_.cover_one(), y_.cover_one();
-        x_.widen();
+        if (chart.bars) {
+            x_.cover(-0.5);
+            x_.cover(static_cast<double>(chart.x_names.size()) - 0.5);
+        } else {
+            x_.widen();
+        }
         y_.widen();
-        if (chart.y_from_zero && !chart.logarithmic_y) y_.keep_zero();
+        if (chart.bars || (chart.y_from_zero && !chart.logarithmic_y)) y_.keep_zero();
     }
 
     std::string text() {
@@ -167,7 +179,7 @@ class Drawing {
             for (std::size_t i = 0; i < chart_.series.size(); ++i)
                 if (chart_.series[i].faint == faint) draw(i);
         legend();
-        const double high = top + plot_height + 70 + (slanted() ? slant_height : 0);
+        const double high = top + plot_height + 70 + names_height();
         return document(wide(), std::max(high, top + 20 + legend_line * static_cast<double>(chart_.series.size())), text_);
     }
 
@@ -184,18 +196,42 @@ class Drawing {
         return text::cut(series.name, longest);
     }
 
-    // Whether names on the x axis would run into each other.
-    bool slanted() const {
+    // Letters between two names on the x axis.
+    int letters() const {
         constexpr double letter = 7;
-        const double room = plot_width / static_cast<double>(std::max<std::size_t>(1, chart_.x_names.size()));
-        return std::any_of(chart_.x_names.begin(), chart_.x_names.end(),
-                           [&](const std::string& name) { return letter * text::display_width(name) > room; });
+        return static_cast<int>(plot_width / static_cast<double>(std::max<std::size_t>(1, chart_.x_names.size())) / letter);
+    }
+    // Whether names on the x axis would run into each other, even in several lines.
+    bool slanted() const {
+        return std::any_of(chart_.x_names.begin(), chart_.x_names.end(), [&](const std::string& name) {
+            const std::vector<std::string> lines = lines_of(text::wrapped(name, letters()));
+            constexpr std::size_t most = 5;
+            return lines.size() > most ||
+                   std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return text::display_width(line) > letters(); });
+        });
     }
     static constexpr double slant_height = 110;
-    static std::string slanted_label(double x, double y, const std::string& name) {
-        constexpr int longest = 28;
-        return fmt::format("<text transform=\"translate({:.1f} {:.1f}) rotate(-45)\" text-anchor=\"end\" font-size=\"12\">{}</text>\n", x + 4, y,
-                           escaped(text::cut(name, longest)));
+    static constexpr double name_line = 15;
+    // What names take below the height of one line.
+    double names_height() const {
+        if (slanted()) return slant_height;
+        std::size_t most = 1;
+        for (const std::string& name : chart_.x_names) most = std::max(most, lines_of(text::wrapped(name, letters())).size());
+        return name_line * static_cast<double>(most - 1);
+    }
+    std::string name_label(double x, double y, const std::string& name) const {
+        if (slanted()) {
+            constexpr double letter = 5;  // to the left, of the font's size below
+            const int longest = std::min(28, static_cast<int>((x - 4) / letter));
+            return fmt::format("<text transform=\"translate({:.1f} {:.1f}) rotate(-45)\" text-anchor=\"end\" font-size=\"12\">{}</text>\n", x + 4, y,
+                               escaped(text::cut(name, longest)));
+        }
+        std::string result;
+        for (const std::string& line : lines_of(text::wrapped(name, letters()))) {
+            result += label(x, y, line, {});
+            y += name_line;
+        }
+        return result;
     }
 
     const char* colour_of(std::size_t series) const { return chart_.series[series].faint ? "#999999" : colours.at(series % colours.size()); }
@@ -209,8 +245,8 @@ class Drawing {
         for (const Tick& tick : ticks) {
             const double at = x_.pixel(tick.value);
             if (at < left - 0.5 || at > left + plot_width + 0.5) continue;
-            text_ += line(at, top, at, top + plot_height, grid_colour);
-            text_ += slanted() ? slanted_label(at, top + plot_height + 20, tick.text) : label(at, top + plot_height + 20, tick.text, {});
+            if (!chart_.bars) text_ += line(at, top, at, top + plot_height, grid_colour);
+            text_ += name_label(at, top + plot_height + 20, tick.text);
         }
         for (const Tick& tick : y_.ticks()) {
             const double at = y_.pixel(tick.value);
@@ -220,9 +256,21 @@ class Drawing {
         }
         text_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#444444\"/>\n", left, top, plot_width,
                              plot_height);
-        text_ += label(left + plot_width / 2, top + plot_height + 46 + (slanted() ? slant_height : 0), chart_.x_label, {});
+        text_ += label(left + plot_width / 2, top + plot_height + 46 + names_height(), chart_.x_label, {});
         text_ += fmt::format("<text transform=\"translate(24 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n", top + plot_height / 2,
                              escaped(chart_.y_label));
+    }
+
+    // With its height above it, which a reader would have to guess.
+    std::string bar(std::size_t series, const SvgChart::Point& point) const {
+        const BarPlace place = bar_place(chart_, series);
+        const double begin = x_.pixel(point.x + place.middle - place.width / 2);
+        const double end = x_.pixel(point.x + place.middle + place.width / 2);
+        const double high = y_.pixel(point.y);
+        const double base = y_.pixel(0);
+        return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"><title>{}</title></rect>\n", begin,
+                           std::min(high, base), end - begin, std::abs(base - high), colour_of(series), escaped(point.note)) +
+               label((begin + end) / 2, std::min(high, base) - 4, fmt::format("{:.3g}", point.y), {"middle", 11});
     }
 
     // When the colours are used up they begin again, with squares for circles.
@@ -243,7 +291,7 @@ class Drawing {
             const double x = x_.pixel(point.x);
             const double y = y_.pixel(point.y);
             path += fmt::format("{:.1f},{:.1f} ", x, y);
-            marks += mark(which, x, y, point.note);
+            marks += chart_.bars && !series.faint ? bar(which, point) : mark(which, x, y, point.note);
         }
         if (series.line && !path.empty())
             text_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", path, colour_of(which));
@@ -290,6 +338,16 @@ std::string strip_row(const StripChart::Group& group, double y, double pixels_pe
 }
 
 }  // namespace
+
+BarPlace bar_place(const SvgChart& chart, std::size_t series) {
+    const auto has_bars = [](const SvgChart::Series& one) { return !one.faint; };
+    const auto all = static_cast<double>(std::count_if(chart.series.begin(), chart.series.end(), has_bars));
+    const auto before =
+        static_cast<double>(std::count_if(chart.series.begin(), chart.series.begin() + static_cast<std::ptrdiff_t>(series), has_bars));
+    constexpr double together = 0.8;  // of the distance, so that groups stand apart
+    const double width = together / std::max(all, 1.0);
+    return {(before + 0.5) * width - together / 2, width};
+}
 
 std::vector<double> round_ticks(double low, double high, int count) {
     const double rough = (high - low) / count;

@@ -24,8 +24,9 @@ struct SvgChart {
     std::string y_label;
     bool logarithmic_x = false;
     bool logarithmic_y = false;
-    bool y_from_zero = false;
-    std::vector<std::string> x_names;  ///< of 0, 1, 2, ... on the x axis, in place of numbers; long ones are slanted
+    bool y_from_zero = false;          ///< on an axis that is not logarithmic
+    std::vector<std::string> x_names;  ///< of 0, 1, 2, ... on the x axis, in place of numbers; long ones take several lines or are slanted
+    bool bars = false;                 ///< at each name a bar from zero of every series that is not faint, beside one another
     std::vector<double> x_ticks;       ///< values of the x axis that are named; none: round numbers
     std::vector<Series> series;
     bool may_be_empty = false;  ///< without a point that can be shown the frame alone is drawn
@@ -34,6 +35,14 @@ struct SvgChart {
 /// Takes the words that the names of all series have in common, but the faint ones, out of these and puts them behind the title: what is left tells
 /// them apart, and fits a legend. A lone series needs no name then.
 void tell_apart(SvgChart& chart);
+
+/// Where the bars of a series stand around their names, and how wide they are, both as parts of the distance between two names. Series that are faint
+/// have none.
+struct BarPlace {
+    double middle = 0;
+    double width = 0;
+};
+BarPlace bar_place(const SvgChart& chart, std::size_t series);
 
 /// One SVG document. Text is escaped, whatever it holds. Throws Error when no point can be shown, unless the chart may be empty.
 std::string svg(const SvgChart& chart);

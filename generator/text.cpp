@@ -73,4 +73,23 @@ std::string cut(const std::string& text, int columns) {
     return text.substr(0, end);
 }
 
+std::string wrapped(std::string_view text, int width, int indent) {
+    std::string result;
+    int column = indent;
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+        if (column > indent && column + 1 + display_width(word) > width) {
+            result += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
+            column = indent;
+        } else if (column > indent) {
+            result += ' ';
+            ++column;
+        }
+        result += word;
+        column += display_width(word);
+    }
+    return result;
+}
+
 }  // namespace hone::text

@@ -24,5 +24,7 @@ std::string bar(double fraction, int width);
 int display_width(std::string_view text);
 /// The first `columns` columns of UTF-8 text.
 std::string cut(const std::string& text, int columns);
+/// Breaks text at spaces into lines of at most `width` columns, each but the first indented by `indent`. A longer word has a line of its own.
+std::string wrapped(std::string_view text, int width, int indent = 0);
 
 }  // namespace hone::text

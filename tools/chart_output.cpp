@@ -54,6 +54,45 @@ std::string name_at(const SvgChart& chart, double value) {
     return place < chart.x_names.size() ? chart.x_names[place] : number(value);
 }
 
+std::string without_trailing_spaces(const std::string& text) {
+    std::string trimmed;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        std::string line = text.substr(begin, end - begin);
+        line.erase(line.find_last_not_of(' ') + 1);
+        trimmed += line + "\n";
+        begin = end + 1;
+    }
+    return trimmed;
+}
+
+// Each name with a bar of every series below it.
+std::string bars_text(const SvgChart& chart, int columns) {
+    double most = 0;
+    int widest = 0;  // of the names of series
+    for (const auto& series : chart.series) {
+        if (series.faint) continue;
+        widest = std::max(widest, display_width(series.name));
+        for (const auto& point : series.points) most = std::max(most, point.y);
+    }
+    if (!(most > 0)) throw Error("chart \"" + chart.title + "\"", "there is no point to draw", "choose other results");
+    constexpr int figures = 10;  // beside a bar
+    const int name = std::min(widest, columns / 2);
+    const int length = std::max(4, columns - name - figures);
+    std::string text = cut(fmt::format("{}, {}", chart.title, chart.y_label), columns) + "\n";
+    for (std::size_t i = 0; i < chart.x_names.size(); ++i) {
+        text += cut(chart.x_names[i], columns) + "\n";
+        for (const auto& series : chart.series)
+            for (const auto& point : series.points)
+                if (!series.faint && std::lround(point.x) == static_cast<long>(i)) {
+                    const std::string shown = cut(series.name, name);
+                    text += fmt::format("  {}{:{}} {:>6} {}\n", shown, "", name - display_width(shown), number(point.y),
+                                        std::string(static_cast<std::size_t>(std::lround(point.y / most * length)), '#'));
+                }
+    }
+    return text;
+}
+
 // The data of a series as a block of gnuplot's; what an axis cannot show is left out by it.
 std::string block(const SvgChart::Series& series, std::size_t place) {
     std::string text = fmt::format("$series_{} << END\n", place);
@@ -62,28 +101,69 @@ std::string block(const SvgChart::Series& series, std::size_t place) {
     return text + "END\n";
 }
 
+// Names below the x axis in lines that fit between two of them, or slanted and cut where they do not: the picture would cut them at its edge. Beside
+// them the left margin, in letters, that slanted ones need.
+struct NamesBelow {
+    std::string ticks;
+    bool slanted = false;
+    int margin = 0;
+    int lines = 1;
+};
+NamesBelow names_below(const SvgChart& chart) {
+    constexpr int plot_letters = 85;  // of a picture's width, those beside the legend
+    constexpr int longest = 28;
+    const int room = plot_letters / static_cast<int>(std::max<std::size_t>(1, chart.x_names.size()));
+    NamesBelow names;
+    std::vector<std::string> texts;
+    for (const std::string& name : chart.x_names) {
+        texts.push_back(wrapped(name, room));
+        for (std::size_t begin = 0; begin < texts.back().size();) {
+            const std::size_t end = std::min(texts.back().find('\n', begin), texts.back().size());
+            names.slanted = names.slanted || display_width(texts.back().substr(begin, end - begin)) > room;
+            begin = end + 1;
+        }
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        std::string quoted;
+        const std::string text = names.slanted ? cut(chart.x_names[i], longest) : texts[i];
+        names.lines = std::max(names.lines, 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n')));
+        for (std::size_t begin = 0; begin <= text.size();) {
+            const std::size_t end = std::min(text.find('\n', begin), text.size());
+            quoted += (quoted.empty() ? "" : ".\"\\n\".") + gnuplot_string(text.substr(begin, end - begin));
+            begin = end + 1;
+        }
+        names.ticks += fmt::format("{}{} {}", names.ticks.empty() ? "" : ", ", quoted, i);
+    }
+    if (names.slanted) names.margin = std::max(10, static_cast<int>(0.75 * std::min(longest, display_width(chart.x_names.front()))));
+    return names;
+}
+
 std::string gnuplot_script(const SvgChart& chart, const std::filesystem::path& picture) {
     std::string script =
         fmt::format("set terminal pngcairo noenhanced size 1200,700 font \"sans,11\"\nset output {}\nset title {}\nset xlabel {}\nset ylabel {}\n",
                     gnuplot_string(picture.string()), gnuplot_string(chart.title), gnuplot_string(chart.x_label), gnuplot_string(chart.y_label));
-    script += "set grid\nset key outside right\nset offsets graph 0.04,graph 0.04,graph 0.04,graph 0.04\n";
+    const bool from_zero = chart.bars || (chart.y_from_zero && !chart.logarithmic_y);
+    script += fmt::format("set grid {}\nset key outside right\n", chart.bars ? "ytics" : "");
+    script += fmt::format("set offsets {0},{0},graph 0.04,{1}\n", chart.bars ? "0" : "graph 0.04", from_zero ? "0" : "graph 0.04");
     if (chart.logarithmic_x) script += "set logscale x\n";
     if (chart.logarithmic_y) script += "set logscale y\n";
-    if (chart.y_from_zero && !chart.logarithmic_y) script += "set yrange [0:*]\n";
-    std::string ticks;
-    for (std::size_t i = 0; i < chart.x_names.size(); ++i)
-        ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", gnuplot_string(chart.x_names[i]), i);
-    constexpr std::size_t short_name = 8;
-    const bool slanted = std::any_of(chart.x_names.begin(), chart.x_names.end(), [](const std::string& name) { return name.size() > short_name; });
-    if (!ticks.empty()) script += fmt::format("set xtics {}({})\n", slanted ? "rotate by 45 right " : "", ticks);
+    if (from_zero) script += "set yrange [0:*]\n";
+    if (chart.bars) script += fmt::format("set xrange [-0.5:{}]\nset style fill solid 0.9\n", static_cast<double>(chart.x_names.size()) - 0.5);
+    const NamesBelow names = names_below(chart);
+    if (!names.ticks.empty()) script += fmt::format("set xtics {}({})\n", names.slanted ? "rotate by 45 right " : "", names.ticks);
+    if (names.lines > 1) script += fmt::format("set bmargin {}\n", names.lines + 3);
+    if (names.margin > 0) script += fmt::format("set lmargin {}\n", names.margin);
     if (!chart.x_ticks.empty()) script += fmt::format("set xtics ({})\n", fmt::join(chart.x_ticks, ", "));
     std::string curves;
     for (std::size_t i = 0; i < chart.series.size(); ++i) {
         const auto& series = chart.series[i];
         script += block(series, i);
-        curves += fmt::format("{}$series_{} using 1:2 with {} {}title {}", curves.empty() ? "" : ", ", i,
-                              series.line ? series.marks ? "linespoints" : "lines" : "points", series.faint ? "linecolor \"#999999\" " : "",
-                              gnuplot_string(series.name));
+        const bool bars = chart.bars && !series.faint;
+        const BarPlace place = bar_place(chart, i);
+        const std::string columns = bars ? fmt::format("($1+{:.4f}):2:({:.4f})", place.middle, place.width) : "1:2";
+        const char* const drawn = bars ? "boxes" : series.line ? series.marks ? "linespoints" : "lines" : "points";
+        curves += fmt::format("{}$series_{} using {} with {} {}title {}", curves.empty() ? "" : ", ", i, columns, drawn,
+                              series.faint ? "linecolor \"#999999\" " : "", gnuplot_string(series.name));
     }
     return script + "plot " + curves + "\n";
 }
@@ -91,6 +171,7 @@ std::string gnuplot_script(const SvgChart& chart, const std::filesystem::path& p
 }  // namespace
 
 std::string chart_text(const SvgChart& chart, int columns) {
+    if (chart.bars) return without_trailing_spaces(bars_text(chart, columns));
     constexpr int rows = 20;
     constexpr int narrowest = 10;
     Scale x(chart.logarithmic_x);
@@ -129,16 +210,7 @@ std::string chart_text(const SvgChart& chart, int columns) {
     for (std::size_t i = 0; i < chart.series.size(); ++i)
         if (!chart.series[i].name.empty())
             text += cut(fmt::format("  {}  {}", chart.series[i].faint ? '.' : letter_of(i), chart.series[i].name), columns) + "\n";
-    // No line ends with spaces.
-    std::string trimmed;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = text.find('\n', begin);
-        std::string line = text.substr(begin, end - begin);
-        line.erase(line.find_last_not_of(' ') + 1);
-        trimmed += line + "\n";
-        begin = end + 1;
-    }
-    return trimmed;
+    return without_trailing_spaces(text);
 }
 
 void write_chart(const SvgChart& chart, const std::filesystem::path& file) {

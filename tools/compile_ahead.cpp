@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "runtime/processors.hpp"
 #include "runtime/run_folder.hpp"
@@ -14,16 +15,6 @@
 
 namespace hone::tools {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr double tick = 0.2;             // seconds between two looks at the compilers, and redraws on a terminal
-constexpr double plain_seconds = 10;     // a log should show that the run is alive
-constexpr double compile_timeout = 300;  // seconds: nothing waits for these kernels
-
-double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// One problem's kernels on their way through the compilers.
 class Batch {
@@ -46,7 +37,7 @@ class Batch {
 
     void go_on() {
         pool_->start();
-        ChildProcess::wait(pool_->children(), tick);
+        ChildProcess::wait(pool_->children(), CompileProgress::tick);
         pool_->collect();
         std::erase_if(waiting_, [this](const Config& config) { return counted(config); });
     }
@@ -68,19 +59,28 @@ class Batch {
     CompiledAhead result_;
 };
 
-void print_result(const CompiledAhead& state, std::size_t number, std::size_t problems, double elapsed, Console& console) {
-    const auto done = static_cast<double>(state.done());
-    const auto members = static_cast<double>(state.members);
-    const std::string left = done > 0 ? duration(elapsed * (members - done) / done) + " left" : "";
-    const std::string text = fmt::format("{}/{} [{}] {} of {} compiled  {}  {}", number, problems, bar(done / members, 20), state.done(),
-                                         state.members, left, state.problem);
-    if (console.error_is_terminal)
-        console.redraw(cut(text, console.columns - 1));
-    else
-        console.message("{}\n", text);
+}  // namespace
+
+CompileProgress::CompileProgress(std::size_t all, Console& console, std::string prefix) : all_(all), console_(console), prefix_(std::move(prefix)) {
 }
 
-}  // namespace
+CompileProgress::~CompileProgress() {
+    if (console_.error_is_terminal) console_.redraw("");
+}
+
+void CompileProgress::show(std::size_t done, const std::string& problem) {
+    constexpr double plain_seconds = 10;  // a log should show that the run is alive
+    const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    if (elapsed - shown_ < (console_.error_is_terminal ? tick : plain_seconds)) return;
+    shown_ = elapsed;
+    const auto part = static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(1, all_));
+    const std::string left = done > 0 ? duration(elapsed * (1 - part) / part) + " left" : "";
+    const std::string text = fmt::format("{}[{}] {} of {} compiled  {}  {}", prefix_, bar(part, 20), done, all_, left, problem);
+    if (console_.error_is_terminal)
+        console_.redraw(cut(text, console_.columns - 1));
+    else
+        console_.message("{}\n", text);
+}
 
 std::vector<CompiledAhead> compile_ahead(const CompileAhead& ahead, Console& console) {
     const InterruptGuard guard;
@@ -91,20 +91,17 @@ std::vector<CompiledAhead> compile_ahead(const CompileAhead& ahead, Console& con
                       .limits = ahead.target.limits,
                       .cache = cache.folder(),
                       .processes = processors().usable,
-                      .timeout = compile_timeout,
+                      .timeout = CompileProgress::compile_timeout,
                       .environment = temporary.environment()});
     std::vector<CompiledAhead> results;
     for (const Problem& problem : ahead.problems) {
         Batch batch(problem, ahead, pool);
-        const auto begin = Clock::now();
-        for (double shown = 0; !batch.done() && !guard.requested();) {
+        CompileProgress progress(static_cast<std::size_t>(batch.result().members), console,
+                                 fmt::format("{}/{} ", results.size() + 1, ahead.problems.size()));
+        while (!batch.done() && !guard.requested()) {
             batch.go_on();
-            const double elapsed = seconds_since(begin);
-            if (elapsed - shown < (console.error_is_terminal ? tick : plain_seconds)) continue;
-            print_result(batch.result(), results.size() + 1, ahead.problems.size(), elapsed, console);
-            shown = elapsed;
+            progress.show(static_cast<std::size_t>(batch.result().done()), batch.result().problem);
         }
-        if (console.error_is_terminal) console.redraw("");
         results.push_back(batch.result());
         if (guard.requested()) break;
     }

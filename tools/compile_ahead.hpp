@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +11,28 @@
 #include "tools/target.hpp"
 
 namespace hone::tools {
+
+/// How far compilers are with so many kernels: one line of a terminal that is drawn anew, elsewhere a line every ten seconds. The line goes with it.
+class CompileProgress {
+  public:
+    static constexpr double tick = 0.2;             ///< seconds between two looks at the compilers, and redraws on a terminal
+    static constexpr double compile_timeout = 300;  ///< seconds: nothing waits for these kernels
+
+    CompileProgress(std::size_t all, Console& console, std::string prefix = "");
+    ~CompileProgress();
+    CompileProgress(const CompileProgress&) = delete;
+    CompileProgress& operator=(const CompileProgress&) = delete;
+
+    /// After every look; says when the line is due.
+    void show(std::size_t done, const std::string& problem);
+
+  private:
+    std::size_t all_;
+    Console& console_;
+    std::string prefix_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    double shown_ = 0;  // seconds after the begin
+};
 
 /// What to compile ahead of a tuning run: of each problem, the kernels that `hone tune --among` with the same words will choose among.
 struct CompileAhead {

@@ -30,7 +30,7 @@ class Pruner {
         if (rules.beside != nullptr) answers_ = by_subject(rules.beside->records());
     }
 
-    std::string reason(const Record& record) {
+    std::string reason(const Record& record, std::size_t place) const {
         const RecordKernel kernel = kernel_today(record, families_);
         if (kernel.state == KernelState::foreign) return "";
         if (std::string idle = idle_reason(record, kernel); !idle.empty()) return idle;
@@ -39,17 +39,13 @@ class Pruner {
         if (const auto other = answers_.find(subject(record)); other != answers_.end() && !better(record, *other->second))
             return fmt::format("the other database answers as well, measured {}", other->second->date.substr(0, 10));
         if (rules_.other_kernel && kernel.state == KernelState::other) return "hone makes another kernel of the configuration today";
-        if (!rules_.broken) return "";
-        if (!trial_) trial_.emplace();
-        const std::string failure = trial_->failure(record, kernel);
-        return failure.empty() ? "" : "does not compile: " + failure;
+        return rules_.broken.empty() || rules_.broken[place].empty() ? "" : "does not compile: " + rules_.broken[place];
     }
 
   private:
     const PruneRules& rules_;
     const Families& families_;
     std::map<std::string, const Record*> answers_;
-    std::optional<KernelTrial> trial_;
 };
 
 std::string differences(const Record& a, const Record& b) {
@@ -76,10 +72,10 @@ std::string idle_reason(const Record& record, const RecordKernel& kernel) {
 }
 
 std::vector<Superfluous> superfluous(const std::vector<Record>& records, const PruneRules& rules, const Families& families) {
-    Pruner pruner(rules, families);
+    const Pruner pruner(rules, families);
     std::vector<Superfluous> found;
-    for (const Record& record : records)
-        if (std::string reason = pruner.reason(record); !reason.empty()) found.push_back({record, std::move(reason)});
+    for (std::size_t i = 0; i < records.size(); ++i)
+        if (std::string reason = pruner.reason(records[i], i); !reason.empty()) found.push_back({records[i], std::move(reason)});
     return found;
 }
 

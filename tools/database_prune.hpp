@@ -13,11 +13,11 @@ namespace hone::tools {
 /// What is to go from a database. What no look-up hands out always goes: records that are not verified, and those whose configuration is no member of
 /// today's search space. Records of families that are not known here stay, whatever the rules say.
 struct PruneRules {
-    std::string before;                ///< a date (utc_date): what was measured before it; empty: age does not matter
-    bool disturbed = false;            ///< figures that cannot be right (doubt)
-    bool other_kernel = false;         ///< hone makes another text of the configuration today
-    bool broken = false;               ///< the kernel does not compile any more
-    const Database* beside = nullptr;  ///< another database that answers as well: it has the same subject, and the record is not better
+    std::string before;                    ///< a date (utc_date): what was measured before it; empty: age does not matter
+    bool disturbed = false;                ///< figures that cannot be right (doubt)
+    bool other_kernel = false;             ///< hone makes another text of the configuration today
+    const Database* beside = nullptr;      ///< another database that answers as well: it has the same subject, and the record is not better
+    std::vector<std::string> broken = {};  ///< of each record why its kernel does not compile any more (KernelTrials); none: that was not asked
 };
 
 /// A record with the first reason for which it goes.
@@ -29,7 +29,7 @@ struct Superfluous {
 /// Why look-ups pass over a record for ever, or an empty string. `kernel` is what kernel_today says of it.
 std::string idle_reason(const Record& record, const RecordKernel& kernel);
 
-/// Those of the records that the rules let go, in their order. Throws MissingError where kernels are to be compiled and there is no compiler.
+/// Those of the records that the rules let go, in their order.
 std::vector<Superfluous> superfluous(const std::vector<Record>& records, const PruneRules& rules, const Families& families);
 
 /// Journals of searches that were begun anew since (`.jsonl.previous` and so on), in order of their names.

@@ -62,25 +62,6 @@ double parse_proper_percent(const std::string& option, std::string_view text) {
     throw Error(option, fmt::format("\"{}\" is none above 0 and below 100 %", text), "write it as 1% or 0.5%");
 }
 
-std::string wrapped(std::string_view text, int width, int indent) {
-    std::string result;
-    int column = indent;
-    while (!text.empty()) {
-        const std::string_view word = text.substr(0, text.find(' '));
-        text.remove_prefix(std::min(text.size(), word.size() + 1));
-        if (column > indent && column + 1 + display_width(word) > width) {
-            result += "\n" + padding(indent);
-            column = indent;
-        } else if (column > indent) {
-            result += ' ';
-            ++column;
-        }
-        result += word;
-        column += display_width(word);
-    }
-    return result;
-}
-
 std::string fitted(const std::string& text, int columns) {
     if (columns <= 0) return text;
     std::string result;

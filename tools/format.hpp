@@ -18,6 +18,7 @@ using text::duration;
 using text::grouped;
 using text::percent;
 using text::significant;
+using text::wrapped;
 
 /// Seconds in "30s", "5m", "1h30m" or "90". Throws Error for anything else.
 double parse_duration(std::string_view text);
@@ -29,9 +30,6 @@ double parse_proper_percent(const std::string& option, std::string_view text);
 
 /// One line per pair, the second column aligned and wrapped at 100 columns.
 std::string definition_list(const std::vector<std::pair<std::string, std::string>>& lines);
-
-/// Breaks text at spaces into lines of at most `width` columns, each but the first indented by `indent`.
-std::string wrapped(std::string_view text, int width, int indent = 0);
 
 /// Lines of text that are longer than `columns` are broken at spaces and go on indented by four; 0: no bound.
 std::string fitted(const std::string& text, int columns);

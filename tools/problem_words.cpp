@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "generator/error.hpp"
 #include "generator/text.hpp"
@@ -179,6 +181,21 @@ std::string short_key(const Problem& problem, const Families& families) {
         if (!is_default) told.push_back(assignment);
     }
     return problem.family() + " " + join(told, " ");
+}
+
+std::string told_briefly(const Problem& problem, const std::string& but) {
+    constexpr std::array<std::string_view, 6> of_anything{"none", "yes", "no", "on", "off", "all"};
+    std::string text = problem.family();
+    const auto& sizes = problem.extents();
+    for (const Assignment& assignment : problem.parameters()) {
+        if (assignment.name == but || std::find(sizes.begin(), sizes.end(), assignment.name) != sizes.end()) continue;
+        const std::string value = to_string(assignment.value);
+        // Choices among numbers are kept as words.
+        const bool alone =
+            std::holds_alternative<std::string>(parse_value(value)) && std::find(of_anything.begin(), of_anything.end(), value) == of_anything.end();
+        text += alone ? " " + value : fmt::format(" {}={}", assignment.name, value);
+    }
+    return text;
 }
 
 Families with_families_of(std::span<const Record> records, const Families& families) {

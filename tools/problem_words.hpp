@@ -32,6 +32,10 @@ void require_possible(const std::vector<Problem>& problems, const Families& fami
 /// The key without the sizes that are the family's defaults (a pitch that nobody chose). Of an unknown family the whole key.
 std::string short_key(const Problem& problem, const Families& families);
 
+/// A problem in few words, for the legend of a chart: its family and what it chooses, numbers and words that say little by themselves with their
+/// names ("dg_volume maxwell_3d order=3 f32"). Sizes are left out, and the parameter `but`.
+std::string told_briefly(const Problem& problem, const std::string& but = "");
+
 /// `families`, and beside them those of the records that are not among these (an application's own), as far as records tell: their names, their
 /// parameters and the words that these have. For a ProblemFilter; nothing can be computed with them.
 Families with_families_of(std::span<const Record> records, const Families& families);

@@ -1,7 +1,5 @@
 #include "tools/record_kernel.hpp"
 
-#include <map>
-
 #include "generator/error.hpp"
 #include "runtime/sha256.hpp"
 #include "tools/target.hpp"
@@ -10,18 +8,17 @@
 namespace hone::tools {
 namespace {
 
-// The kernel of one side of a step, or why there is none.
-std::optional<KernelSource> made(const Family& family, const Problem& problem, const DeviceFingerprint& device, const Config& config,
-                                 std::string& reason) {
+// The kernel of one side of a step, or why there is none; completes the configuration.
+std::optional<KernelSource> made(const Family& family, const Problem& problem, const DeviceFingerprint& device, Config& config, std::string& reason) {
     try {
         const Limits limits = generous_limits(device);
         const SearchSpace space = family.space(problem, limits);
-        const Config whole = space.completed(config);
-        if (const auto rejection = space.check(whole)) {
+        config = space.completed(config);
+        if (const auto rejection = space.check(config)) {
             reason = rejection->constraint + ": " + rejection->reason;
             return std::nullopt;
         }
-        return family.kernel(problem, whole, limits);
+        return family.kernel(problem, config, limits);
     } catch (const Error& error) {
         reason = error.what();
         return std::nullopt;
@@ -45,14 +42,15 @@ std::string name_of(KernelState state) {
 }
 
 RecordKernel kernel_today(const Record& record, const Families& families) {
-    if (!knows(families, record.problem.family())) return {KernelState::foreign, "this hone has no such family", std::nullopt};
+    if (!knows(families, record.problem.family())) return {KernelState::foreign, "this hone has no such family", {}, std::nullopt};
     const Family& family = families.of(record.problem);
-    RecordKernel kernel{KernelState::impossible, "", std::nullopt};
-    kernel.source = made(family, record.problem, record.device, record.config, kernel.reason);
+    RecordKernel kernel{KernelState::impossible, "", record.config, std::nullopt};
+    kernel.source = made(family, record.problem, record.device, kernel.config, kernel.reason);
     if (!kernel.source) return kernel;
     std::string text = kernel.source->text;
     if (record.hybrid) {
-        const auto partner = made(family, record.problem, record.hybrid->partner, record.hybrid->partner_config, kernel.reason);
+        Config partner_config = record.hybrid->partner_config;
+        const auto partner = made(family, record.problem, record.hybrid->partner, partner_config, kernel.reason);
         if (!partner) {
             kernel.source.reset();
             return kernel;
@@ -61,33 +59,6 @@ RecordKernel kernel_today(const Record& record, const Families& families) {
     }
     kernel.state = sha256(text) == record.versions.source_hash ? KernelState::same : KernelState::other;
     return kernel;
-}
-
-struct KernelTrial::State {
-    DiskCache cache{DiskCache::default_folder()};
-    std::map<std::string, std::unique_ptr<Compiler>> compilers;  // by architecture
-    int untried = 0;
-};
-
-KernelTrial::KernelTrial() : state_(std::make_unique<State>()) {
-}
-KernelTrial::~KernelTrial() = default;
-
-int KernelTrial::untried() const {
-    return state_->untried;
-}
-
-std::string KernelTrial::failure(const Record& record, const RecordKernel& kernel) {
-    if (!kernel.source) return "";
-    const DeviceFingerprint& device = record.device;
-    if (device.target == Target::cpu && device.architecture != find_device("cpu").fingerprint.architecture) {
-        ++state_->untried;
-        return "";
-    }
-    auto& compiler = state_->compilers[device.architecture];
-    if (!compiler) compiler = open_compiler({generous_limits(device), device.architecture, device.name}, state_->cache);
-    const CompileOutcome outcome = compiler->compile(*kernel.source);
-    return outcome.ok ? "" : outcome.failure;
 }
 
 }  // namespace hone::tools

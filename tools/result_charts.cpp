@@ -66,18 +66,6 @@ std::optional<double> number_of(const Record& record, const std::string& paramet
     return std::nullopt;
 }
 
-// All but the parameter and the sizes.
-std::string others(const Record& record, const std::string& parameter) {
-    std::string text = record.problem.family();
-    const auto& sizes = record.problem.extents();
-    for (const Assignment& assignment : record.problem.parameters())
-        if (assignment.name != parameter && std::find(sizes.begin(), sizes.end(), assignment.name) == sizes.end())
-            text += std::holds_alternative<std::int64_t>(parse_value(to_string(assignment.value)))
-                        ? fmt::format(" {}={}", assignment.name, to_string(assignment.value))
-                        : " " + to_string(assignment.value);
-    return text;
-}
-
 std::vector<std::string> parameter_names(const std::vector<Record>& records) {
     std::set<std::string> names;
     for (const Record& record : records)
@@ -120,7 +108,7 @@ SvgChart rate_chart(const std::vector<Record>& records, const std::string& param
     for (const Record& record : records) {
         const auto number = number_of(record, parameter);
         if (!number) continue;
-        auto& series = groups[others(record, parameter)];
+        auto& series = groups[told_briefly(record.problem, parameter)];
         series.points.push_back({*number, record.gigaupdates_per_second(), note_of(record)});
         units.insert(record.counts.unit);
         numbers.insert(*number);

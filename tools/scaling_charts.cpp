@@ -27,15 +27,6 @@ std::string title_of(const std::string& problem) {
     }
 }
 
-// A problem in few letters: its family and the values of its parameters, without sizes.
-std::string choices_of(const Problem& problem) {
-    std::string text = problem.family();
-    const auto& sizes = problem.extents();
-    for (const Assignment& assignment : problem.parameters())
-        if (std::find(sizes.begin(), sizes.end(), assignment.name) == sizes.end()) text += " " + to_string(assignment.value);
-    return text;
-}
-
 // What is known of the three ways to compute a problem.
 struct Ways {
     std::optional<double> processor, gpu, both;  // seconds
@@ -177,10 +168,10 @@ SvgChart greenup_chart(const std::vector<Record>& records) {
     for (const Record& record : records) {
         const std::string key = short_key(record.problem, known_families());
         problems[key].take(record);
-        choices[key] = choices_of(record.problem);
+        choices[key] = told_briefly(record.problem);
     }
     std::erase_if(problems, [](const auto& entry) { return !entry.second.processor || (!entry.second.gpu && !entry.second.both); });
-    SvgChart chart{.title = "gains over the processor alone", .x_label = "", .y_label = "times", .logarithmic_y = true};
+    SvgChart chart{.title = "gains over the processor alone", .x_label = "", .y_label = "times", .y_from_zero = true, .bars = true};
     GainSeries gpu;
     GainSeries both;
     gpu.speed_up = {.name = "speed-up of the GPU alone", .points = {}};
@@ -197,6 +188,9 @@ SvgChart greenup_chart(const std::vector<Record>& records) {
         if (!series->points.empty()) chart.series.push_back(std::move(*series));
     refuse_empty(chart, "plot greenup", "no problem was measured on the processor and on a GPU",
                  "'hone balance' measures both ways of a problem, or tune it on each");
+    SvgChart::Series alone{.name = "the processor alone", .points = {}, .line = true, .marks = false, .faint = true};
+    alone.points = {{-0.5, 1, ""}, {static_cast<double>(chart.x_names.size()) - 0.5, 1, ""}};
+    chart.series.push_back(std::move(alone));
     return chart;
 }
 

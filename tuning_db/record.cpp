@@ -59,9 +59,19 @@ std::string pair(const Record& record) {
     return "\n" + device_key(record.hybrid->partner) + "\n" + record.config.key() + "\n" + record.hybrid->partner_config.key();
 }
 
+// Choices among numbers are kept as words: "16" stands behind "4".
+bool value_before(const Value& a, const Value& b) {
+    const auto* const left = std::get_if<std::string>(&a);
+    const auto* const right = std::get_if<std::string>(&b);
+    if (left == nullptr || right == nullptr || *left == *right) return a < b;
+    const Value left_number = parse_value(*left);
+    const Value right_number = parse_value(*right);
+    return left_number != right_number ? left_number < right_number : *left < *right;
+}
+
 bool parameters_before(const Problem& a, const Problem& b) {
     const auto before = [](const Assignment& left, const Assignment& right) {
-        return std::tie(left.name, left.value) < std::tie(right.name, right.value);
+        return left.name != right.name ? left.name < right.name : value_before(left.value, right.value);
     };
     return std::lexicographical_compare(a.parameters().begin(), a.parameters().end(), b.parameters().begin(), b.parameters().end(), before);
 }

@@ -43,6 +43,21 @@ void expect_well_formed(const std::string& text) {
     EXPECT_EQ(text.find("inf"), std::string::npos);
 }
 
+TEST(SvgChart, BarsStandBesideOneAnotherFromZero) {
+    SvgChart chart{.title = "a", .x_names = {"a first name of several words", "b"}, .bars = true};
+    chart.series = {{.name = "one", .points = {{0, 2, "two"}, {1, 4, "<four>"}}}, {.name = "two", .points = {{1, 3, "three"}}}};
+    chart.series.push_back({.name = "equal", .points = {{-0.5, 1, ""}, {1.5, 1, ""}}, .line = true, .marks = false, .faint = true});
+    const std::string text = svg(chart);
+    expect_well_formed(text);
+    EXPECT_THAT(text, HasSubstr("<title>&lt;four&gt;</title></rect>"));
+    EXPECT_EQ(count_of(text, "<title>"), 3U + 2U) << "three bars, and the marks of the legend";
+    const BarPlace one = bar_place(chart, 0);
+    const BarPlace two = bar_place(chart, 1);
+    EXPECT_DOUBLE_EQ(one.middle + one.width / 2, two.middle - two.width / 2);
+    EXPECT_DOUBLE_EQ(one.middle, -two.middle);
+    EXPECT_LT(two.middle + two.width / 2, 0.5) << "it would touch its neighbour's";
+}
+
 TEST(SvgChart, TicksAreRound) {
     EXPECT_THAT(round_ticks(0, 1, 5), ElementsAre(0, 0.2, 0.4, 0.6000000000000001, 0.8, 1));
     EXPECT_THAT(round_ticks(-3, 17, 4), ElementsAre(0, 5, 10, 15));

@@ -8,6 +8,7 @@
 
 #include "generator/families.hpp"
 #include "runtime/process.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/ask.hpp"
 #include "tools/command.hpp"
@@ -50,6 +51,19 @@ TEST(Completion, BashOffersCommandsOptionsFamiliesParametersAndValues) {
     EXPECT_THAT(offered({"hone", "tune", "dg_volume", "elements", "=", ""}), testing::IsEmpty());
     EXPECT_THAT(offered({"hone", "db", "val"}), testing::ElementsAre("validate"));
     EXPECT_THAT(offered({"hone", "completion", "f"}), testing::ElementsAre("fish"));
+}
+
+TEST(Completion, FishOffersCommandsFamiliesAndOptions) {
+    const std::string fish = find_program("fish");
+    if (fish.empty()) GTEST_SKIP() << "there is no fish";
+    const test::TemporaryFolder folder;
+    replace_file(folder.path() / "hone.fish", fish_completion());
+    const std::string ask = "source " + (folder.path() / "hone.fish").string() +
+                            "; complete -C 'hone sho'; complete -C 'hone plot gr'; complete -C 'hone tune dg_vol'; complete -C 'hone show --be'";
+    const test::EnvironmentVariable home("HOME", folder.path().string().c_str());
+    const ProcessResult result = run_process({fish, "--no-config", "-c", ask}, 20);
+    EXPECT_TRUE(result.ok()) << result.failure() << result.output;
+    for (const char* const offered : {"show\t", "greenup", "dg_volume", "--below\t"}) EXPECT_THAT(result.output, HasSubstr(offered));
 }
 
 TEST(Completion, EveryTextHasEveryCommandAndOption) {

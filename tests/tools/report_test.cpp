@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <regex>
 
@@ -337,6 +338,23 @@ TEST_F(SlowReportPage, ShowsTheDatabasesNumbersAndFilters) {
     const std::string family = opened(file, "#/family?family=gauss_seidel_27&metric=gain&over=stencil");
     EXPECT_THAT(family, HasSubstr("<svg"));
     EXPECT_THAT(opened(file, "#/nowhere"), HasSubstr("There is no such page"));
+}
+
+TEST_F(SlowReportPage, ListsFitTheirWindowInTheOrderOfNumbers) {
+    const fs::path file = written({"acoustics_staggered", "--no-kernels"});
+    const std::string all = opened(file, "#/results?q=kernel%3Dpressure+dimension%3D2+precision%3Df32");
+    // What all results share is left out, equal sizes stand once, and the orders are those of numbers.
+    std::vector<std::size_t> places;
+    for (const char* const order : {"order=4 ", "order=8 ", "order=16 "})
+        places.push_back(all.find(fmt::format(">acoustics_staggered pressure dimension=2 {}levels=1 f32 nx=ny=8192<", order)));
+    EXPECT_THAT(places, testing::Each(testing::Ne(std::string::npos))) << between(all, "<tbody>", "</tbody>");
+    EXPECT_TRUE(std::is_sorted(places.begin(), places.end()));
+    EXPECT_THAT(all, HasSubstr("There is no room for "));
+    EXPECT_THAT(all, Not(HasSubstr(">date</button>")));
+    EXPECT_THAT(opened(file, "#/results?columns=all"), HasSubstr(">date</button>"));
+    const std::string family = opened(file, "#/family?family=acoustics_staggered");
+    EXPECT_THAT(family, HasSubstr("step dimension=3 levels=1 f64</button>")) << "the legend";
+    EXPECT_THAT(family, HasSubstr("<code>absorbing=none</code>")) << "what all share";
 }
 
 TEST_F(SlowReportPage, TellsOfAProblemItsSearchAndItsKernel) {

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "runtime/process.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/sample_record.hpp"
 #include "tests/tools/ask.hpp"
@@ -62,7 +64,10 @@ TEST(ScalingCharts, GainsOverTheProcessorNeedBothWays) {
     gpu.step.median = 1e-3;
     gpu.energy->watts = 400;
     const SvgChart chart = greenup_chart({cpu, gpu});
-    ASSERT_EQ(chart.series.size(), 2U);
+    ASSERT_EQ(chart.series.size(), 3U);
+    EXPECT_TRUE(chart.bars);
+    EXPECT_THAT(chart.x_names, testing::ElementsAre(HasSubstr("gauss_seidel_27")));
+    EXPECT_EQ(chart.series[2].name, "the processor alone");
     EXPECT_DOUBLE_EQ(chart.series[0].points[0].y, 8);
     EXPECT_DOUBLE_EQ(chart.series[1].points[0].y, 2) << "an eighth of the time at four times the power";
     EXPECT_THROW(greenup_chart({gpu}), Error);
@@ -98,6 +103,45 @@ TEST(ChartOutput, TextShowsPointsWithinItsColumns) {
     }
     EXPECT_THAT(chart_text(chart, 40), testing::AllOf(HasSubstr("a  one"), HasSubstr("b  two"), HasSubstr("4 |")));
     EXPECT_THROW(chart_text(SvgChart{}, 40), Error);
+}
+
+TEST(ChartOutput, TextHasABarForEveryValue) {
+    const SvgChart chart{.title = "t",
+                         .y_label = "times",
+                         .x_names = {"a problem with a long name of many words", "b"},
+                         .bars = true,
+                         .series = {{.name = "speed-up", .points = {{0, 2}, {1, 4}}}, {.name = "greenup", .points = {{1, 3}}}}};
+    for (const int columns : {1, 40, 100}) {
+        const std::string text = chart_text(chart, columns);
+        EXPECT_EQ(text.find(" \n"), std::string::npos);
+        if (columns < 40) continue;
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);) EXPECT_LE(static_cast<int>(line.size()), columns) << line;
+        EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 2 + 3);
+    }
+    EXPECT_THAT(chart_text(chart, 40), testing::AllOf(HasSubstr("t, times"), HasSubstr("  greenup"), HasSubstr("3 ##"), HasSubstr("a problem")));
+}
+
+// A file of PNG's signature and of the size that was asked for: gnuplot accepts the script of every kind.
+TEST(ChartOutput, PngIsDrawnByGnuplot) {
+    if (find_program("gnuplot").empty()) GTEST_SKIP() << "there is no gnuplot (Debian, Ubuntu: gnuplot-nox)";
+    const test::OwnFolders own;
+    const std::string picture = (own.folder.path() / "a.png").string();
+    const std::string space = test::source_path("tests/spaces/gauss_seidel_27_variable_f64.space.gz");
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"plot", "greenup"},
+                                               {"plot", "rate", "acoustics_staggered", "--as", "nvidia_h200"},
+                                               {"plot", "tunable", "--over", "z_block", "--journal", space}}) {
+        std::vector<std::string> all = words;
+        all.insert(all.end(), {"--output", picture});
+        const test::Answer answer = test::ask(all);
+        EXPECT_EQ(answer.code, Exit::ok) << words[1] << answer.error;
+        const std::string bytes = read_file(picture, 1 << 24);
+        ASSERT_GT(bytes.size(), 24U);
+        EXPECT_EQ(bytes.substr(0, 8), "\x89PNG\r\n\x1a\n");
+        EXPECT_EQ(bytes.substr(16, 8), std::string("\0\0\x04\xb0\0\0\x02\xbc", 8)) << "1200 times 700";
+        std::filesystem::remove(picture);
+    }
 }
 
 TEST(ChartOutput, EveryFigureOfTheSeedsHasItsCommand) {

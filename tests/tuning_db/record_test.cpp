@@ -131,6 +131,16 @@ TEST(StandsBefore, SortsByFamilyThenByValueThenByPurpose) {
         for (std::size_t j = 0; j < sorted.size(); ++j)
             EXPECT_EQ(stands_before(test::make_record(sorted[i], "", 1), test::make_record(sorted[j], "", 1)), i < j)
                 << sorted[i] << " " << sorted[j];
+    // Choices among numbers are kept as words.
+    const auto of_choice = [](const std::string& word) {
+        Record record = base();
+        record.problem = Problem("volume", {{"order", word}}, {});
+        return record;
+    };
+    const std::vector<std::string> words{"4", "8", "16", "auto"};
+    for (std::size_t i = 0; i < words.size(); ++i)
+        for (std::size_t j = 0; j < words.size(); ++j)
+            EXPECT_EQ(stands_before(of_choice(words[i]), of_choice(words[j])), i < j) << words[i] << " " << words[j];
     Record cold = base();
     cold.purpose = "cold";
     EXPECT_TRUE(stands_before(base(), cold));

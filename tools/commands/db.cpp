@@ -11,6 +11,7 @@
 #include "tools/database_prune.hpp"
 #include "tools/database_stats.hpp"
 #include "tools/format.hpp"
+#include "tools/kernel_trials.hpp"
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
@@ -278,7 +279,7 @@ Exit stats(const Settings& settings, Console& console) {
 }
 
 PruneRules rules_of(const Settings& settings, const Database* beside) {
-    PruneRules rules{"", settings.disturbed, settings.other_kernel, settings.broken, beside};
+    PruneRules rules{"", settings.disturbed, settings.other_kernel, beside};
     if (settings.older_than > 0) rules.before = utc_date(std::chrono::system_clock::now() - std::chrono::hours(24) * settings.older_than);
     return rules;
 }
@@ -315,16 +316,21 @@ Exit prune(const Settings& settings, Console& console) {
             throw Error("db prune", "--beside names the same folder", "name another database, e.g. tuning_db/records");
         beside = Database::load(settings.beside, known_families());
     }
-    const std::vector<Superfluous> going = superfluous(present, rules_of(settings, beside ? &*beside : nullptr), known_families());
+    PruneRules rules = rules_of(settings, beside ? &*beside : nullptr);
+    KernelTrials trials;
+    if (settings.broken) trials = try_kernels(present, known_families(), console);
+    rules.broken = trials.failures;
+    const std::vector<Superfluous> going = superfluous(present, rules, known_families());
     const std::vector<fs::path> journals = settings.journals ? earlier_journals(folder) : std::vector<fs::path>{};
-    if (settings.yes) take_out(folder, going, journals);
+    const bool remove = settings.yes && trials.left == 0;  // who interrupts does not mean "go on"
+    if (remove) take_out(folder, going, journals);
     if (settings.json) {
         Json records = Json::array();
         for (const auto& [record, reason] : going) records.push_back({{"reason", reason}, {"record", json_of(record)}});
         Json files = Json::array();
         for (const fs::path& file : journals) files.push_back(file.string());
         print(console, Json{{"folder", folder.string()},
-                            {"dry_run", !settings.yes},
+                            {"dry_run", !remove},
                             {"records", present.size()},
                             {"pruned", std::move(records)},
                             {"journals", std::move(files)}});
@@ -333,9 +339,17 @@ Exit prune(const Settings& settings, Console& console) {
     }
     const std::string what = fmt::format("{} of {} records{}", going.size(), present.size(),
                                          settings.journals ? fmt::format(" and {} earlier journals", journals.size()) : "");
+    if (trials.elsewhere > 0)
+        console.message("hone: {} kernels are for processors of another architecture and were not compiled\n", trials.elsewhere);
+    if (trials.left > 0) {
+        console.message(
+            "hone: interrupted: {} kernels were compiled, {} were not; {} would go so far, nothing was removed. The same command goes on\n",
+            trials.tried, trials.left, what);
+        return Exit::interrupted;
+    }
     if (going.empty() && journals.empty()) {
         console.message("hone: {} holds nothing of that kind\n", folder.string());
-    } else if (settings.yes) {
+    } else if (remove) {
         console.message("hone: {} removed; the files as they were are beside them as .json.previous\n", what);
     } else {
         console.message("hone: {} would go; --yes removes them\n", what);
@@ -460,7 +474,9 @@ Action declare(Options& options) {
     options.number("older-than", settings->older_than, "DAYS", "prune: also what was measured before that", 1);
     options.flag("disturbed", settings->disturbed, "prune: also records whose figures cannot be right");
     options.flag("other-kernel", settings->other_kernel, "prune: also records of whose configuration hone makes another kernel today");
-    options.flag("broken", settings->broken, "prune: also records whose kernel does not compile any more; compiles all of them, which takes minutes");
+    options.flag("broken", settings->broken,
+                 "prune: also records whose kernel does not compile any more; compiles all of them on all "
+                 "processors, once: after Ctrl-C the same command goes on");
     options.text("beside", settings->beside, "DIR", "prune: also records that this other database answers as well, e.g. tuning_db/records");
     options.flag("journals", settings->journals, "prune: also journals of searches that were begun anew since; these are not kept");
     options.flag("verbose", settings->verbose, "diff: also what is identical", 'v');

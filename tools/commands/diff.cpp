@@ -102,19 +102,46 @@ Style style_of(Change change) {
     return change == Change::faster ? Style::good : change == Change::slower ? Style::poor : Style::strong;
 }
 
+std::string problem_of(const RecordChange& change) {
+    const Record& record = change.after ? *change.after : *change.before;
+    return short_key(record.problem, known_families()) + (record.purpose.empty() ? "" : " for " + record.purpose);
+}
+
+std::string sureness(const RecordChange& change) {
+    return change.confidence > 0 ? fmt::format("{:.1f} %", 100 * std::min(change.confidence, 0.999)) : "-";
+}
+
+// Each problem above its figures, where the terminal has no room for both beside each other.
+void print_narrow(Change kind, const std::vector<RecordChange>& changes, Console& console) {
+    console.print("\n");
+    for (const RecordChange& change : changes) {
+        if (change.change != kind) continue;
+        std::string figures = cost_text(change.before) + " -> " + cost_text(change.after);
+        if (change.ratio > 0) figures += fmt::format("  {}", per_cent(change.ratio));
+        if (change.confidence > 0) figures += "  sure to " + sureness(change);
+        if (const std::string because = why(change); !because.empty()) figures += "  " + because;
+        console.print("  {}\n", wrapped(problem_of(change), console.out_width(), 2));
+        console.print("    {}\n", wrapped(figures, console.out_width(), 4));
+    }
+    console.print("\n");
+}
+
 void print_kind(Change kind, const std::vector<RecordChange>& changes, Console& console) {
     constexpr auto right = Table::Align::right;
     Table table({{"problem"}, {"before", right}, {"after", right}, {"change", right}, {"sure", right}, {"because"}});
     for (const RecordChange& change : changes) {
         if (change.change != kind) continue;
-        const Record& record = change.after ? *change.after : *change.before;
-        table.row({short_key(record.problem, known_families()) + (record.purpose.empty() ? "" : " for " + record.purpose), cost_text(change.before),
-                   cost_text(change.after), change.ratio > 0 ? per_cent(change.ratio) : "-",
-                   change.confidence > 0 ? fmt::format("{:.1f} %", 100 * std::min(change.confidence, 0.999)) : "-", why(change)});
+        table.row({problem_of(change), cost_text(change.before), cost_text(change.after), change.ratio > 0 ? per_cent(change.ratio) : "-",
+                   sureness(change), why(change)});
     }
     if (table.empty()) return;
     console.styled(style_of(kind), name_of(kind));
-    console.print("\n{}\n", fitted(table.text(), console.out_width()));
+    const std::string text = table.text();
+    const int width = console.out_width();
+    if (width == 0 || display_width(text.substr(0, text.find('\n'))) <= width)
+        console.print("\n{}\n", text);
+    else
+        print_narrow(kind, changes, console);
 }
 
 std::map<Change, int> counts_of(const std::vector<RecordChange>& changes) {
@@ -185,8 +212,9 @@ Exit diff(Settings settings, Console& console) {
     if (settings.json) {
         print(console, document_of(before, after, changes, failures));
     } else {
-        console.print("before  {}: {} results of {}\nafter   {}: {} results of {}\n\n", before.name, before.records.size(),
-                      fmt::join(before.devices, ", "), after.name, after.records.size(), fmt::join(after.devices, ", "));
+        console.print("{}", fitted(fmt::format("before  {}: {} results of {}\nafter   {}: {} results of {}\n\n", before.name, before.records.size(),
+                                               fmt::join(before.devices, ", "), after.name, after.records.size(), fmt::join(after.devices, ", ")),
+                                   console.out_width()));
         for (const Change kind : order())
             if (kind != Change::same || settings.verbose) print_kind(kind, changes, console);
         print_summary(changes, console);

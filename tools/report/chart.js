@@ -1,6 +1,7 @@
 // Charts as SVG: points and lines on two axes, drawn anew when their width changes. A series is one path, so that 10^5 points are few elements.
 
 const seriesColours = 8;
+const paperWidth = 680;  // pixels of A4 and of letter paper within usual margins
 const shapes = [
     (x, y, r) => `M${x - r},${y}a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`,
     (x, y, r) => `M${x - r},${y - r}h${2 * r}v${2 * r}h${-2 * r}z`,
@@ -77,13 +78,13 @@ function chart({label, series, x, y, height = 320, hidden = new Set(), hide = ()
     for (const one of shown) if (one.like) one.colour = shown.find((other) => other.name === one.like)?.colour ?? number++;
     const figure = h("figure", {class: "chart"});
     const drawing = h("div", {class: "drawing"});
-    const draw = () => {
-        const width = Math.max(drawing.clientWidth, 240);
+    const draw = (width = Math.max(drawing.clientWidth, 240)) => {
         drawing.replaceChildren(drawn({label, series: shown.filter((one) => !hidden.has(one.name)), x, y, width, height}));
     };
     figure.append(drawing);
     if (shown.length > 1 || shown[0].name) figure.append(legend(shown, hidden, () => { hide(hidden); draw(); }));
-    onResize(drawing, draw);
+    onResize(drawing, () => draw());
+    onPrint(drawing, () => draw(paperWidth), () => draw());
     return figure;
 }
 
@@ -209,9 +210,8 @@ function hideTip() {
     document.getElementById("tip").hidden = true;
 }
 
-/** Horizontal bars with their numbers: {name, value, text, note, address}, the longest as wide as there is room. */
-function bars(rows) {
-    const most = Math.max(...rows.map((row) => row.value), 1e-300);
+/** Horizontal bars with their numbers: {name, value, text, note, address}; one of `most` is as wide as there is room, else the longest. */
+function bars(rows, most = Math.max(...rows.map((row) => row.value), 1e-300)) {
     return h("table", {class: "bars"}, h("tbody", {}, rows.map((row) =>
         h("tr", {}, h("th", {scope: "row"}, row.address ? h("a", {href: row.address}, row.name) : row.name),
           h("td", {class: "number"}, row.text ?? grouped(row.value)),

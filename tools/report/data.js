@@ -11,9 +11,34 @@ function part(name) {
     return parts.get(name);
 }
 
+/** What is about a problem of a family: a result, or a search. */
+class Subject {
+    /** Name and value of each of the problem's parameters, as text. */
+    get parameters() {
+        this.parameterMap ??= assignments(this.problem.split(" ").slice(1));
+        return this.parameterMap;
+    }
+    /** What tells the problem apart from the others of its family: without what these have in common. */
+    get briefTitle() {
+        if (this.briefWords === undefined) {
+            const differ = varyingIn(this.family);
+            const told = [...this.parameters].filter(([name]) => differ.has(name));
+            const sizes = sizesOf(this.family);
+            // Equal sizes once: "nx=ny=nz=512".
+            this.briefWords = told.map(([name, value], i) => {
+                const [next, nextValue] = told[i + 1] ?? [];
+                return sizes.has(name) && sizes.has(next) && value === nextValue ? `${name}=` : `${toldBy(differ, name, value)} `;
+            }).join("").trim();
+        }
+        return this.briefWords;
+    }
+    get brief() { return this.briefTitle ? `${this.family} ${this.briefTitle}` : this.problem; }
+}
+
 /** A result, with what follows from its figures. */
-class Result {
+class Result extends Subject {
     constructor(fields, row, place, devices) {
+        super();
         for (let i = 0; i < fields.length; ++i) this[fields[i]] = row[i];
         this.place = place;
         this.fingerprint = devices[this.device];
@@ -25,13 +50,6 @@ class Result {
     get gain() { return this.safe > 0 ? this.safe / this.median : 0; }
     get half() { return this.median > 0 ? Math.max(0, (this.high - this.low) / 2 / this.median) : 0; }
     get intensity() { return this.bytes > 0 ? this.operations / this.bytes : 0; }
-    /** Name and value of each of the problem's parameters, as text. */
-    get parameters() {
-        this.parameterMap ??= assignments(this.problem.split(" ").slice(1));
-        return this.parameterMap;
-    }
-    /** The problem without its family. */
-    get title() { return this.problem.slice(this.family.length + 1); }
     get text() {
         this.lowerCase ??= [this.problem, this.config, this.fingerprint.name, this.model, this.purpose, this.remark, this.strategy, this.date, this.hone]
             .join(" ").toLowerCase();
@@ -44,11 +62,55 @@ function assignments(words) {
     return new Map(words.filter((word) => word.includes("=")).map((word) => [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]));
 }
 
+/** A search: the summary of its journal. */
+class Search extends Subject {
+    constructor(summary) {
+        super();
+        Object.assign(this, summary);
+        this.family = this.problem.split(" ")[0];
+    }
+}
+
 const main = part("main");
+const inOrder = new Intl.Collator("en", {numeric: true}).compare;
+main.searches = main.searches.map((summary) => new Search(summary)).sort((a, b) => inOrder(a.problem, b.problem));
 const allResults = main.records.map((row, place) => new Result(main.fields, row, place, main.devices));
 const results = allResults.filter((result) => result.set === 0);
 const models = groupBy(results, (result) => result.model);
 const families = groupBy(results, (result) => result.family);
+
+/** The parameters that differ, or that some lack, each with its values in the order of the results. */
+function varying(rows) {
+    const found = new Map();
+    for (const r of rows)
+        for (const [name, value] of r.parameters) {
+            if (!found.has(name)) found.set(name, {values: new Set(), count: 0});
+            found.get(name).values.add(value);
+            ++found.get(name).count;
+        }
+    return new Map([...found].filter(([, {values, count}]) => values.size > 1 || count < rows.length).map(([name, {values}]) => [name, values]));
+}
+
+/** The names of the parameters that are sizes, of a family that hone knows. */
+function sizesOf(family) {
+    return new Set(main.families.find((one) => one.name === family)?.parameters.filter((parameter) => parameter.size).map((parameter) => parameter.name));
+}
+
+const varyingOf = new Map();
+
+/** What differs between all that is about a family: the results, of both databases where there are two, and the searches. */
+function varyingIn(family) {
+    if (varyingOf.size === 0)
+        for (const [name, list] of groupBy([...allResults, ...main.searches], (one) => one.family)) varyingOf.set(name, varying(list));
+    return varyingOf.get(family);
+}
+
+/** A value that says by itself which parameter it is of; else with the name: "f32", "order=3", "absorbing=none". `differ`: from varying. */
+function toldBy(differ, name, value) {
+    const plain = /^[A-Za-z]\w+$/.test(value) && !["none", "yes", "no", "on", "off", "all"].includes(value);
+    const alone = plain && [...differ].every(([other, values]) => other === name || !values.has(value));
+    return alone ? value : `${name}=${value}`;
+}
 
 /** A map from keys to lists, in the order of the first of each. */
 function groupBy(list, key) {

@@ -1,24 +1,25 @@
 // Pages of many results: overview, list, family, comparison. A page is a function of its query that returns its title and its elements.
 
 const columnsOfResults = {
-    problem: {name: "problem", title: "problem", text: (r) => r.problem, most: 62},
-    device: {name: "device", title: "device", text: (r) => r.fingerprint.name, most: 24},
+    problem: {name: "problem", title: "problem", text: (r) => r.brief, full: (r) => r.problem, most: 96},
+    device: {name: "device", title: "device", text: (r) => r.fingerprint.name, most: 24, rank: 1},
     step: {name: "step", title: "step", help: "median time of a time step", number: true, text: (r) => duration(r.median), value: (r) => r.median},
-    unsure: {name: "unsure", title: "\u00b1", help: "half the 95 % confidence interval of the median", number: true,
+    unsure: {name: "unsure", title: "\u00b1", help: "half the 95 % confidence interval of the median", number: true, rank: 5,
              text: (r) => r.half > 0 ? percent(r.half) : "-", value: (r) => r.half, style: (r) => r.half > 0.02 ? "poor" : ""},
-    ceiling: {name: "ceiling", title: "of ceiling", help: "part of the device's measured ceiling, and which one binds", number: true,
+    ceiling: {name: "ceiling", title: "of ceiling", help: "part of the device's measured ceiling, and which one binds", number: true, rank: 2,
               text: (r) => r.ceiling_fraction > 0 ? `${percent(r.ceiling_fraction)} ${r.ceiling}` : "-", value: (r) => r.ceiling_fraction,
               cell: (r) => r.ceiling_fraction > 0
                   ? [`${percent(r.ceiling_fraction)} ${r.ceiling}`, bar(r.ceiling_fraction, nearness(r.ceiling_fraction))] : "-"},
-    gain: {name: "gain", title: "gain", help: "times as fast as the untuned safe configuration", number: true, text: (r) => times(r.gain),
+    gain: {name: "gain", title: "gain", help: "times as fast as the untuned safe configuration", number: true, rank: 3, text: (r) => times(r.gain),
         value: (r) => r.gain},
-    rate: {name: "rate", title: "rate, G/s", help: "1e9 updates, elements, ... per second", number: true,
+    rate: {name: "rate", title: "rate, G/s", help: "1e9 updates, elements, ... per second", number: true, rank: 4,
            text: (r) => `${significant(r.rate)} ${r.unit}`, value: (r) => r.rate, most: 20},
-    bandwidth: {name: "bandwidth", title: "GB/s", help: "compulsory bytes per second", number: true, text: (r) => significant(r.bandwidth),
+    bandwidth: {name: "bandwidth", title: "GB/s", help: "compulsory bytes per second", number: true, rank: 6, text: (r) => significant(r.bandwidth),
         value: (r) => r.bandwidth},
-    flops: {name: "flops", title: "GFLOP/s", help: "operations per second", number: true, text: (r) => significant(r.flops), value: (r) => r.flops},
-    remark: {name: "remark", title: "remarks", help: "what to know before trusting it", text: (r) => r.remark, style: () => "poor", most: 26},
-    date: {name: "date", title: "date", help: "day of the measurement, UTC", text: (r) => r.date.slice(0, 10)}
+    flops: {name: "flops", title: "GFLOP/s", help: "operations per second", number: true, rank: 7, text: (r) => significant(r.flops),
+        value: (r) => r.flops},
+    remark: {name: "remark", title: "remarks", help: "what to know before trusting it", text: (r) => r.remark, style: () => "poor", most: 16, rank: 2},
+    date: {name: "date", title: "date", help: "day of the measurement, UTC", text: (r) => r.date.slice(0, 10), rank: 8}
 };
 
 const code = (text) => h("code", {}, text);
@@ -35,7 +36,7 @@ function resultColumns(rows, {problem = columnsOfResults.problem, several = true
 /** A list of results with a line to filter it. `changed(rows)` is called with those that the filter leaves. */
 function resultList({rows, query, columns, label, changed = () => {}}) {
     const count = h("output", {class: "count", id: "count", for: "filter"});
-    const list = table({label, columns, rows: [], address: (r) => r.address, sort: query.get("sort") ?? "", sorted: (sort) => setQuery({sort})});
+    const list = table({label, columns, rows, address: (r) => r.address, query});
     const apply = (text) => {
         const chosen = rows.filter(filterOf(text));
         count.textContent = (chosen.length < rows.length ? `${grouped(chosen.length)} of ` : "") + plural(rows.length, "result");
@@ -202,8 +203,8 @@ function leftToDo(model, rows) {
     return [
         h("h3", {}, "Farthest from the ceiling"),
         far.length === 0 ? h("p", {class: "none"}, "No result has its part of the ceiling measured.")
-            : bars(far.map((r) => ({name: r.problem, value: r.ceiling_fraction, text: percent(r.ceiling_fraction), kind: nearness(r.ceiling_fraction),
-                                    address: r.address}))),
+            : bars(far.map((r) => ({name: r.brief, value: r.ceiling_fraction, text: percent(r.ceiling_fraction), kind: nearness(r.ceiling_fraction),
+                                    address: r.address})), 1),
         h("p", {}, h("a", {href: address("results", {q: "ceiling<80%", sort: "ceiling"})}, "All below 80 %")),
         h("h3", {}, "Untuned"),
         untuned.length === 0 ? h("p", {}, `Every family of hone has results on ${modelName(model)}.`)
@@ -229,17 +230,6 @@ const metrics = [
     ["flops", "GFLOP/s", (r) => r.flops, () => "GFLOP/s"], ["step", "time of a step", (r) => r.median, () => "seconds a step"]
 ];
 
-// A parameter and its values, in order, of those that differ.
-function varying(rows) {
-    const values = new Map();
-    for (const r of rows)
-        for (const [name, value] of r.parameters) {
-            if (!values.has(name)) values.set(name, new Set());
-            values.get(name).add(value);
-        }
-    return new Map([...values].filter(([, set]) => set.size > 1));
-}
-
 // What rivals reach of the same problems, where they were measured.
 function rivalSeries(lines, xs) {
     const rivals = new Map(main.rivals.map((rival) => [`${rival.device}\n${rival.problem}`, rival]));
@@ -262,7 +252,7 @@ function familyChart(rows, over, metric, sizes, hidden) {
     const names = numeric ? undefined : [...(differ.get(over) ?? [])].sort();
     const others = [...differ.keys()].filter((name) => name !== over && !sizes.has(name));
     const lines = groupBy(rows.filter((r) => r.parameters.has(over)), (r) =>
-        [...(models.size > 1 ? [r.fingerprint.name] : []), ...others.map((name) => r.parameters.get(name) ?? "-"),
+        [...(models.size > 1 ? [r.fingerprint.name] : []), ...others.map((name) => r.parameters.has(name) ? toldBy(differ, name, r.parameters.get(name)) : ""),
             r.purpose].filter((word) => word !== "").join(" "));
     const [, , value, axis] = metric;
     const xs = (r) => names ? names.indexOf(r.parameters.get(over)) : Number(r.parameters.get(over));
@@ -284,19 +274,21 @@ function familyPage(query) {
     const name = nearestTo(query.get("family"), [...families.keys()], families.keys().next().value);
     const rows = families.get(name) ?? [];
     const known = main.families.find((family) => family.name === name);
-    const sizes = new Set(known?.parameters.filter((parameter) => parameter.size).map((parameter) => parameter.name) ?? []);
+    const sizes = sizesOf(name);
     const differ = [...varying(rows).keys()];
+    const shared = rows.length > 1 ? [...rows[0].parameters].filter(([parameter]) => !differ.includes(parameter)).map((pair) => pair.join("=")) : [];
     const fallback = differ.includes("order") ? "order" : differ.find((parameter) => /^\d+$/.test(rows[0].parameters.get(parameter) ?? "")) ?? differ[0];
     const over = nearestTo(query.get("over"), differ, fallback);
     const metric = metrics.find(([key]) => key === query.get("metric")) ?? metrics[0];
     const place = h("div");
     const list = resultList({rows, query, label: `Results of ${name}`,
-        columns: resultColumns(rows, {several: models.size > 1, problem: {...columnsOfResults.problem, text: (r) => r.title || r.problem}}),
+        columns: resultColumns(rows, {several: models.size > 1, problem: {...columnsOfResults.problem, text: (r) => r.briefTitle || r.family}}),
         changed: (chosen) => place.replaceChildren(over && chosen.length > 0 ? familyChart(chosen, over, metric, sizes, hiddenIn(query)) : "")});
     return {title: name, elements: [
         h("h1", {}, name), h("p", {},
             known ? known.summary : "A family that this hone does not know: of an application's own, its results are shown as they stand."),
         known ? h("p", {class: "muted"}, known.source) : "",
+        shared.length > 0 ? h("p", {}, "All results here: ", shared.map((word) => [h("code", {}, word), " "])) : "",
         choices("Family", "family", [...families.keys()].map((key) => [key, key]), name, "family", new URLSearchParams()),
         h("section", {}, h("div", {class: "controls"}, select("Show", "metric", metrics.map(([key, title]) => [key, title]), metric[0]),
             over ? select("over", "over", differ.map((key) => [key, key]), over) : ""), place),
@@ -326,19 +318,18 @@ function comparePage(query) {
     const counts = new Map(changeKinds.map((name) => [name, rows.filter((row) => row.kind === name).length]));
     const cost = (r) => r === undefined ? "-" : r.purpose === "energy" && r.joules > 0 ? `${significant(r.joules)} J` : duration(r.median);
     const columns = [
-        {name: "problem", title: "problem", text: (row) => (row.after ?? row.before).problem, most: 56},
+        {name: "problem", title: "problem", text: (row) => (row.after ?? row.before).brief, full: (row) => (row.after ?? row.before).problem, most: 96},
         {name: "change", title: "change", text: (row) => row.kind,
             style: (row) => row.kind === "slower" ? "poor" : row.kind === "faster" ? "good" : ""},
-        {name: "before", title: "before", number: true, text: (row) => cost(row.before), value: (row) => row.before?.median ?? 0},
-        {name: "after", title: "after", number: true, text: (row) => cost(row.after), value: (row) => row.after?.median ?? 0},
+        {name: "before", title: "before", number: true, rank: 3, text: (row) => cost(row.before), value: (row) => row.before?.median ?? 0},
+        {name: "after", title: "after", number: true, rank: 2, text: (row) => cost(row.after), value: (row) => row.after?.median ?? 0},
         {name: "ratio", title: "difference", number: true, text: (row) => row.ratio > 0 ? change(row.ratio) : "-", value: (row) => row.ratio},
-        {name: "confidence", title: "sure", help: "that the order of the true times is that of the medians", number: true,
+        {name: "confidence", title: "sure", rank: 4, help: "that the order of the true times is that of the medians", number: true,
          text: (row) => row.confidence > 0 ? percent(Math.min(row.confidence, 0.999)) : "-", value: (row) => row.confidence},
-        {name: "because", title: "because", text: (row) => row.because}
+        {name: "because", title: "because", text: (row) => row.because, rank: 5}
     ];
-    const list = table({label: "Changes", columns, rows: chosen, address: (row) => (row.after ?? row.before).address,
-        sort: query.get("sort") ?? "-ratio",
-                        sorted: (sort) => setQuery({sort})});
+    const list = table({label: "Changes", columns, rows: chosen, address: (row) => (row.after ?? row.before).address, query,
+        sort: "-ratio"});
     const both = chosen.filter((row) => row.ratio > 0);
     const before = both.map((row) => row.before.median).sort((a, b) => a - b);
     const ends = [before[0], before.at(-1)];

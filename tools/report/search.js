@@ -16,8 +16,7 @@ function convergencePoints(search, over) {
 }
 
 function convergenceChart(searches, over, hidden) {
-    const series = searches.map((search) => ({name: searches.length > 1 ? `${search.problem}` : "", line: true, step: true,
-        marks: searches.length < 6,
+    const series = searches.map((search) => ({name: searches.length > 1 ? search.brief : "", line: true, step: true, marks: searches.length < 6,
                                               points: convergencePoints(search, over)}));
     const high = series.flatMap((one) => one.points).reduce((most, point) => Math.max(most, point.y), 1);
     return chart({label: "Best so far over the search", series, height: 300, hidden, hide: keepHidden,
@@ -57,20 +56,19 @@ function searchesPage(query) {
         }
     const failed = (search) => search.evaluations - search.measured;
     const columns = [
-        {name: "problem", title: "problem", text: (s) => s.problem, most: 70},
-        {name: "device", title: "device", text: (s) => s.device_name, most: 24},
-        {name: "strategy", title: "strategy", text: (s) => s.strategy},
-        {name: "evaluations", title: "candidates", number: true, text: (s) => grouped(s.evaluations), value: (s) => s.evaluations},
-        {name: "members", title: "of", help: "members of the space", number: true, text: (s) => s.members > 0 ? grouped(s.members) : "-",
+        {name: "problem", title: "problem", text: (s) => s.brief, full: (s) => s.problem, most: 96},
+        {name: "device", title: "device", text: (s) => s.device_name, most: 24, rank: 4},
+        {name: "strategy", title: "strategy", text: (s) => s.strategy, rank: 7},
+        {name: "evaluations", title: "candidates", number: true, rank: 2, text: (s) => grouped(s.evaluations), value: (s) => s.evaluations},
+        {name: "members", title: "of", help: "members of the space", number: true, rank: 8, text: (s) => s.members > 0 ? grouped(s.members) : "-",
             value: (s) => s.members},
-        {name: "failed", title: "failed", number: true, text: (s) => grouped(failed(s)), value: failed},
+        {name: "failed", title: "failed", number: true, rank: 5, text: (s) => grouped(failed(s)), value: failed},
         {name: "best", title: "best", number: true, text: (s) => costText(s.objective, s.best ?? 0), value: (s) => s.best ?? 0},
-        {name: "gain", title: "safe over best", number: true, text: (s) => times(s.safe / s.best), value: (s) => s.safe / s.best || 0},
-        {name: "seconds", title: "time", number: true, text: (s) => duration(s.seconds), value: (s) => s.seconds},
-        {name: "end", title: "end", text: (s) => s.complete ? "complete" : "cut short", style: (s) => s.complete ? "" : "poor"}
+        {name: "gain", title: "safe over best", number: true, rank: 3, text: (s) => times(s.safe / s.best), value: (s) => s.safe / s.best || 0},
+        {name: "seconds", title: "time", number: true, rank: 6, text: (s) => duration(s.seconds), value: (s) => s.seconds},
+        {name: "end", title: "end", text: (s) => s.complete ? "complete" : "cut short", style: (s) => s.complete ? "" : "poor", rank: 1}
     ];
-    const list = table({label: "Searches", columns, rows: chosen, address: (s) => problemAddress(s.device, s.problem), sort: query.get("sort") ?? "",
-                        sorted: (sort) => setQuery({sort})});
+    const list = table({label: "Searches", columns, rows: chosen, address: (s) => problemAddress(s.device, s.problem), query});
     const input = h("input", {type: "search", id: "filter", value: query.get("q") ?? "", placeholder: "words of problem, device, strategy",
                               change: () => { setQuery({q: input.value}); render(); }});
     const most = 24;
@@ -238,9 +236,10 @@ function parallel(tried, query) {
         tunable.values[row.values[tunable.d]] === only.get(tunable.name)));
     const box = h("div", {class: "drawing scroll-x"});
     const worst = measured.reduce((most, row) => Math.max(most, row.ratio), 1.01);
-    const draw = () => box.replaceChildren(parallelPicture(tried, measured, new Set(chosen), worst, only, Math.max(box.clientWidth,
-        tried.tunables.length * 92 + 150)));
-    onResize(box, draw);
+    const draw = (width = Math.max(box.clientWidth, tried.tunables.length * 92 + 150)) =>
+        box.replaceChildren(parallelPicture(tried, measured, new Set(chosen), worst, only, width));
+    onResize(box, () => draw());
+    onPrint(box, () => draw(paperWidth), () => draw());
     return [
         h("p", {class: "hint"},
             "A line for each measured candidate; the tunables that mattered most come first. Press a value to keep its candidates only."),

@@ -3,35 +3,66 @@
 const lineHeight = 30;  // as in report.css
 
 /**
- * A table of rows. `columns`: {name, title, help, text(row), value(row), number, style(row), cell(row)}; without `value` it is sorted by its text.
- * `address(row)` is where a line leads, whose first column is the link. `sort`: name of a column, with "-" before it from the highest;
- * `sorted` is called with it when it changes.
+ * A table of rows. `columns`: {name, title, help, text(row), value(row), number, style(row), cell(row), most, rank, full(row)}; without `value` it is
+ * sorted by its text; `most`: characters; what has a `rank` stands only where there is room, the lowest first; `full`: what a pointer on it is told.
+ * `address(row)` is where a line leads, whose first column is the link. The page's query may name the order (`sort`: a column, with "-" before it from
+ * the highest) and ask for all columns (`columns=all`); without it the order is `sort`. `rows` are all that there may be: the widths follow from them.
  */
-function table({label, columns, rows, address: addressOf, sort = "", sorted = () => {}}) {
-    const state = {order: rows, sort, active: -1};
-    const headings = columns.map((column) => h("th", {scope: "col", class: column.number ? "number" : "", title: column.help},
-        h("button", {type: "button", click: () => sortBy(column)}, column.title)));
-    const group = h("colgroup", {}, columns.map((column) => {
-        const element = h("col");
-        element.style.width = `${widthOf(column, rows)}ch`;
-        return element;
-    }));
-    const above = h("tr", {class: "space", "aria-hidden": "true"}, h("td", {colspan: columns.length}));
-    const below = h("tr", {class: "space", "aria-hidden": "true"}, h("td", {colspan: columns.length}));
+function table({label, columns: all, rows, address: addressOf, query, sort = ""}) {
+    const state = {order: rows, sort: query.get("sort") ?? sort, active: -1, whole: query.get("columns") === "all"};
+    let columns = all;
+    const headings = new Map(all.map((column) => [column, h("th", {scope: "col", class: column.number ? "number" : "", title: column.help},
+        h("button", {type: "button", click: () => sortBy(column)}, column.title))]));
+    const group = h("colgroup");
+    const head = h("tr");
+    const above = h("tr", {class: "space", "aria-hidden": "true"}, h("td", {colspan: all.length}));
+    const below = h("tr", {class: "space", "aria-hidden": "true"}, h("td", {colspan: all.length}));
     const body = h("tbody", {}, above, below);
-    const grid = h("table", {class: "records", "aria-label": label, "aria-rowcount": rows.length + 1}, group, h("thead", {}, h("tr", {}, headings)), body);
-    const box = h("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": label, scroll: () => show(), keydown: (event) => onKey(event)}, grid);
+    const grid = h("table", {class: "records", "aria-label": label, "aria-rowcount": rows.length + 1}, group, h("thead", {}, head), body);
+    const ruler = h("div", {class: "ruler", "aria-hidden": "true"});  // as wide as 100 digits
+    const box = h("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": label, scroll: () => show(), keydown: (event) => onKey(event)},
+                  ruler, grid);
+    const hidden = h("p", {class: "hint"});
+    const place = h("div", {}, box, hidden);
+    const widths = new Map(all.map((column) => [column, widthOf(column, rows)]));
     const lines = new Map();  // by position, of those in the page
     let first = -1;
     let last = -1;
 
+    // As many columns as there is room for beside the first, which takes what the others leave.
+    function fit() {
+        const room = (place.clientWidth - 2) / (ruler.offsetWidth / 100 || 8);
+        const needs = widths.get(all[0]);
+        const others = () => columns.slice(1).reduce((sum, column) => sum + widths.get(column), 0);
+        const fits = (column) => others() + widths.get(column) + Math.min(needs, column.rank >= 4 ? comfortable : narrowest) <= room;
+        columns = state.whole || room <= 0 ? all : all.filter((column) => !column.rank);
+        for (const column of all.filter((one) => !columns.includes(one)).sort((a, b) => a.rank - b.rank))
+            if (fits(column)) columns = all.filter((one) => columns.includes(one) || one === column);
+        const own = state.whole ? needs : Math.max(Math.min(needs, room - others()), Math.min(needs, cutShort));
+        group.replaceChildren(...columns.map((column) => {
+            const element = h("col");
+            element.style.width = `${column === all[0] ? own : widths.get(column)}ch`;
+            return element;
+        }));
+        grid.style.width = `${own + others()}ch`;
+        head.replaceChildren(...columns.map((column) => headings.get(column)));
+        const absent = all.filter((column) => !columns.includes(column)).map((column) => column.title);
+        const button = (text, whole) => h("button", {type: "button", class: "small", click: () => {
+            state.whole = whole;
+            setQuery({columns: whole ? "all" : ""});
+            fit();
+            refresh();
+        }}, text);
+        hidden.replaceChildren(...absent.length > 0 ? [`There is no room for ${absent.join(", ")}. `, button("Show all columns", true)]
+            : state.whole ? [button("Show the columns that fit", false)] : []);
+    }
     function line(row, i) {
         const cells = columns.map((column, c) => {
             const text = column.text(row);
             const content = column.cell ? column.cell(row) : text;
             const inner = c === 0 && addressOf ? h("a", {href: addressOf(row), tabindex: -1}, content) : content;
             return h(c === 0 ? "th" : "td", {scope: c === 0 ? "row" : null, class: `${column.number ? "number" : ""} ${column.style?.(row) ?? ""}`,
-                                             title: text.length > 12 ? text : null}, inner);
+                                             title: column.full?.(row) ?? (text.length > 12 ? text : null)}, inner);
         });
         return h("tr", {"aria-rowindex": i + 2, class: i === state.active ? "active" : "", click: (event) => {
             if (addressOf && !(event.target instanceof HTMLAnchorElement) && getSelection().isCollapsed) location.hash = addressOf(row);
@@ -65,12 +96,16 @@ function table({label, columns, rows, address: addressOf, sort = "", sorted = ()
         first = -1;
         for (const element of lines.values()) element.remove();
         lines.clear();
+        // As high as with the lines, so that the box is, too.
+        below.firstChild.style.height = `${state.order.length * lineHeight}px`;
+        below.hidden = false;
+        above.hidden = true;
         show();
     }
     function arrange() {
         const descending = state.sort.startsWith("-");
-        const column = columns.find((one) => one.name === state.sort.slice(descending ? 1 : 0));
-        columns.forEach((one, i) => headings[i].setAttribute("aria-sort", one === column ? (descending ? "descending" : "ascending") : "none"));
+        const column = all.find((one) => one.name === state.sort.slice(descending ? 1 : 0));
+        for (const [one, heading] of headings) heading.setAttribute("aria-sort", one === column ? (descending ? "descending" : "ascending") : "none");
         state.order = column ? ordered(rows, column, descending) : rows;
         state.active = -1;
         grid.setAttribute("aria-rowcount", state.order.length + 1);
@@ -82,8 +117,8 @@ function table({label, columns, rows, address: addressOf, sort = "", sorted = ()
         const down = `-${column.name}`;
         const firstWay = column.number ? down : up;
         state.sort = state.sort === firstWay ? (firstWay === up ? down : up) : firstWay;
+        setQuery({sort: state.sort});
         arrange();
-        sorted(state.sort);
     }
     function onKey(event) {
         const step = {ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity}[event.key];
@@ -98,11 +133,18 @@ function table({label, columns, rows, address: addressOf, sort = "", sorted = ()
             location.hash = addressOf(state.order[state.active]);
         }
     }
+    fit();
     arrange();
     onResize(box, () => show(), "clientHeight");
+    onResize(place, () => { fit(); refresh(); });
     onPrint(box, () => show(true), refresh);
-    return {element: box, setRows: (list) => { rows = list; arrange(); }};
+    return {element: place, setRows: (list) => { rows = list; arrange(); }};
 }
+
+// Characters of the first column: of most problems, before columns of rank 4 and more stand beside it; of a name and a value, before the others do.
+const comfortable = 64;
+const narrowest = 26;
+const cutShort = 14;  // where there is no room even so
 
 function widthOf(column, rows) {
     const stride = Math.max(1, Math.floor(rows.length / 300));
@@ -116,10 +158,9 @@ function ordered(rows, column, descending) {
     const keyed = rows.map((row) => [column.value ? column.value(row) : column.text(row), row]);
     const absent = (key) => key === undefined || key === 0 || key === "" || Number.isNaN(key);
     const sign = descending ? -1 : 1;
-    const compare = new Intl.Collator("en", {numeric: true}).compare;
     keyed.sort(([a], [b]) => {
         if (absent(a) || absent(b)) return Number(absent(a)) - Number(absent(b));
-        return sign * (typeof a === "number" ? a - b : compare(a, b));
+        return sign * (typeof a === "number" ? a - b : inOrder(a, b));
     });
     return keyed.map(([, row]) => row);
 }
