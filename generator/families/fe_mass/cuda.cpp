@@ -79,6 +79,11 @@ Block constants(const Plan& plan, const Config& config) {
                       plan.element_words());
 }
 
+// The threads of a team wait for each other: alone where teams do not cross warps.
+Block barrier(const Plan& plan) {
+    return Block().line("__device__ __forceinline__ void barrier() {{ {}(); }}", plan.within_warps() ? "__syncwarp" : "__syncthreads");
+}
+
 Block weights_of(const Plan& plan, const char* column) {
     Block block;
     block.line("real weight[points_along];");
@@ -115,7 +120,7 @@ KernelSource team_kernel(const Problem& problem, const Config& config) {
     const Plan plan(shape, config);
     CudaParts parts;
     parts.constants = constants(plan, config);
-    parts.barrier = team_barrier(plan.within_warps());
+    parts.barrier = barrier(plan);
     parts.weights = weights_function(shape, Target::cuda);
     parts.elements.lines_of(render(shape.dimension == 2 ? "fe_mass/elements_2d.cu" : "fe_mass/elements_3d.cu",
                                    {{"parameters", parameters(shape)},
@@ -160,19 +165,9 @@ std::vector<Assignment> safe_nodes() {
     return {{"node_threads", std::int64_t{128}}, {"corners_together", std::int64_t{2}}, {"min_blocks", std::int64_t{1}}};
 }
 
-Block team_barrier(bool within_warps) {
-    return Block().line("__device__ __forceinline__ void barrier() {{ {}(); }}", within_warps ? "__syncwarp" : "__syncthreads");
-}
-
-Block staging_constants(int layer_points, int layer_row, int weight_row, int node_row) {
-    return Block().line("constexpr int layer_points = {}, layer_row = {}, weight_row = {}, node_row = {};  // so that neighbours are in different banks",
-                        layer_points, layer_row, weight_row, node_row);
-}
-
 Forms cuda_forms(const Problem& problem, const Limits& limits) {
     Forms forms{{team_form(problem)}, "teams"};
     for (Form& form : thread_forms(problem, limits)) forms.list.push_back(std::move(form));
-    for (Form& form : layer_forms(problem, limits)) forms.list.push_back(std::move(form));
     return forms;
 }
 

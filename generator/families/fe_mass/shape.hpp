@@ -58,8 +58,6 @@ Counts counts(const Problem& problem);
 
 /// The CUDA form by threads, in threads.cpp: none where an element's words are more than a thread's registers.
 std::vector<Form> thread_forms(const Problem& problem, const Limits& limits);
-/// The CUDA form by layers of points, in layers.cpp: none in two dimensions, and none where a layer's words are more than a thread's registers.
-std::vector<Form> layer_forms(const Problem& problem, const Limits& limits);
 
 /// What CUDA forms have of their own, and what all have, in cuda.cpp.
 struct CudaParts {
@@ -69,10 +67,6 @@ struct CudaParts {
     BlockResources needs;
 };
 KernelSource cuda_source(const Problem& problem, const Config& config, const CudaParts& parts);
-/// The threads of a team wait for each other: alone where teams do not cross warps.
-Block team_barrier(bool within_warps);
-/// Rows of weights and of nodes' numbers in shared memory, for fe_mass/staged and fe_mass/weigh_layer.
-Block staging_constants(int layer_points, int layer_row, int weight_row, int node_row);
 constexpr const char* elements_help = "of a block";
 /// Of the launch that adds up at nodes, and `min_blocks`.
 std::vector<Tunable> node_tunables();

@@ -37,8 +37,8 @@ Block constants(const Plan& plan, const Config& config) {
     Block block = shape_constants(plan.shape, Target::cuda);
     block.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};", plan.elements,
                plan.resources().threads, config.integer("min_blocks"));
-    const int layer_points = plan.shape.element_points() / plan.shape.points_along;
-    return block.append(staging_constants(layer_points, layer_points, plan.weight_row(), plan.node_row()));
+    return block.line("constexpr int weight_row = {}, node_row = {};  // odd: threads with a row each are in different banks", plan.weight_row(),
+                      plan.node_row());
 }
 
 KernelSource kernel(const Problem& problem, const Config& config) {
