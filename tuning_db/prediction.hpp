@@ -50,7 +50,9 @@ struct Prediction {
 /// The nearest neighbours each propose a member of the problem's space: the one nearest to their own configuration, and where that has the value of
 /// their safe configuration, to this problem's safe one. A neighbour that hardly gained by tuning proposes the safe configuration. The proposal wins
 /// that is most like all of them, near ones counting more: a single record may have won by chance among configurations of equal speed, several agree
-/// in what matters (a weighted nearest-neighbour rule; Cover and Hart, IEEE Trans. Inf. Theory 13, 1967). Requires `neighbours` sorted. Nothing where
+/// in what matters (a weighted nearest-neighbour rule; Cover and Hart, IEEE Trans. Inf. Theory 13, 1967). The farther the nearest, the more of a
+/// configuration's gain is lost on the way: where neighbours gained less over their safe configurations than that, it is this problem's safe one.
+/// Requires `neighbours` sorted. Nothing where
 /// none proposes a member. No file, no clock, nothing is compiled: a few milliseconds at most.
 std::optional<Prediction> predict(const Families& families, const Problem& problem, const Limits& limits, const std::vector<Neighbour>& neighbours);
 

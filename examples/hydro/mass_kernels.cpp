@@ -15,11 +15,14 @@ namespace {
 // Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the same, these in pairs.
 constexpr int chunk_rows = item_threads;
 
-// Sums of what `item(row, words, known, values)` gives for each component of a row whose words `load(row, words)` has loaded, and with `known`, what
-// `prepare()` gives for all rows: by a block of threads for each chunk, then over all chunks by the block that ends last, of which a thread for each
-// component calls `finish(component, sum)`. So a reduction is one launch, and its sums have one order.
+// Sums of what `item(row, words, all, values)` gives for each component of a row whose words `load(row, words)` has loaded, and with the scalars of
+// `all` components, of which `prepare(component)` makes one: by a block of threads for each chunk, then over all chunks by the block that ends last, of
+// which a thread for each component calls `finish(component, scalars, sum)`. So a reduction is one launch, and its sums have one order. Scalars are
+// prepared once for a block: a division by each thread takes longer than the rest of its work.
 constexpr const char* cuda_sums = R"cpp(
 #define DEVICE __device__ __forceinline__
+// With as many blocks at a time as a multiprocessor has threads for: they wait for each other's words most of their time.
+#define SUMS_KERNEL extern "C" __global__ void __launch_bounds__(chunk_rows, 2048 / chunk_rows)
     DEVICE double multiply_add(double a, double b, double c) {
         return fma(a, b, c);
     }
@@ -43,12 +46,14 @@ constexpr const char* cuda_sums = R"cpp(
     template <typename Words, typename Load, typename Prepare, typename Item, typename Finish>
     DEVICE void sum_rows(double* sums, int rows, Load load, Prepare prepare, Item item, Finish finish) {
         __shared__ int is_last;
+        __shared__ Scalars all[components];
         const int row = blockIdx.x * chunk_rows + threadIdx.x, chunks = gridDim.x;
         Words loaded;
+        if (threadIdx.x < components) all[threadIdx.x] = prepare((int)threadIdx.x);
         if (row < rows) load(row, loaded);
-        const auto known = prepare();
+        __syncthreads();
         double values[components] = {};
-        if (row < rows) item(row, loaded, known, values);
+        if (row < rows) item(row, loaded, all, values);
         sum_of_block(values);
         if (threadIdx.x == 0) {
             for (int c = 0; c < components; ++c) sums[(long long)c * chunks + blockIdx.x] = values[c];
@@ -68,12 +73,13 @@ constexpr const char* cuda_sums = R"cpp(
         double mine = values[0];
         for (int c = 1; c < components; ++c)
             if ((int)threadIdx.x == c) mine = values[c];
-        finish((int)threadIdx.x, mine);
+        finish((int)threadIdx.x, all[threadIdx.x], mine);
     }
 )cpp";
 
 constexpr const char* cpu_sums = R"cpp(
 #define DEVICE inline
+#define SUMS_KERNEL KERNEL
     DEVICE double multiply_add(double a, double b, double c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
         return __builtin_fma(a, b, c);
@@ -92,7 +98,8 @@ constexpr const char* cpu_sums = R"cpp(
     template <typename Words, typename Load, typename Prepare, typename Item, typename Finish>
     DEVICE void sum_rows(double* sums, int rows, Load load, Prepare prepare, Item item, Finish finish) {
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
-        const auto known = prepare();
+        Scalars all[components];
+        for (int c = 0; c < components; ++c) all[c] = prepare(c);
 #pragma omp parallel for if (rows > 4096)
         for (int chunk = 0; chunk < chunks; ++chunk) {
             double lanes[components][chunk_rows] = {};
@@ -101,7 +108,7 @@ constexpr const char* cpu_sums = R"cpp(
                 Words words;
                 double values[components];
                 load(begin + i, words);
-                item(begin + i, words, known, values);
+                item(begin + i, words, all, values);
                 for (int c = 0; c < components; ++c) lanes[c][i] = values[c];
             }
             for (int c = 0; c < components; ++c) sums[(long long)c * chunks + chunk] = sum_in_pairs(lanes[c]);
@@ -109,16 +116,24 @@ constexpr const char* cpu_sums = R"cpp(
         for (int c = 0; c < components; ++c) {
             double lanes[chunk_rows] = {};
             for (int chunk = 0; chunk < chunks; ++chunk) lanes[chunk % chunk_rows] += sums[(long long)c * chunks + chunk];
-            finish(c, sum_in_pairs(lanes));
+            finish(c, all[c], sum_in_pairs(lanes));
         }
     }
 )cpp";
 
-// All words of a row are loaded before any is stored: a compiler that cannot tell arrays apart would wait for each.
-constexpr const char* mass_body = R"cpp(
-    // As MassKernels::Word.
+// As MassKernels::Word.
+constexpr const char* mass_scalars = R"cpp(
     enum Word { alpha, beta, delta, first_delta, threshold, tolerance, active, iterations, breakdown, words };
 
+    // Those of a component, all loaded at once, and its step along the direction: 0 where it takes none.
+    struct Scalars {
+        double of[words], step;
+        bool steps;
+    };
+)cpp";
+
+// All words of a row are loaded before any is stored: a compiler that cannot tell arrays apart would wait for each.
+constexpr const char* mass_body = R"cpp(
 #define ARGUMENTS                                                                                                                         \
         const double *b, const double *q, const int *held, const double *w, const double *dot, double *x, double *r, double *p, double *sums, \
             double *scalars, int first, int last
@@ -138,18 +153,20 @@ constexpr const char* mass_body = R"cpp(
         double inverse, residual[components], product[components];
         int fixed;
     };
-    // Of all rows.
-    struct Steps {
-        double of[components];
-    };
 
-    KERNEL start(ARGUMENTS) {
+    DEVICE Scalars scalars_of(const double* component) {
+        Scalars own{};
+        for (int i = 0; i < words; ++i) own.of[i] = component[i];
+        return own;
+    }
+
+    SUMS_KERNEL start(ARGUMENTS) {
         const int rows = last - first;
         const auto load = [=](int row, Row& own) {
             own.inverse = q[row], own.fixed = held[row];
             for (int c = 0; c < components; ++c) own.residual[c] = b[(long long)c * rows + row];
         };
-        const auto residuals = [=](int row, const Row& own, const Steps&, double* squares) {
+        const auto residuals = [=](int row, const Row& own, const Scalars*, double* squares) {
             for (int c = 0; c < components; ++c) {
                 const long long at = (long long)c * rows + row;
                 const double residual = is_held(own.fixed, c) ? 0.0 : own.residual[c];
@@ -157,49 +174,46 @@ constexpr const char* mass_body = R"cpp(
                 squares[c] = weighted_square(own.inverse, residual);
             }
         };
-        sum_rows<Row>(
-            sums, rows, load, [] { return Steps{}; }, residuals,
-            [=](int c, double sum) {
-                double* const of = scalars + c * words;
-                const double square = sum / rows;
-                of[alpha] = of[beta] = of[iterations] = 0;
-                of[delta] = of[first_delta] = square;
-                of[threshold] = of[tolerance] * square;
-                of[breakdown] = square >= 0 ? 0 : 1;
-                of[active] = square > of[threshold] ? 1 : 0;
-            });
+        const auto prepare = [=](int c) { return scalars_of(scalars + c * words); };
+        sum_rows<Row>(sums, rows, load, prepare, residuals, [=](int c, const Scalars& own, double sum) {
+            double* const to = scalars + c * words;
+            const double square = sum / rows, least = own.of[tolerance] * square;
+            to[alpha] = to[beta] = to[iterations] = 0;
+            to[delta] = to[first_delta] = square;
+            to[threshold] = least;
+            to[breakdown] = square >= 0 ? 0 : 1;
+            to[active] = square > least ? 1 : 0;
+        });
     }
 
-    KERNEL update(ARGUMENTS) {
+    SUMS_KERNEL update(ARGUMENTS) {
         const int rows = last - first;
         const auto load = [=](int row, Row& own) {
             own.inverse = q[row], own.fixed = held[row];
             for (int c = 0; c < components; ++c) own.residual[c] = r[(long long)c * rows + row], own.product[c] = w[(long long)c * rows + row];
         };
-        const auto residuals = [=](int row, const Row& own, const Steps& steps, double* squares) {
+        const auto residuals = [=](int row, const Row& own, const Scalars* all, double* squares) {
             for (int c = 0; c < components; ++c) {
-                const double found = is_held(own.fixed, c) ? 0.0 : multiply_add(-steps.of[c], own.product[c], own.residual[c]);
+                const double found = is_held(own.fixed, c) ? 0.0 : multiply_add(-all[c].step, own.product[c], own.residual[c]);
                 r[(long long)c * rows + row] = found;
                 squares[c] = weighted_square(own.inverse, found);
             }
         };
-        const auto prepare = [=] {
-            Steps steps;
-            for (int c = 0; c < components; ++c) {
-                const double* const of = scalars + c * words;
-                steps.of[c] = of[active] != 0 && dot[c] > 0 ? of[delta] / dot[c] : 0.0;
-            }
-            return steps;
+        const auto prepare = [=](int c) {
+            Scalars own = scalars_of(scalars + c * words);
+            const double product = dot[c];
+            own.steps = own.of[active] != 0 && product > 0;
+            own.step = own.steps ? own.of[delta] / product : 0.0;
+            return own;
         };
-        sum_rows<Row>(sums, rows, load, prepare, residuals, [=](int c, double sum) {
-            double* const of = scalars + c * words;
+        sum_rows<Row>(sums, rows, load, prepare, residuals, [=](int c, const Scalars& own, double sum) {
+            double* const to = scalars + c * words;
             const double square = sum / rows;
-            const bool steps = of[active] != 0 && dot[c] > 0;
-            if (of[active] != 0 && !(steps && square >= 0)) of[breakdown] = 1;
-            of[alpha] = steps ? of[delta] / dot[c] : 0;
-            of[beta] = steps ? square / of[delta] : 0;
-            if (steps) of[delta] = square, of[iterations] += 1;
-            of[active] = steps && square > of[threshold] ? 1 : 0;
+            if (own.of[active] != 0 && !(own.steps && square >= 0)) to[breakdown] = 1;
+            to[alpha] = own.step;
+            to[beta] = own.steps ? square / own.of[delta] : 0;
+            if (own.steps) to[delta] = square, to[iterations] = own.of[iterations] + 1;
+            to[active] = own.steps && square > own.of[threshold] ? 1 : 0;
         });
     }
 
@@ -243,7 +257,7 @@ KernelSource MassKernels::source(Target target, int components, int rows) {
     source.precision = Precision::f64;
     const std::string constants = fmt::format("constexpr int components = {}, chunk_rows = {};\n", components, chunk_rows);
     source.text = item_kernels("Conjugate gradients beside the product with the matrix.", target, source.precision,
-                               constants + (target == Target::cuda ? cuda_sums : cpu_sums) + mass_body);
+                               constants + mass_scalars + (target == Target::cuda ? cuda_sums : cpu_sums) + mass_body);
     for (const char* name : {"b", "q", "held", "w", "dot"}) source.arrays.push_back({name, Access::in, 0, "", ""});
     for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
     const Dim3 chunks{(rows + chunk_rows - 1) / chunk_rows, 1, 1};

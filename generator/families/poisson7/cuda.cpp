@@ -19,6 +19,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 struct Plan {
     Grid grid;
     std::int64_t block_x, block_y, z_block, words, rows, ahead, min_blocks;
+    std::int64_t lead;  // of a block over its neighbours; 0: as much as it likes
     std::string staging;
     bool streaming;
 
@@ -31,6 +32,7 @@ struct Plan {
           rows(config.integer("rows_per_thread")),
           ahead(config.has("planes_ahead", 2) ? 2 : 1),
           min_blocks(config.integer("min_blocks")),
+          lead(integer_or(config, "lead", 0)),
           staging(config.has(form_tunable, "cells")   ? "caches"
                   : config.has(form_tunable, "march") ? "registers"
                                                       : "shared"),
@@ -47,6 +49,7 @@ Block constants(const Plan& plan) {
                plan.min_blocks);
     block.line("constexpr int words = {}, rows = {};  // of a thread", plan.words, plan.rows);
     block.line("constexpr int z_block = {};         // planes that a block covers", plan.z_block);
+    if (plan.lead > 0) block.line("constexpr int lead = {};  // planes that a block may be ahead of its neighbours", plan.lead);
     if (plan.march() || plan.grid.sums() > 0) block.line("constexpr unsigned all_lanes = 0xffffffff;");
     if (plan.march()) block.line("constexpr int segment = {};         // lanes of a warp in the same row", std::min(warp, plan.block_x));
     if (plan.grid.sums() > 0) {
@@ -109,6 +112,7 @@ Flags flags(const Plan& plan) {
                                  {"march", plan.march()},
                                  {"shared_rows", plan.staging == "shared"},
                                  {"two_ahead", plan.ahead == 2},
+                                 {"paced", plan.lead > 0},
                                  {"several_words", plan.words > 1},
                                  {"one_row", plan.rows == 1}});
     return result;
