@@ -1,16 +1,39 @@
-#include "generator/families/dg/passes/immediate.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <optional>
 
-#include "generator/families/device/cuda_residency.hpp"
+#include "generator/families/dg/halves.hpp"
+#include "generator/families/dg/passes/ways.hpp"
+#include "generator/families/dg/tiling.hpp"
+
+// Low orders, where memory sets the limit. A lane is an element, a warp makes one half of the right-hand sides of its elements, at all nodes or at
+// some, and the coefficients of D and LIFT are immediates of the instructions, so that a multiply-add loads nothing and what the shared memory has to
+// carry is the fields and the fluxes once.
 
 namespace hone::dg {
 namespace {
+
+/// How a block of elements is laid out.
+struct ImmediateLayout {
+    int elements_per_block, copy_width;
+    int in_flight;       ///< points of faces whose gathers a thread has under way together
+    int node_parts;      ///< threads that share the nodes of a half
+    int nodes_per_part;  ///< the last may have fewer
+    int row;             ///< stride between elements' fields in shared memory
+    int flux_row;        ///< stride between the fields of an element's fluxes
+    int result_row;      ///< stride between elements' fluxes, which their right-hand sides replace
+    int flux_groups;     ///< elements whose points the threads of a block work on side by side
+    int geometry_words;  ///< of an element
+    int copies;          ///< of `copy_width` words that a thread makes to write what a block writes to an array
+
+    ImmediateLayout(const Shape& shape, const Config& config);
+    int threads() const { return 2 * node_parts * elements_per_block; }
+    std::int64_t shared_words(const Parts& parts) const;
+};
 
 const Algebra& covariant(const Shape& shape) {
     return algebra(shape.equation, "covariant");
@@ -279,13 +302,11 @@ Block factors_of_element(const Shape& shape) {
     return factors;
 }
 
-}  // namespace
-
 ImmediateLayout::ImmediateLayout(const Shape& shape, const Config& config)
     : elements_per_block(number(config, "elements_per_block")),
       copy_width(number(config, "copy_width")),
-      in_flight(number(config, "unroll")),
-      node_parts(number(config, "nodes_per_thread")),
+      in_flight(number(config, "points_in_flight")),
+      node_parts(number(config, "node_parts")),
       nodes_per_part(round_up((shape.nodes + node_parts - 1) / node_parts, std::gcd(shape.nodes, 2))),
       row(odd_vectors(shape.words(), copy_width)),
       flux_row(round_up(shape.face_points(), shape.vector_width())),
@@ -300,19 +321,64 @@ std::int64_t ImmediateLayout::shared_words(const Parts& parts) const {
     return fields + static_cast<std::int64_t>(elements_per_block) * result_row;
 }
 
+// Pairs of node and column that Dr, and likewise Ds and Dt, and LIFT are applied to: coefficients that are not zero.
+int volume_pairs(const Shape& shape) {
+    return derivative(shape, 0).nonzeros();
+}
+
+int surface_pairs(const Shape& shape) {
+    return lift(shape).nonzeros();
+}
+
+// Fused multiply-adds that stand in the text.
 std::int64_t immediate_code(const Shape& shape, const Parts& parts) {
-    const int volume_pairs = immediate_volume_pairs(shape);
-    const int surface_pairs = immediate_surface_pairs(shape);
     std::int64_t code = 0;
     for (const Half& half : halves_of(shape)) {
-        if (parts.volume) code += static_cast<std::int64_t>(half.products.size()) * volume_pairs;
-        if (parts.surface) code += static_cast<std::int64_t>(half.outputs.size()) * surface_pairs;
+        if (parts.volume) code += std::int64_t{volume_pairs(shape)} * std::ssize(half.products);
+        if (parts.surface) code += std::int64_t{surface_pairs(shape)} * std::ssize(half.outputs);
     }
     return code;
 }
 
-int immediate_registers(const Shape& shape, const Config& config, const Parts& parts) {
+bool immediate_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
+    constexpr int with_async_copies = 80;
+    if (!shape.low_order() || limits.architecture < with_async_copies) return false;
+    return std::all_of(passes.begin(), passes.end(), [&](const Pass& pass) { return immediate_code(shape, parts_of(pass)) <= largest_code; });
+}
+
+std::optional<std::string> layout_violation(const Shape& shape, const Config& config) {
     const ImmediateLayout layout(shape, config);
+    if ((layout.node_parts - 1) * layout.nodes_per_part >= shape.nodes)
+        return fmt::format("nothing is left for one of {} parts of the nodes", layout.node_parts);
+    if (layout.flux_groups == 0) return "there is no thread for every point of an element's faces";
+    const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
+    if (layout.in_flight <= std::max(points, 4)) return std::nullopt;
+    return fmt::format("a thread has {} points of faces, not {} at a time", points, layout.in_flight);
+}
+
+FormSpace immediate_space(const Shape& shape, const std::vector<Pass>&, const Limits& limits) {
+    FormSpace form;
+    Tunable parts{"node_parts", "parts that an element's nodes are cut into: a thread has one half of the right-hand sides at one part",
+                  numbers({1, 2, 4})};
+    parts.former_name = "nodes_per_thread";
+    Tunable points{"points_in_flight", "points of faces that a thread gathers at a time", numbers({1, 2, 4, 6})};
+    points.former_name = "unroll";
+    constexpr int warp = 32;
+    form.tunables = {elements_per_block_tunable(block_sizes(shape, warp)), std::move(parts), std::move(points), copy_tunable(),
+                     residency_tunable(shape, limits)};
+    form.constraints = {{"layout",
+                         [shape](const Config& config) { return layout_violation(shape, config); },
+                         {"elements_per_block", "node_parts", "points_in_flight", "copy_width"}}};
+    form.safe = {{"elements_per_block", std::int64_t{warp}},
+                 {"node_parts", std::int64_t{2}},
+                 {"points_in_flight", std::int64_t{2}},
+                 {"copy_width", std::int64_t{widest_copies(shape)}},
+                 {"min_blocks", std::int64_t{1}}};
+    form.former = [](const Config& config) { return config.has("operator", "immediate"); };
+    return form;
+}
+
+int immediate_registers(const Shape& shape, const ImmediateLayout& layout, const Parts& parts) {
     int operands = 0;
     for (const Half& half : halves_of(shape)) {
         if (parts.volume)
@@ -325,36 +391,20 @@ int immediate_registers(const Shape& shape, const Config& config, const Parts& p
     return shape.bytes() / 4 * std::max(most_outputs(shape) * layout.nodes_per_part + operands + layout.copies * layout.copy_width, gathered) + 36;
 }
 
-std::optional<std::string> immediate_violation(const Shape& shape, const Config& config, const Parts& parts) {
+BlockResources immediate_resources(const Shape& shape, const Config& config, const Parts& parts) {
     const ImmediateLayout layout(shape, config);
-    const std::string what = "operator=immediate ";
-    if (on_matrix_units(config)) return what + "is not the matrix units'";
-    if (chosen(config, "form", "cartesian")) return what + "holds one sum per field and node: form=covariant";
-    if (number(config, "elements_per_thread") != 1) return what + "gives a thread a part of one element: elements_per_thread=1";
-    if ((layout.node_parts - 1) * layout.nodes_per_part >= shape.nodes)
-        return what + fmt::format("has nothing for one of {} parts of the nodes", layout.node_parts);
-    if (layout.elements_per_block % 32 != 0) return what + "needs whole warps: a multiple of 32 elements per block";
-    if (layout.flux_groups == 0) return what + "needs a thread for every point of an element's faces";
-    const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
-    if (layout.in_flight > std::max(points, 4)) return what + fmt::format("has {} points for a thread, not {} at a time", points, layout.in_flight);
-    if (chosen(config, "fused", "whole") && !chosen(config, "traces", "shared")) return what + "has the fields in shared memory: traces=shared";
-    return too_many(immediate_code(shape, parts), largest_code, "unrolled multiply-adds");
-}
-
-int immediate_volume_pairs(const Shape& shape) {
-    return derivative(shape, 0).nonzeros();
-}
-
-int immediate_surface_pairs(const Shape& shape) {
-    return lift(shape).nonzeros();
+    BlockResources needs;
+    needs.threads = layout.threads();
+    needs.shared_bytes = shape.bytes() * layout.shared_words(parts);
+    needs.registers = immediate_registers(shape, layout, parts);
+    return needs;
 }
 
 Block immediate_constants(const Plan& plan) {
     const Shape& shape = plan.shape;
     const ImmediateLayout layout(shape, plan.config);
-    Block block;
-    block.line("constexpr int dimension = {}, face_count = {}, face_nodes = {}, face_points = face_count * face_nodes;", shape.dimension, shape.faces,
-               shape.face_nodes);
+    Block block = copy_constants(shape, plan.config);
+    block.append(face_constants(shape));
     block.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};", layout.elements_per_block,
                layout.threads(), number(plan.config, "min_blocks"));
     block.line("constexpr int flux_groups = threads_per_block / face_points;  // elements whose points are worked on side by side");
@@ -364,19 +414,31 @@ Block immediate_constants(const Plan& plan) {
                layout.flux_row, layout.result_row);
     if (plan.any(&Pass::volume)) {
         block.line("constexpr int row = {};  // stride between elements' fields in shared memory, padded", layout.row);
-        block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", plan.form().factor_count());
+        block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", covariant(shape).factor_count());
     }
     return block.append(operators(plan, layout));
 }
 
-void add_immediate(Holes& holes, const Plan& plan, const Pass& pass) {
+void add_immediate_operators(Plan& plan) {
+    plan.source.executed_operations = pass_operations(plan, volume_pairs(plan.shape), surface_pairs(plan.shape));
+}
+
+PassText immediate_text(const Plan& plan, const Pass& pass) {
     const Shape& shape = plan.shape;
     const ImmediateLayout layout(shape, plan.config);
+    PassText text;
+    Holes& holes = text.holes;
+    text.flags.insert("immediate");
+    if (layout.node_parts > 1) text.flags.insert("several_parts");
     holes.emplace_back("shared_places", shared_places(pass));
     holes.emplace_back("sum", Block().line("real sum[{}][{}] = {{}};", most_outputs(shape), layout.nodes_per_part));
-    if (const std::string array = immediate_ahead(pass); !array.empty())
-        holes.emplace_back("load_ahead", Block().line("load(ahead[trip], {} + size_t(block_first) * words + i);", array));
+    // What right-hand sides are added to, a part of which each thread has in registers before it makes them.
+    if (pass.update || pass.from_rhs) {
+        text.flags.insert("ahead");
+        if (!pass.update) text.flags.insert("rhs_ahead");
+    }
     if (pass.volume) {
+        text.flags.insert("fields_here");
         holes.emplace_back("factors_of_element", factors_of_element(shape));
         holes.emplace_back("derivatives",
                            of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return derivatives(shape, half, nodes, layout); }));
@@ -384,18 +446,20 @@ void add_immediate(Holes& holes, const Plan& plan, const Pass& pass) {
     if (pass.surface)
         holes.emplace_back("lift", of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return lifted(shape, half, nodes); }));
     holes.emplace_back("keep", of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return kept(shape, half, nodes); }));
+    return text;
 }
 
-std::string immediate_ahead(const Pass& pass) {
-    return pass.update ? "res" : pass.from_rhs ? "rhs" : "";
-}
+}  // namespace
 
-std::string immediate_result_place() {
-    return "results + (i + i / words * (result_row - words))";
-}
-
-std::string immediate_field_place() {
-    return "here + (i + i / words * (row - words))";
+Way immediate_way() {
+    return {.name = "immediate",
+            .help = "a thread has a part of an element, with D and LIFT as immediates in the code",
+            .applies = immediate_applies,
+            .space = immediate_space,
+            .resources = immediate_resources,
+            .constants = immediate_constants,
+            .add_operators = add_immediate_operators,
+            .text = immediate_text};
 }
 
 }  // namespace hone::dg

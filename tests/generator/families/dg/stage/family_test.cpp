@@ -99,10 +99,11 @@ TEST(DgStageSpace, HasManyMembersOfEveryFormAndFewEnoughToEnumerate) {
         const Problem problem = parse(fmt::format("dg_stage equation=maxwell_3d order={} precision=f64 elements=1", order));
         for (const Limits& limits : {cpu_limits(), cuda_limits(90)}) {
             const SearchSpace space = families().find("dg_stage").space(problem, limits);
-            std::set<std::string> fused;
+            std::set<std::string> forms;
             const auto members = space.members();
-            for (const std::int64_t index : members) fused.insert(space.at(index).word("fused"));
-            EXPECT_EQ(fused, (std::set<std::string>{"separate", "surface_update", "whole"})) << problem.key();
+            for (const std::int64_t index : members) forms.insert(space.at(index).word("form"));
+            for (const char* fused : {"_separate", "_surface_update", "_whole"})
+                EXPECT_TRUE(forms.contains((limits.target == Target::cpu ? "vector" : "tile") + std::string(fused))) << problem.key() << fused;
             EXPECT_GE(members.size(), 50U) << problem.key();
         }
     }
@@ -122,7 +123,8 @@ TEST(DgStageText, HasALaunchPerUnfusedPart) {
     const Family& family = families().find("dg_stage");
     for (const Limits& limits : {cpu_limits(), cuda_limits(90)}) {
         const SearchSpace space = family.space(problem, limits);
-        const auto source = [&](const char* fused) { return family.kernel(problem, space.parse(std::string("fused=") + fused), limits); };
+        const std::string way = limits.target == Target::cpu ? "form=vector_" : "form=tile_";
+        const auto source = [&](const char* fused) { return family.kernel(problem, space.parse(way + fused), limits); };
         EXPECT_EQ(source("separate").step.size(), 3U);
         EXPECT_EQ(source("surface_update").step.size(), 2U);
         EXPECT_EQ(source("whole").step.size(), 1U);
@@ -147,10 +149,8 @@ std::vector<double> numbers_of(const std::string& text, const std::string& name)
 TEST(DgStageText, HasTheOperatorsWithoutTheirNoiseInTheCode) {
     const Problem problem = parse("dg_stage equation=maxwell_3d order=3 precision=f64 elements=1000");
     const SearchSpace space = families().find("dg_stage").space(problem, cuda_limits(90));
-    const std::string text = families()
-                                 .find("dg_stage")
-                                 .kernel(problem, space.parse("fused=whole,traces=shared,operator=immediate,elements_per_block=32"), cuda_limits(90))
-                                 .text;
+    const std::string text =
+        families().find("dg_stage").kernel(problem, space.parse("form=immediate_whole,elements_per_block=32"), cuda_limits(90)).text;
     const ReferenceElement& element = reference_tetrahedron(3);
     const auto expect_equal = [&](const std::string& name, int columns, const auto& matrix, std::size_t most_sizes) {
         const std::vector<double> values = numbers_of(text, name);
@@ -178,9 +178,9 @@ TEST(DgStageText, EveryLaunchTakesWhatItNeeds) {
     const Family& family = families().find("dg_stage");
     const SearchSpace space = family.space(problem, cuda_limits(90));
     const KernelSource separate =
-        family.kernel(problem, space.parse("fused=separate,nodes_per_thread=1,operator=shared,elements_per_block=4"), cuda_limits(90));
+        family.kernel(problem, space.parse("form=tile_separate,nodes_per_thread=1,operator=shared,elements_per_block=4"), cuda_limits(90));
     const KernelSource whole =
-        family.kernel(problem, space.parse("fused=whole,nodes_per_thread=1,operator=shared,elements_per_block=4"), cuda_limits(90));
+        family.kernel(problem, space.parse("form=tile_whole,nodes_per_thread=1,operator=shared,elements_per_block=4"), cuda_limits(90));
     EXPECT_NE(separate.step[0].shared_bytes, separate.step[1].shared_bytes);
     EXPECT_EQ(separate.step[2].shared_bytes, 0);
     EXPECT_GE(whole.step[0].shared_bytes, std::max(separate.step[0].shared_bytes, separate.step[1].shared_bytes));
