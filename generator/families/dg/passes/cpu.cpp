@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "generator/families/device/cpu_team.hpp"
-#include "generator/families/dg/flux.hpp"
+#include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/passes.hpp"
 #include "generator/families/dg/tiling.hpp"
 #include "generator/render.hpp"
@@ -90,19 +90,17 @@ void add_volume(Holes& holes, const Plan& plan) {
     holes.emplace_back("combine", combine);
 }
 
-void add_surface(Holes& holes, const Plan& plan) {
-    const Shape& shape = plan.shape;
-    Block normal;
-    for (int i = 0; i < shape.dimension; ++i) normal.line("const real n{} = description[{}];", axis(i), i);
+void add_surface(Holes& holes, const Shape& shape) {
     Block products;  // a line per field: what the compiler does not unroll does not stay in registers
     for (int f = 0; f < shape.fields; ++f) products.line("lifted[{0}][r][c] += l[r] * flux[{0} * row];", f);
     holes.emplace_back("wall", wall_line(shape));
-    holes.emplace_back("normal", normal);
-    holes.emplace_back("factors", name_impedances(shape));
-    holes.emplace_back(
-        "flux", flux_lines(
-                    shape, [](int f) { return fmt::format("difference[{}][j]", f); }, [](int f) { return fmt::format("to[{} * row + j]", f); }));
     holes.emplace_back("products_of_lift", products);
+}
+
+Flags flags_of_file(const Plan& plan) {
+    Flags flags{{"sums", plan.any(&Pass::surface)}, {"volume", plan.any(&Pass::volume)}};
+    add_flux_flags(flags, plan.shape);
+    return flags;
 }
 
 Block entry(const Plan& plan, const Pass& pass) {
@@ -155,7 +153,7 @@ KernelSource pass_cpu_kernel(Plan plan) {
                 {"team", team(plan.config)},
                 {"unroll", Block().line("#pragma GCC unroll {}", number(plan.config, "unroll"))}};
     if (plan.any(&Pass::volume)) add_volume(holes, plan);
-    add_surface(holes, plan);
+    add_surface(holes, plan.shape);
     Block entries;
     for (const Pass& pass : plan.passes) {
         source.entries.push_back(pass.entry);
@@ -163,7 +161,7 @@ KernelSource pass_cpu_kernel(Plan plan) {
         entries.append(entry(plan, pass));
     }
     holes.emplace_back("entries", entries);
-    source.text = render("dg/passes/kernel.cpp", holes, {{"sums", true}, {"volume", plan.any(&Pass::volume)}, {"materials", shape.materials}});
+    source.text = render("dg/passes/kernel.cpp", holes, flags_of_file(plan));
     return std::move(source);
 }
 
@@ -215,7 +213,7 @@ KernelSource update_cpu_kernel(Plan plan) {
     source.text =
         render("dg/passes/kernel.cpp",
                {{"banner", pass_banner(plan, Target::cpu)}, {"constants", constants}, {"team", team(plan.config)}, {"entries", entry(plan, pass)}},
-               {{"sums", false}, {"volume", false}, {"materials", false}});
+               flags_of_file(plan));
     return std::move(source);
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "generator/families/dg/flux.hpp"
+#include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/ways.hpp"
 #include "generator/families/dg/tiling.hpp"
 #include "generator/render.hpp"
@@ -12,14 +12,6 @@
 
 namespace hone::dg {
 namespace {
-
-void add_fluxes(Holes& holes, const Shape& shape) {
-    const auto numbered = [](const char* name) { return [name](int f) { return fmt::format("{}[{}]", name, f); }; };
-    holes.emplace_back("normal", name_normal(shape));
-    holes.emplace_back("mirrors", mirror_lines(shape));
-    holes.emplace_back("factors", name_impedances(shape));
-    holes.emplace_back("flux", flux_lines(shape, numbered("difference"), numbered("flux")));
-}
 
 bool scaled(const Plan& plan, const Pass& pass) {
     return pass.surface && plan.shape.materials;
@@ -74,15 +66,10 @@ constexpr std::array way_flags{"tile",
                                "fluxes_after_derivatives"};
 
 Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
-    Flags flags{{"sums", pass.sums()},
-                {"volume", pass.volume},
-                {"without_volume", !pass.volume},
-                {"surface", pass.surface},
-                {"from_rhs", pass.from_rhs},
-                {"update", pass.update},
-                {"scaled", scaled(plan, pass)},
-                {"materials", plan.shape.materials},
-                {"f64", plan.shape.precision == Precision::f64}};
+    Flags flags{
+        {"sums", pass.sums()},       {"volume", pass.volume}, {"without_volume", !pass.volume}, {"surface", pass.surface},
+        {"from_rhs", pass.from_rhs}, {"update", pass.update}, {"scaled", scaled(plan, pass)},   {"f64", plan.shape.precision == Precision::f64}};
+    add_flux_flags(flags, plan.shape);
     for (const char* const flag : way_flags) flags.emplace_back(flag, text.flags.contains(flag));
     return flags;
 }
@@ -101,7 +88,7 @@ Block entry(const Plan& plan, const Pass& pass, PassText text, const std::option
     }
     holes.emplace_back("own_constants", own_constants);
     add_finish(holes, plan, pass);
-    if (pass.surface) add_fluxes(holes, plan.shape);
+    if (pass.surface) holes.emplace_back("mirrored", mirrored_line(plan.shape));
     return Block().lines_of(render("dg/passes/entry.cu", holes, flags));
 }
 

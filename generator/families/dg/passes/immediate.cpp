@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "generator/families/dg/halves.hpp"
 #include "generator/families/dg/passes/ways.hpp"
@@ -158,19 +160,6 @@ Block operators(const Plan& plan, const ImmediateLayout& layout) {
     return block;
 }
 
-Block shared_places(const Pass& pass) {
-    Block block;
-    std::string behind = "reinterpret_cast<real*>(shared_memory)";
-    if (pass.volume) {
-        block.line("real* const here = {};  // [elements_per_block][row]: fields", behind);
-        block.text("real* const gradient = here + elements_per_block * row;  // [elements_per_block][geometry_words]");
-        behind = "gradient + (elements_per_block * geometry_words + vector_width - 1) / vector_width * vector_width";
-    }
-    block.text("// [elements_per_block][result_row]: fluxes [fields][flux_row], then right-hand sides [fields][nodes]");
-    block.line("real* const results = {};", behind);
-    return block;
-}
-
 // Number of an accumulator among those of its half.
 int local(const Half& half, int accumulator) {
     return static_cast<int>(std::distance(half.accumulators.begin(), half.accumulators.find(accumulator)));
@@ -185,96 +174,64 @@ Nodes nodes_of(const Shape& shape, const ImmediateLayout& layout, int part) {
     return {std::min(part * layout.nodes_per_part, shape.nodes), std::min((part + 1) * layout.nodes_per_part, shape.nodes)};
 }
 
-std::string loop_over(const Nodes& nodes) {
-    return fmt::format("for (int n = {}; n < {}; ++n)", nodes.first, nodes.last);
+// `constexpr int name = value, ..., begin = .., end = ..;`: the nodes, and other sizes of a thread's part.
+Block sizes(const std::vector<std::pair<const char*, int>>& named, const Nodes& nodes) {
+    std::string line = "constexpr int ";
+    for (const auto& [name, value] : named) line += fmt::format("{} = {}, ", name, value);
+    return Block().line("{}begin = {}, end = {};", line, nodes.first, nodes.last);
 }
 
-// How the text writes the sum of output or accumulator `k` at node n.
-std::string sum_of(const Nodes& nodes, const std::string& k) {
-    return nodes.first == 0 ? fmt::format("sum[{}][n]", k) : fmt::format("sum[{}][n - {}]", k, nodes.first);
-}
-
-// The volume part of a half at some nodes, column by column of D.
+// The volume part of a half at some nodes.
 Block derivatives(const Shape& shape, const Half& half, const Nodes& nodes, const ImmediateLayout& layout) {
     const Algebra& form = covariant(shape);
-    const int width = field_width(shape, layout.copy_width);
-    Block block;
-    block.line("const real* const mine = here + e * row + {};", shape.maxwell() ? "half * (3 * nodes)" : fmt::format("{} * nodes", half.first_field));
-    block.text("#pragma unroll");
-    block.open(fmt::format("for (int m = 0; m < nodes; m += {})", width));
-    block.line("real value[{}][{}];", half.field_count, width);
-    block.text("#pragma unroll");
-    block.line("for (int f = 0; f < {}; ++f) load(value[f], mine + f * nodes + m);", half.field_count);
-    block.text("#pragma unroll");
-    block.open(fmt::format("for (int j = 0; j < {}; ++j)", width));
+    Block inputs, combine;
     for (int f = 0; f < half.field_count; ++f)
-        block.line("const real u{} = {};", f, expression(form.transform[static_cast<std::size_t>(half.first_field + f)], "", [&half](int i) {
-                       return fmt::format("value[{}][j]", i - half.first_field);
-                   }));
-    block.text("#pragma unroll");
-    block.open(loop_over(nodes));
-    for (int a = 0; a < shape.dimension; ++a) {
-        block.open(fmt::format("if ({}[m + j][n] != 0)", derivative_name(a)));
-        for (const Product& product : half.products)
-            if (product.derivative == a)
-                block.line("{} {} {}[m + j][n] * u{};", sum_of(nodes, std::to_string(local(half, product.accumulator))),
-                           product.sign > 0 ? "+=" : "-=", derivative_name(a), product.field - half.first_field);
-        block.close();
-    }
-    block.close();
-    block.close();
-    block.close();
-    block.text("#pragma unroll");
-    block.open(loop_over(nodes));
+        inputs.line("const real u{} = {};", f, expression(form.transform[static_cast<std::size_t>(half.first_field + f)], "", [&half](int i) {
+                        return fmt::format("value[{}][j]", i - half.first_field);
+                    }));
+    std::array<Block, 3> products;
+    for (const Product& product : half.products)
+        products.at(static_cast<std::size_t>(product.derivative))
+            .line("sum[{}][n - begin] {} {}[m + j][n] * u{};", local(half, product.accumulator),
+                  product.sign > 0 ? "+=" : "-=", derivative_name(product.derivative), product.field - half.first_field);
     std::string names;
     for (const int accumulator : half.accumulators)
-        names += fmt::format("{}a{} = {}", names.empty() ? "" : ", ", accumulator, sum_of(nodes, std::to_string(local(half, accumulator))));
-    block.line("const real {};", names);
+        names += fmt::format("{}a{} = sum[{}][n - begin]", names.empty() ? "" : ", ", accumulator, local(half, accumulator));
     for (std::size_t o = 0; o < half.outputs.size(); ++o)
-        block.line("{} = {};", sum_of(nodes, std::to_string(o)),
-                   expression(form.combine[static_cast<std::size_t>(half.outputs[o])], shape.maxwell() ? "scale" : form.combine_scale,
-                              [](int i) { return fmt::format("a{}", i); }));
-    return block.close();
+        combine.line("sum[{}][n - begin] = {};", o,
+                     expression(form.combine[static_cast<std::size_t>(half.outputs[o])], shape.maxwell() ? "scale" : form.combine_scale,
+                                [](int i) { return fmt::format("a{}", i); }));
+    const std::string first = shape.maxwell() ? "half * (3 * nodes)" : fmt::format("{} * nodes", half.first_field);
+    return Block().lines_of(render("dg/passes/immediate_volume.cu",
+                                   {{"sizes", sizes({{"inputs", half.field_count}, {"together", field_width(shape, layout.copy_width)}}, nodes)},
+                                    {"mine", Block().line("const real* const mine = here + e * row + {};", first)},
+                                    {"inputs", inputs},
+                                    {"products_of_r", products[0]},
+                                    {"products_of_s", products[1]},
+                                    {"products_of_t", products[2]},
+                                    {"sums", Block().line("const real {};", names)},
+                                    {"combine", combine}},
+                                   {{"three_dimensions", shape.dimension == 3}}));
 }
 
 std::string first_output(const Shape& shape, const Half& half) {
     return shape.maxwell() ? "(1 - half) * 3" : std::to_string(half.outputs.front());
 }
 
-// The surface part of a half at some nodes, column by column of LIFT.
+// The surface part of a half at some nodes.
 Block lifted(const Shape& shape, const Half& half, const Nodes& nodes) {
-    Block block;
-    block.line("const real* const mine = results + e * result_row + {} * flux_row;", first_output(shape, half));
-    block.text("#pragma unroll");
-    block.open("for (int c = 0; c < flux_row; c += vector_width)");
-    block.line("real flux[{}][vector_width];", half.outputs.size());
-    block.text("#pragma unroll");
-    block.line("for (int f = 0; f < {}; ++f) load(flux[f], mine + f * flux_row + c);", half.outputs.size());
-    block.text("#pragma unroll");
-    block.text("for (int j = 0; j < vector_width; ++j)");
-    block.text("    #pragma unroll");
-    block.text("    " + loop_over(nodes));
-    block.text("        if (LIFT[c + j][n] != 0)");
-    block.text("            #pragma unroll");
-    block.line("            for (int f = 0; f < {}; ++f) {} += LIFT[c + j][n] * flux[f][j];", half.outputs.size(), sum_of(nodes, "f"));
-    return block.close();
+    return Block().lines_of(
+        render("dg/passes/immediate_surface.cu",
+               {{"sizes", sizes({{"outputs", static_cast<int>(half.outputs.size())}}, nodes)},
+                {"mine", Block().line("const real* const mine = results + e * result_row + {} * flux_row;", first_output(shape, half))}}));
 }
 
 // Right-hand sides of a half at some nodes into the place of its element's fluxes.
 Block kept(const Shape& shape, const Half& half, const Nodes& nodes) {
-    const int width = std::gcd(std::gcd(shape.nodes, shape.vector_width()), std::gcd(nodes.first, nodes.last));
-    Block block;
-    block.line("real* const to = results + e * result_row + {} * nodes;", first_output(shape, half));
-    block.text("#pragma unroll");
-    block.line("for (int f = 0; f < {}; ++f)", half.outputs.size());
-    block.text("    #pragma unroll");
-    block.open(fmt::format("    for (int n = {}; n < {}; n += {})", nodes.first, nodes.last, width));
-    block.line("    real value[{}];", width);
-    block.text("    #pragma unroll");
-    block.line("    for (int j = 0; j < {}; ++j) value[j] = {};", width,
-               nodes.first == 0 ? "sum[f][n + j]" : fmt::format("sum[f][n + j - {}]", nodes.first));
-    block.text("    store(to + f * nodes + n, value);");
-    return block.text("    }");
+    const int together = std::gcd(std::gcd(shape.nodes, shape.vector_width()), std::gcd(nodes.first, nodes.last));
+    return Block().lines_of(render("dg/passes/immediate_result.cu",
+                                   {{"sizes", sizes({{"outputs", static_cast<int>(half.outputs.size())}, {"together", together}}, nodes)},
+                                    {"mine", Block().line("real* const mine = results + e * result_row + {} * nodes;", first_output(shape, half))}}));
 }
 
 // What a thread does for its half: one text serves both halves of maxwell_3d. `text(half, nodes)` is that of its part of the nodes.
@@ -430,7 +387,6 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     Holes& holes = text.holes;
     text.flags.insert("immediate");
     if (layout.node_parts > 1) text.flags.insert("several_parts");
-    holes.emplace_back("shared_places", shared_places(pass));
     holes.emplace_back("sum", Block().line("real sum[{}][{}] = {{}};", most_outputs(shape), layout.nodes_per_part));
     // What right-hand sides are added to, a part of which each thread has in registers before it makes them.
     if (pass.update || pass.from_rhs) {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "generator/families/dg/data.hpp"
-#include "generator/families/dg/flux.hpp"
+#include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/tiling.hpp"
 
 namespace hone::dg {
