@@ -2,6 +2,8 @@
 
 #include <array>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/ways.hpp"
@@ -120,13 +122,16 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way) {
     KernelSource& source = plan.source;
     source.target = Target::cuda;
     way.add_operators(plan);
+    std::set<std::string> used;  // flags of any pass
     Block entries;
     for (const Pass& pass : plan.passes) {
         source.entries.push_back(pass.entry);
         if (pass.sums()) {
             const BlockResources needs = way.resources(shape, plan.config, parts_of(pass));
             source.step.push_back(element_launch(plan, pass, block_shape(plan, needs.threads), needs.shared_bytes));
-            entries.append(entry(plan, pass, way.text(plan, pass), std::nullopt));
+            const PassText text = way.text(plan, pass);
+            used.insert(text.flags.begin(), text.flags.end());
+            entries.append(entry(plan, pass, text, std::nullopt));
         } else {
             const BlockShape own = streaming_shape(shape);
             source.step.push_back(element_launch(plan, pass, own, 0));
@@ -139,8 +144,8 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way) {
                           {"constants", constants.append(way.constants(plan))},
                           {"face_node", face_node_table(shape, "__device__ const")},
                           {"entries", entries}},
-                         {{"copies_past_registers", way.name == "immediate" && plan.any(&Pass::volume)},
-                          {"matrix_units", way.name == "mma" || way.name == "tf32"},
+                         {{"copies_past_registers", used.contains("fields_here")},
+                          {"matrix_units", used.contains("mma")},
                           {"f64", shape.precision == Precision::f64}});
     return std::move(source);
 }

@@ -37,9 +37,8 @@ Form form_of(const Step& step, const Way& way, const Fusion& fusion, const Limit
 
 }  // namespace
 
-const std::vector<Way>& cuda_ways() {
-    static const std::vector<Way> ways{tile_way(), mma_way(), tf32_way(), immediate_way()};
-    return ways;
+std::vector<Way> cuda_ways() {
+    return {tile_way(), mma_way(), tf32_way(), immediate_way()};
 }
 
 Forms pass_cuda_forms(const Step& step, const Limits& limits) {

@@ -43,7 +43,7 @@ struct Way {
     PassText (*text)(const Plan&, const Pass&);
 };
 
-const std::vector<Way>& cuda_ways();
+std::vector<Way> cuda_ways();
 
 Way tile_way();       ///< a thread has a tile of nodes x elements
 Way mma_way();        ///< a warp has tiles of the matrix units, in f64

@@ -31,7 +31,7 @@ Counts rk_counts(const Problem& problem) {
 }
 
 Plan rk_plan(const Problem& problem, const Config& config) {
-    static const Fusion update{.passes = {{.entry = "dg_rk", .update = true, .from_rhs = true}}};
+    const Fusion update{.passes = {{.entry = "dg_rk", .update = true, .from_rhs = true}}};
     Plan plan({problem, rk_counts(problem), rk_arrays(problem), {update}}, update, config);
     plan.into = "q";
     return plan;
