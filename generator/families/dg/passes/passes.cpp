@@ -43,7 +43,7 @@ std::string form_name(const std::string& way, const Fusion& fusion) {
 }
 
 std::string form_help(const std::string& way, const Fusion& fusion) {
-    return fusion.help.empty() ? way : way + ", " + fusion.help;
+    return fusion.help.empty() ? way : fmt::format("{} ({})", way, fusion.help);
 }
 
 Constraint fitting_copies(const Shape& shape) {

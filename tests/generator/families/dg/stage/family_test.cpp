@@ -109,6 +109,36 @@ TEST(DgStageSpace, HasManyMembersOfEveryFormAndFewEnoughToEnumerate) {
     }
 }
 
+// From the first statement on: the comment before it names the configuration.
+std::string code(const Family& family, const Problem& problem, const Config& config, const Limits& limits) {
+    const std::string text = family.kernel(problem, config, limits).text;
+    return text.substr(text.find("\nusing real"));
+}
+
+TEST(DgStageSpace, NoFormIgnoresATunable) {
+    for (const char* text :
+         {"dg_stage equation=maxwell_3d order=1 precision=f32 elements=100", "dg_surface equation=maxwell_3d order=4 precision=f64 elements=9",
+          "dg_rk equation=acoustics_3d order=2 precision=f64 elements=100"}) {
+        const Problem problem = parse(text);
+        const Family& family = families().of(problem);
+        for (const Limits& limits : {cpu_limits(), cuda_limits(90)}) {
+            const SearchSpace space = family.space(problem, limits);
+            for (const FormSpace& form : space.forms()) {
+                const Config entry = space.entry(form);
+                const std::string before = code(family, problem, entry, limits);
+                for (std::size_t t = 0; t < form.tunables.size(); ++t)
+                    for (const Value& value : form.tunables[t].values) {
+                        std::vector<Assignment> others = entry.assignments();
+                        others[t + 1].value = value;
+                        const Config changed(std::move(others));
+                        if (changed == entry || space.check(changed)) continue;
+                        EXPECT_NE(code(family, problem, changed, limits), before) << changed.key();
+                    }
+            }
+        }
+    }
+}
+
 // Configurations of the time before the families had forms, as records and users have them.
 TEST(DgStageSpace, TranslatesFormerConfigurations) {
     const auto translated = [](const char* problem, const Limits& limits, const char* former) {
