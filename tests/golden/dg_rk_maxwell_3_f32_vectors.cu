@@ -1,5 +1,5 @@
 // dg_rk: maxwell_3d, order 3, f32
-// hone emit dg_rk equation=maxwell_3d order=3 precision=f32 elements=100000 --target cuda --config
+// hone emit dg_rk equation=maxwell_3d order=3 precision=f32 elements=100000 --target cuda --config form=stream,
 //     elements_per_block=8,block=256,copy_width=4,min_blocks=1
 // The same text serves any number of elements.
 // per element: 600 operations, 2400 bytes (compulsory); this form executes 600 operations

@@ -1,5 +1,5 @@
 // dg_rk: maxwell_3d, order 3, f64
-// hone emit dg_rk equation=maxwell_3d order=3 precision=f64 elements=100000 --target cpu --config
+// hone emit dg_rk equation=maxwell_3d order=3 precision=f64 elements=100000 --target cpu --config form=stream,
 //     elements_per_block=16,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 600 operations, 4800 bytes (compulsory); this form executes 600 operations

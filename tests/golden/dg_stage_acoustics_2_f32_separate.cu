@@ -1,6 +1,6 @@
 // dg_stage: acoustics_3d, order 2, f32
 // hone emit dg_stage equation=acoustics_3d order=2 precision=f32 materials=uniform arithmetic=strict elements=100000
-//     --target cuda --config fused=separate,form=covariant,traces=memory,elements_per_block=32,nodes_per_thread=1,
+//     --target cuda --config form=tile_separate,algebra=covariant,elements_per_block=32,nodes_per_thread=1,
 //     elements_per_thread=1,operator=global,unroll=1,copy_width=4,min_blocks=1
 // The same text serves any number of elements.
 // per element: 5408 operations, 836 bytes (compulsory); this form executes 4092 operations

@@ -1,7 +1,7 @@
 // dg_stage: acoustics_3d, order 7, f64
 // hone emit dg_stage equation=acoustics_3d order=7 precision=f64 materials=per_element arithmetic=strict
-//     elements=100000 --target cuda --config fused=surface_update,form=covariant,traces=memory,mapping=tile,
-//     elements_per_block=8,nodes_per_thread=2,elements_per_thread=2,operator=global,unroll=2,copy_width=2,min_blocks=1
+//     elements=100000 --target cuda --config form=tile_surface_update,algebra=covariant,elements_per_block=8,
+//     nodes_per_thread=2,elements_per_thread=2,operator=global,unroll=2,copy_width=2,min_blocks=1
 // The same text serves any number of elements.
 // per element: 493728 operations, 16160 bytes (compulsory); this form executes 321024 operations
 using real = double;

@@ -1,6 +1,6 @@
 // dg_stage: maxwell_3d, order 3, f32
 // hone emit dg_stage equation=maxwell_3d order=3 precision=f32 materials=per_element arithmetic=strict elements=100000
-//     --target cpu --config fused=whole,form=covariant,lanes=16,vectors_per_tile=1,elements_per_tile=2,
+//     --target cpu --config form=vector_whole,algebra=covariant,lanes=16,vectors_per_tile=1,elements_per_tile=2,
 //     elements_per_block=8,unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 28680 operations, 2192 bytes (compulsory); this form executes 34760 operations
@@ -129,42 +129,45 @@ static inline void load_fluxes(const real* __restrict q, const real* __restrict 
     constexpr int wall[fields] = {0, 0, 0, -2, -2, -2};  // a reflecting wall's neighbour less the own value
     const real own_z = materials[3 * k + 2];
     real others_z[face_nodes];
-    for (int face = 0; face < face_count; ++face) {
-        const real* const description = faces + (k * face_count + face) * (dimension + 1);
-        const int* const plus = vmapP + k * face_points + face * face_nodes;
-        const unsigned short* const own_node = face_node + face * face_nodes;
-        real difference[fields][face_nodes];
+    for (int i = 0; i < face_count; ++i) {
+        const real* const face = faces + (k * face_count + i) * (dimension + 1);
+        const int* const plus = vmapP + k * face_points + i * face_nodes;
+        const unsigned short* const own_node = face_node + i * face_nodes;
+        real differences[fields][face_nodes];
         for (int j = 0; j < face_nodes; ++j) {
             const real* const own = q + k * words + own_node[j];
             others_z[j] = plus[j] < 0 ? own_z : materials[3 * static_cast<long long>(plus[j] / nodes) + 2];
             if (plus[j] >= 0) {
                 const real* const other = q + (static_cast<long long>(plus[j] / nodes) * words + plus[j] % nodes);
-                for (int f = 0; f < fields; ++f) difference[f][j] = other[f * nodes] - own[f * nodes];
+                for (int f = 0; f < fields; ++f) differences[f][j] = other[f * nodes] - own[f * nodes];
             } else {
                 for (int f = 0; f < fields; ++f)
-                    difference[f][j] = static_cast<real>(plus[j] == -1 ? wall[f] : -1) * own[f * nodes];
+                    differences[f][j] = static_cast<real>(plus[j] == -1 ? wall[f] : -1) * own[f * nodes];
             }
         }
-        const real nx = description[0];
-        const real ny = description[1];
-        const real nz = description[2];
-        const real fscale = description[dimension];
-        real* const to = column + face * face_nodes;
+        const real nx = face[0];
+        const real ny = face[1];
+        const real nz = face[2];
+        const real fscale = face[dimension];
+        real* const to = column + i * face_nodes;
         #pragma omp simd
         for (int j = 0; j < face_nodes; ++j) {
             const real other_z = others_z[j];
+            real difference[fields], flux[fields];
+            for (int f = 0; f < fields; ++f) difference[f] = differences[f][j];
             const real second = fscale / (own_z + other_z);
             const real first = second * own_z;
-            const real wx = difference[3][j] + other_z * (ny * difference[2][j] - nz * difference[1][j]);
-            const real wy = difference[4][j] + other_z * (nz * difference[0][j] - nx * difference[2][j]);
-            const real wz = difference[5][j] + other_z * (nx * difference[1][j] - ny * difference[0][j]);
+            const real wx = difference[3] + other_z * (ny * difference[2] - nz * difference[1]);
+            const real wy = difference[4] + other_z * (nz * difference[0] - nx * difference[2]);
+            const real wz = difference[5] + other_z * (nx * difference[1] - ny * difference[0]);
             const real along = nx * wx + ny * wy + nz * wz;
-            to[0 * row + j] = first * (nz * wy - ny * wz);
-            to[1 * row + j] = first * (nx * wz - nz * wx);
-            to[2 * row + j] = first * (ny * wx - nx * wy);
-            to[3 * row + j] = second * (wx - nx * along);
-            to[4 * row + j] = second * (wy - ny * along);
-            to[5 * row + j] = second * (wz - nz * along);
+            flux[0] = first * (nz * wy - ny * wz);
+            flux[1] = first * (nx * wz - nz * wx);
+            flux[2] = first * (ny * wx - nx * wy);
+            flux[3] = second * (wx - nx * along);
+            flux[4] = second * (wy - ny * along);
+            flux[5] = second * (wz - nz * along);
+            for (int f = 0; f < fields; ++f) to[f * row + j] = flux[f];
         }
     }
 }

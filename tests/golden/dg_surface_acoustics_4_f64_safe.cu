@@ -1,7 +1,7 @@
 // dg_surface: acoustics_3d, order 4, f64
 // hone emit dg_surface equation=acoustics_3d order=4 precision=f64 materials=per_element arithmetic=strict
-//     elements=100000 --target cuda --config mapping=tile,elements_per_block=4,nodes_per_thread=1,
-//     elements_per_thread=1,operator=global,unroll=1,copy_width=1,min_blocks=1
+//     elements=100000 --target cuda --config form=tile,elements_per_block=4,nodes_per_thread=1,elements_per_thread=1,
+//     operator=global,unroll=1,copy_width=1,min_blocks=1
 // The same text serves any number of elements.
 // per element: 18260 operations, 3720 bytes (compulsory); this form executes 18340 operations
 using real = double;

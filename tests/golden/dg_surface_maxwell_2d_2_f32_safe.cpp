@@ -1,7 +1,7 @@
 // dg_surface: maxwell_2d_tm, order 2, f32
 // hone emit dg_surface equation=maxwell_2d_tm order=2 precision=f32 materials=per_element arithmetic=strict
-//     elements=100000 --target cpu --config lanes=4,vectors_per_tile=1,elements_per_tile=1,elements_per_block=4,
-//     unroll=1,threads=all,binding=none
+//     elements=100000 --target cpu --config form=vector,lanes=4,vectors_per_tile=1,elements_per_tile=1,
+//     elements_per_block=4,unroll=1,threads=all,binding=none
 // The same text serves any number of elements.
 // per element: 549 operations, 300 bytes (compulsory); this form executes 603 operations
 using real = float;
@@ -30,36 +30,39 @@ static inline void load_fluxes(const real* __restrict q, const real* __restrict 
     constexpr int wall[fields] = {0, 0, -2};  // a reflecting wall's neighbour less the own value
     const real own_z = materials[3 * k + 2];
     real others_z[face_nodes];
-    for (int face = 0; face < face_count; ++face) {
-        const real* const description = faces + (k * face_count + face) * (dimension + 1);
-        const int* const plus = vmapP + k * face_points + face * face_nodes;
-        const unsigned short* const own_node = face_node + face * face_nodes;
-        real difference[fields][face_nodes];
+    for (int i = 0; i < face_count; ++i) {
+        const real* const face = faces + (k * face_count + i) * (dimension + 1);
+        const int* const plus = vmapP + k * face_points + i * face_nodes;
+        const unsigned short* const own_node = face_node + i * face_nodes;
+        real differences[fields][face_nodes];
         for (int j = 0; j < face_nodes; ++j) {
             const real* const own = q + k * words + own_node[j];
             others_z[j] = plus[j] < 0 ? own_z : materials[3 * static_cast<long long>(plus[j] / nodes) + 2];
             if (plus[j] >= 0) {
                 const real* const other = q + (static_cast<long long>(plus[j] / nodes) * words + plus[j] % nodes);
-                for (int f = 0; f < fields; ++f) difference[f][j] = other[f * nodes] - own[f * nodes];
+                for (int f = 0; f < fields; ++f) differences[f][j] = other[f * nodes] - own[f * nodes];
             } else {
                 for (int f = 0; f < fields; ++f)
-                    difference[f][j] = static_cast<real>(plus[j] == -1 ? wall[f] : -1) * own[f * nodes];
+                    differences[f][j] = static_cast<real>(plus[j] == -1 ? wall[f] : -1) * own[f * nodes];
             }
         }
-        const real nx = description[0];
-        const real ny = description[1];
-        const real fscale = description[dimension];
-        real* const to = column + face * face_nodes;
+        const real nx = face[0];
+        const real ny = face[1];
+        const real fscale = face[dimension];
+        real* const to = column + i * face_nodes;
         #pragma omp simd
         for (int j = 0; j < face_nodes; ++j) {
             const real other_z = others_z[j];
+            real difference[fields], flux[fields];
+            for (int f = 0; f < fields; ++f) difference[f] = differences[f][j];
             const real second = fscale / (own_z + other_z);
             const real first = second * own_z;
-            const real w = difference[2][j] + other_z * (nx * difference[1][j] - ny * difference[0][j]);
+            const real w = difference[2] + other_z * (nx * difference[1] - ny * difference[0]);
             const real across = first * w;
-            to[0 * row + j] = -ny * across;
-            to[1 * row + j] = nx * across;
-            to[2 * row + j] = second * w;
+            flux[0] = -ny * across;
+            flux[1] = nx * across;
+            flux[2] = second * w;
+            for (int f = 0; f < fields; ++f) to[f * row + j] = flux[f];
         }
     }
 }

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "generator/families/device/cpu_team.hpp"
-#include "generator/families/dg/flux.hpp"
+#include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/passes.hpp"
 #include "generator/families/dg/tiling.hpp"
 #include "generator/render.hpp"
@@ -33,10 +33,9 @@ struct Tile {
 
 using Violation = std::optional<std::string>;
 
-Violation spill_violation(const Shape& shape, const PassTraits& traits, const Config& config, const Limits& limits) {
+Violation spill_violation(const Shape& shape, const std::vector<Pass>& passes, const Config& config, const Limits& limits) {
     const Tile tile(shape, config);
-    const int accumulators =
-        traits.fusions.empty() ? shape.fields : std::max(shape.fields, algebra(shape.equation, config.word("form")).accumulators);
+    const int accumulators = has_volume(passes) ? std::max(shape.fields, algebra_of(shape, config).accumulators) : shape.fields;
     const int registers_per_vector = (tile.lanes * shape.bytes() + limits.vector_bytes - 1) / limits.vector_bytes;
     const int needed = accumulators * tile.vectors_per_tile * tile.elements_per_tile * registers_per_vector;
     // AVX-512 and SVE have 32 vector registers, the others 16; twice that many accumulators still beat reloading operands.
@@ -53,31 +52,22 @@ Violation buffer_violation(const Shape& shape, const Config& config, const Limit
     return fmt::format("{} bytes for a block's fields and right-hand sides, half the second cache is {}", bytes, most);
 }
 
-Block shape_constants(const Shape& shape) {
-    Block block;
-    block.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
-    block.line("constexpr int nodes = {}, fields = {}, words = fields * nodes;", shape.nodes, shape.fields);
-    return block;
-}
-
 Block constants(const Plan& plan, const Tile& tile) {
     const Shape& shape = plan.shape;
-    Block block;
-    block.append(shape_constants(shape));
-    block.line("constexpr int dimension = {}, face_count = {}, face_nodes = {}, face_points = face_count * face_nodes;", shape.dimension, shape.faces,
-               shape.face_nodes);
+    Block block = shape_constants(shape);
+    block.append(face_constants(shape));
     block.line("constexpr int lanes = {}, vectors_per_tile = {}, nodes_per_tile = lanes * vectors_per_tile;", tile.lanes, tile.vectors_per_tile);
     block.line("constexpr int elements_per_tile = {}, elements_per_block = {};", tile.elements_per_tile, tile.elements_per_block);
     block.line("constexpr int nodes_padded = {};  // a multiple of nodes_per_tile", tile.nodes_padded);
     block.line("constexpr int row = {};  // nodes, or points of all faces, of one field in the block's buffer, padded to a cache line", tile.row);
     if (plan.any(&Pass::volume))
-        block.line("constexpr int factors = {}, accumulators = {}, geometry_words = dimension * dimension;", plan.form().factor_count(),
-                   plan.form().accumulators);
+        block.line("constexpr int factors = {}, accumulators = {}, geometry_words = dimension * dimension;", plan.own_algebra().factor_count(),
+                   plan.own_algebra().accumulators);
     return block;
 }
 
 void add_volume(Holes& holes, const Plan& plan) {
-    const Algebra& form = plan.form();
+    const Algebra& form = plan.own_algebra();
     Block transform;
     for (std::size_t f = 0; f < form.transform.size(); ++f)
         transform.line("column[(e * fields + {}) * row + m] = {};", f,
@@ -100,19 +90,17 @@ void add_volume(Holes& holes, const Plan& plan) {
     holes.emplace_back("combine", combine);
 }
 
-void add_surface(Holes& holes, const Plan& plan) {
-    const Shape& shape = plan.shape;
-    Block normal;
-    for (int i = 0; i < shape.dimension; ++i) normal.line("const real n{} = description[{}];", axis(i), i);
+void add_surface(Holes& holes, const Shape& shape) {
     Block products;  // a line per field: what the compiler does not unroll does not stay in registers
     for (int f = 0; f < shape.fields; ++f) products.line("lifted[{0}][r][c] += l[r] * flux[{0} * row];", f);
     holes.emplace_back("wall", wall_line(shape));
-    holes.emplace_back("normal", normal);
-    holes.emplace_back("factors", name_impedances(shape));
-    holes.emplace_back(
-        "flux", flux_lines(
-                    shape, [](int f) { return fmt::format("difference[{}][j]", f); }, [](int f) { return fmt::format("to[{} * row + j]", f); }));
     holes.emplace_back("products_of_lift", products);
+}
+
+Flags flags_of_file(const Plan& plan) {
+    Flags flags{{"sums", plan.any(&Pass::surface)}, {"volume", plan.any(&Pass::volume)}};
+    add_flux_flags(flags, plan.shape);
+    return flags;
 }
 
 Block entry(const Plan& plan, const Pass& pass) {
@@ -146,41 +134,6 @@ TableSpec table(const char* name, const Shape& shape, const Tile& tile, int colu
     return result;
 }
 
-}  // namespace
-
-SearchSpace pass_cpu_space(const Shape& shape, const PassTraits& traits, const Limits& limits) {
-    const bool f32 = shape.precision == Precision::f32;
-    std::vector<Tunable> tunables;
-    std::vector<Assignment> safe;
-    if (!traits.fusions.empty()) {
-        tunables.push_back(
-            {"fused", "what one sweep over the elements does: separate: volume, surface and update each; surface_update: the last two; whole: all",
-             words(traits.fusions)});
-        tunables.push_back(
-            {"form", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t", words({"covariant", "cartesian"})});
-        safe = {{"fused", "separate"}, {"form", "covariant"}};
-    }
-    for (Tunable& tunable :
-         std::vector<Tunable>{{"lanes", "neighbouring nodes in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
-                              {"vectors_per_tile", "vectors of nodes accumulated at a time", numbers({1, 2, 4})},
-                              {"elements_per_tile", "elements accumulated at a time", numbers({1, 2, 4})},
-                              {"elements_per_block", "elements whose fields, fluxes and right-hand sides are kept in cache", numbers({4, 8, 16, 32})},
-                              {"unroll", "columns of an operator per trip of the inner loop", numbers({1, 2, 4})}})
-        tunables.push_back(std::move(tunable));
-    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
-    for (Assignment& assignment : std::vector<Assignment>{{"lanes", std::int64_t{16 / shape.bytes()}},
-                                                          {"vectors_per_tile", std::int64_t{1}},
-                                                          {"elements_per_tile", std::int64_t{1}},
-                                                          {"elements_per_block", std::int64_t{4}},
-                                                          {"unroll", std::int64_t{1}}})
-        safe.push_back(std::move(assignment));
-    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
-    std::vector<Constraint> constraints{{"registers", [=](const Config& config) { return spill_violation(shape, traits, config, limits); }},
-                                        {"block buffer", [=](const Config& config) { return buffer_violation(shape, config, limits); }},
-                                        team_constraint()};
-    return SearchSpace(std::move(tunables), std::move(constraints), std::move(safe));
-}
-
 KernelSource pass_cpu_kernel(Plan plan) {
     const Shape& shape = plan.shape;
     const Tile tile(shape, plan.config);
@@ -200,7 +153,7 @@ KernelSource pass_cpu_kernel(Plan plan) {
                 {"team", team(plan.config)},
                 {"unroll", Block().line("#pragma GCC unroll {}", number(plan.config, "unroll"))}};
     if (plan.any(&Pass::volume)) add_volume(holes, plan);
-    add_surface(holes, plan);
+    add_surface(holes, plan.shape);
     Block entries;
     for (const Pass& pass : plan.passes) {
         source.entries.push_back(pass.entry);
@@ -208,8 +161,44 @@ KernelSource pass_cpu_kernel(Plan plan) {
         entries.append(entry(plan, pass));
     }
     holes.emplace_back("entries", entries);
-    source.text = render("dg/passes/kernel.cpp", holes, {{"sums", true}, {"volume", plan.any(&Pass::volume)}, {"materials", shape.materials}});
+    source.text = render("dg/passes/kernel.cpp", holes, flags_of_file(plan));
     return std::move(source);
+}
+
+FormSpace pass_cpu_space(const Step& step, const Fusion& fusion, const Limits& limits) {
+    const Shape& shape = step.shape;
+    const bool f32 = shape.precision == Precision::f32;
+    FormSpace form{
+        .name = form_name("vector", fusion),
+        .help = form_help("a thread has tiles of vectors of nodes x elements", fusion),
+        .tunables = {{"lanes", "neighbouring nodes in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
+                     {"vectors_per_tile", "vectors of nodes accumulated at a time", numbers({1, 2, 4})},
+                     {"elements_per_tile", "elements accumulated at a time", numbers({1, 2, 4})},
+                     {"elements_per_block", "elements whose fields, fluxes and right-hand sides are kept in cache", numbers({4, 8, 16, 32})},
+                     {"unroll", "columns of an operator per trip of the inner loop", numbers({1, 2, 4})}},
+        .constraints = {{"registers", [=, passes = fusion.passes](const Config& config) { return spill_violation(shape, passes, config, limits); }},
+                        {"block buffer", [=](const Config& config) { return buffer_violation(shape, config, limits); }}},
+        .safe = {{"lanes", std::int64_t{16 / shape.bytes()}},
+                 {"vectors_per_tile", std::int64_t{1}},
+                 {"elements_per_tile", std::int64_t{1}},
+                 {"elements_per_block", std::int64_t{4}},
+                 {"unroll", std::int64_t{1}}},
+        .former = [fusion](const Config& config) { return fusion.was(config); }};
+    if (has_volume(fusion.passes)) {
+        form.tunables.insert(form.tunables.begin(), algebra_tunable());
+        form.safe.insert(form.safe.begin(), {"algebra", "covariant"});
+    }
+    return with_team(std::move(form), limits);
+}
+
+}  // namespace
+
+Forms pass_cpu_forms(const Step& step, const Limits& limits) {
+    Forms forms{{}, form_name("vector", step.fusions.front())};
+    for (const Fusion& fusion : step.fusions)
+        forms.list.push_back({.space = pass_cpu_space(step, fusion, limits),
+                              .kernel = [step, fusion](const Config& config) { return pass_cpu_kernel(Plan(step, fusion, config)); }});
+    return forms;
 }
 
 KernelSource update_cpu_kernel(Plan plan) {
@@ -224,7 +213,7 @@ KernelSource update_cpu_kernel(Plan plan) {
     source.text =
         render("dg/passes/kernel.cpp",
                {{"banner", pass_banner(plan, Target::cpu)}, {"constants", constants}, {"team", team(plan.config)}, {"entries", entry(plan, pass)}},
-               {{"sums", false}, {"volume", false}, {"materials", false}});
+               flags_of_file(plan));
     return std::move(source);
 }
 

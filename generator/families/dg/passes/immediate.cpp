@@ -1,16 +1,41 @@
-#include "generator/families/dg/passes/immediate.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <optional>
+#include <utility>
 
-#include "generator/families/device/cuda_residency.hpp"
+#include "generator/families/dg/halves.hpp"
+#include "generator/families/dg/passes/ways.hpp"
+#include "generator/families/dg/tiling.hpp"
+
+// Low orders, where memory sets the limit. A lane is an element, a warp makes one half of the right-hand sides of its elements, at all nodes or at
+// some, and the coefficients of D and LIFT are immediates of the instructions, so that a multiply-add loads nothing and what the shared memory has to
+// carry is the fields and the fluxes once.
 
 namespace hone::dg {
 namespace {
+
+/// How a block of elements is laid out.
+struct ImmediateLayout {
+    int elements_per_block, copy_width;
+    int in_flight;       ///< points of faces whose gathers a thread has under way together
+    int node_parts;      ///< threads that share the nodes of a half
+    int nodes_per_part;  ///< the last may have fewer
+    int row;             ///< stride between elements' fields in shared memory
+    int flux_row;        ///< stride between the fields of an element's fluxes
+    int result_row;      ///< stride between elements' fluxes, which their right-hand sides replace
+    int flux_groups;     ///< elements whose points the threads of a block work on side by side
+    int geometry_words;  ///< of an element
+    int copies;          ///< of `copy_width` words that a thread makes to write what a block writes to an array
+
+    ImmediateLayout(const Shape& shape, const Config& config);
+    int threads() const { return 2 * node_parts * elements_per_block; }
+    std::int64_t shared_words(const Parts& parts) const;
+};
 
 const Algebra& covariant(const Shape& shape) {
     return algebra(shape.equation, "covariant");
@@ -135,19 +160,6 @@ Block operators(const Plan& plan, const ImmediateLayout& layout) {
     return block;
 }
 
-Block shared_places(const Pass& pass) {
-    Block block;
-    std::string behind = "reinterpret_cast<real*>(shared_memory)";
-    if (pass.volume) {
-        block.line("real* const here = {};  // [elements_per_block][row]: fields", behind);
-        block.text("real* const gradient = here + elements_per_block * row;  // [elements_per_block][geometry_words]");
-        behind = "gradient + (elements_per_block * geometry_words + vector_width - 1) / vector_width * vector_width";
-    }
-    block.text("// [elements_per_block][result_row]: fluxes [fields][flux_row], then right-hand sides [fields][nodes]");
-    block.line("real* const results = {};", behind);
-    return block;
-}
-
 // Number of an accumulator among those of its half.
 int local(const Half& half, int accumulator) {
     return static_cast<int>(std::distance(half.accumulators.begin(), half.accumulators.find(accumulator)));
@@ -162,96 +174,64 @@ Nodes nodes_of(const Shape& shape, const ImmediateLayout& layout, int part) {
     return {std::min(part * layout.nodes_per_part, shape.nodes), std::min((part + 1) * layout.nodes_per_part, shape.nodes)};
 }
 
-std::string loop_over(const Nodes& nodes) {
-    return fmt::format("for (int n = {}; n < {}; ++n)", nodes.first, nodes.last);
+// `constexpr int name = value, ..., begin = .., end = ..;`: the nodes, and other sizes of a thread's part.
+Block sizes(const std::vector<std::pair<const char*, int>>& named, const Nodes& nodes) {
+    std::string line = "constexpr int ";
+    for (const auto& [name, value] : named) line += fmt::format("{} = {}, ", name, value);
+    return Block().line("{}begin = {}, end = {};", line, nodes.first, nodes.last);
 }
 
-// How the text writes the sum of output or accumulator `k` at node n.
-std::string sum_of(const Nodes& nodes, const std::string& k) {
-    return nodes.first == 0 ? fmt::format("sum[{}][n]", k) : fmt::format("sum[{}][n - {}]", k, nodes.first);
-}
-
-// The volume part of a half at some nodes, column by column of D.
+// The volume part of a half at some nodes.
 Block derivatives(const Shape& shape, const Half& half, const Nodes& nodes, const ImmediateLayout& layout) {
     const Algebra& form = covariant(shape);
-    const int width = field_width(shape, layout.copy_width);
-    Block block;
-    block.line("const real* const mine = here + e * row + {};", shape.maxwell() ? "half * (3 * nodes)" : fmt::format("{} * nodes", half.first_field));
-    block.text("#pragma unroll");
-    block.open(fmt::format("for (int m = 0; m < nodes; m += {})", width));
-    block.line("real value[{}][{}];", half.field_count, width);
-    block.text("#pragma unroll");
-    block.line("for (int f = 0; f < {}; ++f) load(value[f], mine + f * nodes + m);", half.field_count);
-    block.text("#pragma unroll");
-    block.open(fmt::format("for (int j = 0; j < {}; ++j)", width));
+    Block inputs, combine;
     for (int f = 0; f < half.field_count; ++f)
-        block.line("const real u{} = {};", f, expression(form.transform[static_cast<std::size_t>(half.first_field + f)], "", [&half](int i) {
-                       return fmt::format("value[{}][j]", i - half.first_field);
-                   }));
-    block.text("#pragma unroll");
-    block.open(loop_over(nodes));
-    for (int a = 0; a < shape.dimension; ++a) {
-        block.open(fmt::format("if ({}[m + j][n] != 0)", derivative_name(a)));
-        for (const Product& product : half.products)
-            if (product.derivative == a)
-                block.line("{} {} {}[m + j][n] * u{};", sum_of(nodes, std::to_string(local(half, product.accumulator))),
-                           product.sign > 0 ? "+=" : "-=", derivative_name(a), product.field - half.first_field);
-        block.close();
-    }
-    block.close();
-    block.close();
-    block.close();
-    block.text("#pragma unroll");
-    block.open(loop_over(nodes));
+        inputs.line("const real u{} = {};", f, expression(form.transform[static_cast<std::size_t>(half.first_field + f)], "", [&half](int i) {
+                        return fmt::format("value[{}][j]", i - half.first_field);
+                    }));
+    std::array<Block, 3> products;
+    for (const Product& product : half.products)
+        products.at(static_cast<std::size_t>(product.derivative))
+            .line("sum[{}][n - begin] {} {}[m + j][n] * u{};", local(half, product.accumulator),
+                  product.sign > 0 ? "+=" : "-=", derivative_name(product.derivative), product.field - half.first_field);
     std::string names;
     for (const int accumulator : half.accumulators)
-        names += fmt::format("{}a{} = {}", names.empty() ? "" : ", ", accumulator, sum_of(nodes, std::to_string(local(half, accumulator))));
-    block.line("const real {};", names);
+        names += fmt::format("{}a{} = sum[{}][n - begin]", names.empty() ? "" : ", ", accumulator, local(half, accumulator));
     for (std::size_t o = 0; o < half.outputs.size(); ++o)
-        block.line("{} = {};", sum_of(nodes, std::to_string(o)),
-                   expression(form.combine[static_cast<std::size_t>(half.outputs[o])], shape.maxwell() ? "scale" : form.combine_scale,
-                              [](int i) { return fmt::format("a{}", i); }));
-    return block.close();
+        combine.line("sum[{}][n - begin] = {};", o,
+                     expression(form.combine[static_cast<std::size_t>(half.outputs[o])], shape.maxwell() ? "scale" : form.combine_scale,
+                                [](int i) { return fmt::format("a{}", i); }));
+    const std::string first = shape.maxwell() ? "half * (3 * nodes)" : fmt::format("{} * nodes", half.first_field);
+    return Block().lines_of(render("dg/passes/immediate_volume.cu",
+                                   {{"sizes", sizes({{"inputs", half.field_count}, {"together", field_width(shape, layout.copy_width)}}, nodes)},
+                                    {"mine", Block().line("const real* const mine = here + e * row + {};", first)},
+                                    {"inputs", inputs},
+                                    {"products_of_r", products[0]},
+                                    {"products_of_s", products[1]},
+                                    {"products_of_t", products[2]},
+                                    {"sums", Block().line("const real {};", names)},
+                                    {"combine", combine}},
+                                   {{"three_dimensions", shape.dimension == 3}}));
 }
 
 std::string first_output(const Shape& shape, const Half& half) {
     return shape.maxwell() ? "(1 - half) * 3" : std::to_string(half.outputs.front());
 }
 
-// The surface part of a half at some nodes, column by column of LIFT.
+// The surface part of a half at some nodes.
 Block lifted(const Shape& shape, const Half& half, const Nodes& nodes) {
-    Block block;
-    block.line("const real* const mine = results + e * result_row + {} * flux_row;", first_output(shape, half));
-    block.text("#pragma unroll");
-    block.open("for (int c = 0; c < flux_row; c += vector_width)");
-    block.line("real flux[{}][vector_width];", half.outputs.size());
-    block.text("#pragma unroll");
-    block.line("for (int f = 0; f < {}; ++f) load(flux[f], mine + f * flux_row + c);", half.outputs.size());
-    block.text("#pragma unroll");
-    block.text("for (int j = 0; j < vector_width; ++j)");
-    block.text("    #pragma unroll");
-    block.text("    " + loop_over(nodes));
-    block.text("        if (LIFT[c + j][n] != 0)");
-    block.text("            #pragma unroll");
-    block.line("            for (int f = 0; f < {}; ++f) {} += LIFT[c + j][n] * flux[f][j];", half.outputs.size(), sum_of(nodes, "f"));
-    return block.close();
+    return Block().lines_of(
+        render("dg/passes/immediate_surface.cu",
+               {{"sizes", sizes({{"outputs", static_cast<int>(half.outputs.size())}}, nodes)},
+                {"mine", Block().line("const real* const mine = results + e * result_row + {} * flux_row;", first_output(shape, half))}}));
 }
 
 // Right-hand sides of a half at some nodes into the place of its element's fluxes.
 Block kept(const Shape& shape, const Half& half, const Nodes& nodes) {
-    const int width = std::gcd(std::gcd(shape.nodes, shape.vector_width()), std::gcd(nodes.first, nodes.last));
-    Block block;
-    block.line("real* const to = results + e * result_row + {} * nodes;", first_output(shape, half));
-    block.text("#pragma unroll");
-    block.line("for (int f = 0; f < {}; ++f)", half.outputs.size());
-    block.text("    #pragma unroll");
-    block.open(fmt::format("    for (int n = {}; n < {}; n += {})", nodes.first, nodes.last, width));
-    block.line("    real value[{}];", width);
-    block.text("    #pragma unroll");
-    block.line("    for (int j = 0; j < {}; ++j) value[j] = {};", width,
-               nodes.first == 0 ? "sum[f][n + j]" : fmt::format("sum[f][n + j - {}]", nodes.first));
-    block.text("    store(to + f * nodes + n, value);");
-    return block.text("    }");
+    const int together = std::gcd(std::gcd(shape.nodes, shape.vector_width()), std::gcd(nodes.first, nodes.last));
+    return Block().lines_of(render("dg/passes/immediate_result.cu",
+                                   {{"sizes", sizes({{"outputs", static_cast<int>(half.outputs.size())}, {"together", together}}, nodes)},
+                                    {"mine", Block().line("real* const mine = results + e * result_row + {} * nodes;", first_output(shape, half))}}));
 }
 
 // What a thread does for its half: one text serves both halves of maxwell_3d. `text(half, nodes)` is that of its part of the nodes.
@@ -279,13 +259,11 @@ Block factors_of_element(const Shape& shape) {
     return factors;
 }
 
-}  // namespace
-
 ImmediateLayout::ImmediateLayout(const Shape& shape, const Config& config)
     : elements_per_block(number(config, "elements_per_block")),
       copy_width(number(config, "copy_width")),
-      in_flight(number(config, "unroll")),
-      node_parts(number(config, "nodes_per_thread")),
+      in_flight(number(config, "points_in_flight")),
+      node_parts(number(config, "node_parts")),
       nodes_per_part(round_up((shape.nodes + node_parts - 1) / node_parts, std::gcd(shape.nodes, 2))),
       row(odd_vectors(shape.words(), copy_width)),
       flux_row(round_up(shape.face_points(), shape.vector_width())),
@@ -300,19 +278,64 @@ std::int64_t ImmediateLayout::shared_words(const Parts& parts) const {
     return fields + static_cast<std::int64_t>(elements_per_block) * result_row;
 }
 
+// Pairs of node and column that Dr, and likewise Ds and Dt, and LIFT are applied to: coefficients that are not zero.
+int volume_pairs(const Shape& shape) {
+    return derivative(shape, 0).nonzeros();
+}
+
+int surface_pairs(const Shape& shape) {
+    return lift(shape).nonzeros();
+}
+
+// Fused multiply-adds that stand in the text.
 std::int64_t immediate_code(const Shape& shape, const Parts& parts) {
-    const int volume_pairs = immediate_volume_pairs(shape);
-    const int surface_pairs = immediate_surface_pairs(shape);
     std::int64_t code = 0;
     for (const Half& half : halves_of(shape)) {
-        if (parts.volume) code += static_cast<std::int64_t>(half.products.size()) * volume_pairs;
-        if (parts.surface) code += static_cast<std::int64_t>(half.outputs.size()) * surface_pairs;
+        if (parts.volume) code += std::int64_t{volume_pairs(shape)} * std::ssize(half.products);
+        if (parts.surface) code += std::int64_t{surface_pairs(shape)} * std::ssize(half.outputs);
     }
     return code;
 }
 
-int immediate_registers(const Shape& shape, const Config& config, const Parts& parts) {
+bool immediate_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
+    constexpr int with_async_copies = 80;
+    if (!shape.low_order() || limits.architecture < with_async_copies) return false;
+    return std::all_of(passes.begin(), passes.end(), [&](const Pass& pass) { return immediate_code(shape, parts_of(pass)) <= largest_code; });
+}
+
+std::optional<std::string> layout_violation(const Shape& shape, const Config& config) {
     const ImmediateLayout layout(shape, config);
+    if ((layout.node_parts - 1) * layout.nodes_per_part >= shape.nodes)
+        return fmt::format("nothing is left for one of {} parts of the nodes", layout.node_parts);
+    if (layout.flux_groups == 0) return "there is no thread for every point of an element's faces";
+    const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
+    if (layout.in_flight <= std::max(points, 4)) return std::nullopt;
+    return fmt::format("a thread has {} points of faces, not {} at a time", points, layout.in_flight);
+}
+
+FormSpace immediate_space(const Shape& shape, const std::vector<Pass>&, const Limits& limits) {
+    FormSpace form;
+    Tunable parts{"node_parts", "parts that an element's nodes are cut into: a thread has one half of the right-hand sides at one part",
+                  numbers({1, 2, 4})};
+    parts.former_name = "nodes_per_thread";
+    Tunable points{"points_in_flight", "points of faces that a thread gathers at a time", numbers({1, 2, 4, 6})};
+    points.former_name = "unroll";
+    constexpr int warp = 32;
+    form.tunables = {elements_per_block_tunable(block_sizes(shape, warp)), std::move(parts), std::move(points), copy_tunable(),
+                     residency_tunable(shape, limits)};
+    form.constraints = {{"layout",
+                         [shape](const Config& config) { return layout_violation(shape, config); },
+                         {"elements_per_block", "node_parts", "points_in_flight", "copy_width"}}};
+    form.safe = {{"elements_per_block", std::int64_t{warp}},
+                 {"node_parts", std::int64_t{2}},
+                 {"points_in_flight", std::int64_t{2}},
+                 {"copy_width", std::int64_t{widest_copies(shape)}},
+                 {"min_blocks", std::int64_t{1}}};
+    form.former = [](const Config& config) { return config.has("operator", "immediate"); };
+    return form;
+}
+
+int immediate_registers(const Shape& shape, const ImmediateLayout& layout, const Parts& parts) {
     int operands = 0;
     for (const Half& half : halves_of(shape)) {
         if (parts.volume)
@@ -325,36 +348,20 @@ int immediate_registers(const Shape& shape, const Config& config, const Parts& p
     return shape.bytes() / 4 * std::max(most_outputs(shape) * layout.nodes_per_part + operands + layout.copies * layout.copy_width, gathered) + 36;
 }
 
-std::optional<std::string> immediate_violation(const Shape& shape, const Config& config, const Parts& parts) {
+BlockResources immediate_resources(const Shape& shape, const Config& config, const Parts& parts) {
     const ImmediateLayout layout(shape, config);
-    const std::string what = "operator=immediate ";
-    if (on_matrix_units(config)) return what + "is not the matrix units'";
-    if (chosen(config, "form", "cartesian")) return what + "holds one sum per field and node: form=covariant";
-    if (number(config, "elements_per_thread") != 1) return what + "gives a thread a part of one element: elements_per_thread=1";
-    if ((layout.node_parts - 1) * layout.nodes_per_part >= shape.nodes)
-        return what + fmt::format("has nothing for one of {} parts of the nodes", layout.node_parts);
-    if (layout.elements_per_block % 32 != 0) return what + "needs whole warps: a multiple of 32 elements per block";
-    if (layout.flux_groups == 0) return what + "needs a thread for every point of an element's faces";
-    const int points = (layout.elements_per_block + layout.flux_groups - 1) / layout.flux_groups;
-    if (layout.in_flight > std::max(points, 4)) return what + fmt::format("has {} points for a thread, not {} at a time", points, layout.in_flight);
-    if (chosen(config, "fused", "whole") && !chosen(config, "traces", "shared")) return what + "has the fields in shared memory: traces=shared";
-    return too_many(immediate_code(shape, parts), largest_code, "unrolled multiply-adds");
-}
-
-int immediate_volume_pairs(const Shape& shape) {
-    return derivative(shape, 0).nonzeros();
-}
-
-int immediate_surface_pairs(const Shape& shape) {
-    return lift(shape).nonzeros();
+    BlockResources needs;
+    needs.threads = layout.threads();
+    needs.shared_bytes = shape.bytes() * layout.shared_words(parts);
+    needs.registers = immediate_registers(shape, layout, parts);
+    return needs;
 }
 
 Block immediate_constants(const Plan& plan) {
     const Shape& shape = plan.shape;
     const ImmediateLayout layout(shape, plan.config);
-    Block block;
-    block.line("constexpr int dimension = {}, face_count = {}, face_nodes = {}, face_points = face_count * face_nodes;", shape.dimension, shape.faces,
-               shape.face_nodes);
+    Block block = copy_constants(shape, plan.config);
+    block.append(face_constants(shape));
     block.line("constexpr int elements_per_block = {}, threads_per_block = {}, blocks_per_multiprocessor = {};", layout.elements_per_block,
                layout.threads(), number(plan.config, "min_blocks"));
     block.line("constexpr int flux_groups = threads_per_block / face_points;  // elements whose points are worked on side by side");
@@ -364,19 +371,30 @@ Block immediate_constants(const Plan& plan) {
                layout.flux_row, layout.result_row);
     if (plan.any(&Pass::volume)) {
         block.line("constexpr int row = {};  // stride between elements' fields in shared memory, padded", layout.row);
-        block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", plan.form().factor_count());
+        block.line("constexpr int factors = {}, geometry_words = dimension * dimension;", covariant(shape).factor_count());
     }
     return block.append(operators(plan, layout));
 }
 
-void add_immediate(Holes& holes, const Plan& plan, const Pass& pass) {
+void add_immediate_operators(Plan& plan) {
+    plan.source.executed_operations = pass_operations(plan, volume_pairs(plan.shape), surface_pairs(plan.shape));
+}
+
+PassText immediate_text(const Plan& plan, const Pass& pass) {
     const Shape& shape = plan.shape;
     const ImmediateLayout layout(shape, plan.config);
-    holes.emplace_back("shared_places", shared_places(pass));
+    PassText text;
+    Holes& holes = text.holes;
+    text.flags.insert("immediate");
+    if (layout.node_parts > 1) text.flags.insert("several_parts");
     holes.emplace_back("sum", Block().line("real sum[{}][{}] = {{}};", most_outputs(shape), layout.nodes_per_part));
-    if (const std::string array = immediate_ahead(pass); !array.empty())
-        holes.emplace_back("load_ahead", Block().line("load(ahead[trip], {} + size_t(block_first) * words + i);", array));
+    // What right-hand sides are added to, a part of which each thread has in registers before it makes them.
+    if (pass.update || pass.from_rhs) {
+        text.flags.insert("ahead");
+        if (!pass.update) text.flags.insert("rhs_ahead");
+    }
     if (pass.volume) {
+        text.flags.insert("fields_here");
         holes.emplace_back("factors_of_element", factors_of_element(shape));
         holes.emplace_back("derivatives",
                            of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return derivatives(shape, half, nodes, layout); }));
@@ -384,18 +402,20 @@ void add_immediate(Holes& holes, const Plan& plan, const Pass& pass) {
     if (pass.surface)
         holes.emplace_back("lift", of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return lifted(shape, half, nodes); }));
     holes.emplace_back("keep", of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return kept(shape, half, nodes); }));
+    return text;
 }
 
-std::string immediate_ahead(const Pass& pass) {
-    return pass.update ? "res" : pass.from_rhs ? "rhs" : "";
-}
+}  // namespace
 
-std::string immediate_result_place() {
-    return "results + (i + i / words * (result_row - words))";
-}
-
-std::string immediate_field_place() {
-    return "here + (i + i / words * (row - words))";
+Way immediate_way() {
+    return {.name = "immediate",
+            .help = "a thread has a part of an element, with D and LIFT as immediates in the code",
+            .applies = immediate_applies,
+            .space = immediate_space,
+            .resources = immediate_resources,
+            .constants = immediate_constants,
+            .add_operators = add_immediate_operators,
+            .text = immediate_text};
 }
 
 }  // namespace hone::dg

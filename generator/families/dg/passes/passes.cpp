@@ -3,14 +3,74 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "generator/families/dg/data.hpp"
-#include "generator/families/dg/flux.hpp"
+#include "generator/families/dg/passes/flux.hpp"
+#include "generator/families/dg/tiling.hpp"
 
 namespace hone::dg {
 
+Plan::Plan(const Step& step, const Fusion& fusion, Config chosen)
+    : problem(step.problem), config(std::move(chosen)), counts(step.counts), passes(fusion.passes), shape(step.shape) {
+    source.precision = problem.precision();
+    source.arrays = step.arrays;
+    if (passes.size() > 1) source.tables.push_back({"rhs", shape.elements * shape.words(), {}, true});
+}
+
 bool Plan::any(bool Pass::*part) const {
     return std::any_of(passes.begin(), passes.end(), [part](const Pass& pass) { return pass.*part; });
+}
+
+bool has_volume(const std::vector<Pass>& passes) {
+    return std::any_of(passes.begin(), passes.end(), [](const Pass& pass) { return pass.volume; });
+}
+
+Tunable algebra_tunable() {
+    Tunable tunable{"algebra", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t",
+                    words({"covariant", "cartesian"})};
+    tunable.former_name = "form";
+    return tunable;
+}
+
+const Algebra& algebra_of(const Shape& shape, const Config& config) {
+    return algebra(shape.equation, config.has("algebra", "cartesian") ? "cartesian" : "covariant");
+}
+
+std::string form_name(const std::string& way, const Fusion& fusion) {
+    return fusion.name.empty() ? way : way + "_" + fusion.name;
+}
+
+std::string form_help(const std::string& way, const Fusion& fusion) {
+    return fusion.help.empty() ? way : fmt::format("{} ({})", way, fusion.help);
+}
+
+Constraint fitting_copies(const Shape& shape) {
+    return {"copies",
+            [shape](const Config& config) -> std::optional<std::string> {
+                const int width = number(config, "copy_width");
+                if (width * shape.bytes() <= 16 && shape.words() % width == 0) return std::nullopt;
+                return fmt::format("copies of {} values do not divide the {} of an element or exceed 16 bytes", width, shape.words());
+            },
+            {"copy_width"}};
+}
+
+int widest_copies(const Shape& shape) {
+    int width = shape.vector_width();
+    while (shape.words() % width != 0) width /= 2;
+    return width;
+}
+
+Block shape_constants(const Shape& shape) {
+    Block block;
+    block.line("using real = {};", shape.precision == Precision::f32 ? "float" : "double");
+    return block.line("constexpr int nodes = {}, fields = {}, words = fields * nodes;", shape.nodes, shape.fields);
+}
+
+Block face_constants(const Shape& shape) {
+    return Block().line("constexpr int dimension = {}, face_count = {}, face_nodes = {}, face_points = face_count * face_nodes;", shape.dimension,
+                        shape.faces, shape.face_nodes);
 }
 
 Block pass_banner(const Plan& plan, Target target) {
@@ -78,7 +138,8 @@ double pass_operations(const Plan& plan, double volume_pairs, double surface_pai
     double operations = 0;
     for (const Pass& pass : plan.passes) {
         if (pass.volume)
-            operations += 2.0 * static_cast<double>(plan.form().products.size()) * volume_pairs + plan.form().operations_per_node() * shape.nodes;
+            operations +=
+                2.0 * static_cast<double>(plan.own_algebra().products.size()) * volume_pairs + plan.own_algebra().operations_per_node() * shape.nodes;
         if (pass.surface) {
             operations += 2.0 * shape.fields * surface_pairs + static_cast<double>(flux_operations(shape)) * shape.face_points();
             if (shape.materials) operations += shape.words();

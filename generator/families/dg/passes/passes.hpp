@@ -1,12 +1,12 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "generator/families/dg/algebra.hpp"
 #include "generator/families/dg/shape.hpp"
 #include "generator/family.hpp"
+#include "generator/form.hpp"
 
 namespace hone::dg {
 
@@ -22,7 +22,31 @@ struct Pass {
     bool sums() const { return volume || surface; }
 };
 
-/// A step of a family as passes. `source` has the arrays, and the scratch array `rhs` where passes hand it on.
+/// The tunable `algebra` of forms with a volume part that can be computed by either, and the algebra of a configuration: covariant where there is no
+/// choice.
+Tunable algebra_tunable();
+const Algebra& algebra_of(const Shape& shape, const Config& config);
+
+/// How far the parts of a step are fused: what its launches do.
+struct Fusion {
+    std::string name = {};  ///< in the names of the forms that are fused so; empty where there is nothing to fuse
+    std::string help = {};
+    std::vector<Pass> passes = {};
+
+    /// Whether a configuration of the time before there were forms is fused so.
+    bool was(const Config& former) const { return name.empty() || former.has("fused", name); }
+};
+
+/// A family's step, which each of its forms computes in passes.
+struct Step {
+    Problem problem;
+    Counts counts;
+    std::vector<ArraySpec> arrays;
+    std::vector<Fusion> fusions;  ///< the first fuses least, the last most
+    Shape shape = Shape(problem);
+};
+
+/// What one kernel does of a step: the passes of a fusion. `source` has the arrays, and the scratch array `rhs` where passes hand it on.
 struct Plan {
     Problem problem;
     Config config;
@@ -32,30 +56,35 @@ struct Plan {
     std::string into = "q_next";  ///< the array that an update writes; `q` where it is the one that it reads
     Shape shape = Shape(problem);
 
+    Plan(const Step& step, const Fusion& fusion, Config config);
     bool any(bool Pass::*part) const;
     /// The algebra of the volume part.
-    const Algebra& form() const { return algebra(shape.equation, config.word("form")); }
+    const Algebra& own_algebra() const { return algebra_of(shape, config); }
 };
 
-/// What the spaces of families of passes differ in.
-struct PassTraits {
-    std::vector<std::string> fusions;  ///< values of the tunable `fused`; none: there is a surface part alone, and nothing to fuse
-};
-
-SearchSpace pass_cuda_space(const Shape& shape, const PassTraits& traits, const Limits& limits);
-SearchSpace pass_cpu_space(const Shape& shape, const PassTraits& traits, const Limits& limits);
-/// Text, tables, launches and executed operations of a plan.
-KernelSource pass_cuda_kernel(Plan plan);
-KernelSource pass_cpu_kernel(Plan plan);
-/// The same for a plan of one pass that only updates, whose configuration has `elements_per_block` and, for CUDA, `block`, `copy_width` and
+/// The forms of a family of passes: each way to make right-hand sides with each fusion. They are named way_fusion.
+Forms pass_cuda_forms(const Step& step, const Limits& limits);
+Forms pass_cpu_forms(const Step& step, const Limits& limits);
+/// The kernel of a plan of one pass that only updates, whose configuration has `elements_per_block` and, for CUDA, `block`, `copy_width` and
 /// `min_blocks`.
 KernelSource update_cuda_kernel(Plan plan);
 KernelSource update_cpu_kernel(Plan plan);
 
-/// Why the copies of a CUDA configuration, of `copy_width` values, do not fit an element's words.
-std::optional<std::string> copy_violation(const Shape& shape, const Config& config);
+/// Whether one of the passes has a volume part.
+bool has_volume(const std::vector<Pass>& passes);
+/// The name of the form that computes in a way what a fusion says, and its explanation.
+std::string form_name(const std::string& way, const Fusion& fusion);
+std::string form_help(const std::string& way, const Fusion& fusion);
+
+/// Refuses copies (the tunable `copy_width`) that do not divide an element's words.
+Constraint fitting_copies(const Shape& shape);
+/// The widest copies of an element's words.
+int widest_copies(const Shape& shape);
 
 /// Pieces that both targets share.
+/// Types and sizes that every text begins with, and sizes of an element's faces.
+Block shape_constants(const Shape& shape);
+Block face_constants(const Shape& shape);
 /// Opening comment: what it is, command, counts.
 Block pass_banner(const Plan& plan, Target target);
 /// `name(const real* q, ..., int first, int last) {`; `restrict` as the target spells it. The plan's tables are known.

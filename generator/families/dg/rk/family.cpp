@@ -9,7 +9,6 @@
 #include <random>
 
 #include "generator/families/device/cpu_team.hpp"
-#include "generator/families/device/cuda_residency.hpp"
 #include "generator/families/dg/data.hpp"
 #include "generator/families/dg/passes/passes.hpp"
 #include "generator/families/dg/tiling.hpp"
@@ -31,58 +30,58 @@ Counts rk_counts(const Problem& problem) {
     return {elements, "elements", update_operations(shape) * elements, 5.0 * shape.words() * shape.bytes() * elements};
 }
 
-SearchSpace rk_cpu_space(const Limits& limits) {
-    std::vector<Tunable> tunables{{"elements_per_block", "elements that a thread takes at a time", numbers({16, 64, 256})}};
-    std::vector<Assignment> safe{{"elements_per_block", std::int64_t{16}}};
-    for (Tunable& tunable : team_tunables(limits)) tunables.push_back(std::move(tunable));
-    for (Assignment& assignment : safe_team()) safe.push_back(std::move(assignment));
-    return SearchSpace(std::move(tunables), {team_constraint()}, std::move(safe));
+Plan rk_plan(const Problem& problem, const Config& config) {
+    const Fusion update{.passes = {{.entry = "dg_rk", .update = true, .from_rhs = true}}};
+    Plan plan({problem, rk_counts(problem), rk_arrays(problem), {update}}, update, config);
+    plan.into = "q";
+    return plan;
+}
+
+Forms rk_cpu_forms(const Problem& problem, const Limits& limits) {
+    FormSpace form{.name = "stream",
+                   .help = "a thread streams through the words of a block of elements",
+                   .tunables = {{"elements_per_block", "elements that a thread takes at a time", numbers({16, 64, 256})}},
+                   .safe = {{"elements_per_block", std::int64_t{16}}},
+                   .former = [](const Config& config) { return config.find("elements_per_block") != nullptr; }};
+    return {{{.space = with_team(std::move(form), limits),
+              .kernel = [problem](const Config& config) { return update_cpu_kernel(rk_plan(problem, config)); }}},
+            "stream"};
 }
 
 // The widest copies that divide an element, and up to 128 bytes of each array for each of 512 threads: a streaming kernel needs bytes in flight, and
 // blocks that end too often have none.
 std::vector<Assignment> rk_cuda_safe(const Shape& shape) {
     constexpr std::int64_t block = 512, bytes_per_thread = 128, most_elements = 128;
-    std::int64_t width = 16 / shape.bytes();
-    while (shape.words() % width != 0) width /= 2;
     std::int64_t elements = 1;
     while (elements < most_elements && 2 * elements * shape.words() * shape.bytes() <= block * bytes_per_thread) elements *= 2;
-    return {{"elements_per_block", elements}, {"block", block}, {"copy_width", width}, {"min_blocks", std::int64_t{1}}};
+    return {{"elements_per_block", elements}, {"block", block}, {"copy_width", std::int64_t{widest_copies(shape)}}, {"min_blocks", std::int64_t{1}}};
 }
 
-SearchSpace rk_cuda_space(const Shape& shape, const Limits& limits) {
-    std::vector<Tunable> tunables{{"elements_per_block", "elements that a block of threads handles", numbers({1, 2, 4, 8, 16, 32, 64, 128})},
-                                  {"block", "threads of a block", numbers({64, 128, 256, 512})},
-                                  {"copy_width", "values per load and store", numbers({1, 2, 4})},
-                                  {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8})}};
-    std::vector<Constraint> constraints{{"copies", [shape](const Config& config) { return copy_violation(shape, config); }},
-                                        {"idle threads", [shape](const Config& config) -> std::optional<std::string> {
-                                             const int copies = number(config, "elements_per_block") * shape.words() / number(config, "copy_width");
-                                             if (2 * copies > number(config, "block") || number(config, "elements_per_block") == 128)
-                                                 return std::nullopt;
-                                             return fmt::format("{} copies leave more than half of {} threads without work", copies,
-                                                                number(config, "block"));
-                                         }}};
-    for (Constraint& constraint : residency_constraints(
-             limits, [](const Config& config) { return config.integer("block"); },
-             [shape](const Config& config) {
-                 // Three vectors, twice because two trips are in flight, and addresses.
-                 return std::int64_t{6} * number(config, "copy_width") * shape.bytes() / 4 + 26;
-             }))
-        constraints.push_back(std::move(constraint));
-    return SearchSpace(std::move(tunables), std::move(constraints), rk_cuda_safe(shape));
-}
-
-SearchSpace rk_space(const Problem& problem, const Limits& limits) {
-    return limits.target == Target::cuda ? rk_cuda_space(Shape(problem), limits) : rk_cpu_space(limits);
-}
-
-KernelSource rk_kernel(const Problem& problem, const Config& config, const Limits& limits) {
-    Plan plan{problem, config, rk_counts(problem), {{.entry = "dg_rk", .update = true, .from_rhs = true}}, {}};
-    plan.into = "q";
-    plan.source.precision = problem.precision();
-    plan.source.arrays = rk_arrays(problem);
-    return limits.target == Target::cuda ? update_cuda_kernel(std::move(plan)) : update_cpu_kernel(std::move(plan));
+Forms rk_cuda_forms(const Problem& problem, const Limits&) {
+    const Shape shape(problem);
+    const auto idle_threads = [shape](const Config& config) -> std::optional<std::string> {
+        const int copies = number(config, "elements_per_block") * shape.words() / number(config, "copy_width");
+        if (2 * copies > number(config, "block") || number(config, "elements_per_block") == 128) return std::nullopt;
+        return fmt::format("{} copies leave more than half of {} threads without work", copies, number(config, "block"));
+    };
+    FormSpace form{.name = "stream",
+                   .help = "a block of threads streams through the words of a block of elements",
+                   .tunables = {{"elements_per_block", "elements that a block of threads handles", numbers({1, 2, 4, 8, 16, 32, 64, 128})},
+                                {"block", "threads of a block", numbers({64, 128, 256, 512})},
+                                {"copy_width", "values per load and store", numbers({1, 2, 4})},
+                                {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8})}},
+                   .constraints = {fitting_copies(shape), {"idle threads", idle_threads, {"elements_per_block", "block", "copy_width"}}},
+                   .safe = rk_cuda_safe(shape),
+                   .former = [](const Config& config) { return config.find("block") != nullptr; }};
+    const auto resources = [shape](const Config& config) {
+        // Three vectors, twice because two trips are in flight, and addresses.
+        return BlockResources{.threads = config.integer("block"), .registers = 6 * number(config, "copy_width") * shape.bytes() / 4 + 26};
+    };
+    return {{{.space = std::move(form),
+              .resources = resources,
+              .resources_read = {"block", "copy_width"},
+              .kernel = [problem](const Config& config) { return update_cuda_kernel(rk_plan(problem, config)); }}},
+            "stream"};
 }
 
 template <typename Real>
@@ -156,8 +155,7 @@ Family dg_rk() {
     family.range = [](const Problem& problem) { return problem.integer("elements"); };
     family.partition = [](const Problem&) { return Partition{}; };  // every word by itself
     family.arrays = dg::rk_arrays;
-    family.space = dg::rk_space;
-    family.kernel = dg::rk_kernel;
+    set_forms(family, {{Target::cpu, dg::rk_cpu_forms}, {Target::cuda, dg::rk_cuda_forms}});
     family.reference = dg::rk_reference;
     family.workload = dg::rk_workload;
     family.counts = dg::rk_counts;

@@ -35,32 +35,19 @@ Counts stage_counts(const Problem& problem) {
     return {elements, "elements", operations * elements, (words * shape.bytes() + 4.0 * shape.face_points()) * elements};
 }
 
-const PassTraits& stage_traits() {
-    static const PassTraits traits{{"separate", "surface_update", "whole"}};
-    return traits;
-}
-
-SearchSpace stage_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    return limits.target == Target::cuda ? pass_cuda_space(shape, stage_traits(), limits) : pass_cpu_space(shape, stage_traits(), limits);
-}
-
-std::vector<Pass> stage_passes(const std::string& fused) {
-    if (fused == "whole") return {{.entry = "dg_stage", .volume = true, .surface = true, .update = true}};
-    if (fused == "surface_update")
-        return {{.entry = "dg_stage_volume", .volume = true},
-                {.entry = "dg_stage_surface_update", .surface = true, .update = true, .from_rhs = true}};
-    return {{.entry = "dg_stage_volume", .volume = true},
-            {.entry = "dg_stage_surface", .surface = true, .from_rhs = true},
-            {.entry = "dg_stage_update", .update = true, .from_rhs = true}};
-}
-
-KernelSource stage_kernel(const Problem& problem, const Config& config, const Limits& limits) {
-    Plan plan{problem, config, stage_counts(problem), stage_passes(config.word("fused")), {}};
-    plan.source.precision = problem.precision();
-    plan.source.arrays = stage_arrays(problem);
-    if (plan.passes.size() > 1) plan.source.tables.push_back({"rhs", plan.shape.elements * plan.shape.words(), {}, true});
-    return limits.target == Target::cuda ? pass_cuda_kernel(std::move(plan)) : pass_cpu_kernel(std::move(plan));
+Step stage_step(const Problem& problem) {
+    const Pass volume{.entry = "dg_stage_volume", .volume = true};
+    return {
+        problem,
+        stage_counts(problem),
+        stage_arrays(problem),
+        {{"separate",
+          "volume, surface and update in a launch each",
+          {volume, {.entry = "dg_stage_surface", .surface = true, .from_rhs = true}, {.entry = "dg_stage_update", .update = true, .from_rhs = true}}},
+         {"surface_update",
+          "volume in one launch, surface and update in another",
+          {volume, {.entry = "dg_stage_surface_update", .surface = true, .update = true, .from_rhs = true}}},
+         {"whole", "all in one launch", {{.entry = "dg_stage", .volume = true, .surface = true, .update = true}}}}};
 }
 
 // The arrays in host memory.
@@ -198,8 +185,9 @@ Family dg_stage() {
     family.range_unit = "elements";
     family.range = [](const Problem& problem) { return problem.integer("elements"); };
     family.arrays = dg::stage_arrays;
-    family.space = dg::stage_space;
-    family.kernel = dg::stage_kernel;
+    set_forms(family,
+              {{Target::cpu, [](const Problem& problem, const Limits& limits) { return dg::pass_cpu_forms(dg::stage_step(problem), limits); }},
+               {Target::cuda, [](const Problem& problem, const Limits& limits) { return dg::pass_cuda_forms(dg::stage_step(problem), limits); }}});
     family.reference = dg::stage_reference;
     family.workload = dg::stage_workload;
     family.counts = dg::stage_counts;

@@ -30,17 +30,8 @@ Counts surface_counts(const Problem& problem) {
     return {elements, "elements", surface_operations(shape) * elements, (words * shape.bytes() + 4.0 * shape.face_points()) * elements};
 }
 
-SearchSpace surface_space(const Problem& problem, const Limits& limits) {
-    const Shape shape(problem);
-    return limits.target == Target::cuda ? pass_cuda_space(shape, {}, limits) : pass_cpu_space(shape, {}, limits);
-}
-
-KernelSource surface_kernel(const Problem& problem, const Config& config, const Limits& limits) {
-    Plan plan{problem, config, surface_counts(problem), {}, {}};
-    plan.passes = {{.entry = "dg_surface", .surface = true, .from_rhs = true}};
-    plan.source.precision = problem.precision();
-    plan.source.arrays = surface_arrays(problem);
-    return limits.target == Target::cuda ? pass_cuda_kernel(std::move(plan)) : pass_cpu_kernel(std::move(plan));
+Step surface_step(const Problem& problem) {
+    return {problem, surface_counts(problem), surface_arrays(problem), {{.passes = {{.entry = "dg_surface", .surface = true, .from_rhs = true}}}}};
 }
 
 template <typename Real>
@@ -133,8 +124,9 @@ Family dg_surface() {
     family.range_unit = "elements";
     family.range = [](const Problem& problem) { return problem.integer("elements"); };
     family.arrays = dg::surface_arrays;
-    family.space = dg::surface_space;
-    family.kernel = dg::surface_kernel;
+    set_forms(family,
+              {{Target::cpu, [](const Problem& problem, const Limits& limits) { return dg::pass_cpu_forms(dg::surface_step(problem), limits); }},
+               {Target::cuda, [](const Problem& problem, const Limits& limits) { return dg::pass_cuda_forms(dg::surface_step(problem), limits); }}});
     family.reference = dg::surface_reference;
     family.workload = dg::surface_workload;
     family.counts = dg::surface_counts;

@@ -26,10 +26,10 @@ class DgStageKernels : public test::DgKernels {
     }
 
     // What fusing changes is where sums are rounded: once more in memory, or not.
-    void expect_forms_equal(const Family& which, const std::string& rest, const std::string& others) {
+    void expect_forms_equal(const Family& which, const std::string& way, const std::string& rest, const std::string& others) {
         const Problem problem = parse(rest);
         const SearchSpace space = which.space(problem, backend_->device().limits);
-        const auto fused = [&](const char* how) { return member(space, fmt::format("fused={},{}", how, others)); };
+        const auto fused = [&](const char* how) { return member(space, fmt::format("form={}_{},{}", way, how, others)); };
         const Config separate = fused("separate"), update = fused("surface_update"), whole = fused("whole");
         const std::vector<test::NamedKernel> all{{which, problem, separate}, {which, problem, update}, {which, problem, whole}};
         test::verify_once(backend_->device().limits, "equal each other", all, [&] {
@@ -49,14 +49,14 @@ class DgStageKernels : public test::DgKernels {
 
 TEST_F(DgStageKernels, SafeCpuConfigurationEqualsTheReference) {
     expect_verified_on_cpu("equation=maxwell_3d order=2 precision=f32 materials=per_element elements=19", "");
-    expect_verified_on_cpu("equation=maxwell_2d_tm order=3 precision=f64 elements=11", "fused=surface_update");
+    expect_verified_on_cpu("equation=maxwell_2d_tm order=3 precision=f64 elements=11", "form=vector_surface_update");
 }
 
 TEST_F(DgStageKernels, FusedFormsEqualTheSeparateOneToRounding) {
-    expect_forms_equal(family(), "equation=maxwell_3d order=3 precision=f64 elements=29", "form=covariant,elements_per_tile=2");
-    expect_forms_equal(test::emulated(test::without_assembly(family()), cuda_limits(90)),
+    expect_forms_equal(family(), "vector", "equation=maxwell_3d order=3 precision=f64 elements=29", "algebra=covariant,elements_per_tile=2");
+    expect_forms_equal(test::emulated(test::without_assembly(family()), cuda_limits(90)), "tile",
                        "equation=acoustics_3d order=2 precision=f32 materials=per_element elements=29",
-                       "form=cartesian,elements_per_block=16,unroll=2");
+                       "algebra=cartesian,elements_per_block=16,unroll=2");
 }
 
 TEST_F(DgStageKernels, RandomConfigurationsEqualTheReference) {
@@ -71,38 +71,42 @@ TEST_P(SlowDgStageCpuKernels, EqualTheReference) {
 }
 
 TEST_F(DgStageKernels, EveryFormEqualsTheReferenceInTheEmulator) {
-    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37", "fused=whole");
-    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37",
-                    "fused=whole,traces=shared,operator=shared,elements_per_block=8,nodes_per_thread=1,elements_per_thread=2,unroll=4,copy_width=4");
-    expect_emulated("equation=acoustics_3d order=3 precision=f64 materials=per_element elements=11", "fused=whole,traces=shared,form=cartesian");
-    expect_emulated("equation=maxwell_3d order=3 precision=f64 materials=per_element elements=21",
-                    "fused=surface_update,form=cartesian,elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,operator=shared,"
-                    "copy_width=2");
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=37", "form=tile_whole");
+    expect_emulated(
+        "equation=maxwell_3d order=2 precision=f32 elements=37",
+        "form=tile_whole,traces=shared,operator=shared,elements_per_block=8,nodes_per_thread=1,elements_per_thread=2,unroll=4,copy_width=4");
+    expect_emulated("equation=acoustics_3d order=3 precision=f64 materials=per_element elements=11",
+                    "form=tile_whole,traces=shared,algebra=cartesian");
+    expect_emulated(
+        "equation=maxwell_3d order=3 precision=f64 materials=per_element elements=21",
+        "form=tile_surface_update,algebra=cartesian,elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,operator=shared,"
+        "copy_width=2");
     expect_emulated("equation=acoustics_3d order=2 precision=f32 materials=per_element elements=21",
-                    "fused=whole,elements_per_block=16,nodes_per_thread=1,elements_per_thread=4,unroll=2,copy_width=4,operator=shared");
+                    "form=tile_whole,elements_per_block=16,nodes_per_thread=1,elements_per_thread=4,unroll=2,copy_width=4,operator=shared");
     expect_emulated("equation=maxwell_3d order=4 precision=f64 materials=per_element elements=5",
-                    "mapping=mma,fused=whole,traces=shared,elements_per_block=8,elements_per_thread=1,unroll=2");
-    expect_emulated("equation=maxwell_2d_tm order=4 precision=f64 elements=13", "fused=separate,elements_per_block=8,nodes_per_thread=2,unroll=4");
+                    "form=mma_whole,elements_per_block=8,groups_per_warp=1,unrolled_steps=2");
+    expect_emulated("equation=maxwell_2d_tm order=4 precision=f64 elements=13",
+                    "form=tile_separate,elements_per_block=8,nodes_per_thread=2,unroll=4");
     expect_emulated("equation=maxwell_3d order=2 precision=f32 elements=150",
-                    "fused=separate,elements_per_block=16,nodes_per_thread=1,operator=shared");
+                    "form=tile_separate,elements_per_block=16,nodes_per_thread=1,operator=shared");
 }
 
 // Blocks of one warp and more, with elements beyond the last one; all parts of the nodes, and points of faces in flight beyond the last element.
-const std::string whole_in_the_code = "fused=whole,traces=shared,operator=immediate,elements_per_block=32";
+const std::string whole_in_the_code = "form=immediate_whole,elements_per_block=32";
 
 TEST_F(DgStageKernels, OperatorsInTheCodeEqualTheReferenceInTheEmulator) {
-    expect_emulated("equation=maxwell_3d order=1 precision=f32 elements=37", whole_in_the_code + ",nodes_per_thread=1,unroll=4,copy_width=4");
+    expect_emulated("equation=maxwell_3d order=1 precision=f32 elements=37", whole_in_the_code + ",node_parts=1,points_in_flight=4,copy_width=4");
     expect_emulated("equation=maxwell_3d order=2 precision=f64 materials=per_element elements=35",
-                    whole_in_the_code + ",nodes_per_thread=2,unroll=6,copy_width=2");
+                    whole_in_the_code + ",node_parts=2,points_in_flight=6,copy_width=2");
     expect_emulated("equation=acoustics_3d order=2 precision=f32 materials=per_element elements=3",
-                    whole_in_the_code + ",nodes_per_thread=1,unroll=2,copy_width=1");
-    expect_emulated("equation=maxwell_2d_tm order=2 precision=f32 elements=40", whole_in_the_code + ",nodes_per_thread=1,unroll=4,copy_width=2");
+                    whole_in_the_code + ",node_parts=1,points_in_flight=2,copy_width=1");
+    expect_emulated("equation=maxwell_2d_tm order=2 precision=f32 elements=40", whole_in_the_code + ",node_parts=1,points_in_flight=4,copy_width=2");
 }
 
 // With one term alone the same configuration is refused: the bound is that of f32.
 TEST_F(DgStageKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulatorAndOneDoesNot) {
     const std::string rest = "equation=maxwell_3d order=3 precision=f32 materials=per_element arithmetic=f32_accurate elements=21";
-    const std::string text = "mapping=tf32,fused=whole,traces=shared,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=4";
+    const std::string text = "form=tf32_whole,elements_per_block=16,groups_per_warp=2,unrolled_steps=2,copy_width=4";
     expect_emulated(rest, text);
     const Family one_term = test::emulated(test::without_assembly(dg_stage(), test::Tf32::one_term), cuda_limits(90));
     const Problem problem = parse(rest);
@@ -116,23 +120,22 @@ TEST_F(DgStageKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulatorAndOneDoesN
 using SlowDgStageKernels = DgStageKernels;
 
 TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
-    expect_emulated("equation=maxwell_3d order=3 precision=f64 elements=35", whole_in_the_code + ",nodes_per_thread=2,unroll=1,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=3 precision=f64 elements=35", whole_in_the_code + ",node_parts=2,points_in_flight=1,copy_width=2");
     expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=71",
-                    whole_in_the_code + ",nodes_per_thread=4,unroll=2,copy_width=4");
-    expect_emulated("equation=acoustics_3d order=3 precision=f64 elements=33", whole_in_the_code + ",nodes_per_thread=2,unroll=4,copy_width=2");
+                    whole_in_the_code + ",node_parts=4,points_in_flight=2,copy_width=4");
+    expect_emulated("equation=acoustics_3d order=3 precision=f64 elements=33", whole_in_the_code + ",node_parts=2,points_in_flight=4,copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 materials=per_element elements=33",
-                    whole_in_the_code + ",nodes_per_thread=4,unroll=1,copy_width=2");
+                    whole_in_the_code + ",node_parts=4,points_in_flight=1,copy_width=2");
     for (const char* fused : {"separate", "surface_update"})
         expect_emulated("equation=maxwell_3d order=2 precision=f32 materials=per_element elements=65",
-                        fmt::format("fused={},operator=immediate,elements_per_block=64,nodes_per_thread=1,unroll=4,copy_width=4", fused));
+                        fmt::format("form=immediate_{},elements_per_block=64,node_parts=1,points_in_flight=4,copy_width=4", fused));
 }
 
 TEST_F(SlowDgStageKernels, MatrixUnitsServeEveryEquationAndPrecision) {
     expect_emulated("equation=acoustics_3d order=3 precision=f32 arithmetic=f32_accurate elements=21",
-                    "mapping=tf32,fused=surface_update,elements_per_block=8");
-    expect_emulated("equation=maxwell_2d_tm order=7 precision=f64 elements=9", "mapping=mma,elements_per_block=8");
-    expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 arithmetic=f32_accurate elements=19",
-                    "mapping=tf32,fused=whole,traces=shared,elements_per_block=8");
+                    "form=tf32_surface_update,elements_per_block=8");
+    expect_emulated("equation=maxwell_2d_tm order=7 precision=f64 elements=9", "form=mma_separate,elements_per_block=8");
+    expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 arithmetic=f32_accurate elements=19", "form=tf32_whole,elements_per_block=8");
 }
 
 TEST_F(SlowDgStageKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
@@ -141,40 +144,40 @@ TEST_F(SlowDgStageKernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulato
 
 TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
     expect_few_spills({
-        {"equation=maxwell_3d order=1 precision=f32", "fused=whole,elements_per_block=64,copy_width=4,unroll=4,operator=shared"},
+        {"equation=maxwell_3d order=1 precision=f32", "form=tile_whole,elements_per_block=64,copy_width=4,unroll=4,operator=shared"},
         {"equation=maxwell_3d order=2 precision=f32",
-         "fused=whole,traces=shared,elements_per_block=32,copy_width=4,unroll=4,operator=shared,min_blocks=2"},
-        {"equation=maxwell_3d order=3 precision=f64", "fused=whole,traces=shared,elements_per_block=8,copy_width=2,unroll=2"},
-        {"equation=maxwell_3d order=2 precision=f64", "fused=whole,elements_per_block=32,copy_width=2,unroll=2,operator=shared,min_blocks=2"},
-        {"equation=maxwell_3d order=3 precision=f32", "fused=whole,elements_per_block=16,elements_per_thread=2,unroll=4,copy_width=4,min_blocks=3"},
+         "form=tile_whole,traces=shared,elements_per_block=32,copy_width=4,unroll=4,operator=shared,min_blocks=2"},
+        {"equation=maxwell_3d order=3 precision=f64", "form=tile_whole,traces=shared,elements_per_block=8,copy_width=2,unroll=2"},
+        {"equation=maxwell_3d order=2 precision=f64", "form=tile_whole,elements_per_block=32,copy_width=2,unroll=2,operator=shared,min_blocks=2"},
+        {"equation=maxwell_3d order=3 precision=f32",
+         "form=tile_whole,elements_per_block=16,elements_per_thread=2,unroll=4,copy_width=4,min_blocks=3"},
         {"equation=maxwell_3d order=10 precision=f64 materials=per_element", ""},
         {"equation=maxwell_3d order=7 precision=f32 materials=per_element",
-         "fused=whole,elements_per_block=8,elements_per_thread=4,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=2"},
+         "form=tile_whole,elements_per_block=8,elements_per_thread=4,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=2"},
         {"equation=maxwell_3d order=7 precision=f64",
-         "fused=surface_update,form=cartesian,elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,copy_width=2"},
+         "form=tile_surface_update,algebra=cartesian,elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,copy_width=2"},
         {"equation=acoustics_3d order=4 precision=f64 materials=per_element",
-         "fused=whole,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=2"},
-        {"equation=maxwell_3d order=7 precision=f64",
-         "mapping=mma,fused=whole,traces=shared,elements_per_block=8,elements_per_thread=1,unroll=2,copy_width=2"},
+         "form=tile_whole,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=2"},
+        {"equation=maxwell_3d order=7 precision=f64", "form=mma_whole,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2"},
         {"equation=maxwell_3d order=6 precision=f64 materials=per_element",
-         "mapping=mma,fused=separate,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=2"},
+         "form=mma_separate,elements_per_block=16,groups_per_warp=2,unrolled_steps=2,copy_width=2"},
         {"equation=maxwell_3d order=7 precision=f32 arithmetic=f32_accurate",
-         "mapping=tf32,fused=whole,traces=shared,elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=4"},
+         "form=tf32_whole,elements_per_block=16,groups_per_warp=2,unrolled_steps=2,copy_width=4"},
         {"equation=maxwell_3d order=4 precision=f32 arithmetic=f32_accurate materials=per_element",
-         "mapping=tf32,fused=whole,traces=shared,elements_per_block=32,elements_per_thread=4,copy_width=2"},
-        {"equation=maxwell_2d_tm order=5 precision=f32", "fused=whole,elements_per_block=32,elements_per_thread=4,unroll=4,copy_width=1"},
+         "form=tf32_whole,elements_per_block=32,groups_per_warp=4,copy_width=2"},
+        {"equation=maxwell_2d_tm order=5 precision=f32", "form=tile_whole,elements_per_block=32,elements_per_thread=4,unroll=4,copy_width=1"},
         {"equation=maxwell_3d order=1 precision=f32",
-         "fused=whole,traces=shared,operator=immediate,elements_per_block=64,nodes_per_thread=1,unroll=4,copy_width=4,min_blocks=4"},
+         "form=immediate_whole,elements_per_block=64,node_parts=1,points_in_flight=4,copy_width=4,min_blocks=4"},
         {"equation=maxwell_3d order=2 precision=f64",
-         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=2,min_blocks=2"},
+         "form=immediate_whole,elements_per_block=32,node_parts=2,points_in_flight=2,copy_width=2,min_blocks=2"},
         {"equation=maxwell_3d order=3 precision=f32",
-         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=3"},
+         "form=immediate_whole,elements_per_block=32,node_parts=2,points_in_flight=4,copy_width=4,min_blocks=3"},
         {"equation=maxwell_3d order=3 precision=f32",
-         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=6,copy_width=4,min_blocks=2"},
+         "form=immediate_whole,elements_per_block=32,node_parts=2,points_in_flight=6,copy_width=4,min_blocks=2"},
         {"equation=maxwell_3d order=3 precision=f64",
-         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=2,min_blocks=1"},
+         "form=immediate_whole,elements_per_block=32,node_parts=2,points_in_flight=2,copy_width=2,min_blocks=1"},
         {"equation=acoustics_3d order=3 precision=f64 materials=per_element",
-         "fused=whole,traces=shared,operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=4,copy_width=2,min_blocks=2"},
+         "form=immediate_whole,elements_per_block=32,node_parts=2,points_in_flight=4,copy_width=2,min_blocks=2"},
     });
 }
 
@@ -186,8 +189,8 @@ TEST_P(GpuDgTf32, ThreeTermsEqualTheReference) {
     if (!cuda) return;
     const Problem problem = parse(fmt::format("equation=maxwell_3d order={} precision=f32 arithmetic=f32_accurate elements=1371", GetParam()));
     const SearchSpace space = family().space(problem, cuda->device().limits);
-    for (const char* form : {"fused=separate", "fused=surface_update", "fused=whole,traces=shared,unroll=2"})
-        expect_verified(*cuda, family(), problem, member(space, fmt::format("mapping=tf32,elements_per_block=8,elements_per_thread=1,{}", form)));
+    for (const char* form : {"form=tf32_separate", "form=tf32_surface_update", "form=tf32_whole,unrolled_steps=2"})
+        expect_verified(*cuda, family(), problem, member(space, fmt::format("elements_per_block=8,groups_per_warp=1,{}", form)));
 }
 
 // Operators in the code on the device: few random configurations of the next suite have them. Blocks of several warps and a last one that is not
@@ -201,10 +204,10 @@ TEST_P(GpuDgImmediate, OperatorsInTheCodeEqualTheReference) {
     for (const char* equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})
         for (const char* precision : {"f32", "f64"})
             for (const char* form :
-                 {"fused=whole,traces=shared,nodes_per_thread=1", "fused=whole,traces=shared,nodes_per_thread=2", "fused=surface_update"}) {
+                 {"form=immediate_whole,node_parts=1", "form=immediate_whole,node_parts=2", "form=immediate_surface_update,node_parts=2"}) {
                 const Problem problem = parse(fmt::format("equation={} order={} precision={} elements=1371", equation, GetParam(), precision));
                 const SearchSpace space = family().space(problem, cuda->device().limits);
-                const Config config = space.parse(fmt::format("{},operator=immediate,elements_per_block=32,unroll=2,copy_width=1", form));
+                const Config config = space.parse(fmt::format("{},elements_per_block=32,points_in_flight=2,copy_width=1", form));
                 if (space.check(config)) continue;  // some take more registers than a thread has
                 expect_verified(*cuda, family(), problem, config);
                 ++verified;

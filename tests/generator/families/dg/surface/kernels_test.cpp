@@ -42,12 +42,13 @@ TEST_F(DgSurfaceKernels, EveryFormEqualsTheReferenceInTheEmulator) {
     expect_emulated("equation=acoustics_3d order=2 precision=f32 materials=per_element elements=21",
                     "elements_per_block=16,elements_per_thread=4,nodes_per_thread=1,unroll=2,copy_width=4");
     expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=37",
-                    "operator=immediate,elements_per_block=32,nodes_per_thread=2,unroll=2,copy_width=4");
-    expect_emulated("equation=acoustics_3d order=1 precision=f64 elements=70", "operator=immediate,elements_per_block=64,unroll=4,copy_width=2");
+                    "form=immediate,elements_per_block=32,node_parts=2,points_in_flight=2,copy_width=4");
+    expect_emulated("equation=acoustics_3d order=1 precision=f64 elements=70",
+                    "form=immediate,elements_per_block=64,points_in_flight=4,copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=3 precision=f32 elements=13",
                     "elements_per_block=32,elements_per_thread=1,nodes_per_thread=2,unroll=4,copy_width=2");
     expect_emulated("equation=acoustics_3d order=4 precision=f64 materials=per_element elements=11",
-                    "mapping=mma,elements_per_block=8,elements_per_thread=1,unroll=2,copy_width=2");
+                    "form=mma,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2");
 }
 
 using SlowDgSurfaceKernels = DgSurfaceKernels;
@@ -65,7 +66,7 @@ TEST_F(SlowDgSurfaceKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
          "elements_per_block=8,elements_per_thread=4,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=2"},
         {"equation=maxwell_3d order=7 precision=f64", "elements_per_block=8,elements_per_thread=2,nodes_per_thread=2,unroll=2,copy_width=2"},
         {"equation=acoustics_3d order=4 precision=f64 materials=per_element", "elements_per_block=16,elements_per_thread=2,unroll=2,copy_width=2"},
-        {"equation=maxwell_3d order=8 precision=f64", "mapping=mma,elements_per_block=8,elements_per_thread=1,unroll=2,copy_width=2"},
+        {"equation=maxwell_3d order=8 precision=f64", "form=mma,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2"},
         {"equation=maxwell_2d_tm order=5 precision=f32", "elements_per_block=32,elements_per_thread=4,unroll=4,copy_width=1"},
     });
 }

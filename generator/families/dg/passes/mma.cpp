@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "generator/families/dg/passes/operands.hpp"
+
+// Warps take tiles of 16 nodes x groups of 8 elements on the matrix units. Fields and fluxes lie in shared memory, side by side where a pass needs
+// both, and right-hand sides in a place of their own.
+
+namespace hone::dg {
+namespace {
+
+struct Tasks {
+    int elements_per_block, groups_per_warp;
+    int nodes_padded;
+    Operands operands;
+
+    Tasks(const Shape& shape, const Config& config)
+        : elements_per_block(number(config, "elements_per_block")),
+          groups_per_warp(number(config, "groups_per_warp")),
+          nodes_padded(round_up(shape.nodes, mma_nodes)),
+          operands(shape, mma_columns) {}
+
+    int column_groups() const { return std::max(1, elements_per_block / (mma_elements * groups_per_warp)); }
+    int tasks() const { return nodes_padded / mma_nodes * column_groups(); }
+    /// As many warps as there are tasks, up to 16; then as many as share them evenly.
+    int threads() const {
+        const int rounds = (tasks() + 15) / 16;
+        return std::max(4, (tasks() + rounds - 1) / rounds) * mma_lanes;
+    }
+    /// Words of the place of fields and fluxes, and of that of right-hand sides.
+    int place(const Shape& shape, const Parts& parts) const {
+        return round_up(elements_per_block * shape.fields * operands.place(parts, parts.volume && parts.surface), 4);
+    }
+    int out_words(const Shape& shape) const { return elements_per_block * shape.words(); }
+};
+
+std::optional<std::string> task_violation(const Config& config) {
+    const int together = mma_elements * number(config, "groups_per_warp");
+    if (number(config, "elements_per_block") % together == 0) return std::nullopt;
+    return fmt::format("the matrix units need a multiple of {} elements per block", together);
+}
+
+FormSpace mma_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
+    FormSpace form;
+    const bool f32 = shape.precision == Precision::f32;
+    if (has_volume(passes)) {
+        form.tunables.push_back(algebra_tunable());
+        form.safe.push_back({"algebra", "covariant"});
+    }
+    Tunable groups{"groups_per_warp", "groups of 8 elements whose right-hand sides a warp accumulates", f32 ? numbers({1, 2, 4}) : numbers({1, 2})};
+    groups.former_name = "elements_per_thread";
+    Tunable steps{"unrolled_steps", "steps of 8 columns of an operator per trip of the inner loop", numbers({1, 2, 4})};
+    steps.former_name = "unroll";
+    form.tunables.insert(form.tunables.end(), {elements_per_block_tunable(block_sizes(shape, mma_elements)), std::move(groups), std::move(steps),
+                                               copy_tunable(), residency_tunable(shape, limits)});
+    form.constraints = {{"tile", task_violation, {"elements_per_block", "groups_per_warp"}}};
+    form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{mma_elements}},
+                                       {"groups_per_warp", std::int64_t{1}},
+                                       {"unrolled_steps", std::int64_t{1}},
+                                       {"copy_width", std::int64_t{widest_copies(shape)}},
+                                       {"min_blocks", std::int64_t{1}}});
+    form.former = [](const Config& config) { return config.has("mapping", "mma") || config.has("mapping", "tf32"); };
+    return form;
+}
+
+BlockResources mma_resources(const Shape& shape, const Config& config, const Parts& parts) {
+    const Tasks tasks(shape, config);
+    BlockResources needs;
+    needs.threads = tasks.threads();
+    needs.shared_bytes = std::int64_t{shape.bytes()} *
+                         (tasks.place(shape, parts) + tasks.out_words(shape) + factor_words(shape, config, tasks.elements_per_block, parts));
+    needs.registers = matrix_registers(shape, held_sums(shape, config, parts), tasks.groups_per_warp, shape.dimension, 1, shape.fields) + 40;
+    return needs;
+}
+
+Block mma_constants(const Plan& plan) {
+    const Tasks tasks(plan.shape, plan.config);
+    Block block = face_constants(plan.shape);
+    block.line("constexpr int elements_per_block = {}, columns = {};  // groups of 8 elements per warp", tasks.elements_per_block,
+               tasks.groups_per_warp);
+    block.line("constexpr int node_tiles = {}, column_groups = {};", tasks.nodes_padded / mma_nodes, tasks.column_groups());
+    block.line("constexpr int flux_steps = {};  // of 8 columns of LIFT", tasks.operands.flux_columns / mma_columns);
+    if (plan.any(&Pass::volume)) block.line("constexpr int field_steps = {};  // of 8 columns of D", tasks.operands.field_columns / mma_columns);
+    block.append(block_constants(tasks.threads(), plan.config)).append(copy_constants(plan.shape, plan.config));
+    return block.append(operand_constants(plan, tasks.operands));
+}
+
+void add_mma_operators(Plan& plan) {
+    const Shape& shape = plan.shape;
+    const Tasks tasks(shape, plan.config);
+    std::vector<TableSpec>& tables = plan.source.tables;
+    if (plan.any(&Pass::volume))
+        tables.insert(tables.begin(), fragment_table("D", shape, shape.dimension, shape.nodes, [&](int a, int n, int c) {
+                          return shape.reference().derivative[static_cast<std::size_t>(a)](n, c);
+                      }));
+    tables.push_back(fragment_table("LIFT", shape, 1, shape.face_points(), [&](int, int n, int c) { return shape.reference().lift(n, c); }));
+    const double nodes = static_cast<double>(tasks.nodes_padded) * product_terms(shape);
+    plan.source.executed_operations = pass_operations(plan, nodes * tasks.operands.field_columns, nodes * tasks.operands.flux_columns);
+}
+
+// Where right-hand sides and the metric factors lie behind `here`.
+Block places_of_matrix_units(const Plan& plan, const Tasks& tasks, const Pass& pass) {
+    const Parts parts = parts_of(pass);
+    Block block;
+    if (pass.surface) block.text(pass.volume ? "real* const fluxes = here + fields * elements_per_block * field_row;" : "real* const fluxes = here;");
+    block.line("constexpr int field_words = {};  // and those of the fluxes", tasks.place(plan.shape, parts));
+    block.line("constexpr int out_words = {};", tasks.out_words(plan.shape));
+    block.text("real* const out = here + field_words;  // right-hand sides");
+    if (!pass.volume) return block;
+    block.line("constexpr int factor_words = {};", factor_words(plan.shape, plan.config, tasks.elements_per_block, parts));
+    return block.text("real* const factor = out + out_words;  // [elements_per_block][factors]");
+}
+
+Block products_of_matrix_units(const Algebra& algebra) {
+    Block block;
+    for (const Product& product : algebra.products) {
+        const std::string field = fmt::format("u[{}]", product.field);
+        block.line("multiply_add(derivative[{}][c], d[{}], {});", product.accumulator, product.derivative,
+                   product.sign > 0 ? field : "negated(" + field + ")");
+    }
+    return block;
+}
+
+Block combine_of_matrix_units(const Algebra& algebra) {
+    Block block = name_factors(algebra);
+    for (std::size_t f = 0; f < algebra.combine.size(); ++f)
+        block.line("sum[{}][c][i] = {};", f,
+                   expression(algebra.combine[f], algebra.combine_scale, [](int k) { return fmt::format("derivative[{}][c][i]", k); }));
+    return block;
+}
+
+PassText mma_text(const Plan& plan, const Pass& pass) {
+    const Tasks tasks(plan.shape, plan.config);
+    PassText text = operand_text(plan, pass, pass.volume && pass.surface);
+    text.flags.insert("mma");
+    text.holes.emplace_back("shared_places", places_of_matrix_units(plan, tasks, pass));
+    text.holes.emplace_back("unroll", Block().line("#pragma unroll {}", number(plan.config, "unrolled_steps")));
+    if (!pass.volume) return text;
+    text.holes.emplace_back("products", products_of_matrix_units(plan.own_algebra()));
+    text.holes.emplace_back("combine", combine_of_matrix_units(plan.own_algebra()));
+    return text;
+}
+
+Way on_matrix_units(const char* name, const char* help, bool (*applies)(const Shape&, const std::vector<Pass>&, const Limits&)) {
+    return {.name = name,
+            .help = help,
+            .applies = applies,
+            .space = mma_space,
+            .resources = mma_resources,
+            .constants = mma_constants,
+            .add_operators = add_mma_operators,
+            .text = mma_text};
+}
+
+}  // namespace
+
+Way mma_way() {
+    return on_matrix_units("mma", "a warp has tiles of the matrix units, in f64",
+                           [](const Shape& shape, const std::vector<Pass>&, const Limits& limits) { return matrix_units(shape, limits) == "mma"; });
+}
+
+Way tf32_way() {
+    return on_matrix_units("tf32", "a warp has tiles of the matrix units, f32 by three TF32 products",
+                           [](const Shape& shape, const std::vector<Pass>&, const Limits& limits) { return matrix_units(shape, limits) == "tf32"; });
+}
+
+}  // namespace hone::dg

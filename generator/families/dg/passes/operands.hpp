@@ -1,0 +1,40 @@
+#pragma once
+
+#include "generator/families/dg/matrix_units.hpp"
+#include "generator/families/dg/passes/ways.hpp"
+#include "generator/families/dg/tiling.hpp"
+
+namespace hone::dg {
+
+// Fields and fluxes of a block's elements in shared memory, where tiles of threads and the matrix units read them alike: a row of an element has its
+// nodes, or the points of its faces.
+
+struct Operands {
+    int field_columns, flux_columns;  ///< columns of D and of LIFT, and values of a row that are read
+    int field_row, flux_row;          ///< stride between elements
+
+    /// Rows are read `step` values at a time.
+    Operands(const Shape& shape, int step)
+        : field_columns(round_up(shape.nodes, step)),
+          flux_columns(round_up(shape.face_points(), step)),
+          // An odd number of vectors keeps neighbouring elements in different banks.
+          field_row((field_columns / step | 1) * step),
+          flux_row((flux_columns / step | 1) * step) {}
+
+    /// Values per field and element. `traces`: fields stay until the fluxes, in a place of their own, are made from them.
+    int place(const Parts& parts, bool traces) const {
+        return traces ? field_row + flux_row : std::max(parts.volume ? field_row : 0, parts.surface ? flux_row : 0);
+    }
+};
+
+/// Words of the metric factors of a block's elements.
+int factor_words(const Shape& shape, const Config& config, int elements, const Parts& parts);
+/// Values that a right-hand side sums up separately: fields, or the accumulators of the volume part.
+int held_sums(const Shape& shape, const Config& config, const Parts& parts);
+
+/// Constants of the rows, and of the volume part.
+Block operand_constants(const Plan& plan, const Operands& operands);
+/// What the pieces dg/passes/fields.cu and dg/passes/fluxes.cu need of a pass.
+PassText operand_text(const Plan& plan, const Pass& pass, bool traces);
+
+}  // namespace hone::dg
