@@ -116,17 +116,12 @@ std::string place_of(const ArraySpec& spec, std::int64_t index) {
     return text;
 }
 
-double word_of(const HostArray& array, std::int64_t i) {
-    return array.precision() == Precision::f32 ? static_cast<double>(array.values<float>()[static_cast<std::size_t>(i)])
-                                               : array.values<double>()[static_cast<std::size_t>(i)];
-}
-
 constexpr unsigned char nan_bytes = 0xff, number_bytes = 0x41;  // of the two poisons
 
 double poison_number(Precision precision) {
     HostArray word(precision, 1);
     std::memset(word.data(), number_bytes, static_cast<std::size_t>(word.bytes()));
-    return word_of(word, 0);
+    return word.word(0);
 }
 
 // One step from a workload's arrays, outputs filled with the byte.
@@ -171,7 +166,7 @@ std::optional<std::string> wrong_output(const ArraySpec& spec, const HostArray& 
     Count unwritten, unasked, dependent, wrong, unsteady;
     std::int64_t written = 0;
     for (std::int64_t i = 0; i < expected.words(); ++i) {
-        const double right = word_of(expected, i), one = word_of(after_nan, i), other = word_of(after_number, i);
+        const double right = expected.word(i), one = after_nan.word(i), other = after_number.word(i);
         if (std::isnan(right)) {
             if (!std::isnan(one)) unasked.add(i);
             continue;
@@ -195,11 +190,10 @@ std::optional<std::string> wrong_output(const ArraySpec& spec, const HostArray& 
         return fmt::format("it writes {} values of {} that the reference does not write, the first at {}", unasked.count, spec.name, at(unasked));
     if (wrong.count > 0)
         return fmt::format("{} of {} values of {} are wrong, the first at {}: {} where the reference has {}, and {:.3g} is allowed", wrong.count,
-                           written, spec.name, at(wrong), word_of(after_nan, wrong.first), word_of(expected, wrong.first), tolerance);
+                           written, spec.name, at(wrong), after_nan.word(wrong.first), expected.word(wrong.first), tolerance);
     if (unsteady.count > 0)
         return fmt::format("{} of {} values of {} are right in one step and wrong in the next from the same inputs, the first at {}: {} and {}",
-                           unsteady.count, written, spec.name, at(unsteady), word_of(after_nan, unsteady.first),
-                           word_of(after_number, unsteady.first));
+                           unsteady.count, written, spec.name, at(unsteady), after_nan.word(unsteady.first), after_number.word(unsteady.first));
     return std::nullopt;
 }
 
@@ -266,7 +260,7 @@ std::vector<KernelFinding> reference_findings(const KernelFolder& kernel, const 
                 continue;
             }
             bool writes = false;
-            for (std::int64_t word = 0; word < specs[i].words && !writes; ++word) writes = !std::isnan(word_of(data.expected[i], word));
+            for (std::int64_t word = 0; word < specs[i].words && !writes; ++word) writes = !std::isnan(data.expected[i].word(word));
             if (!writes) findings.push_back(mistake(fmt::format("the reference writes nothing to {}, or only NaN", specs[i].name)));
             if (specs[i].access == Access::inout && same_bytes(data.expected[i], inputs[i]))
                 findings.push_back(mistake(fmt::format("the reference leaves {} as it was", specs[i].name)));
