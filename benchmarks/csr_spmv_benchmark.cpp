@@ -83,12 +83,7 @@ class Arrays {
     void fill(HostArray& array, std::uint64_t seed) const {
         const auto words = array.words();
 #pragma omp parallel for schedule(static)
-        for (std::int64_t i = 0; i < words; ++i) {
-            if (shape.precision == Precision::f32)
-                array.values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(random_word(mixed(seed), i));
-            else
-                array.values<double>()[static_cast<std::size_t>(i)] = random_word(mixed(seed), i);
-        }
+        for (std::int64_t i = 0; i < words; ++i) array.set_word(i, random_word(mixed(seed), i));
     }
     std::vector<DeviceArray> arrays_;
 };

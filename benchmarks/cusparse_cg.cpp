@@ -74,13 +74,7 @@ struct CusparseCg::State {
         for (auto* vector : {&x, &r, &p, &w}) *vector = DeviceArray(backend, vector_bytes);
         number = DeviceArray(backend, number_count * word());
         HostArray start(precision, number_count);
-        for (int i = 0; i < number_count; ++i) {
-            const double value = i == one ? 1 : 0;
-            if (precision == Precision::f32)
-                start.values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(value);
-            else
-                start.values<double>()[static_cast<std::size_t>(i)] = value;
-        }
+        for (int i = 0; i < number_count; ++i) start.set_word(i, i == one ? 1 : 0);
         backend.copy(number.data(), start.data(), start.bytes());
         backend.synchronise();
     }
@@ -171,7 +165,7 @@ struct CusparseCg::State {
         HostArray words(precision, 1);
         backend.copy(words.data(), at(delta), words.bytes());
         backend.synchronise();
-        return precision == Precision::f32 ? static_cast<double>(words.values<float>()[0]) : words.values<double>()[0];
+        return words.word(0);
     }
 };
 

@@ -52,10 +52,7 @@ struct CusparseSpmv::State {
     void prepare() {
         product = DeviceArray(backend, shape.components * shape.rows * shape.bytes());
         HostArray start(shape.precision, 2 + shape.components);
-        if (shape.precision == Precision::f32)
-            std::fill(start.values<float>().begin(), start.values<float>().end(), 0.0F), start.values<float>()[0] = 1;
-        else
-            std::fill(start.values<double>().begin(), start.values<double>().end(), 0.0), start.values<double>()[0] = 1;
+        for (std::int64_t i = 0; i < start.words(); ++i) start.set_word(i, i == 0 ? 1 : 0);
         numbers = DeviceArray(backend, start.bytes());
         backend.copy(numbers.data(), start.data(), start.bytes());
         backend.synchronise();

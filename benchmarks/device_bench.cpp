@@ -71,13 +71,7 @@ DeviceBench::DeviceBench()
 void fill_randomly(Backend& backend, const DeviceArray& array, Precision precision, std::uint64_t seed) {
     const std::int64_t words = std::min<std::int64_t>(array.bytes() / bytes_per_word(precision), 1000003);  // a prime: what repeats does not line up
     HostArray host(precision, words);
-    for (std::int64_t i = 0; i < words; ++i) {
-        const double value = random_word(mixed(seed), i);
-        if (precision == Precision::f32)
-            host.values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(value);
-        else
-            host.values<double>()[static_cast<std::size_t>(i)] = value;
-    }
+    for (std::int64_t i = 0; i < words; ++i) host.set_word(i, random_word(mixed(seed), i));
     backend.copy(array.data(), host.data(), host.bytes());
     backend.synchronise();
     for (std::int64_t have = host.bytes(); have > 0 && have < array.bytes(); have *= 2)

@@ -85,12 +85,8 @@ class CublasRoute {
         for (int a = 0; a < dimension; ++a)
             for (int n = 0; n < nodes; ++n)
                 for (int m = 0; m < nodes; ++m) {
-                    const auto position = static_cast<std::size_t>((m * dimension + a) * nodes + n);
-                    const double value = element.derivative[static_cast<std::size_t>(a)](n, m);
-                    if (shape_.precision == Precision::f32)
-                        stacked.values<float>()[position] = static_cast<float>(value);
-                    else
-                        stacked.values<double>()[position] = value;
+                    const std::int64_t position = (std::int64_t{m} * dimension + a) * nodes + n;
+                    stacked.set_word(position, element.derivative[static_cast<std::size_t>(a)](n, m));
                 }
         backend.copy(operator_.data(), stacked.data(), stacked.bytes());
         backend.synchronise();

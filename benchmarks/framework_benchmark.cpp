@@ -124,12 +124,7 @@ class Launches {
     static HostArray table_of(const TableSpec& table, Precision precision) {
         HostArray array(precision, table.words);
         std::memset(array.data(), 0, static_cast<std::size_t>(array.bytes()));
-        for (std::size_t i = 0; i < table.contents.size(); ++i) {
-            if (precision == Precision::f32)
-                array.values<float>()[i] = static_cast<float>(table.contents[i]);
-            else
-                array.values<double>()[i] = table.contents[i];
-        }
+        for (std::size_t i = 0; i < table.contents.size(); ++i) array.set_word(static_cast<std::int64_t>(i), table.contents[i]);
         return array;
     }
 

@@ -35,6 +35,20 @@ class HostArray {
         return {static_cast<const Real*>(data()), static_cast<std::size_t>(words_)};
     }
 
+    /// One value, in double precision whatever the array's is.
+    double word(std::int64_t at) const {
+        const auto position = static_cast<std::size_t>(at);
+        return precision_ == Precision::f32 ? static_cast<double>(values<float>()[position]) : values<double>()[position];
+    }
+    /// Sets one value, rounded to the array's precision.
+    void set_word(std::int64_t at, double value) {
+        const auto position = static_cast<std::size_t>(at);
+        if (precision_ == Precision::f32)
+            values<float>()[position] = static_cast<float>(value);
+        else
+            values<double>()[position] = value;
+    }
+
     HostArray copy() const;
     /// Sets every byte to poison_byte, so that a kernel that uses or forgets a value shows it: NaN, where they are no integers.
     void poison(ValueType type = ValueType::f64);

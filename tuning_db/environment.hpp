@@ -1,8 +1,11 @@
 #pragma once
 
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <system_error>
 
 namespace hone {
 
@@ -10,6 +13,14 @@ namespace hone {
 inline std::string environment_variable(const char* name) {
     const char* const text = std::getenv(name);
     return text == nullptr ? "" : text;
+}
+
+/// The number that an environment variable begins with; nothing where it begins with none, or with a negative one.
+inline std::optional<int> environment_number(const char* name) {
+    const std::string text = environment_variable(name);
+    int number = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc() || number < 0) return std::nullopt;
+    return number;
 }
 
 /// hone's folder among this user's files of one kind; empty when neither variable says where they are. Source: the XDG base directory specification,

@@ -177,9 +177,7 @@ std::vector<double> SmoothedGrid::values(const void* field, bool with_next) cons
     const std::int64_t visited = with_next ? planes() : slab_.layers();
     std::vector<double> result;
     result.reserve(static_cast<std::size_t>(problem_.n * problem_.n * visited));
-    for_points(visited, [&](int, int, int, std::size_t at) {
-        result.push_back(precision_ == Precision::f32 ? static_cast<double>(host.values<float>()[at]) : host.values<double>()[at]);
-    });
+    for_points(visited, [&](int, int, int, std::size_t at) { result.push_back(host.word(static_cast<std::int64_t>(at))); });
     return result;
 }
 

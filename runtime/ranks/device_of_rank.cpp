@@ -8,18 +8,29 @@
 #include "runtime/backend.hpp"
 
 namespace hone {
+namespace {
 
-std::string device_of_rank(const std::string& names, const Communicator& ranks) {
+std::string device_of_rank(const std::string& names, int rank_on_host, bool alone) {
     std::vector<std::string> each;
     std::istringstream stream(names);
     for (std::string name; std::getline(stream, name, ',');) each.push_back(name);
     if (each.empty()) return names;
-    const auto rank = static_cast<std::size_t>(ranks.local_rank());
+    const auto rank = static_cast<std::size_t>(rank_on_host);
     const std::string& name = each[rank % each.size()];
-    if (ranks.local_size() == 1 || each.size() > 1 || (name != "best" && name != "cuda" && name != "gpu")) return name;
+    if (alone || each.size() > 1 || (name != "best" && name != "cuda" && name != "gpu")) return name;
     std::string missing;
     const std::vector<Device> gpus = backends().front().devices(missing);
     return gpus.empty() ? name : fmt::format("cuda:{}", gpus[rank % gpus.size()].index);
+}
+
+}  // namespace
+
+std::string device_of_rank(const std::string& names, const Communicator& ranks) {
+    return device_of_rank(names, ranks.local_rank(), ranks.local_size() == 1);
+}
+
+std::string device_of_rank(const std::string& names, int rank_on_host) {
+    return device_of_rank(names, rank_on_host, false);
 }
 
 }  // namespace hone

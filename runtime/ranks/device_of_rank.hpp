@@ -12,4 +12,7 @@ namespace hone {
 ///     Session session(device_of_rank("best", ranks));
 std::string device_of_rank(const std::string& names, const Communicator& ranks);
 
+/// The same of a rank by its number among those of its host, where there are others.
+std::string device_of_rank(const std::string& names, int rank_on_host);
+
 }  // namespace hone

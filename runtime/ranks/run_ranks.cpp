@@ -6,11 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <vector>
@@ -18,18 +15,12 @@
 #include "generator/error.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
+#include "runtime/ranks/rank_place.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
+#include "tuning_db/environment.hpp"
 
 namespace hone {
 namespace {
-
-// The number that a variable holds; 0: there is none.
-int number_in(const char* variable) {
-    const char* const text = std::getenv(variable);
-    int number = 0;
-    if (text == nullptr || std::from_chars(text, text + std::strlen(text), number).ec != std::errc()) return 0;
-    return std::max(number, 0);
-}
 
 // Ranks of a host that may run on the same processors share them: each would use them all.
 void take_share_of_processors(Communicator& communicator) {
@@ -42,7 +33,7 @@ void take_share_of_processors(Communicator& communicator) {
     communicator.all_gather(place, equal_counts(communicator, static_cast<int>(place.size())), places);
     int sharing = 0;
     for (auto other = places.begin(); other != places.end(); other += place.size()) sharing += std::equal(place.begin(), place.end(), other) ? 1 : 0;
-    if (sharing > 1 && number_in("OMP_NUM_THREADS") == 0) omp_set_num_threads(std::max(1, own.threads / sharing));
+    if (sharing > 1 && environment_number("OMP_NUM_THREADS").value_or(0) == 0) omp_set_num_threads(std::max(1, own.threads / sharing));
 }
 
 int run_processes(const std::string& program, const std::function<int(Communicator&)>& work) {
@@ -66,20 +57,11 @@ int run_processes(const std::string& program, const std::function<int(Communicat
 
 }  // namespace
 
-Launched launched_ranks() {
-    for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
-        // In a batch script, too, the number of tasks is set; srun starts them.
-        if (std::string(variable) == "SLURM_NTASKS" && std::getenv("SLURM_STEP_ID") == nullptr) continue;
-        if (const int ranks = number_in(variable); ranks > 0) return {ranks, fmt::format("{}={}", variable, ranks)};
-    }
-    return {};
-}
-
 int run_ranks(const std::string& program, const std::function<int(Communicator&)>& work) try {
-    const Launched launched = launched_ranks();
-    if (launched.ranks > 0 && !mpi_version().empty()) return run_processes(program, work);
-    if (launched.ranks > 1)
-        throw Error(fmt::format("started with {} ranks ({})", launched.ranks, launched.variable), "hone was built without MPI",
+    const RankPlace place = rank_place();
+    if (place.ranks > 0 && !mpi_version().empty()) return run_processes(program, work);
+    if (place.ranks > 1)
+        throw Error(fmt::format("started with {} ranks ({})", place.ranks, place.variable), "hone was built without MPI",
                     "install one (Debian, Ubuntu: apt install libopenmpi-dev openmpi-bin) and build hone anew, or start one process");
     return work(*self_communicator());
 } catch (const std::exception& error) {

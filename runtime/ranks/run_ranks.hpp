@@ -7,15 +7,6 @@
 
 namespace hone {
 
-/// How a launcher (mpirun, mpiexec, srun) started this process.
-struct Launched {
-    int ranks = 0;         ///< in all; 0: by no launcher
-    std::string variable;  ///< that says so: "OMPI_COMM_WORLD_SIZE=4"
-};
-
-/// From the environment: OMPI_COMM_WORLD_SIZE (Open MPI), PMI_SIZE (MPICH and its relatives), or SLURM_NTASKS within a step of srun.
-Launched launched_ranks();
-
 /// The main part of a program on as many ranks as it was started with. Under a launcher these are processes, connected by MPI; else it is one rank,
 /// and MPI is not touched. Returns the exit code of `work`.
 ///

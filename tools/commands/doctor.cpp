@@ -6,6 +6,7 @@
 #include "runtime/processors.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
 #include "runtime/ranks/rank_costs.hpp"
+#include "runtime/ranks/rank_place.hpp"
 #include "runtime/ranks/run_ranks.hpp"
 #include "runtime/topology.hpp"
 #include "tools/command.hpp"
@@ -137,7 +138,7 @@ Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.flag("json", settings->json, "print one JSON document");
     return [settings](Console& console) {
-        const bool several = launched_ranks().ranks > 1 && !mpi_version().empty();
+        const bool several = rank_place().ranks > 1 && !mpi_version().empty();
         return several ? examine_on_ranks(*settings, console) : examine(*settings, console);
     };
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/disk_cache.hpp"
 #include "runtime/processors.hpp"
+#include "runtime/ranks/device_of_rank.hpp"
 #include "tools/database_folder.hpp"
 #include "tools/default_problems.hpp"
 #include "tools/format.hpp"
@@ -55,19 +56,6 @@ int window_for(std::size_t devices) {
     return static_cast<int>(for_each * devices);
 }
 
-/// GPUs of a host in turn.
-Device device_of_rank(const std::string& name, const RankPlace& place) {
-    Device device = find_device(name);
-    if (device.limits.target != Target::cuda || (name != "best" && name != "cuda" && name != "gpu")) return device;
-    std::string missing;
-    for (const auto& entry : backends()) {
-        if (entry.target != Target::cuda) continue;
-        const std::vector<Device> gpus = entry.devices(missing);
-        return gpus[static_cast<std::size_t>(place.on_host) % gpus.size()];
-    }
-    return device;
-}
-
 void take_devices(const Settings& settings, TuneSettings& tune) {
     if (!settings.device.empty() && !settings.devices.empty()) throw Error("--devices", "--device is given, too", "give one of them");
     const std::string list = settings.devices.empty() ? settings.device : settings.devices;
@@ -76,7 +64,7 @@ void take_devices(const Settings& settings, TuneSettings& tune) {
         if (!settings.devices.empty())
             throw Error("--devices", fmt::format("this is rank {} of {}, and each rank has one device", place.rank, place.ranks),
                         "leave it out, or give --device cuda or cpu");
-        tune.device = device_of_rank(list.empty() ? "best" : list, place);
+        tune.device = find_device(device_of_rank(list.empty() ? "best" : list, place.on_host));
         return;
     }
     TuningDevices found = find_tuning_devices(list.empty() ? "best" : list);

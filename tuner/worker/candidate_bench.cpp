@@ -47,13 +47,7 @@ DeviceArray uploaded(Backend& backend, Uploader& uploader, const HostArray& arra
 // Both guards of an array: numbers, because a kernel that reads NaN past an end may write what it read; of each array others, because it may copy.
 HostArray guards_of(std::size_t array, Precision precision) {
     HostArray guards(precision, 2 * guard_bytes / bytes_per_word(precision));
-    for (std::int64_t i = 0; i < guards.words(); ++i) {
-        const double word = random_word(mixed(array), i);
-        if (precision == Precision::f32)
-            guards.values<float>()[static_cast<std::size_t>(i)] = static_cast<float>(word);
-        else
-            guards.values<double>()[static_cast<std::size_t>(i)] = word;
-    }
+    for (std::int64_t i = 0; i < guards.words(); ++i) guards.set_word(i, random_word(mixed(array), i));
     return guards;
 }
 

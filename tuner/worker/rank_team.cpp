@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -37,24 +36,10 @@ constexpr double glance_seconds = 0.01;  // between two looks at a file that an 
 constexpr std::size_t longest_word = 4096;
 constexpr int most_ranks = 1 << 20;
 
-std::optional<int> number_in(const char* variable) {
-    const std::string text = environment_variable(variable);
-    int number = 0;
-    if (text.empty() || std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc() || number < 0) return std::nullopt;
-    return number;
-}
-
 std::string host_name() {
     std::array<char, 256> host{};
     gethostname(host.data(), host.size() - 1);
     return host.data();
-}
-
-// A word of letters, digits and a few signs, for a file's name.
-std::string plain(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '.'; }, '_');
-    return text;
 }
 
 std::string fresh_name() {
@@ -147,34 +132,6 @@ class RankWorkers {
 };
 
 }  // namespace
-
-RankPlace rank_place() {
-    const bool step = !environment_variable("SLURM_STEP_ID").empty();
-    struct Launcher {
-        const char* rank;
-        const char* ranks;
-        std::string job;
-    };
-    const std::string parent = fmt::format("{}-{}", host_name(), getppid());
-    const std::string space = environment_variable("PMIX_NAMESPACE");
-    const std::string slurm = step ? fmt::format("{}.{}", environment_variable("SLURM_JOB_ID"), environment_variable("SLURM_STEP_ID")) : "";
-    const std::string job = !space.empty() ? space : !slurm.empty() ? slurm : parent;
-    for (const Launcher& launcher : {Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", job}, Launcher{"PMI_RANK", "PMI_SIZE", job},
-                                     Launcher{"SLURM_PROCID", step ? "SLURM_NTASKS" : "", job}}) {
-        if (*launcher.ranks == 0) continue;
-        const auto rank = number_in(launcher.rank);
-        const auto ranks = number_in(launcher.ranks);
-        if (!rank || !ranks || *rank >= *ranks) continue;
-        int on_host = 0;
-        for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"})
-            if (const auto number = number_in(variable)) {
-                on_host = *number;
-                break;
-            }
-        return {*rank, *ranks, on_host, plain(launcher.job)};
-    }
-    return {};
-}
 
 fs::path rank_folder(const fs::path& folder, const RankPlace& place) {
     return folder / "ranks" / place.job;

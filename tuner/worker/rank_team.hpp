@@ -10,21 +10,11 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
+#include "runtime/ranks/rank_place.hpp"
 #include "tuner/worker/line_file.hpp"
 #include "tuner/worker/worker_evaluator.hpp"
 
 namespace hone {
-
-/// Where a process stands among those that a launcher (mpirun, srun) started together.
-struct RankPlace {
-    int rank = 0;
-    int ranks = 1;
-    int on_host = 0;  ///< number among those of its host
-    std::string job;  ///< the same for all of them, and for no others on these hosts
-};
-
-/// From the environment of Open MPI, MPICH and Slurm (see launched_ranks). `ranks` 1 without a launcher.
-RankPlace rank_place();
 
 /// Ranks of a tuning run speak through files in `FOLDER/ranks/JOB`, which all of them see; neither MPI nor a network is needed, so that the death of
 /// one ends nothing else. Each has a file of its own that grows twice a second while it lives. The coordinator's says who is to start a worker. Each

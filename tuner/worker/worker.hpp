@@ -18,13 +18,14 @@ namespace hone {
 /// | do | further members | answer |
 /// |---|---|---|
 /// | open | device ("cpu", "cuda:0"), cache (folder), processors ("0-3"), threads (both optional) | {} |
-/// | open_compiler | architecture ("sm_90"; empty for the CPU), limits, cache, timeout (seconds), headers ("makes": see HeaderUse; absent: uses) | {}
-/// | | problem | problem (key), seed, energy_seconds (absent: 0, none) | {"seconds", "reference_seconds"} after data and expected answers are made
-/// | | place | | {} after they lie on the device | | compile | config (key) | {"ok", "failure", "seconds"} after code or failure is known; code lies
-/// in the disk cache | | evaluate | config, incumbent (seconds, 0: none), sampling, source (optional) | {"outcome", "broken": open the device anew,
-/// in a new process} | | ceilings | |
-/// {"copy_bytes_per_second", "fma_f32", "fma_f64", "how"} |
+/// | open_compiler | architecture ("sm_90"; empty: the CPU), limits, cache, timeout (seconds), headers ("makes"; absent: uses) | {} |
+/// | problem | problem (key), seed, energy_seconds (absent: 0, none) | {"seconds", "reference_seconds"}: data and expected answers are made |
+/// | place | | {}: they lie on the device |
+/// | compile | config (key) | {"ok", "failure", "seconds"}: code lies in the disk cache, or why there is none |
+/// | evaluate | config, incumbent (seconds, 0: none), sampling, source (optional) | {"outcome", "broken"} |
+/// | ceilings | | {"copy_bytes_per_second", "fma_f32", "fma_f64", "how"} |
 ///
+/// `headers`: see HeaderUse. `broken`: the device must be opened anew, in a new process.
 /// `processors`: that its kernels must run on; a worker that may use others refuses. `threads`: of its kernels on the CPU, and of what it computes
 /// on the host.
 /// `energy_seconds`: energy will be wanted, so the meter is looked for and the idle device metered. `source`: SHA-256 that the kernel's text must

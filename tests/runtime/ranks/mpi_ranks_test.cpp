@@ -13,6 +13,7 @@
 #include "generator/error.hpp"
 #include "runtime/process.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
+#include "runtime/ranks/rank_place.hpp"
 #include "runtime/ranks/run_ranks.hpp"
 #include "tests/runtime/ranks/rank_checks.hpp"
 #include "tests/support/environment.hpp"
@@ -29,7 +30,7 @@ using ::testing::HasSubstr;
 }
 
 bool is_rank() {
-    return launched_ranks().ranks > 0;
+    return rank_place().ranks > 0;
 }
 
 class MpiRanks : public ::testing::Test {
@@ -106,21 +107,6 @@ TEST_F(MpiRanks, AKilledRankEndsAllWithItsName) {
     EXPECT_THAT(result.output, HasSubstr("Killed"));
 }
 
-TEST(RunRanks, LaunchersAreKnownByTheirVariables) {
-    const test::EnvironmentVariable ompi("OMPI_COMM_WORLD_SIZE", {}), pmi("PMI_SIZE", {}), tasks("SLURM_NTASKS", {}), step("SLURM_STEP_ID", {});
-    EXPECT_EQ(launched_ranks().ranks, 0);
-    {
-        const test::EnvironmentVariable batch("SLURM_NTASKS", "8");
-        EXPECT_EQ(launched_ranks().ranks, 0) << "a batch script, not a task of srun";
-        const test::EnvironmentVariable in_step("SLURM_STEP_ID", "0");
-        EXPECT_EQ(launched_ranks().variable, "SLURM_NTASKS=8");
-    }
-    const test::EnvironmentVariable mpich("PMI_SIZE", "3");
-    EXPECT_EQ(launched_ranks().ranks, 3);
-    const test::EnvironmentVariable broken("PMI_SIZE", "many");
-    EXPECT_EQ(launched_ranks().ranks, 0);
-}
-
 TEST(RunRanks, WithoutALauncherThereIsOneRank) {
     if (is_rank()) GTEST_SKIP() << "a launcher started this";
     EXPECT_EQ(
@@ -132,7 +118,7 @@ TEST(RunRanks, WithoutALauncherThereIsOneRank) {
 
 TEST(RunRanks, WithoutMpiSeveralRanksAreRefused) {
     if (!mpi_version().empty()) GTEST_SKIP() << "hone was built with " << mpi_version();
-    const test::EnvironmentVariable ompi("OMPI_COMM_WORLD_SIZE", "4");
+    const test::EnvironmentVariable ranks("OMPI_COMM_WORLD_SIZE", "4"), rank("OMPI_COMM_WORLD_RANK", "0");
     ::testing::internal::CaptureStderr();
     EXPECT_EQ(run_ranks("several", [](Communicator&) { return 0; }), 2);
     EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("apt install libopenmpi-dev"));

@@ -25,25 +25,6 @@ Device cpu_device() {
     return backends().back().devices(missing).front();
 }
 
-TEST(RankPlace, FollowsFromWhatLaunchersSay) {
-    const test::EnvironmentVariable open("OMPI_COMM_WORLD_SIZE", "");
-    const test::EnvironmentVariable hydra("PMI_SIZE", "");
-    const test::EnvironmentVariable tasks("SLURM_NTASKS", "4");
-    const test::EnvironmentVariable task("SLURM_PROCID", "3");
-    const test::EnvironmentVariable job("SLURM_JOB_ID", "77");
-    const test::EnvironmentVariable space("PMIX_NAMESPACE", "");
-    EXPECT_EQ(rank_place().ranks, 1) << "a batch script, not a task of srun";
-    const test::EnvironmentVariable step("SLURM_STEP_ID", "2");
-    const test::EnvironmentVariable local("SLURM_LOCALID", "1");
-    const RankPlace place = rank_place();
-    EXPECT_EQ(place.rank, 3);
-    EXPECT_EQ(place.ranks, 4);
-    EXPECT_EQ(place.on_host, 1);
-    EXPECT_EQ(place.job, "77.2");
-    const test::EnvironmentVariable named("PMIX_NAMESPACE", "prte/../x");
-    EXPECT_EQ(rank_folder("db", rank_place()), "db/ranks/prte_.._x") << "a plain name of a file";
-}
-
 // Ranks in threads of this process, with processors that only they have, as far as they say.
 class SlowRankTeam : public testing::Test {
   protected:

@@ -96,9 +96,7 @@ TEST(BatchedWorkload, ToleratesRoundingOnly) {
         const Workload workload = family_of(problem).workload(problem, std::random_device{}());
         double largest = 0;
         for (std::int64_t i = 0; i < workload.expected[2].words(); ++i) {
-            const double word = problem.precision() == Precision::f32
-                                    ? static_cast<double>(workload.expected[2].values<float>()[static_cast<std::size_t>(i)])
-                                    : workload.expected[2].values<double>()[static_cast<std::size_t>(i)];
+            const double word = workload.expected[2].word(i);
             if (std::isfinite(word)) largest = std::max(largest, std::abs(word));
         }
         EXPECT_GT(largest, 1000 * workload.tolerance) << text;
