@@ -56,6 +56,8 @@ class StopWatch {
     virtual double wait() = 0;
 };
 
+class PeerMemory;
+
 /// A device: memory, code, time. One implementation per target. Thread-safe but for `seconds` and `largest_difference`, which one thread at a time
 /// may call.
 class Backend {
@@ -82,6 +84,9 @@ class Backend {
     virtual std::unique_ptr<StopWatch> make_stop_watch() = 0;
     /// Largest |a - b| of two device arrays, by the rule of `largest_difference` in generator/workload.hpp.
     virtual double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) = 0;
+
+    /// How other ranks' devices store into this one's memory (runtime/peer_memory.hpp); null where there is no way.
+    virtual PeerMemory* peers() { return nullptr; }
 };
 
 /// Device memory that frees itself.

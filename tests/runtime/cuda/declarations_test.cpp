@@ -63,6 +63,14 @@ struct Plain<CUevent_st> {
     using type = EventHandle;
 };
 template <>
+struct Plain<CUipcMemHandle_st> {
+    using type = IpcMemoryHandle;
+};
+template <>
+struct Plain<CUipcEventHandle_st> {
+    using type = IpcEventHandle;
+};
+template <>
 struct Plain<_nvrtcProgram> {
     using type = Program;
 };
@@ -88,6 +96,10 @@ static_assert(max_shared_memory_per_block_optin == CU_DEVICE_ATTRIBUTE_MAX_SHARE
 static_assert(function_static_shared_bytes == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
 static_assert(function_max_dynamic_shared_bytes == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
 static_assert(host_alloc_portable == CU_MEMHOSTALLOC_PORTABLE);
+static_assert(event_disable_timing == CU_EVENT_DISABLE_TIMING && event_interprocess == CU_EVENT_INTERPROCESS);
+static_assert(ipc_enable_peer_access == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+static_assert(error_peer_access_already_enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+static_assert(sizeof(IpcMemoryHandle) == sizeof(CUipcMemHandle) && sizeof(IpcEventHandle) == sizeof(CUipcEventHandle));
 static_assert(success == CUDA_SUCCESS && error_invalid_value == CUDA_ERROR_INVALID_VALUE && error_out_of_memory == CUDA_ERROR_OUT_OF_MEMORY);
 static_assert(error_stub_library == CUDA_ERROR_STUB_LIBRARY && error_no_device == CUDA_ERROR_NO_DEVICE);
 static_assert(error_invalid_image == CUDA_ERROR_INVALID_IMAGE && error_no_binary_for_gpu == CUDA_ERROR_NO_BINARY_FOR_GPU);
@@ -103,10 +115,11 @@ static_assert(nvrtc_success == NVRTC_SUCCESS);
 // cuda.h renames functions to their 64-bit forms by macros. Without the suffix the library's old 32-bit form would answer.
 TEST(Declarations, NameTheSymbolsThatTheHeaderSelects) {
     const std::set<std::string> ours{HONE_DRIVER_FUNCTIONS(HONE_NAME)};
-    for (const char* selected : {HONE_SYMBOL(cuDeviceTotalMem), HONE_SYMBOL(cuDevicePrimaryCtxRelease), HONE_SYMBOL(cuCtxPushCurrent),
-                                 HONE_SYMBOL(cuCtxPopCurrent), HONE_SYMBOL(cuMemGetInfo), HONE_SYMBOL(cuMemAlloc), HONE_SYMBOL(cuMemFree),
-                                 HONE_SYMBOL(cuMemHostAlloc), HONE_SYMBOL(cuMemcpyAsync), HONE_SYMBOL(cuMemsetD8Async), HONE_SYMBOL(cuEventDestroy),
-                                 HONE_SYMBOL(cuModuleLoadData), HONE_SYMBOL(cuLaunchKernel), HONE_SYMBOL(cuStreamSynchronize)})
+    for (const char* selected :
+         {HONE_SYMBOL(cuDeviceTotalMem), HONE_SYMBOL(cuDevicePrimaryCtxRelease), HONE_SYMBOL(cuCtxPushCurrent), HONE_SYMBOL(cuCtxPopCurrent),
+          HONE_SYMBOL(cuMemGetInfo), HONE_SYMBOL(cuMemAlloc), HONE_SYMBOL(cuMemFree), HONE_SYMBOL(cuMemHostAlloc), HONE_SYMBOL(cuMemcpyAsync),
+          HONE_SYMBOL(cuMemsetD8Async), HONE_SYMBOL(cuEventDestroy), HONE_SYMBOL(cuModuleLoadData), HONE_SYMBOL(cuLaunchKernel),
+          HONE_SYMBOL(cuStreamSynchronize), HONE_SYMBOL(cuIpcOpenMemHandle), HONE_SYMBOL(cuStreamWaitEvent)})
         EXPECT_TRUE(ours.contains(selected)) << selected;
 }
 #else
