@@ -22,16 +22,6 @@ std::int64_t aligned(std::int64_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-enum class Wish { best, peer, host };
-
-Wish wish_of_environment() {
-    const std::string word = environment_variable("HONE_MESSAGES");
-    if (word.empty() || word == "best") return Wish::best;
-    if (word == "peer") return Wish::peer;
-    if (word == "host") return Wish::host;
-    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer or host");
-}
-
 // Two messages may be on their way in one direction: a rank that has received may send again before its neighbour has taken what it sent last. It
 // cannot be two ahead, for it waits for the neighbour's message in between.
 constexpr int slots = PeerBox::events;
@@ -69,7 +59,7 @@ std::vector<std::byte> words_of_trial(int from, int to, int slot) {
 struct DeviceMail::State {
     Communicator& communicator;
     Backend& backend;
-    Wish wish = wish_of_environment();
+    MessageWay wish;
     std::vector<Line> lines;
     bool agreed = false;
     int turn = 0;  // the slot of the exchange that is under way
@@ -77,7 +67,7 @@ struct DeviceMail::State {
     std::int64_t pinned_bytes = 0;
     std::vector<std::int64_t> told_out, told_in;  // what peers say of a message: its length
 
-    State(Communicator& ranks, Backend& of, const std::vector<Channel>& channels) : communicator(ranks), backend(of) {
+    State(Communicator& ranks, Backend& of, const std::vector<Channel>& channels, MessageWay way) : communicator(ranks), backend(of), wish(way) {
         for (const Channel& channel : channels) lines.emplace_back().channel = channel;
         told_out.resize(lines.size());
         told_in.resize(lines.size());
@@ -110,7 +100,7 @@ struct DeviceMail::State {
         if (std::exchange(agreed, true)) return;
         const auto all = lines_where([](const Line&) { return true; });
         for_all_or_none(all, [&](std::size_t, Line&) {
-            if (wish == Wish::host) throw Error("HONE_MESSAGES=host");
+            if (wish == MessageWay::host) throw Error("it is asked for");
             if (backend.peers() == nullptr) throw Error(backend.device().fingerprint.name, "it has no peers", "use a GPU");
         });
         expect_wish(all);
@@ -118,9 +108,9 @@ struct DeviceMail::State {
 
     void expect_wish(std::span<Line* const> of) const {
         for (const Line* line : of)
-            if (wish == Wish::peer && line->by_host)
+            if (wish == MessageWay::peer && line->by_host)
                 throw Error(fmt::format("messages from rank {} to rank {}", communicator.rank(), line->channel.neighbour),
-                            "HONE_MESSAGES=peer, and there is no such way: " + line->reason, "leave HONE_MESSAGES away, or use GPUs of one host");
+                            "peers are asked for, and there is no such way: " + line->reason, "leave HONE_MESSAGES away, or use GPUs of one host");
     }
 
     void prepare(const std::vector<std::vector<Sizes>>& sizes) {
@@ -283,8 +273,16 @@ struct DeviceMail::State {
     }
 };
 
-DeviceMail::DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels)
-    : state_(std::make_unique<State>(communicator, backend, channels)) {
+MessageWay asked_message_way() {
+    const std::string word = environment_variable("HONE_MESSAGES");
+    if (word.empty() || word == "best") return MessageWay::best;
+    if (word == "peer") return MessageWay::peer;
+    if (word == "host") return MessageWay::host;
+    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer or host");
+}
+
+DeviceMail::DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way)
+    : state_(std::make_unique<State>(communicator, backend, channels, way)) {
 }
 DeviceMail::~DeviceMail() = default;
 

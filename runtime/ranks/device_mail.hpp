@@ -12,6 +12,11 @@
 
 namespace hone {
 
+/// How messages go between GPUs: by peers where they work and else through the host, or one of the two.
+enum class MessageWay { best, peer, host };
+/// What the environment variable HONE_MESSAGES asks for: best, peer or host; best where it is not set. Throws Error for another word.
+MessageWay asked_message_way();
+
 /// Messages between the memories of ranks' GPUs, by the best way that works between two ranks:
 ///
 /// - *peer*: the sender's device stores into memory of the receiver's, between threads of one process or processes of one host (CUDA IPC). Events
@@ -26,8 +31,7 @@ namespace hone {
 ///     mail.receive();
 ///     unpack.launch(mail.in(0, 0), field);        // on the default stream
 ///
-/// Whether peers work between two ranks they find out at their first message: both open what the other one made, and a few words have to arrive. The
-/// environment variable HONE_MESSAGES asks for one way, `peer` or `host`, for tests and measurements.
+/// Whether peers work between two ranks they find out at their first message: both open what the other one made, and a few words have to arrive.
 class DeviceMail {
   public:
     /// Between this rank and another one, messages in both directions. Channels between the same two ranks are told apart by tags.
@@ -38,9 +42,8 @@ class DeviceMail {
         std::int64_t out = 0, in = 0;  ///< bytes
     };
 
-    /// Communicator and backend must outlive it. Neighbours make theirs as well, in the same order. Throws Error for a word in HONE_MESSAGES that is
-    /// none.
-    DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels);
+    /// Communicator and backend must outlive it. Neighbours make theirs as well, in the same order.
+    DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way = asked_message_way());
     ~DeviceMail();
     DeviceMail(const DeviceMail&) = delete;
     DeviceMail& operator=(const DeviceMail&) = delete;

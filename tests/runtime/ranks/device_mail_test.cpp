@@ -136,7 +136,7 @@ TEST_F(ConcurrentDeviceMail, GoesThroughTheHostWherePeersDoNotWork) {
     }
     const test::EnvironmentVariable host("HONE_MESSAGES", "host");
     check(
-        {2, static_cast<unsigned>(random()), {{0, 1, 0}}}, [](int) { return Peers::present; }, [](int) { return "host: HONE_MESSAGES=host"; });
+        {2, static_cast<unsigned>(random()), {{0, 1, 0}}}, [](int) { return Peers::present; }, [](int) { return "host: it is asked for"; });
 }
 
 TEST_F(ConcurrentDeviceMail, SaysWhatIsWrong) {
@@ -170,7 +170,7 @@ TEST_F(ConcurrentDeviceMail, SaysWhatIsWrong) {
     EXPECT_THAT(reason(Peers::present, [](Communicator&, DeviceMail& mail) { mail.prepare({}); }), HasSubstr("sizes for 0 channels of 1"));
     const test::EnvironmentVariable peer("HONE_MESSAGES", "peer");
     EXPECT_THAT(reason(Peers::absent, [](Communicator&, DeviceMail& mail) { mail.agree(); }),
-                HasSubstr("HONE_MESSAGES=peer, and there is no such way"));
+                HasSubstr("peers are asked for, and there is no such way"));
     const test::EnvironmentVariable nonsense("HONE_MESSAGES", "pigeon");
     EXPECT_THAT(reason(Peers::present, [](Communicator&, DeviceMail&) {}), HasSubstr("\"pigeon\" is no way"));
 }
