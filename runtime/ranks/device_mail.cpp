@@ -6,10 +6,12 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "generator/error.hpp"
 #include "runtime/peer_memory.hpp"
+#include "runtime/ranks/nccl_ranks.hpp"
 #include "tuning_db/environment.hpp"
 
 namespace hone {
@@ -62,7 +64,9 @@ struct DeviceMail::State {
     MessageWay wish;
     std::vector<Line> lines;
     bool agreed = false;
-    int turn = 0;  // the slot of the exchange that is under way
+    std::optional<NcclRanks> nccl;
+    DeviceArray boxes;  // of messages by NCCL
+    int turn = 0;       // the slot of the exchange that is under way
     void* pinned = nullptr;
     std::int64_t pinned_bytes = 0;
     std::vector<std::int64_t> told_out, told_in;  // what peers say of a message: its length
@@ -98,6 +102,10 @@ struct DeviceMail::State {
 
     void agree() {
         if (std::exchange(agreed, true)) return;
+        if (wish == MessageWay::nccl) {
+            nccl.emplace(communicator, backend);
+            return;
+        }
         const auto all = lines_where([](const Line&) { return true; });
         for_all_or_none(all, [&](std::size_t, Line&) {
             if (wish == MessageWay::host) throw Error("it is asked for");
@@ -217,18 +225,23 @@ struct DeviceMail::State {
     void place() {
         std::int64_t wanted = 0;
         for (const Line& line : lines)
-            if (line.by_host) wanted += line.all.out + line.all.in;
-        if (wanted > pinned_bytes) {
+            if (line.by_host || nccl) wanted += line.all.out + line.all.in;
+        if (nccl && wanted > boxes.bytes()) {
+            backend.synchronise();  // what still copies from the old ones
+            boxes = DeviceArray(backend, wanted);
+        }
+        if (!nccl && wanted > pinned_bytes) {
             backend.synchronise();  // what still copies from the old one
             if (pinned != nullptr) backend.free_pinned(std::exchange(pinned, nullptr));
             pinned = backend.allocate_pinned(wanted);
             pinned_bytes = wanted;
         }
-        auto* free = static_cast<std::byte*>(pinned);
+        auto* free = static_cast<std::byte*>(nccl ? boxes.data() : pinned);
         for (Line& line : lines) {
-            std::byte* out = line.by_host ? free : line.theirs->memory() + turn * line.room.out;
-            std::byte* in = line.by_host ? free + line.all.out : line.mine->memory() + turn * line.room.in;
-            if (line.by_host) free += line.all.out + line.all.in;
+            const bool by_peer = !nccl && !line.by_host;
+            std::byte* out = by_peer ? line.theirs->memory() + turn * line.room.out : free;
+            std::byte* in = by_peer ? line.mine->memory() + turn * line.room.in : free + line.all.out;
+            if (!by_peer) free += line.all.out + line.all.in;
             line.out.clear(), line.in.clear();
             for (const Sizes& piece : line.pieces) {
                 line.out.push_back(out), line.in.push_back(in);
@@ -237,7 +250,19 @@ struct DeviceMail::State {
         }
     }
 
+    // In the order of the default stream: neither host nor device waits for anything else.
+    void exchange_by_nccl() {
+        std::vector<DeviceMessage> sends, receives;
+        for (const Line& line : lines)
+            for (std::size_t piece = 0; piece < line.pieces.size(); ++piece) {
+                sends.push_back({line.channel.neighbour, line.channel.tag_out, line.out[piece], line.pieces[piece].out});
+                receives.push_back({line.channel.neighbour, line.channel.tag_in, line.in[piece], line.pieces[piece].in});
+            }
+        nccl->exchange(sends, receives);
+    }
+
     void send() {
+        if (nccl) return exchange_by_nccl();
         std::vector<Send> sends;
         std::vector<Receive> receives;
         if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.by_host; })) backend.synchronise();
@@ -259,6 +284,7 @@ struct DeviceMail::State {
     }
 
     void receive() {
+        if (nccl) return;
         communicator.end_exchange();
         for (std::size_t n = 0; n < lines.size(); ++n) {
             const Line& line = lines[n];
@@ -277,8 +303,9 @@ MessageWay asked_message_way() {
     const std::string word = environment_variable("HONE_MESSAGES");
     if (word.empty() || word == "best") return MessageWay::best;
     if (word == "peer") return MessageWay::peer;
+    if (word == "nccl") return MessageWay::nccl;
     if (word == "host") return MessageWay::host;
-    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer or host");
+    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer, nccl or host");
 }
 
 DeviceMail::DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way)
@@ -305,7 +332,7 @@ void DeviceMail::receive() {
     state_->receive();
 }
 std::string DeviceMail::way(std::size_t channel) const {
-    return state_->lines.at(channel).by_host ? "host" : "peer";
+    return state_->nccl ? "nccl" : state_->lines.at(channel).by_host ? "host" : "peer";
 }
 std::string DeviceMail::why_not_peer(std::size_t channel) const {
     return state_->lines.at(channel).reason;

@@ -12,9 +12,9 @@
 
 namespace hone {
 
-/// How messages go between GPUs: by peers where they work and else through the host, or one of the two.
-enum class MessageWay { best, peer, host };
-/// What the environment variable HONE_MESSAGES asks for: best, peer or host; best where it is not set. Throws Error for another word.
+/// How messages go between GPUs: by peers where they work and else through the host, or as it says.
+enum class MessageWay { best, peer, nccl, host };
+/// What the environment variable HONE_MESSAGES asks for, by these names; best where it is not set. Throws Error for another word.
 MessageWay asked_message_way();
 
 /// Messages between the memories of ranks' GPUs, by the best way that works between two ranks:
@@ -22,6 +22,7 @@ MessageWay asked_message_way();
 /// - *peer*: the sender's device stores into memory of the receiver's, between threads of one process or processes of one host (CUDA IPC). Events
 ///   order the two devices; the host only tells that there is a message, and waits for no device.
 /// - *host*: through page-locked memory of both hosts and the communicator.
+/// - *nccl*: NCCL's own ways, also between hosts, where it is asked for. Each rank needs a GPU of its own.
 ///
 ///     DeviceMail mail(communicator, backend, {{.neighbour = 1, .tag_out = 0, .tag_in = 0}});
 ///     mail.prepare({{{bytes_out, bytes_in}}});
@@ -52,7 +53,7 @@ class DeviceMail {
     /// the communicator: piece by piece, in order, by the channel's tags, those of no length left out.
     void agree();
     /// Makes place for the messages of an exchange: [channel][piece]. Both ranks of a channel must agree on their sizes, and neighbours call it
-    /// alike. Throws Error where peers are asked for and do not work, saying why.
+    /// alike; all ranks do where NCCL is asked for. Throws Error where what is asked for does not work, saying why.
     void prepare(const std::vector<std::vector<Sizes>>& sizes);
     /// Where the device writes a piece after `prepare`, and where it finds one after `receive`: memory that its kernels and copies reach.
     std::byte* out(std::size_t channel, std::size_t piece) const;
@@ -63,7 +64,7 @@ class DeviceMail {
     /// Throws Error for a message of another length than expected.
     void receive();
 
-    /// "peer" or "host": how a channel's messages go, known after the first `prepare`. And why not by peers, where they do not.
+    /// "peer", "nccl" or "host": how a channel's messages go, known after the first `prepare`. And why not by peers, where they do not.
     std::string way(std::size_t channel) const;
     std::string why_not_peer(std::size_t channel) const;
 

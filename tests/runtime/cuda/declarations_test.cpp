@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "runtime/cuda/driver.hpp"
+#include "runtime/cuda/nccl.hpp"
 #include "runtime/cuda/nvml_functions.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 
@@ -14,6 +15,10 @@
 #include <cuda.h>
 #include <nvrtc.h>
 #define HONE_HAS_CUDA_HEADERS 1
+#endif
+#if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
+#include <nccl.h>
+#define HONE_HAS_NCCL_HEADER 1
 #endif
 #if __has_include(<nvml.h>)
 #include <nvml.h>
@@ -126,6 +131,22 @@ TEST(Declarations, NameTheSymbolsThatTheHeaderSelects) {
 TEST(Declarations, NameTheSymbolsThatTheHeaderSelects) {
     GTEST_SKIP() << "cuda.h and nvrtc.h are not installed";
 }
+#endif
+
+#if defined(HONE_HAS_NCCL_HEADER) && defined(HONE_HAS_CUDA_HEADERS)
+template <>
+struct Plain<ncclComm> {
+    using type = NcclCommunicator;
+};
+template <>
+struct Plain<ncclUniqueId> {
+    using type = NcclId;
+};
+#define HONE_CHECK_NCCL(member, symbol, result, parameters) \
+    static_assert(std::is_same_v<std::remove_pointer_t<decltype(Nccl::member)>, Plain<decltype(::symbol)>::type>, #symbol);
+HONE_NCCL_FUNCTIONS(HONE_CHECK_NCCL)
+static_assert(nccl_success == ncclSuccess && nccl_bytes == ncclUint8 && nccl_f64 == ncclFloat64 && nccl_sum == ncclSum);
+static_assert(sizeof(NcclId) == sizeof(ncclUniqueId));
 #endif
 
 #ifdef HONE_HAS_NVML_HEADER

@@ -236,7 +236,7 @@ EXPORTED int cuDeviceGetName(char* name, int length, int) {
 }
 EXPORTED int cuDeviceGetPCIBusId(char* id, int length, int device) {
     const std::lock_guard lock(mutex);
-    std::strncpy(id, device == 0 ? "0000:01:00.0" : "0000:02:00.0", static_cast<std::size_t>(length));
+    std::snprintf(id, static_cast<std::size_t>(length), "0000:%02x:00.0", device + 1);
     return enter("cuDeviceGetPCIBusId");
 }
 EXPORTED int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
