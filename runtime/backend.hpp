@@ -56,6 +56,8 @@ class StopWatch {
     virtual double wait() = 0;
 };
 
+class PeerMemory;
+
 /// A device: memory, code, time. One implementation per target. Thread-safe but for `seconds` and `largest_difference`, which one thread at a time
 /// may call.
 class Backend {
@@ -85,6 +87,9 @@ class Backend {
     double largest_difference(const void* a, const void* b, std::int64_t words, Precision precision) {
         return largest_difference(a, b, words, value_type_of(precision));
     }
+
+    /// How other ranks' devices store into this one's memory (runtime/peer_memory.hpp); null where there is no way.
+    virtual PeerMemory* peers() { return nullptr; }
 };
 
 /// Device memory that frees itself.

@@ -9,6 +9,7 @@
 #include "runtime/cpu/host_compiler.hpp"
 #include "runtime/cuda/cuda_device.hpp"
 #include "runtime/cuda/driver.hpp"
+#include "runtime/cuda/nccl.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/power.hpp"
@@ -62,6 +63,13 @@ Finding nvml_finding(const cuda::LibraryCandidates& candidates) {
     const bool found = monitor.missing().empty();
     return {"NVML", found, found ? fmt::format("{}, driver {}", monitor.library(), monitor.driver_version()) : monitor.missing(),
             found ? "" : "install NVIDIA's driver, which brings it", "power, clocks and throttling stand beside results"};
+}
+
+Finding nccl_finding(const cuda::LibraryCandidates& candidates) {
+    const cuda::Nccl nccl = cuda::load_nccl(candidates);
+    const bool found = nccl.missing.empty();
+    return {"NCCL", found, found ? fmt::format("{} at {}", nccl.name, nccl.library.path()) : nccl.missing, nccl.remedy,
+            "HONE_MESSAGES=nccl sends messages between GPUs by it, also between hosts"};
 }
 
 Finding power_finding(Target target, const std::string& what, const std::string& remedy, const PowerPlaces& places) {
@@ -128,6 +136,7 @@ std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates) {
     std::vector<Finding> findings = driver_findings(candidates);
     findings.push_back(nvrtc_finding(candidates));
     findings.push_back(nvml_finding(candidates));
+    findings.push_back(nccl_finding(candidates));
     PowerPlaces places;
     places.libraries = candidates;
     findings.push_back(power_finding(Target::cuda, "power of the GPU", "a GPU that NVML knows", places));

@@ -9,6 +9,7 @@
 #include "generator/render.hpp"
 #include "runtime/cuda/cuda_device.hpp"
 #include "runtime/cuda/cuda_module.hpp"
+#include "runtime/cuda/cuda_peers.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/cuda/nvrtc_compiler.hpp"
@@ -108,7 +109,9 @@ class CudaStopWatch : public StopWatch {
 class CudaBackend : public Backend {
   public:
     CudaBackend(Driver driver, Device device, std::unique_ptr<Compiler> compiler)
-        : session_(std::make_shared<const Session>(std::move(driver), std::move(device))), compiler_(std::move(compiler)) {}
+        : session_(std::make_shared<const Session>(std::move(driver), std::move(device))),
+          compiler_(std::move(compiler)),
+          peers_(cuda_peers(session_)) {}
 
     ~CudaBackend() override {
         comparison_.reset();
@@ -213,6 +216,8 @@ class CudaBackend : public Backend {
         return *std::max_element(partial.begin(), partial.end());
     }
 
+    PeerMemory* peers() override { return peers_.get(); }
+
   private:
     const Driver& driver() const { return session_->driver(); }
 
@@ -226,6 +231,7 @@ class CudaBackend : public Backend {
 
     std::shared_ptr<const Session> session_;
     std::unique_ptr<Compiler> compiler_;
+    std::unique_ptr<PeerMemory> peers_;
     std::unique_ptr<Module> comparison_;  // made at the first comparison
     void* partial_ = nullptr;
     std::array<EventHandle*, 2> events_{};

@@ -17,6 +17,14 @@ struct StreamHandle;
 using DevicePointer = unsigned long long;
 using Result = int;
 
+// What another process opens memory and events by.
+struct IpcMemoryHandle {
+    char bytes[64];
+};
+struct IpcEventHandle {
+    char bytes[64];
+};
+
 constexpr Result success = 0;
 constexpr Result error_invalid_value = 1;
 constexpr Result error_out_of_memory = 2;
@@ -30,6 +38,7 @@ constexpr Result error_not_ready = 600;
 constexpr Result error_illegal_address = 700;
 constexpr Result error_launch_out_of_resources = 701;
 constexpr Result error_launch_timeout = 702;
+constexpr Result error_peer_access_already_enabled = 704;
 constexpr Result error_launch_failed = 719;
 
 // CUdevice_attribute.
@@ -49,6 +58,11 @@ constexpr int function_static_shared_bytes = 1;
 constexpr int function_max_dynamic_shared_bytes = 8;
 
 constexpr unsigned host_alloc_portable = 1;
+
+// CUevent_flags and CUipcMem_flags.
+constexpr unsigned event_disable_timing = 2;
+constexpr unsigned event_interprocess = 4;
+constexpr unsigned ipc_enable_peer_access = 1;
 
 // row(member of Driver, symbol of libcuda, parameters). The suffix _v2 marks the 64-bit forms that cuda.h silently selects by macros.
 // clang-format off
@@ -89,7 +103,15 @@ constexpr unsigned host_alloc_portable = 1;
     row(event_record, cuEventRecord, (EventHandle* event, StreamHandle* stream))                                                                 \
     row(event_synchronise, cuEventSynchronize, (EventHandle* event))                                                                             \
     row(event_query, cuEventQuery, (EventHandle* event))                                                                                         \
-    row(event_elapsed, cuEventElapsedTime, (float* milliseconds, EventHandle* begin, EventHandle* end))
+    row(event_elapsed, cuEventElapsedTime, (float* milliseconds, EventHandle* begin, EventHandle* end))                                          \
+    row(stream_wait_event, cuStreamWaitEvent, (StreamHandle* stream, EventHandle* event, unsigned int flags))                                    \
+    row(device_can_access_peer, cuDeviceCanAccessPeer, (int* can, int device, int peer))                                                         \
+    row(context_enable_peer_access, cuCtxEnablePeerAccess, (Context* peer, unsigned int flags))                                                  \
+    row(ipc_get_memory, cuIpcGetMemHandle, (IpcMemoryHandle* handle, DevicePointer pointer))                                                     \
+    row(ipc_open_memory, cuIpcOpenMemHandle_v2, (DevicePointer* pointer, IpcMemoryHandle handle, unsigned int flags))                            \
+    row(ipc_close_memory, cuIpcCloseMemHandle, (DevicePointer pointer))                                                                          \
+    row(ipc_get_event, cuIpcGetEventHandle, (IpcEventHandle* handle, EventHandle* event))                                                        \
+    row(ipc_open_event, cuIpcOpenEventHandle, (EventHandle** event, IpcEventHandle handle))
 // clang-format on
 
 /// The driver's functions, or what is missing.

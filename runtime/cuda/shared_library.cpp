@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 const std::vector<std::string> nvrtc_names{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
 const std::vector<std::string> driver_names{"libcuda.so.1"};
 const std::vector<std::string> nvml_names{"libnvidia-ml.so.1"};
+const std::vector<std::string> nccl_names{"libnccl.so.2"};
 
 // Toolkits of one machine, in the order of preference.
 std::vector<fs::path> toolkit_folders() {
@@ -63,14 +64,15 @@ void* SharedLibrary::symbol(const char* name) const {
 
 LibraryCandidates library_candidates() {
     if (const std::string only = environment_variable("HONE_CUDA_LIBRARIES"); !only.empty())
-        return {in_folder(only, driver_names), in_folder(only, nvrtc_names), in_folder(only, nvml_names)};
-    LibraryCandidates candidates{driver_names, nvrtc_names, nvml_names};
+        return {in_folder(only, driver_names), in_folder(only, nvrtc_names), in_folder(only, nvml_names), in_folder(only, nccl_names)};
+    LibraryCandidates candidates{driver_names, nvrtc_names, nvml_names, nccl_names};
     for (const auto& toolkit : toolkit_folders())
-        for (const char* folder : {"lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}) {
+        for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}) {
             std::error_code ignored;
             if (!fs::is_directory(toolkit / folder, ignored)) continue;
-            const auto paths = in_folder(toolkit / folder, nvrtc_names);
-            candidates.nvrtc.insert(candidates.nvrtc.end(), paths.begin(), paths.end());
+            const auto nvrtc = in_folder(toolkit / folder, nvrtc_names), nccl = in_folder(toolkit / folder, nccl_names);
+            candidates.nvrtc.insert(candidates.nvrtc.end(), nvrtc.begin(), nvrtc.end());
+            candidates.nccl.insert(candidates.nccl.end(), nccl.begin(), nccl.end());
         }
     return candidates;
 }

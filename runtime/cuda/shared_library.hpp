@@ -41,6 +41,7 @@ struct LibraryCandidates {
     std::vector<std::string> driver;
     std::vector<std::string> nvrtc;
     std::vector<std::string> nvml;
+    std::vector<std::string> nccl = {};
 };
 
 /// The loader's own search, then CUDA_HOME, CUDA_PATH and the usual folders of the toolkit, newest version first. Where HONE_CUDA_LIBRARIES names a

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "generator/error.hpp"
+#include "runtime/ranks/device_mail.hpp"
 
 namespace hone {
 namespace {
@@ -38,27 +39,22 @@ constexpr const char* cuda_text = R"cpp(
     }
 )cpp";
 
-// What a GPU has of it: places and packed words of one direction, and the way between them and page-locked memory.
+// What a GPU has of it: the places of all links' words, and the kernels that pack them into messages and back. A message may lie in page-locked
+// memory of the host, or in another GPU's: kernels reach both.
 class OnDevice {
   public:
     OnDevice(Backend& backend, int word_bytes, const std::vector<std::int64_t>& own, const std::vector<std::int64_t>& copies)
         : backend_(backend),
-          word_bytes_(word_bytes),
           module_(load(backend, word_bytes)),
           pack_(module_->entry("pack")),
           unpack_(module_->entry("unpack")),
           own_(uploaded(own)),
-          copies_(uploaded(copies)),
-          out_(backend, std::max<std::int64_t>(1, std::ssize(own)) * word_bytes),
-          in_(backend, std::max<std::int64_t>(1, std::ssize(copies)) * word_bytes) {}
+          copies_(uploaded(copies)) {}
 
-    void pack(void* field, std::span<std::byte> to) const {
-        launch(pack_, field, own_, out_, to.size());
-        backend_.copy(to.data(), out_.data(), static_cast<std::int64_t>(to.size()));
-    }
-    void unpack(std::span<const std::byte> from, void* field) const {
-        backend_.copy(in_.data(), from.data(), static_cast<std::int64_t>(from.size()));
-        launch(unpack_, field, copies_, in_, from.size());
+    // The words first to last of all links' own, or copies.
+    void pack(void* field, std::int64_t first, std::int64_t last, std::byte* message) const { launch(pack_, field, own_, first, last, message); }
+    void unpack(const std::byte* message, std::int64_t first, std::int64_t last, void* field) const {
+        launch(unpack_, field, copies_, first, last, const_cast<std::byte*>(message));
     }
 
   private:
@@ -77,21 +73,19 @@ class OnDevice {
         return array;
     }
 
-    void launch(int entry, void* field, const DeviceArray& places, const DeviceArray& packed, std::size_t bytes) const {
-        const auto words = static_cast<int>(bytes) / word_bytes_;
-        if (words == 0) return;
-        void* places_data = places.data();
-        void* packed_data = packed.data();
-        int first = 0, last = words;
-        std::array<void*, 5> arguments{&field, &places_data, &packed_data, &first, &last};
-        module_->launch(entry, {(words + block_threads - 1) / block_threads, 1, 1}, {block_threads, 1, 1}, 0, {}, arguments.data());
+    void launch(int entry, void* field, const DeviceArray& of, std::int64_t first, std::int64_t last, std::byte* message) const {
+        if (first == last) return;
+        void* places = static_cast<std::int64_t*>(of.data()) + first;
+        void* packed = message;
+        int begin = 0, end = static_cast<int>(last - first);
+        std::array<void*, 5> arguments{&field, &places, &packed, &begin, &end};
+        module_->launch(entry, {(end + block_threads - 1) / block_threads, 1, 1}, {block_threads, 1, 1}, 0, {}, arguments.data());
     }
 
     Backend& backend_;
-    int word_bytes_;
     std::unique_ptr<Module> module_;
     int pack_, unpack_;
-    DeviceArray own_, copies_, out_, in_;
+    DeviceArray own_, copies_;
 };
 
 }  // namespace
@@ -103,14 +97,20 @@ struct GatherExchange::State {
     int word_bytes;
     std::vector<std::int64_t> own, copies;  // of all links, one after the other
     std::unique_ptr<OnDevice> device;       // nothing where the fields are the host's
+    DeviceMail mail;                        // a channel of each link
     std::vector<std::byte> host_buffer;
-    void* pinned = nullptr;
-    std::int64_t pinned_bytes = 0;
     std::vector<void*> fields;  // of the exchange that is under way
 
     State(Communicator& ranks, Backend& of, std::vector<GatherLink> with, int bytes)
-        : communicator(ranks), backend(of), links(std::move(with)), word_bytes(bytes) {
+        : communicator(ranks), backend(of), links(checked(std::move(with), ranks)), word_bytes(bytes), mail(ranks, of, channels_of(links)) {
         if (bytes != 4 && bytes != 8) throw Error("exchange of gathered words", fmt::format("words of {} bytes", bytes), "use words of 4 or 8");
+        for (const GatherLink& link : links) {
+            own.insert(own.end(), link.own.begin(), link.own.end());
+            copies.insert(copies.end(), link.copies.begin(), link.copies.end());
+        }
+        if (of.device().fingerprint.target != Target::cpu) device = std::make_unique<OnDevice>(of, bytes, own, copies);
+    }
+    static std::vector<GatherLink> checked(std::vector<GatherLink> links, const Communicator& ranks) {
         std::set<int> seen;
         for (const GatherLink& link : links) {
             if (link.neighbour < 0 || link.neighbour >= ranks.size())
@@ -120,53 +120,70 @@ struct GatherExchange::State {
             for (const auto* places : {&link.own, &link.copies})
                 if (std::any_of(places->begin(), places->end(), [](std::int64_t place) { return place < 0; }))
                     throw Error("exchange of gathered words", "a negative place of a word", "count words from 0");
-            own.insert(own.end(), link.own.begin(), link.own.end());
-            copies.insert(copies.end(), link.copies.begin(), link.copies.end());
         }
-        if (of.device().fingerprint.target != Target::cpu) device = std::make_unique<OnDevice>(of, bytes, own, copies);
+        return links;
     }
-    ~State() { release(); }
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-
-    void release() {
-        if (pinned != nullptr) backend.free_pinned(pinned);
-        pinned = nullptr;
+    static std::vector<DeviceMail::Channel> channels_of(const std::vector<GatherLink>& links) {
+        std::vector<DeviceMail::Channel> channels;
+        for (const GatherLink& link : links) channels.push_back({link.neighbour, 0, 0});
+        return channels;
     }
 
     std::size_t size(std::size_t words) const { return words * static_cast<std::size_t>(word_bytes); }
 
     // [field]: all that is sent of it, then all that is received.
-    std::span<std::byte> buffer(std::size_t count) {
-        const std::size_t wanted = count * size(own.size() + copies.size());
-        if (device == nullptr) {
-            host_buffer.resize(wanted);
-            return host_buffer;
-        }
-        if (static_cast<std::int64_t>(wanted) > pinned_bytes) {
-            release();
-            pinned = backend.allocate_pinned(static_cast<std::int64_t>(wanted));
-            pinned_bytes = static_cast<std::int64_t>(wanted);
-        }
-        return {static_cast<std::byte*>(pinned), wanted};
+    std::span<std::byte> sent(std::size_t field) {
+        return std::span(host_buffer).subspan(field * size(own.size() + copies.size()), size(own.size()));
     }
-    std::span<std::byte> sent(std::size_t field) { return buffer(fields.size()).subspan(field * size(own.size() + copies.size()), size(own.size())); }
     std::span<std::byte> received(std::size_t field) {
-        return buffer(fields.size()).subspan(field * size(own.size() + copies.size()) + size(own.size()), size(copies.size()));
+        return std::span(host_buffer).subspan(field * size(own.size() + copies.size()) + size(own.size()), size(copies.size()));
+    }
+
+    // For each link its number and where its words begin and end among all links'.
+    template <typename Action>
+    void for_links(std::vector<std::int64_t> GatherLink::*places, const Action& action) const {
+        std::int64_t first = 0;
+        for (std::size_t n = 0; n < links.size(); ++n) {
+            const std::int64_t last = first + std::ssize(links[n].*places);
+            action(n, first, last);
+            first = last;
+        }
     }
 
     void begin(std::span<void* const> of) {
         fields.assign(of.begin(), of.end());
+        device != nullptr ? begin_on_device() : begin_on_host();
+    }
+    void end() { device != nullptr ? end_on_device() : end_on_host(); }
+
+    void begin_on_device() {
+        std::vector<std::vector<DeviceMail::Sizes>> sizes;
+        for (const GatherLink& link : links)
+            sizes.emplace_back(fields.size(), DeviceMail::Sizes{std::ssize(link.own) * word_bytes, std::ssize(link.copies) * word_bytes});
+        mail.prepare(sizes);
+        for (std::size_t field = 0; field < fields.size(); ++field)
+            for_links(&GatherLink::own, [&](std::size_t link, std::int64_t first, std::int64_t last) {
+                device->pack(fields[field], first, last, mail.out(link, field));
+            });
+        mail.send();
+    }
+    void end_on_device() {
+        mail.receive();
+        for (std::size_t field = 0; field < fields.size(); ++field)
+            for_links(&GatherLink::copies, [&](std::size_t link, std::int64_t first, std::int64_t last) {
+                device->unpack(mail.in(link, field), first, last, fields[field]);
+            });
+    }
+
+    void begin_on_host() {
+        mail.agree();
+        host_buffer.resize(fields.size() * size(own.size() + copies.size()));
         for (std::size_t field = 0; field < fields.size(); ++field) {
-            const auto to = sent(field);
-            if (device != nullptr)
-                device->pack(fields[field], to);
-            else if (word_bytes == 4)
-                pack<std::uint32_t>(fields[field], own, to.data());
+            if (word_bytes == 4)
+                pack<std::uint32_t>(fields[field], own, sent(field).data());
             else
-                pack<std::uint64_t>(fields[field], own, to.data());
+                pack<std::uint64_t>(fields[field], own, sent(field).data());
         }
-        if (device != nullptr) backend.synchronise();
         std::vector<Send> sends;
         std::vector<Receive> receives;
         for (std::size_t field = 0; field < fields.size(); ++field) {
@@ -181,17 +198,13 @@ struct GatherExchange::State {
         }
         communicator.begin_exchange(sends, receives);
     }
-
-    void end() {
+    void end_on_host() {
         communicator.end_exchange();
         for (std::size_t field = 0; field < fields.size(); ++field) {
-            const auto from = received(field);
-            if (device != nullptr)
-                device->unpack(from, fields[field]);
-            else if (word_bytes == 4)
-                unpack<std::uint32_t>(from.data(), copies, fields[field]);
+            if (word_bytes == 4)
+                unpack<std::uint32_t>(received(field).data(), copies, fields[field]);
             else
-                unpack<std::uint64_t>(from.data(), copies, fields[field]);
+                unpack<std::uint64_t>(received(field).data(), copies, fields[field]);
         }
     }
 };

@@ -26,7 +26,8 @@ struct GatherLink {
 ///     traces.end();                            // the copies in q are there
 ///
 /// It adds nothing up: a value that several ranks need is made by the rank that owns it, and its copies have the same bits. So no digit knows how
-/// many ranks there are. Words are packed, on a GPU by a small kernel and then through page-locked host memory.
+/// many ranks there are. Words are packed, on a GPU by a small kernel that stores them where a DeviceMail wants them: into the memory of the
+/// neighbour's GPU where that works, else into page-locked host memory.
 class GatherExchange {
   public:
     /// Communicator and backend must outlive it. Throws Error for a neighbour that there is not, two links to the same one, a word of another size
@@ -36,7 +37,7 @@ class GatherExchange {
     GatherExchange(GatherExchange&&) noexcept;
     GatherExchange& operator=(GatherExchange&&) noexcept;
 
-    /// All fields at once; what was queued on the default stream is waited for where they are a GPU's. Copies must neither be read nor written until
+    /// All fields at once, as what was queued on the default stream leaves them. Copies must neither be read nor written until
     /// `end`; own words may change.
     void begin(std::span<void* const> fields);
     void end();

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "generator/error.hpp"
+#include "runtime/ranks/device_mail.hpp"
 
 namespace hone {
 namespace {
@@ -68,14 +70,13 @@ struct HaloExchange::State {
     // Of the exchange that is under way: a buffer of each field and face where one is needed.
     struct Transfer {
         std::byte* field = nullptr;
-        const Face* face = nullptr;
+        std::size_t face = 0, number = 0;  // of the field
         Box own, halo;
         std::span<std::byte> out, in;
     };
     std::vector<Transfer> transfers;
     std::vector<std::byte> host_buffer;
-    void* pinned = nullptr;
-    std::int64_t pinned_bytes = 0;
+    std::optional<DeviceMail> mail;  // a channel of each face
 
     State(Communicator& ranks, Backend& of, const GridPartition& partition, const HaloLayout& with)
         : communicator(ranks), backend(of), layout(with), on_host(of.device().fingerprint.target == Target::cpu) {
@@ -86,14 +87,9 @@ struct HaloExchange::State {
         for (int axis = 0; axis < 3; ++axis)
             for (const int side : {0, 1})
                 if (const auto neighbour = partition.neighbour(ranks.rank(), axis, side)) add_face(block, axis, side, *neighbour);
-    }
-    ~State() { release(); }
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
-
-    void release() {
-        if (pinned != nullptr) backend.free_pinned(pinned);
-        pinned = nullptr;
+        std::vector<DeviceMail::Channel> channels;
+        for (const Face& face : faces) channels.push_back({face.neighbour, face.tag_out, face.tag_in});
+        mail.emplace(communicator, backend, channels);
     }
 
     void add_face(const std::array<CellRange, 3>& block, int axis, int side, int neighbour) {
@@ -125,76 +121,77 @@ struct HaloExchange::State {
     std::byte* at(std::byte* field, std::int64_t word) const { return field + word * layout.word_bytes; }
     std::size_t size(std::int64_t words) const { return static_cast<std::size_t>(words * layout.word_bytes); }
 
-    // Host memory for both directions of all that is not sent from where it is.
-    std::byte* buffer(std::int64_t wanted) {
-        if (on_host) {
-            host_buffer.resize(static_cast<std::size_t>(wanted));
-            return host_buffer.data();
-        }
-        if (wanted > pinned_bytes) {
-            release();
-            pinned = backend.allocate_pinned(wanted);
-            pinned_bytes = wanted;
-        }
-        return static_cast<std::byte*>(pinned);
-    }
-
-    bool packed(const Face& face) const { return !on_host || !face.own.whole(); }
+    bool packed(const Transfer& transfer) const { return !faces[transfer.face].own.whole(); }
 
     void begin(std::span<const HaloField> fields) {
         transfers.clear();
-        std::int64_t wanted = 0;
-        for (const HaloField& field : fields) {
+        for (std::size_t number = 0; number < fields.size(); ++number) {
+            const HaloField& field = fields[number];
             if (field.layers < 1 || field.layers > layout.layers)
                 throw Error("halo exchange", fmt::format("{} layers of a field", field.layers), fmt::format("use 1 to {}", layout.layers));
-            for (const Face& face : faces) {
+            for (std::size_t n = 0; n < faces.size(); ++n) {
+                const Face& face = faces[n];
                 const Box own = face.own.part(face.axis, field.layers, face.side == 1),
                           halo = face.halo.part(face.axis, field.layers, face.side == 0);
-                transfers.push_back({static_cast<std::byte*>(field.data), &face, own, halo, {}, {}});
-                wanted += packed(face) ? 2 * own.words() * layout.word_bytes : 0;
+                transfers.push_back({static_cast<std::byte*>(field.data), n, number, own, halo, {}, {}});
             }
         }
-        std::byte* free = buffer(wanted);
-        for (Transfer& transfer : transfers) {
-            const std::size_t length = size(transfer.own.words());
-            transfer.out = {at(transfer.field, transfer.own.origin), length}, transfer.in = {at(transfer.field, transfer.halo.origin), length};
-            if (!packed(*transfer.face)) continue;
-            transfer.out = {free, length}, transfer.in = {free + length, length};
-            free += 2 * length;
-            gather(transfer);
-        }
-        if (!on_host) backend.synchronise();
-        std::vector<Send> sends;
-        std::vector<Receive> receives;
-        for (std::size_t n = 0; n < transfers.size(); ++n) {
-            const Face& face = *transfers[n].face;
-            // Messages between two ranks keep their order, so that fields need no tags.
-            sends.push_back({face.neighbour, face.tag_out, transfers[n].out});
-            receives.push_back({face.neighbour, face.tag_in, transfers[n].in});
-        }
-        communicator.begin_exchange(sends, receives);
+        on_host ? begin_on_host() : begin_on_device();
     }
 
     void end() {
+        if (!on_host) return end_on_device();
         communicator.end_exchange();
         for (const Transfer& transfer : transfers)
-            if (packed(*transfer.face)) scatter(transfer);
+            if (packed(transfer))
+                for_runs(transfer.halo, [&](std::int64_t to, std::int64_t from, std::int64_t words) {
+                    std::memcpy(at(transfer.field, to), at(transfer.in.data(), from), size(words));
+                });
     }
 
-    void gather(const Transfer& transfer) {
-        const Box& box = transfer.own;
-        if (!on_host) return backend.copy(transfer.out.data(), at(transfer.field, box.origin), static_cast<std::int64_t>(transfer.out.size()));
-        for_runs(box, [&](std::int64_t from, std::int64_t to, std::int64_t words) {
-            std::memcpy(at(transfer.out.data(), to), at(transfer.field, from), size(words));
-        });
+    void begin_on_device() {
+        std::vector<std::vector<DeviceMail::Sizes>> sizes(faces.size());
+        for (const Transfer& transfer : transfers)
+            sizes[transfer.face].push_back({transfer.own.words() * layout.word_bytes, transfer.halo.words() * layout.word_bytes});
+        mail->prepare(sizes);
+        for (const Transfer& transfer : transfers)
+            backend.copy(mail->out(transfer.face, transfer.number), at(transfer.field, transfer.own.origin),
+                         transfer.own.words() * layout.word_bytes);
+        mail->send();
     }
 
-    void scatter(const Transfer& transfer) {
-        const Box& box = transfer.halo;
-        if (!on_host) return backend.copy(at(transfer.field, box.origin), transfer.in.data(), static_cast<std::int64_t>(transfer.in.size()));
-        for_runs(box, [&](std::int64_t to, std::int64_t from, std::int64_t words) {
-            std::memcpy(at(transfer.field, to), at(transfer.in.data(), from), size(words));
-        });
+    void end_on_device() {
+        mail->receive();
+        for (const Transfer& transfer : transfers)
+            backend.copy(at(transfer.field, transfer.halo.origin), mail->in(transfer.face, transfer.number),
+                         transfer.halo.words() * layout.word_bytes);
+    }
+
+    // What lies in one piece is sent from where it is, and received there.
+    void begin_on_host() {
+        mail->agree();
+        std::size_t wanted = 0;
+        for (const Transfer& transfer : transfers) wanted += packed(transfer) ? 2 * size(transfer.own.words()) : 0;
+        host_buffer.resize(wanted);
+        std::byte* free = host_buffer.data();
+        std::vector<Send> sends;
+        std::vector<Receive> receives;
+        for (Transfer& transfer : transfers) {
+            const std::size_t length = size(transfer.own.words());
+            transfer.out = {at(transfer.field, transfer.own.origin), length}, transfer.in = {at(transfer.field, transfer.halo.origin), length};
+            if (packed(transfer)) {
+                transfer.out = {free, length}, transfer.in = {free + length, length};
+                free += 2 * length;
+                for_runs(transfer.own, [&](std::int64_t from, std::int64_t to, std::int64_t words) {
+                    std::memcpy(at(transfer.out.data(), to), at(transfer.field, from), size(words));
+                });
+            }
+            // Messages between two ranks keep their order, so that fields need no tags.
+            const Face& face = faces[transfer.face];
+            sends.push_back({face.neighbour, face.tag_out, transfer.out});
+            receives.push_back({face.neighbour, face.tag_in, transfer.in});
+        }
+        communicator.begin_exchange(sends, receives);
     }
 };
 

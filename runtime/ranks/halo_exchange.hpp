@@ -34,8 +34,9 @@ struct HaloField {
 ///     interior.launch(first + 1, last - 1);
 ///     halo.end();                            // w's halo is there
 ///
-/// Faces whose cells lie in one piece are sent from where they are, others are packed. A GPU's go through page-locked host memory, one copy each way,
-/// and must lie in one piece: blocks are cut along the slowest axis there, with whole rows (their padding, too) for cells.
+/// Faces whose cells lie in one piece are sent from where they are, others are packed. A GPU's go by a DeviceMail: into the memory of the neighbour's
+/// GPU where that works, else through page-locked host memory. They must lie in one piece: blocks are cut along the slowest axis there, with whole
+/// rows (their padding, too) for cells.
 class HaloExchange {
   public:
     /// All must outlive it. Throws Error for a partition of another number of ranks, a block that is thinner than the layers which a neighbour wants
@@ -45,7 +46,7 @@ class HaloExchange {
     HaloExchange(const HaloExchange&) = delete;
     HaloExchange& operator=(const HaloExchange&) = delete;
 
-    /// All fields at once. What was queued on the default stream is waited for where the fields are a GPU's. Own cells within `layers` of a face must
+    /// All fields at once, as what was queued on the default stream leaves them. Own cells within `layers` of a face must
     /// not change until `end`, nor may halos be written or read.
     void begin(std::span<void* const> fields);
     /// The same with so many layers of each. Throws Error for more than the layout's.

@@ -29,6 +29,7 @@ TEST(Doctor, FindsEverythingOnAFullMachine) {
     EXPECT_EQ(finding(findings, "device cuda:0").detail, "Fake GPU, sm_90, 132 multiprocessors, 0.1 GiB");
     EXPECT_THAT(finding(findings, "NVRTC").detail, HasSubstr("NVRTC 13.0 at "));
     EXPECT_THAT(finding(findings, "NVML").detail, HasSubstr("driver 580.1"));
+    EXPECT_THAT(finding(findings, "NCCL").detail, HasSubstr("NCCL 2.28.9 at "));
     EXPECT_THAT(finding(findings, "processor").detail, HasSubstr("OpenMP threads"));
     EXPECT_THAT(finding(findings, "topology").detail,
                 testing::ContainsRegex("[0-9]+ sockets?, [0-9]+ cores? of [0-9]+ threads?, [0-9]+ NUMA nodes?"));
@@ -47,7 +48,7 @@ TEST(Doctor, SaysWhatToInstallOnABareMachine) {
     const test::EnvironmentVariable cuda("HONE_CUDA_LIBRARIES", nothing.path().string());
     const test::EnvironmentVariable compiler("HONE_CXX", "/absent/c++");
     const auto findings = diagnose();
-    for (const char* what : {"CUDA driver", "NVRTC", "NVML", "C++ compiler"}) {
+    for (const char* what : {"CUDA driver", "NVRTC", "NVML", "NCCL", "C++ compiler"}) {
         EXPECT_FALSE(finding(findings, what).found) << what;
         EXPECT_THAT(finding(findings, what).remedy, HasSubstr("install")) << what;
         EXPECT_NE(finding(findings, what).detail, "") << what;

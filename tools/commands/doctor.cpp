@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <optional>
 
+#include "generator/error.hpp"
 #include "runtime/processors.hpp"
+#include "runtime/ranks/device_costs.hpp"
+#include "runtime/ranks/device_of_rank.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
 #include "runtime/ranks/rank_costs.hpp"
 #include "runtime/ranks/rank_place.hpp"
 #include "runtime/ranks/run_ranks.hpp"
+#include "runtime/ranks/thread_ranks.hpp"
 #include "runtime/topology.hpp"
 #include "tools/command.hpp"
 #include "tools/format.hpp"
@@ -98,12 +102,55 @@ void print_text(const std::vector<Finding>& findings, const std::vector<std::str
         console.print("\nready: 'hone tune --device {}' tunes on the best device; usable are {}\n", devices.front(), fmt::join(devices, ", "));
 }
 
-// `measured` stands in place of what is said of MPI otherwise.
-Exit examine(const Settings& settings, Console& console, const std::optional<Finding>& measured = {}) {
+Finding finding_of_messages(const std::string& detail) {
+    return {"messages between GPUs", true, detail, "", "GPUs share a grid; 'peer' is from GPU to GPU, 'host' through the memory of hosts"};
+}
+
+// What messages between GPUs take, for each way: between threads that have the first two of them, or share the only one. Nothing where there is none.
+std::optional<Finding> messages_between_threads(const std::vector<std::string>& devices) {
+    std::vector<std::string> gpus;
+    for (const std::string& device : devices)
+        if (device.starts_with("cuda") && gpus.size() < 2) gpus.push_back(device);
+    if (gpus.empty()) return {};
+    std::string text;
+    try {
+        run_thread_ranks(2, [&](Communicator& ranks) {
+            DiskCache cache(DiskCache::default_folder());
+            const auto backend = make_backend(gpus[static_cast<std::size_t>(ranks.rank()) % gpus.size()], cache);
+            const std::string own = device_costs_text(ranks, *backend);
+            if (ranks.rank() == 0) text = own;
+        });
+    } catch (const Error& error) {
+        Finding finding = finding_of_messages(error.what());
+        finding.found = false;
+        finding.remedy = "check nvidia-smi";
+        return finding;
+    }
+    return finding_of_messages(fmt::format("two threads {}: {}", gpus.size() == 1 ? "sharing " + gpus[0] : "with " + gpus[0] + " and " + gpus[1], text));
+}
+
+// The same between the ranks of a launcher. Nothing where a rank has no GPU.
+std::optional<Finding> messages_between_ranks(Communicator& ranks) {
+    DiskCache cache(DiskCache::default_folder());
+    std::unique_ptr<Backend> backend;
+    try {
+        backend = make_backend(device_of_rank("cuda", ranks), cache);
+    } catch (const Error&) {  // said by what is missing
+    }
+    if (all_reduce(ranks, Reduction::smallest, backend != nullptr ? 1 : 0) == 0) return {};
+    return finding_of_messages(fmt::format("{} ranks: {}", ranks.size(), device_costs_text(ranks, *backend)));
+}
+
+// `measured` stands in place of what is said of the same otherwise, or behind it.
+Exit examine(const Settings& settings, Console& console, const std::vector<Finding>& measured = {}) {
     std::vector<Finding> findings = diagnose();
-    for (Finding& finding : findings)
-        if (measured && finding.what == measured->what) finding = *measured;
     const std::vector<std::string> devices = usable_devices(findings);
+    if (measured.empty())
+        if (const auto messages = messages_between_threads(devices)) findings.push_back(*messages);
+    for (const Finding& own : measured) {
+        const auto same = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.what == own.what; });
+        same == findings.end() ? findings.push_back(own) : void(*same = own);
+    }
     if (settings.json) {
         Json rows = Json::array();
         for (const auto& finding : findings)
@@ -127,9 +174,12 @@ Exit examine(const Settings& settings, Console& console, const std::optional<Fin
 Exit examine_on_ranks(const Settings& settings, Console& console) {
     const auto measure = [&](Communicator& ranks) {
         const RankCosts costs = measure_rank_costs(ranks);
+        const auto messages = messages_between_ranks(ranks);
         if (ranks.rank() > 0) return static_cast<int>(Exit::ok);
         const std::string detail = fmt::format("{} ranks by {}: {}", ranks.size(), ranks.transport(), to_string(costs));
-        return static_cast<int>(examine(settings, console, Finding{"MPI", true, detail, "", "processes on one or many hosts share a grid"}));
+        std::vector<Finding> measured{{"MPI", true, detail, "", "processes on one or many hosts share a grid"}};
+        if (messages) measured.push_back(*messages);
+        return static_cast<int>(examine(settings, console, measured));
     };
     return static_cast<Exit>(run_ranks("hone doctor", measure));
 }
@@ -151,7 +201,8 @@ Command doctor_command() {
             "[options]",
             "Looks for everything that hone uses: CUDA driver, GPUs, NVRTC, NVML, C++ compiler (it has to compile and run a small kernel), vector "
             "instructions, and the processors that this process may use: threads, sockets, cores, NUMA nodes, caches, and what limited them, such as "
-            "OMP_NUM_THREADS=8, a cgroup's quota or the launcher; and what messages between ranks cost, in threads and, under mpirun, in processes. "
+            "OMP_NUM_THREADS=8, a cgroup's quota or the launcher; and what messages between ranks cost, in threads and, under mpirun, in processes, and "
+            "between their GPUs by each way that works. "
             "What is missing is named with what it would be good for and how to install it. Nothing is changed. Exit code 0 when kernels can be "
             "compiled for at least one device, else 3.",
             {{"doctor", "for people"}, {"doctor --json", "for a script: {\"findings\": [...], \"processors\": {...}, ...}"}},

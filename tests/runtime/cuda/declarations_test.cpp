@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "runtime/cuda/driver.hpp"
+#include "runtime/cuda/nccl.hpp"
 #include "runtime/cuda/nvml_functions.hpp"
 #include "runtime/cuda/nvrtc.hpp"
 
@@ -14,6 +15,10 @@
 #include <cuda.h>
 #include <nvrtc.h>
 #define HONE_HAS_CUDA_HEADERS 1
+#endif
+#if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
+#include <nccl.h>
+#define HONE_HAS_NCCL_HEADER 1
 #endif
 #if __has_include(<nvml.h>)
 #include <nvml.h>
@@ -63,6 +68,14 @@ struct Plain<CUevent_st> {
     using type = EventHandle;
 };
 template <>
+struct Plain<CUipcMemHandle_st> {
+    using type = IpcMemoryHandle;
+};
+template <>
+struct Plain<CUipcEventHandle_st> {
+    using type = IpcEventHandle;
+};
+template <>
 struct Plain<_nvrtcProgram> {
     using type = Program;
 };
@@ -88,6 +101,10 @@ static_assert(max_shared_memory_per_block_optin == CU_DEVICE_ATTRIBUTE_MAX_SHARE
 static_assert(function_static_shared_bytes == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
 static_assert(function_max_dynamic_shared_bytes == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
 static_assert(host_alloc_portable == CU_MEMHOSTALLOC_PORTABLE);
+static_assert(event_disable_timing == CU_EVENT_DISABLE_TIMING && event_interprocess == CU_EVENT_INTERPROCESS);
+static_assert(ipc_enable_peer_access == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+static_assert(error_peer_access_already_enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+static_assert(sizeof(IpcMemoryHandle) == sizeof(CUipcMemHandle) && sizeof(IpcEventHandle) == sizeof(CUipcEventHandle));
 static_assert(success == CUDA_SUCCESS && error_invalid_value == CUDA_ERROR_INVALID_VALUE && error_out_of_memory == CUDA_ERROR_OUT_OF_MEMORY);
 static_assert(error_stub_library == CUDA_ERROR_STUB_LIBRARY && error_no_device == CUDA_ERROR_NO_DEVICE);
 static_assert(error_invalid_image == CUDA_ERROR_INVALID_IMAGE && error_no_binary_for_gpu == CUDA_ERROR_NO_BINARY_FOR_GPU);
@@ -103,16 +120,33 @@ static_assert(nvrtc_success == NVRTC_SUCCESS);
 // cuda.h renames functions to their 64-bit forms by macros. Without the suffix the library's old 32-bit form would answer.
 TEST(Declarations, NameTheSymbolsThatTheHeaderSelects) {
     const std::set<std::string> ours{HONE_DRIVER_FUNCTIONS(HONE_NAME)};
-    for (const char* selected : {HONE_SYMBOL(cuDeviceTotalMem), HONE_SYMBOL(cuDevicePrimaryCtxRelease), HONE_SYMBOL(cuCtxPushCurrent),
-                                 HONE_SYMBOL(cuCtxPopCurrent), HONE_SYMBOL(cuMemGetInfo), HONE_SYMBOL(cuMemAlloc), HONE_SYMBOL(cuMemFree),
-                                 HONE_SYMBOL(cuMemHostAlloc), HONE_SYMBOL(cuMemcpyAsync), HONE_SYMBOL(cuMemsetD8Async), HONE_SYMBOL(cuEventDestroy),
-                                 HONE_SYMBOL(cuModuleLoadData), HONE_SYMBOL(cuLaunchKernel), HONE_SYMBOL(cuStreamSynchronize)})
+    for (const char* selected :
+         {HONE_SYMBOL(cuDeviceTotalMem), HONE_SYMBOL(cuDevicePrimaryCtxRelease), HONE_SYMBOL(cuCtxPushCurrent), HONE_SYMBOL(cuCtxPopCurrent),
+          HONE_SYMBOL(cuMemGetInfo), HONE_SYMBOL(cuMemAlloc), HONE_SYMBOL(cuMemFree), HONE_SYMBOL(cuMemHostAlloc), HONE_SYMBOL(cuMemcpyAsync),
+          HONE_SYMBOL(cuMemsetD8Async), HONE_SYMBOL(cuEventDestroy), HONE_SYMBOL(cuModuleLoadData), HONE_SYMBOL(cuLaunchKernel),
+          HONE_SYMBOL(cuStreamSynchronize), HONE_SYMBOL(cuIpcOpenMemHandle), HONE_SYMBOL(cuStreamWaitEvent)})
         EXPECT_TRUE(ours.contains(selected)) << selected;
 }
 #else
 TEST(Declarations, NameTheSymbolsThatTheHeaderSelects) {
     GTEST_SKIP() << "cuda.h and nvrtc.h are not installed";
 }
+#endif
+
+#if defined(HONE_HAS_NCCL_HEADER) && defined(HONE_HAS_CUDA_HEADERS)
+template <>
+struct Plain<ncclComm> {
+    using type = NcclCommunicator;
+};
+template <>
+struct Plain<ncclUniqueId> {
+    using type = NcclId;
+};
+#define HONE_CHECK_NCCL(member, symbol, result, parameters) \
+    static_assert(std::is_same_v<std::remove_pointer_t<decltype(Nccl::member)>, Plain<decltype(::symbol)>::type>, #symbol);
+HONE_NCCL_FUNCTIONS(HONE_CHECK_NCCL)
+static_assert(nccl_success == ncclSuccess && nccl_bytes == ncclUint8 && nccl_f64 == ncclFloat64 && nccl_sum == ncclSum);
+static_assert(sizeof(NcclId) == sizeof(ncclUniqueId));
 #endif
 
 #ifdef HONE_HAS_NVML_HEADER

@@ -26,7 +26,7 @@ class FakeMachine {
 
     static cuda::LibraryCandidates candidates() {
         const std::string folder = fake_driver_folder();
-        return {{folder + "/libcuda.so.1"}, {folder + "/libnvrtc.so.13"}, {folder + "/libnvidia-ml.so.1"}};
+        return {{folder + "/libcuda.so.1"}, {folder + "/libnvrtc.so.13"}, {folder + "/libnvidia-ml.so.1"}, {folder + "/libnccl.so.2"}};
     }
 
     FakeDriverState& state() { return *state_; }

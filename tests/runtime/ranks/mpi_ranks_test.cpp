@@ -12,9 +12,12 @@
 
 #include "generator/error.hpp"
 #include "runtime/process.hpp"
+#include "runtime/ranks/device_mail.hpp"
+#include "runtime/ranks/gather_exchange.hpp"
 #include "runtime/ranks/mpi_communicator.hpp"
 #include "runtime/ranks/rank_place.hpp"
 #include "runtime/ranks/run_ranks.hpp"
+#include "tests/runtime/cuda/fake_machine.hpp"
 #include "tests/runtime/ranks/rank_checks.hpp"
 #include "tests/support/environment.hpp"
 
@@ -105,6 +108,57 @@ TEST_F(MpiRanks, AKilledRankEndsAllWithItsName) {
     EXPECT_NE(result.exit_code, 0);
     EXPECT_THAT(result.output, HasSubstr("rank 2"));
     EXPECT_THAT(result.output, HasSubstr("Killed"));
+}
+
+// Processes that share one GPU by CUDA IPC, as far as a driver can be had without one: the memory of each is really mapped by the others.
+TEST_F(MpiRanks, DevicesStoreIntoTheMemoryOfOtherProcesses) {
+    if (is_rank())
+        be_a_rank([](Communicator& communicator) {
+            constexpr int rounds = 4;
+            const int size = communicator.size();
+            const auto word = [&](int of, int round, int n) { return static_cast<std::uint64_t>(1000 * of + 10 * round + n); };
+            const bool shares = std::getenv("HONE_TEST_SHARES") != nullptr;
+            test::FakeMachine machine;
+            machine.state().shares_memory = shares;
+            const auto device = machine.backend();
+            {
+                // Everybody's two words, in the order of ranks, of which each rank has its own; more fields from round to round.
+                DeviceArray field(*device, 2 * size * static_cast<std::int64_t>(sizeof(std::uint64_t)));
+                std::vector<GatherLink> links;
+                std::vector<DeviceMail::Channel> channels;
+                for (int other = 0; other < size; ++other) {
+                    if (other == communicator.rank()) continue;
+                    links.push_back({other, {2 * communicator.rank() + 1, 2 * communicator.rank()}, {2 * other + 1, 2 * other}});
+                    channels.push_back({other, 0, 0});
+                }
+                GatherExchange exchange(communicator, *device, links, 8);
+                for (int round = 0; round < rounds; ++round) {
+                    std::vector<std::uint64_t> words(2 * static_cast<std::size_t>(size));
+                    for (int n = 0; n < 2; ++n) words[static_cast<std::size_t>(2 * communicator.rank() + n)] = word(communicator.rank(), round, n);
+                    device->copy(field.data(), words.data(), field.bytes());
+                    exchange.begin(std::vector<void*>(round == 2 ? 200 : 1, field.data()));
+                    exchange.end();
+                    device->copy(words.data(), field.data(), field.bytes());
+                    device->synchronise();
+                    for (int rank = 0; rank < size; ++rank)
+                        for (int n = 0; n < 2; ++n)
+                            if (words[static_cast<std::size_t>(2 * rank + n)] != word(rank, round, n))
+                                throw Error("words of another process", "they are others than it sent", "mend it");
+                }
+                DeviceMail mail(communicator, *device, channels);
+                mail.agree();
+                mail.prepare(std::vector(channels.size(), std::vector<DeviceMail::Sizes>{{8, 8}}));
+                communicator.barrier();
+                if (mail.way(0) != (shares ? "peer" : "host")) throw Error("the way", mail.way(0) + ": " + mail.why_not_peer(0), "mend it");
+            }
+            if (machine.state().opened_memory.empty()) return 0;
+            throw Error("memory of other processes", "it is open after its last use", "close it");
+        });
+    for (const bool shares : {true, false}) {
+        const test::EnvironmentVariable how("HONE_TEST_SHARES", shares ? std::optional<std::string>("1") : std::nullopt);
+        const ProcessResult result = on_ranks(3);
+        EXPECT_TRUE(result.ok()) << result.failure() << '\n' << result.output;
+    }
 }
 
 TEST(RunRanks, WithoutALauncherThereIsOneRank) {

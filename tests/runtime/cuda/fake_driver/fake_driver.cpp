@@ -1,9 +1,15 @@
 // A CUDA driver without a GPU, so that the host side of the backend runs where there is none, under the sanitizers too. See fake_driver.hpp.
 #include "tests/runtime/cuda/fake_driver/fake_driver.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -31,7 +37,11 @@ enum Code {
     not_found = 500,
     illegal_address = 700,
     launch_out_of_resources = 701,
+    peer_access_already_enabled = 704,
 };
+
+constexpr unsigned disable_timing = 2;
+constexpr unsigned interprocess = 4;
 
 constexpr unsigned static_shared = 16 << 10;
 constexpr unsigned shared_without_opt_in = 48 << 10;
@@ -51,11 +61,25 @@ struct Function {
 };
 struct Event {
     double time = -1;
+    unsigned flags = 0;
+};
+
+// What another process opens device memory by: a file without a name that this one keeps open.
+struct MemoryHandle {
+    int process, file;
+    std::size_t bytes;
+    char unused[64 - 2 * sizeof(int) - sizeof(std::size_t)];
+};
+struct EventHandle {
+    int process;
+    char unused[64 - sizeof(int)];
 };
 
 std::mutex mutex;
 bool initialised = false;
-Context primary;
+std::array<Context, 8> primaries;          // of each device
+std::map<void*, int> files;                // of device memory that other processes can open
+std::map<Context*, Context*> peer_access;  // from the first to the second
 thread_local std::vector<Context*> context_stack;
 
 FakeDriverState& state() {
@@ -77,10 +101,11 @@ int enter_in_context(const char* symbol, bool waits = false) {
 
 // False when the range begins in device memory and leaves it.
 bool lies_whole(DevicePointer address, std::size_t bytes) {
-    for (const auto& [pointer, size] : state().device_memory) {
-        const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
-        if (address >= begin && address < begin + size) return address + bytes <= begin + size;
-    }
+    for (const auto* memory : {&state().device_memory, &state().opened_memory})
+        for (const auto& [pointer, size] : *memory) {
+            const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
+            if (address >= begin && address < begin + size) return address + bytes <= begin + size;
+        }
     return true;
 }
 
@@ -113,11 +138,23 @@ void largest_difference(void** arguments, unsigned blocks) {
     }
 }
 
+// Words of 8 bytes of a message, to or from their places in a field.
+void exchange_words(void** arguments, bool pack) {
+    auto* field = argument<std::uint64_t*>(arguments, 0);
+    const auto* places = argument<const long long*>(arguments, 1);
+    auto* packed = argument<std::uint64_t*>(arguments, 2);
+    for (int i = argument<int>(arguments, 3); i < argument<int>(arguments, 4); ++i) {
+        std::uint64_t& word = field[places[i]];
+        pack ? packed[i] = word : word = packed[i];
+    }
+}
+
 void execute(const Function& function, void** arguments, unsigned blocks) {
     if (function.name == "add_one") add_one(arguments);
     if (function.name == "largest_difference_f32") largest_difference<float>(arguments, blocks);
     if (function.name == "largest_difference_f64") largest_difference<double>(arguments, blocks);
     if (function.name == "largest_difference_i32") largest_difference<int>(arguments, blocks);
+    if (function.name == "pack" || function.name == "unpack") exchange_words(arguments, function.name == "pack");
     if (function.name == "fault") state().fault = illegal_address;
 }
 
@@ -127,14 +164,32 @@ int allocate(std::map<void*, std::size_t>& memory, void** pointer, std::size_t b
     if (bytes == 0) return invalid_value;
     if (bytes > state().memory_bytes - used) return out_of_memory;
     constexpr std::size_t alignment = 256;
-    *pointer = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    if (&memory == &state().device_memory && state().shares_memory) {
+        const int file = memfd_create("fake device memory", MFD_CLOEXEC);
+        void* const mapped = file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0
+                                 ? MAP_FAILED
+                                 : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (mapped == MAP_FAILED) return out_of_memory;
+        *pointer = mapped;
+        files[mapped] = file;
+    } else {
+        *pointer = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    }
     memory[*pointer] = bytes;
     return success;
 }
 
 int release(std::map<void*, std::size_t>& memory, void* pointer) {
-    if (memory.erase(pointer) == 0) return invalid_value;
-    std::free(pointer);
+    const auto found = memory.find(pointer);
+    if (found == memory.end()) return invalid_value;
+    if (const auto file = files.find(pointer); file != files.end()) {
+        munmap(pointer, found->second);
+        close(file->second);
+        files.erase(file);
+    } else {
+        std::free(pointer);
+    }
+    memory.erase(found);
     return success;
 }
 
@@ -182,7 +237,7 @@ EXPORTED int cuDeviceGetName(char* name, int length, int) {
 }
 EXPORTED int cuDeviceGetPCIBusId(char* id, int length, int device) {
     const std::lock_guard lock(mutex);
-    std::strncpy(id, device == 0 ? "0000:01:00.0" : "0000:02:00.0", static_cast<std::size_t>(length));
+    std::snprintf(id, static_cast<std::size_t>(length), "0000:%02x:00.0", device + 1);
     return enter("cuDeviceGetPCIBusId");
 }
 EXPORTED int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
@@ -200,10 +255,11 @@ EXPORTED int cuDeviceGetAttribute(int* value, int attribute, int) {
     return enter("cuDeviceGetAttribute");
 }
 
-EXPORTED int cuDevicePrimaryCtxRetain(Context** context, int) {
+EXPORTED int cuDevicePrimaryCtxRetain(Context** context, int device) {
     const std::lock_guard lock(mutex);
     if (const int code = enter("cuDevicePrimaryCtxRetain"); code != success) return code;
-    *context = &primary;
+    *context = &primaries.at(static_cast<std::size_t>(device));
+    (*context)->device = device;
     ++state().contexts;
     return success;
 }
@@ -352,8 +408,9 @@ EXPORTED int cuStreamSynchronize(void*) {
 EXPORTED int cuEventCreate(Event** event, unsigned flags) {
     const std::lock_guard lock(mutex);
     if (const int code = enter_in_context("cuEventCreate"); code != success) return code;
-    if (flags != 0) return invalid_value;
+    if (flags != 0 && flags != disable_timing && flags != (disable_timing | interprocess)) return invalid_value;
     *event = new Event;
+    (*event)->flags = flags;
     ++state().events;
     ++state().total_events;
     return success;
@@ -381,6 +438,74 @@ EXPORTED int cuEventQuery(Event* event) {
 }
 EXPORTED int cuEventElapsedTime(float* milliseconds, Event* begin, Event* end) {
     const std::lock_guard lock(mutex);
+    if (begin->flags != 0 || end->flags != 0) return invalid_handle;
     *milliseconds = static_cast<float>((end->time - begin->time) * 1e3);
     return enter("cuEventElapsedTime");
+}
+
+EXPORTED int cuStreamWaitEvent(void*, Event* event, unsigned flags) {
+    const std::lock_guard lock(mutex);
+    const int code = enter_in_context("cuStreamWaitEvent");
+    return code != success ? code : flags != 0 || event->time < 0 ? invalid_value : success;
+}
+EXPORTED int cuDeviceCanAccessPeer(int* can, int device, int peer) {
+    const std::lock_guard lock(mutex);
+    *can = state().peers && device != peer ? 1 : 0;
+    return enter("cuDeviceCanAccessPeer");
+}
+EXPORTED int cuCtxEnablePeerAccess(Context* peer, unsigned flags) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuCtxEnablePeerAccess"); code != success) return code;
+    if (flags != 0 || peer == context_stack.back()) return invalid_value;
+    return peer_access.insert({context_stack.back(), peer}).second ? success : peer_access_already_enabled;
+}
+
+EXPORTED int cuIpcGetMemHandle(MemoryHandle* handle, DevicePointer pointer) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuIpcGetMemHandle"); code != success) return code;
+    auto* const memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer));
+    const auto found = state().device_memory.find(memory);
+    if (found == state().device_memory.end()) return invalid_value;
+    const auto file = files.find(memory);
+    *handle = {getpid(), file == files.end() ? -1 : file->second, found->second, {}};
+    return success;
+}
+EXPORTED int cuIpcOpenMemHandle_v2(DevicePointer* pointer, MemoryHandle handle, unsigned flags) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuIpcOpenMemHandle_v2"); code != success) return code;
+    if (handle.process == getpid() || flags != 1) return invalid_context;
+    std::array<char, 64> path{};
+    std::snprintf(path.data(), path.size(), "/proc/%d/fd/%d", handle.process, handle.file);
+    const int file = open(path.data(), O_RDWR | O_CLOEXEC);
+    void* const memory = file < 0 ? MAP_FAILED : mmap(nullptr, handle.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (file >= 0) close(file);
+    if (memory == MAP_FAILED) return invalid_value;
+    state().opened_memory[memory] = handle.bytes;
+    *pointer = reinterpret_cast<std::uintptr_t>(memory);
+    return success;
+}
+EXPORTED int cuIpcCloseMemHandle(DevicePointer pointer) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuIpcCloseMemHandle"); code != success) return code;
+    auto* const memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(pointer));
+    const auto found = state().opened_memory.find(memory);
+    if (found == state().opened_memory.end()) return invalid_value;
+    munmap(memory, found->second);
+    state().opened_memory.erase(found);
+    return success;
+}
+EXPORTED int cuIpcGetEventHandle(EventHandle* handle, Event* event) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuIpcGetEventHandle"); code != success) return code;
+    if ((event->flags & interprocess) == 0) return invalid_handle;
+    *handle = {getpid(), {}};
+    return success;
+}
+EXPORTED int cuIpcOpenEventHandle(Event** event, EventHandle handle) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuIpcOpenEventHandle"); code != success) return code;
+    if (handle.process == getpid()) return invalid_context;
+    *event = new Event{0, disable_timing | interprocess};
+    ++state().events;
+    return success;
 }

@@ -21,11 +21,14 @@ struct FakeLaunch {
 ///
 /// The fake is strict where the driver is: calls need a current context, copies must lie inside one allocation, blocks and shared memory have limits.
 /// "Device memory" is host memory that knows its size. Entry points exist by name: `add_one` (float* a, int first, int last),
-/// `largest_difference_f32`, `_f64` and `_i32`, `fault` (an illegal access that shows when the device is waited for), and any other, which
-/// does nothing; names that begin with `absent` are not there, those that begin with `static_` have 16 KiB of static shared memory.
+/// `largest_difference_f32`, `_f64` and `_i32`, `pack` and `unpack` (of GatherExchange, words of 8 bytes), `fault` (an illegal access that shows when
+/// the device is waited for), and any other, which does nothing; names that begin with `absent` are not there, those that begin with `static_` have
+/// 16 KiB of static shared memory.
 struct FakeDriverState {
     int devices = 1;
     std::size_t memory_bytes = std::size_t{64} << 20;
+    bool peers = true;                    ///< devices may reach each other's memory
+    bool shares_memory = false;           ///< other processes can open device memory that is allocated from now on
     std::map<std::string, int> failures;  ///< symbol to the code that it returns instead of working
 
     int contexts = 0;  ///< times the primary context was retained and not released
@@ -38,6 +41,7 @@ struct FakeDriverState {
     double device_clock = 0;  ///< seconds; each launch takes one
     std::map<void*, std::size_t> device_memory;
     std::map<void*, std::size_t> pinned_memory;
+    std::map<void*, std::size_t> opened_memory;  ///< of other processes
     std::vector<FakeLaunch> launches;
     std::vector<std::string> attributes_set;  ///< "entry=bytes"
     std::vector<std::string> calls;           ///< every symbol called, in order

@@ -1,0 +1,341 @@
+#include "runtime/ranks/device_mail.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "generator/error.hpp"
+#include "runtime/peer_memory.hpp"
+#include "runtime/ranks/nccl_ranks.hpp"
+#include "tuning_db/environment.hpp"
+
+namespace hone {
+namespace {
+
+// Boxes begin at multiples of it, as device memory does.
+constexpr std::int64_t alignment = 256;
+
+std::int64_t aligned(std::int64_t bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+// Two messages may be on their way in one direction: a rank that has received may send again before its neighbour has taken what it sent last. It
+// cannot be two ahead, for it waits for the neighbour's message in between.
+constexpr int slots = PeerBox::events;
+
+struct Line {
+    DeviceMail::Channel channel;
+    std::vector<DeviceMail::Sizes> pieces;  // of the exchange that is under way
+    DeviceMail::Sizes said;                 // of them all: what the neighbour is told, and should tell
+    DeviceMail::Sizes all;                  // the same, each aligned
+    std::unique_ptr<PeerBox> mine;          // what the neighbour stores into
+    std::unique_ptr<PeerBox> theirs;        // the neighbour's, as this device sees it
+    DeviceMail::Sizes room;                 // of a slot: in `theirs`, and in `mine`
+    bool by_host = false;                   // found to have no other way
+    std::string reason;                     // why
+    std::vector<std::byte*> out, in;        // of each piece
+};
+
+// What peers tell each other when they make room for messages.
+struct Offer {
+    std::int64_t room_in = 0;
+    std::int64_t ticket_bytes = 0;  // 0: none could be made
+    std::array<std::byte, 1024> ticket{};
+};
+
+std::vector<std::byte> words_of_trial(int from, int to, int slot) {
+    std::vector<std::byte> words(alignment);
+    for (std::size_t n = 0; n < words.size(); ++n)
+        words[n] = static_cast<std::byte>(n * 7 + static_cast<std::size_t>(from) * 31 + static_cast<std::size_t>(to) * 101 +
+                                          static_cast<std::size_t>(slot) * 57 + 1);
+    return words;
+}
+
+}  // namespace
+
+struct DeviceMail::State {
+    Communicator& communicator;
+    Backend& backend;
+    MessageWay wish;
+    std::vector<Line> lines;
+    bool agreed = false;
+    std::optional<NcclRanks> nccl;
+    DeviceArray boxes;  // of messages by NCCL
+    int turn = 0;       // the slot of the exchange that is under way
+    void* pinned = nullptr;
+    std::int64_t pinned_bytes = 0;
+    std::vector<std::int64_t> told_out, told_in;  // what peers say of a message: its length
+
+    State(Communicator& ranks, Backend& of, const std::vector<Channel>& channels, MessageWay way) : communicator(ranks), backend(of), wish(way) {
+        for (const Channel& channel : channels) lines.emplace_back().channel = channel;
+        told_out.resize(lines.size());
+        told_in.resize(lines.size());
+    }
+    ~State() {
+        if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.theirs != nullptr; })) try {
+                // Whoever stores here, and what is stored from here, is done: a process may end now.
+                backend.synchronise();
+            } catch (const Error&) {  // the device is lost; the run ends by whoever saw it first
+            }
+        if (pinned != nullptr) backend.free_pinned(pinned);
+    }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    static void give_up(Line& line, const std::string& reason) {
+        line.by_host = true;
+        if (line.reason.empty()) line.reason = reason;
+        line.mine.reset(), line.theirs.reset();
+    }
+
+    std::vector<Line*> lines_where(const std::function<bool(const Line&)>& wanted) {
+        std::vector<Line*> result;
+        for (Line& line : lines)
+            if (wanted(line)) result.push_back(&line);
+        return result;
+    }
+
+    void agree() {
+        if (std::exchange(agreed, true)) return;
+        if (wish == MessageWay::nccl) {
+            nccl.emplace(communicator, backend);
+            return;
+        }
+        const auto all = lines_where([](const Line&) { return true; });
+        for_all_or_none(all, [&](std::size_t, Line&) {
+            if (wish == MessageWay::host) throw Error("it is asked for");
+            if (backend.peers() == nullptr) throw Error(backend.device().fingerprint.name, "it has no peers", "use a GPU");
+        });
+        expect_wish(all);
+    }
+
+    void expect_wish(std::span<Line* const> of) const {
+        for (const Line* line : of)
+            if (wish == MessageWay::peer && line->by_host)
+                throw Error(fmt::format("messages from rank {} to rank {}", communicator.rank(), line->channel.neighbour),
+                            "peers are asked for, and there is no such way: " + line->reason, "leave HONE_MESSAGES away, or use GPUs of one host");
+    }
+
+    void prepare(const std::vector<std::vector<Sizes>>& sizes) {
+        if (sizes.size() != lines.size())
+            throw Error("messages between devices", fmt::format("sizes for {} channels of {}", sizes.size(), lines.size()), "give those of each");
+        agree();
+        for (std::size_t n = 0; n < lines.size(); ++n) {
+            lines[n].pieces = sizes[n];
+            lines[n].all = lines[n].said = {};
+            for (const Sizes& piece : sizes[n]) {
+                lines[n].said.out += piece.out, lines[n].said.in += piece.in;
+                lines[n].all.out += aligned(piece.out), lines[n].all.in += aligned(piece.in);
+            }
+        }
+        const auto small = lines_where(
+            [](const Line& line) { return !line.by_host && (line.theirs == nullptr || line.all.out > line.room.out || line.all.in > line.room.in); });
+        if (!small.empty()) connect(small);
+        turn = 1 - turn;
+        place();
+    }
+
+    // Everything to its neighbour, and from there the same of it. `Word` is what is sent of each line.
+    template <typename Word>
+    void swap_words(std::span<Line* const> of, std::span<const Word> out, std::span<Word> in) {
+        std::vector<Send> sends;
+        std::vector<Receive> receives;
+        for (std::size_t n = 0; n < of.size(); ++n) {
+            sends.push_back({of[n]->channel.neighbour, of[n]->channel.tag_out, std::as_bytes(out.subspan(n, 1))});
+            receives.push_back({of[n]->channel.neighbour, of[n]->channel.tag_in, std::as_writable_bytes(in.subspan(n, 1))});
+        }
+        communicator.begin_exchange(sends, receives);
+        communicator.end_exchange();
+    }
+    // Does something for each line; what fails, here or there, goes through the host from then on.
+    void for_all_or_none(std::span<Line* const> of, const std::function<void(std::size_t, Line&)>& action) {
+        std::vector<std::int32_t> own(of.size(), 1), others(of.size(), 0);
+        for (std::size_t n = 0; n < of.size(); ++n) {
+            if (!of[n]->by_host) try {
+                    action(n, *of[n]);
+                } catch (const Error& error) {
+                    give_up(*of[n], error.what());
+                }
+            own[n] = of[n]->by_host ? 0 : 1;
+        }
+        swap_words<std::int32_t>(of, own, others);
+        for (std::size_t n = 0; n < of.size(); ++n)
+            if (others[n] == 0) give_up(*of[n], fmt::format("rank {} found no way", of[n]->channel.neighbour));
+    }
+
+    // New boxes with enough room. All neighbours of a channel that has too little come here with it, for they know the same sizes.
+    void connect(std::span<Line* const> of) {
+        backend.synchronise();  // what still uses the old ones
+        std::vector<Offer> own(of.size()), others(of.size());
+        for_all_or_none(of, [&](std::size_t n, Line& line) {
+            line.theirs.reset(), line.mine.reset();
+            line.room = {std::max({line.room.out, line.all.out, alignment}), std::max({line.room.in, line.all.in, alignment})};
+            line.mine = backend.peers()->make(slots * line.room.in);
+            const std::vector<std::byte> ticket = line.mine->ticket();
+            if (ticket.size() > own[n].ticket.size())
+                throw Error("memory for other ranks", fmt::format("a ticket of {} bytes", ticket.size()), "shorten it");
+            own[n].room_in = line.room.in;
+            own[n].ticket_bytes = std::ssize(ticket);
+            std::copy(ticket.begin(), ticket.end(), own[n].ticket.begin());
+        });
+        swap_words<Offer>(of, own, others);
+        for_all_or_none(of, [&](std::size_t n, Line& line) {
+            const Offer& offer = others[n];
+            if (offer.room_in != line.room.out)
+                throw Error(fmt::format("rank {}", line.channel.neighbour),
+                            fmt::format("it expects {} bytes of rank {}, which sends {}", offer.room_in, communicator.rank(), line.room.out),
+                            "sender and receiver must agree");
+            line.theirs = backend.peers()->open(std::span(offer.ticket).first(static_cast<std::size_t>(offer.ticket_bytes)));
+        });
+        try_out(of);
+        expect_wish(of);
+    }
+
+    // A few words in each slot. That a driver opens memory does not say that what is stored there arrives.
+    void try_out(std::span<Line* const> of) {
+        for_all_or_none(of, [&](std::size_t, Line& line) {
+            std::array<std::vector<std::byte>, slots> words;
+            for (int slot = 0; slot < slots; ++slot) {
+                auto& own = words[static_cast<std::size_t>(slot)] = words_of_trial(communicator.rank(), line.channel.neighbour, slot);
+                backend.copy(line.theirs->memory() + slot * line.room.out, own.data(), std::ssize(own));
+                line.mine->record(slot, {});
+            }
+            backend.synchronise();
+        });
+        for_all_or_none(of, [&](std::size_t, Line& line) {
+            for (int slot = 0; slot < slots; ++slot) {
+                const auto expected = words_of_trial(line.channel.neighbour, communicator.rank(), slot);
+                std::vector<std::byte> words(expected.size());
+                line.theirs->wait(slot, {});
+                backend.copy(words.data(), line.mine->memory() + slot * line.room.in, std::ssize(words));
+                backend.synchronise();
+                if (words != expected)
+                    throw Error(fmt::format("memory that rank {} stores into", line.channel.neighbour), "other words arrived than were sent",
+                                "ask for the state of the links (nvidia-smi topo -p2p w), and whether the IOMMU stands in between");
+            }
+        });
+    }
+
+    // Where the messages of this exchange are written and read.
+    void place() {
+        std::int64_t wanted = 0;
+        for (const Line& line : lines)
+            if (line.by_host || nccl) wanted += line.all.out + line.all.in;
+        if (nccl && wanted > boxes.bytes()) {
+            backend.synchronise();  // what still copies from the old ones
+            boxes = DeviceArray(backend, wanted);
+        }
+        if (!nccl && wanted > pinned_bytes) {
+            backend.synchronise();  // what still copies from the old one
+            if (pinned != nullptr) backend.free_pinned(std::exchange(pinned, nullptr));
+            pinned = backend.allocate_pinned(wanted);
+            pinned_bytes = wanted;
+        }
+        auto* free = static_cast<std::byte*>(nccl ? boxes.data() : pinned);
+        for (Line& line : lines) {
+            const bool by_peer = !nccl && !line.by_host;
+            std::byte* out = by_peer ? line.theirs->memory() + turn * line.room.out : free;
+            std::byte* in = by_peer ? line.mine->memory() + turn * line.room.in : free + line.all.out;
+            if (!by_peer) free += line.all.out + line.all.in;
+            line.out.clear(), line.in.clear();
+            for (const Sizes& piece : line.pieces) {
+                line.out.push_back(out), line.in.push_back(in);
+                out += aligned(piece.out), in += aligned(piece.in);
+            }
+        }
+    }
+
+    // In the order of the default stream: neither host nor device waits for anything else.
+    void exchange_by_nccl() {
+        std::vector<DeviceMessage> sends, receives;
+        for (const Line& line : lines)
+            for (std::size_t piece = 0; piece < line.pieces.size(); ++piece) {
+                sends.push_back({line.channel.neighbour, line.channel.tag_out, line.out[piece], line.pieces[piece].out});
+                receives.push_back({line.channel.neighbour, line.channel.tag_in, line.in[piece], line.pieces[piece].in});
+            }
+        nccl->exchange(sends, receives);
+    }
+
+    void send() {
+        if (nccl) return exchange_by_nccl();
+        std::vector<Send> sends;
+        std::vector<Receive> receives;
+        if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.by_host; })) backend.synchronise();
+        for (std::size_t n = 0; n < lines.size(); ++n) {
+            Line& line = lines[n];
+            const Channel& channel = line.channel;
+            for (std::size_t piece = 0; line.by_host && piece < line.pieces.size(); ++piece) {
+                const auto [out, in] = line.pieces[piece];
+                if (out > 0) sends.push_back({channel.neighbour, channel.tag_out, {line.out[piece], static_cast<std::size_t>(out)}});
+                if (in > 0) receives.push_back({channel.neighbour, channel.tag_in, {line.in[piece], static_cast<std::size_t>(in)}});
+            }
+            if (line.by_host) continue;
+            line.mine->record(turn, {});
+            told_out[n] = line.said.out;
+            sends.push_back({channel.neighbour, channel.tag_out, std::as_bytes(std::span(&told_out[n], 1))});
+            receives.push_back({channel.neighbour, channel.tag_in, std::as_writable_bytes(std::span(&told_in[n], 1))});
+        }
+        communicator.begin_exchange(sends, receives);
+    }
+
+    void receive() {
+        if (nccl) return;
+        communicator.end_exchange();
+        for (std::size_t n = 0; n < lines.size(); ++n) {
+            const Line& line = lines[n];
+            if (line.by_host) continue;
+            if (told_in[n] != line.said.in)
+                throw Error("exchange of messages",
+                            fmt::format("rank {} sends {} bytes with tag {}, rank {} expects {}", line.channel.neighbour, told_in[n],
+                                        line.channel.tag_in, communicator.rank(), line.said.in),
+                            "sender and receiver must agree");
+            line.theirs->wait(turn, {});
+        }
+    }
+};
+
+MessageWay asked_message_way() {
+    const std::string word = environment_variable("HONE_MESSAGES");
+    if (word.empty() || word == "best") return MessageWay::best;
+    if (word == "peer") return MessageWay::peer;
+    if (word == "nccl") return MessageWay::nccl;
+    if (word == "host") return MessageWay::host;
+    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer, nccl or host");
+}
+
+DeviceMail::DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way)
+    : state_(std::make_unique<State>(communicator, backend, channels, way)) {
+}
+DeviceMail::~DeviceMail() = default;
+
+void DeviceMail::agree() {
+    state_->agree();
+}
+void DeviceMail::prepare(const std::vector<std::vector<Sizes>>& sizes) {
+    state_->prepare(sizes);
+}
+std::byte* DeviceMail::out(std::size_t channel, std::size_t piece) const {
+    return state_->lines.at(channel).out.at(piece);
+}
+std::byte* DeviceMail::in(std::size_t channel, std::size_t piece) const {
+    return state_->lines.at(channel).in.at(piece);
+}
+void DeviceMail::send() {
+    state_->send();
+}
+void DeviceMail::receive() {
+    state_->receive();
+}
+std::string DeviceMail::way(std::size_t channel) const {
+    return state_->nccl ? "nccl" : state_->lines.at(channel).by_host ? "host" : "peer";
+}
+std::string DeviceMail::why_not_peer(std::size_t channel) const {
+    return state_->lines.at(channel).reason;
+}
+
+}  // namespace hone

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "runtime/ranks/communicator.hpp"
+
+namespace hone {
+
+/// How messages go between GPUs: by peers where they work and else through the host, or as it says.
+enum class MessageWay { best, peer, nccl, host };
+/// What the environment variable HONE_MESSAGES asks for, by these names; best where it is not set. Throws Error for another word.
+MessageWay asked_message_way();
+
+/// Messages between the memories of ranks' GPUs, by the best way that works between two ranks:
+///
+/// - *peer*: the sender's device stores into memory of the receiver's, between threads of one process or processes of one host (CUDA IPC). Events
+///   order the two devices; the host only tells that there is a message, and waits for no device.
+/// - *host*: through page-locked memory of both hosts and the communicator.
+/// - *nccl*: NCCL's own ways, also between hosts, where it is asked for. Each rank needs a GPU of its own.
+///
+///     DeviceMail mail(communicator, backend, {{.neighbour = 1, .tag_out = 0, .tag_in = 0}});
+///     mail.prepare({{{bytes_out, bytes_in}}});
+///     pack.launch(field, mail.out(0, 0));         // on the default stream
+///     mail.send();
+///     ...                                         // work that needs none of the messages
+///     mail.receive();
+///     unpack.launch(mail.in(0, 0), field);        // on the default stream
+///
+/// Whether peers work between two ranks they find out at their first message: both open what the other one made, and a few words have to arrive.
+class DeviceMail {
+  public:
+    /// Between this rank and another one, messages in both directions. Channels between the same two ranks are told apart by tags.
+    struct Channel {
+        int neighbour = 0, tag_out = 0, tag_in = 0;
+    };
+    struct Sizes {
+        std::int64_t out = 0, in = 0;  ///< bytes
+    };
+
+    /// Communicator and backend must outlive it. Neighbours make theirs as well, in the same order.
+    DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way = asked_message_way());
+    ~DeviceMail();
+    DeviceMail(const DeviceMail&) = delete;
+    DeviceMail& operator=(const DeviceMail&) = delete;
+
+    /// Finds out with the neighbours whether both have peers; `prepare` does it, too. Ranks on processors call this alone and send their messages by
+    /// the communicator: piece by piece, in order, by the channel's tags, those of no length left out.
+    void agree();
+    /// Makes place for the messages of an exchange: [channel][piece]. Both ranks of a channel must agree on their sizes, and neighbours call it
+    /// alike; all ranks do where NCCL is asked for. Throws Error where what is asked for does not work, saying why.
+    void prepare(const std::vector<std::vector<Sizes>>& sizes);
+    /// Where the device writes a piece after `prepare`, and where it finds one after `receive`: memory that its kernels and copies reach.
+    std::byte* out(std::size_t channel, std::size_t piece) const;
+    std::byte* in(std::size_t channel, std::size_t piece) const;
+    /// The messages are what is there once all that was queued on the default stream has run.
+    void send();
+    /// What is queued on the default stream from now on finds the messages. `in` keeps its message until the next `send`; `out` is gone.
+    /// Throws Error for a message of another length than expected.
+    void receive();
+
+    /// "peer", "nccl" or "host": how a channel's messages go, known after the first `prepare`. And why not by peers, where they do not.
+    std::string way(std::size_t channel) const;
+    std::string why_not_peer(std::size_t channel) const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace hone

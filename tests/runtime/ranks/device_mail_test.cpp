@@ -1,0 +1,247 @@
+#include "runtime/ranks/device_mail.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "generator/error.hpp"
+#include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/ranks/gather_exchange.hpp"
+#include "runtime/ranks/halo_exchange.hpp"
+#include "runtime/ranks/thread_ranks.hpp"
+#include "tests/runtime/cuda/fake_machine.hpp"
+#include "tests/runtime/ranks/late_device.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/places.hpp"
+
+namespace hone::device_mail_test {
+namespace {
+
+using ::testing::HasSubstr;
+using Peers = test::LateDevice::Peers;
+using Bytes = std::vector<std::byte>;
+
+// Channels between ranks, also two between the same ones and those of a rank to itself, and in each round pieces of lengths that both ends know.
+struct Case {
+    struct Pair {
+        int first, second, tag;
+    };
+    int ranks = 1;
+    unsigned seed = 0;
+    std::vector<Pair> pairs;
+
+    Bytes piece(std::size_t pair, bool to_second, int round, std::size_t number) const {
+        std::mt19937 random(seed + static_cast<unsigned>(pair * 1000 + static_cast<std::size_t>(round) * 50 + number * 2 + (to_second ? 1 : 0)));
+        Bytes bytes(random() % 5 == 0 ? 0 : random() % (round % 3 == 2 ? 9000 : 700));
+        for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+        return bytes;
+    }
+};
+
+Case random_case(std::mt19937& random) {
+    const auto draw = [&](int low, int high) { return std::uniform_int_distribution<>(low, high)(random); };
+    Case result{draw(1, 4), static_cast<unsigned>(random()), {}};
+    for (int tag = 0; tag < draw(1, 6); ++tag) result.pairs.push_back({draw(0, result.ranks - 1), draw(0, result.ranks - 1), tag});
+    return result;
+}
+
+// One end of a channel.
+struct End {
+    std::size_t pair;
+    bool is_first;
+};
+
+// Rounds whose messages are queued without ever waiting for the device. Returns the ways of the channels.
+std::vector<std::string> run_rounds(const Case& c, Communicator& communicator, test::LateDevice& device) {
+    constexpr int rounds = 9;
+    constexpr std::size_t pieces = 2;
+    std::vector<End> ends;
+    std::vector<DeviceMail::Channel> channels;
+    for (std::size_t n = 0; n < c.pairs.size(); ++n) {
+        const Case::Pair& pair = c.pairs[n];
+        if (pair.first == communicator.rank()) ends.push_back({n, true}), channels.push_back({pair.second, 2 * pair.tag, 2 * pair.tag + 1});
+        if (pair.second == communicator.rank()) ends.push_back({n, false}), channels.push_back({pair.first, 2 * pair.tag + 1, 2 * pair.tag});
+    }
+    DeviceMail mail(communicator, device, channels);
+    std::vector<Bytes> sent, received, expected;
+    sent.reserve(rounds * ends.size() * pieces), received.reserve(rounds * ends.size() * pieces);  // the device has pointers to them
+    for (int round = 0; round < rounds; ++round) {
+        std::vector<std::vector<DeviceMail::Sizes>> sizes(ends.size());
+        for (std::size_t n = 0; n < ends.size(); ++n)
+            for (std::size_t piece = 0; piece < pieces; ++piece) {
+                sent.push_back(c.piece(ends[n].pair, ends[n].is_first, round, piece));
+                expected.push_back(c.piece(ends[n].pair, !ends[n].is_first, round, piece));
+                received.emplace_back(expected.back().size(), std::byte{0xAA});
+                sizes[n].push_back({std::ssize(sent.back()), std::ssize(expected.back())});
+            }
+        mail.prepare(sizes);
+        std::size_t at = sent.size() - ends.size() * pieces;
+        for (std::size_t n = 0; n < ends.size(); ++n)
+            for (std::size_t piece = 0; piece < pieces; ++piece, ++at) device.copy(mail.out(n, piece), sent[at].data(), std::ssize(sent[at]), {});
+        mail.send();
+        mail.receive();
+        at -= ends.size() * pieces;
+        for (std::size_t n = 0; n < ends.size(); ++n)
+            for (std::size_t piece = 0; piece < pieces; ++piece, ++at)
+                device.copy(received[at].data(), mail.in(n, piece), std::ssize(received[at]), {});
+    }
+    device.synchronise({});
+    EXPECT_EQ(received, expected) << "rank " << communicator.rank();
+    std::vector<std::string> ways;
+    for (std::size_t n = 0; n < ends.size(); ++n) ways.push_back(mail.way(n) + ": " + mail.why_not_peer(n));
+    return ways;
+}
+
+class ConcurrentDeviceMail : public ::testing::Test {
+  protected:
+    DiskCache cache_{test::kernel_cache_folder()};
+    std::unique_ptr<Backend> backend_ = make_cpu_backend(0, cache_);
+    test::EnvironmentVariable wish_{"HONE_MESSAGES", {}};
+
+    // On so many ranks, with the way that each of them should take.
+    void check(const Case& c, const std::function<Peers(int)>& peers_of, const std::function<std::string(int)>& expected_way) {
+        std::vector<std::unique_ptr<test::LateDevice>> devices;
+        for (int rank = 0; rank < c.ranks; ++rank)
+            devices.push_back(std::make_unique<test::LateDevice>(*backend_, c.seed + static_cast<unsigned>(rank), peers_of(rank)));
+        run_thread_ranks(c.ranks, [&](Communicator& communicator) {
+            const auto ways = run_rounds(c, communicator, *devices[static_cast<std::size_t>(communicator.rank())]);
+            for (const std::string& way : ways) EXPECT_THAT(way, HasSubstr(expected_way(communicator.rank())));
+        });
+    }
+};
+
+TEST_F(ConcurrentDeviceMail, BringsMessagesInTheOrderOfTheDevices) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    for (int attempt = 0; attempt < 6; ++attempt)
+        check(
+            random_case(random), [](int) { return Peers::present; }, [](int) { return "peer: "; });
+}
+
+TEST_F(ConcurrentDeviceMail, GoesThroughTheHostWherePeersDoNotWork) {
+    std::mt19937 random(std::random_device{}());
+    for (const Peers first : {Peers::absent, Peers::deaf}) {
+        const Case c{2, static_cast<unsigned>(random()), {{0, 1, 0}, {1, 0, 1}}};
+        check(
+            c, [&](int rank) { return rank == 0 ? first : Peers::present; },
+            [&](int rank) {
+                if (first == Peers::absent) return rank == 0 ? "host: " : "host: rank 0 found no way";
+                return rank == 0 ? "host: rank 1 found no way" : "host: memory that rank 0 stores into: other words arrived";
+            });
+    }
+    const test::EnvironmentVariable host("HONE_MESSAGES", "host");
+    check(
+        {2, static_cast<unsigned>(random()), {{0, 1, 0}}}, [](int) { return Peers::present; }, [](int) { return "host: it is asked for"; });
+}
+
+TEST_F(ConcurrentDeviceMail, SaysWhatIsWrong) {
+    const auto reason = [&](Peers peers, const std::function<void(Communicator&, DeviceMail&)>& work) -> std::string {
+        try {
+            run_thread_ranks(2, [&](Communicator& communicator) {
+                test::LateDevice device(*backend_, 1, peers);
+                DeviceMail mail(communicator, device, {{1 - communicator.rank(), 0, 0}});
+                work(communicator, mail);
+            });
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    for (const Peers peers : {Peers::present, Peers::absent})
+        EXPECT_THAT(reason(peers,
+                           [](Communicator& communicator, DeviceMail& mail) {
+                               mail.prepare({{{8, 8}}});
+                               mail.send(), mail.receive();
+                               mail.prepare({{{8, 8 + 8 * communicator.rank()}}});
+                               mail.send(), mail.receive();
+                           }),
+                    HasSubstr("rank 0 sends 8 bytes with tag 0, rank 1 expects 16"));
+    EXPECT_THAT(reason(Peers::present,
+                       [](Communicator& communicator, DeviceMail& mail) {
+                           mail.prepare({{{8, 8 + 800 * communicator.rank()}}});
+                           mail.send(), mail.receive();
+                       }),
+                HasSubstr("exchange of messages"));
+    EXPECT_THAT(reason(Peers::present, [](Communicator&, DeviceMail& mail) { mail.prepare({}); }), HasSubstr("sizes for 0 channels of 1"));
+    const test::EnvironmentVariable peer("HONE_MESSAGES", "peer");
+    EXPECT_THAT(reason(Peers::absent, [](Communicator&, DeviceMail& mail) { mail.agree(); }),
+                HasSubstr("peers are asked for, and there is no such way"));
+    const test::EnvironmentVariable nonsense("HONE_MESSAGES", "pigeon");
+    EXPECT_THAT(reason(Peers::present, [](Communicator&, DeviceMail&) {}), HasSubstr("\"pigeon\" is no way"));
+}
+
+// A grid that is cut along z, on devices that are late, beside a rank on a processor that has the same halo by messages of the host.
+TEST_F(ConcurrentDeviceMail, BringsHalosBesideProcessors) {
+    for (const bool mixed : {false, true}) {
+        const GridPartition partition{{4, 3, 9}, {1, 1, 3}, {false, false, true}, {1, 1, 3}};
+        run_thread_ranks(3, [&](Communicator& communicator) {
+            test::LateDevice late(*backend_, static_cast<unsigned>(communicator.rank()));
+            const bool on_processor = mixed && communicator.rank() == 1;
+            Backend& device = on_processor ? *backend_ : late;
+            constexpr std::int64_t plane = 12;
+            HaloExchange halo(communicator, device, partition, {.strides = {1, 4, plane}, .origin = 2 * plane, .layers = 2});
+            std::array<std::vector<double>, 2> fields;
+            const auto word = [&](int field, std::int64_t k, std::int64_t cell) {
+                return 1000.0 * field + 100.0 * static_cast<double>((k + 9) % 9) + static_cast<double>(cell);
+            };
+            const std::int64_t first = 3 * communicator.rank();
+            for (int field = 0; field < 2; ++field)
+                for (std::int64_t k = first - 2; k < first + 5; ++k)
+                    for (std::int64_t cell = 0; cell < plane; ++cell)
+                        fields[static_cast<std::size_t>(field)].push_back(k >= first && k < first + 3 ? word(field, k, cell) : -1);
+            for (int round = 0; round < 3; ++round) {
+                halo.begin(std::array{HaloField{fields[0].data(), 2}, HaloField{fields[1].data(), 1}});
+                halo.end();
+            }
+            device.synchronise();
+            for (int field = 0; field < 2; ++field)
+                for (std::int64_t k = first - 2; k < first + 5; ++k) {
+                    const bool untouched = field == 1 && (k == first - 2 || k == first + 4);
+                    for (std::int64_t cell = 0; cell < plane; ++cell)
+                        EXPECT_EQ(fields[static_cast<std::size_t>(field)][static_cast<std::size_t>((k - first + 2) * plane + cell)],
+                                  untouched ? -1 : word(field, k, cell))
+                            << "rank " << communicator.rank() << ", plane " << k;
+                }
+        });
+    }
+}
+
+// Through the calls of a CUDA driver: two GPUs of one process.
+TEST(DeviceMailOnCuda, StoresIntoTheMemoryOfPeers) {
+    const test::EnvironmentVariable wish("HONE_MESSAGES", {});
+    for (const bool peers : {true, false}) {
+        test::FakeMachine machine;
+        machine.state().devices = 2;
+        machine.state().peers = peers;
+        const std::array<std::unique_ptr<Backend>, 2> devices{machine.backend(0), machine.backend(1)};
+        run_thread_ranks(2, [&](Communicator& communicator) {
+            Backend& device = *devices[static_cast<std::size_t>(communicator.rank())];
+            DeviceArray field(device, 4 * sizeof(std::uint64_t));
+            const std::uint64_t base = 10 * static_cast<std::uint64_t>(communicator.rank());
+            std::array<std::uint64_t, 4> words{base, base + 1, 0, 0};
+            device.copy(field.data(), words.data(), sizeof words);
+            GatherExchange exchange(communicator, device, {{1 - communicator.rank(), {1, 0}, {2, 3}}}, 8);
+            for (int round = 0; round < 3; ++round) {
+                exchange.begin(std::array<void*, 1>{field.data()});
+                exchange.end();
+            }
+            device.copy(words.data(), field.data(), sizeof words);
+            device.synchronise();
+            EXPECT_EQ(words, (std::array<std::uint64_t, 4>{base, base + 1, 11 - base, 10 - base}));
+            DeviceMail mail(communicator, device, {{1 - communicator.rank(), 0, 0}});
+            mail.prepare({{{8, 8}}});
+            EXPECT_EQ(mail.way(0), peers ? "peer" : "host");
+            if (!peers && communicator.rank() == 0) {
+                EXPECT_THAT(mail.why_not_peer(0), HasSubstr("no peer access to device 1"));
+            }
+        });
+    }
+}
+
+}  // namespace
+}  // namespace hone::device_mail_test

@@ -1,0 +1,134 @@
+#include "tests/runtime/ranks/late_device.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <utility>
+
+namespace hone::test {
+namespace {
+
+// An event as CUDA's: a wait means what was recorded last when it was called.
+struct Event {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int recorded = 0, reached = 0;
+};
+
+struct Shared {
+    std::vector<std::byte> memory;
+    std::array<Event, PeerBox::events> events;
+};
+
+class Box final : public PeerBox {
+  public:
+    Box(LateDevice& device, std::shared_ptr<Shared> shared) : device_(device), shared_(std::move(shared)) {}
+    std::byte* memory() const override { return shared_->memory.data(); }
+    std::vector<std::byte> ticket() const override {
+        std::vector<std::byte> bytes(sizeof(void*));
+        const auto* const pointer = new std::weak_ptr<Shared>(shared_);  // for whoever opens it, once
+        std::memcpy(bytes.data(), static_cast<const void*>(&pointer), sizeof pointer);
+        return bytes;
+    }
+    void record(int number, Stream) override {
+        Event& event = event_of(number);
+        const std::lock_guard lock(event.mutex);
+        const int turn = ++event.recorded;
+        device_.queue([shared = shared_, &event, turn] {
+            const std::lock_guard there(event.mutex);
+            event.reached = turn;
+            event.changed.notify_all();
+        });
+    }
+    void wait(int number, Stream) override {
+        Event& event = event_of(number);
+        const std::lock_guard lock(event.mutex);
+        device_.queue([shared = shared_, &event, turn = event.recorded] {
+            std::unique_lock there(event.mutex);
+            event.changed.wait(there, [&] { return event.reached >= turn; });
+        });
+    }
+
+  private:
+    Event& event_of(int number) const { return shared_->events.at(static_cast<std::size_t>(number)); }
+    LateDevice& device_;
+    std::shared_ptr<Shared> shared_;
+};
+
+class LatePeers final : public PeerMemory {
+  public:
+    LatePeers(LateDevice& device, bool deaf) : device_(device), deaf_(deaf) {}
+    std::unique_ptr<PeerBox> make(std::int64_t bytes) override {
+        made_.push_back(std::make_shared<Shared>());  // kept, as PeerMemory promises
+        made_.back()->memory.resize(static_cast<std::size_t>(bytes));
+        return std::make_unique<Box>(device_, made_.back());
+    }
+    std::unique_ptr<PeerBox> open(std::span<const std::byte> ticket) override {
+        std::weak_ptr<Shared>* pointer = nullptr;
+        std::memcpy(static_cast<void*>(&pointer), ticket.data(), sizeof pointer);
+        const std::shared_ptr<Shared> there = std::unique_ptr<std::weak_ptr<Shared>>(pointer)->lock();
+        if (!deaf_) return std::make_unique<Box>(device_, there);
+        return make(std::ssize(there->memory));
+    }
+
+  private:
+    LateDevice& device_;
+    bool deaf_;
+    std::vector<std::shared_ptr<Shared>> made_;
+};
+
+}  // namespace
+
+LateDevice::LateDevice(Backend& of, unsigned seed, Peers peers) : of_(of), device_(of.device()), thread_([this, seed] { work(seed); }) {
+    device_.limits.target = device_.fingerprint.target = Target::cuda;
+    if (peers != Peers::absent) peers_ = std::make_unique<LatePeers>(*this, peers == Peers::deaf);
+}
+LateDevice::~LateDevice() {
+    {
+        const std::lock_guard lock(mutex_);
+        ended_ = true;
+        changed_.notify_all();
+    }
+    thread_.join();
+}
+
+void LateDevice::free(void* pointer) noexcept {
+    synchronise({});  // as the driver does
+    of_.free(pointer);
+}
+void LateDevice::copy(void* to, const void* from, std::int64_t bytes, Stream) {
+    queue([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
+}
+void LateDevice::fill(void* to, unsigned char byte, std::int64_t bytes, Stream) {
+    queue([=] { std::memset(to, byte, static_cast<std::size_t>(bytes)); });
+}
+void LateDevice::synchronise(Stream) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return queue_.empty() && !busy_; });
+}
+void LateDevice::queue(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(work));
+    changed_.notify_all();
+}
+
+void LateDevice::work(unsigned seed) {
+    std::mt19937 random(seed);
+    std::unique_lock lock(mutex_);
+    while (true) {
+        changed_.wait(lock, [&] { return ended_ || !queue_.empty(); });
+        if (queue_.empty()) return;
+        const auto next = std::move(queue_.front());
+        queue_.pop_front();
+        busy_ = true;
+        lock.unlock();
+        if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+        next();
+        lock.lock();
+        busy_ = false;
+        changed_.notify_all();
+    }
+}
+
+}  // namespace hone::test
