@@ -114,6 +114,35 @@ TEST(Layering, EveryIncludeFollowsTheFolderOrder) {
     }
 }
 
+// As in CMakeLists.txt: v0_1 of 0.1.0.
+std::string namespace_of_the_version() {
+    std::ifstream lists(test::source_path("CMakeLists.txt"));
+    static const std::regex version(R"(project\(hone VERSION (\d+)\.(\d+)\.)");
+    std::smatch match;
+    for (std::string line; std::getline(lists, line);)
+        if (std::regex_search(line, match, version)) return fmt::format("hone::inline v{}_{}", match[1].str(), match[2].str());
+    return "";
+}
+
+// Two versions of the libraries in one program do not share names that have changed.
+TEST(Layering, LibrariesStandInTheInlineNamespaceOfTheVersion) {
+    const std::string expected = namespace_of_the_version();
+    ASSERT_NE(expected, "") << "CMakeLists.txt does not begin a project(hone VERSION ...)";
+    static const std::regex begins(R"(^namespace (hone\S*( v\d+_\d+)?))");
+    int found = 0;
+    for (const auto& file : sources()) {
+        if (library_of(file.string()) == nullptr) continue;
+        std::ifstream source(test::source_path(file));
+        std::smatch match;
+        for (std::string line; std::getline(source, line);)
+            if (std::regex_search(line, match, begins)) {
+                EXPECT_EQ(match[1], expected) << file << ": a new version has another namespace in every file (CONTRIBUTING.md)";
+                ++found;
+            }
+    }
+    EXPECT_GE(found, 100);
+}
+
 TEST(Layering, TheRuleRejectsAStepToTheRight) {
     EXPECT_NE(violation("generator/family.cpp", {"tuning_db/record.hpp", true}), "");
     EXPECT_NE(violation("runtime/kernel.cpp", {"tuner/tuner.hpp", true}), "");
