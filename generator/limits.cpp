@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace hone {
+namespace hone::inline v0_1 {
 namespace {
 
 struct Architecture {
@@ -43,4 +43,4 @@ Limits cpu_limits() {
     return Limits{};
 }
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

@@ -15,7 +15,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone {
+namespace hone::inline v0_1 {
 
 // A node of the tree: what to do, with the children's values.
 struct PythonExpression::Node {
@@ -667,4 +667,4 @@ std::vector<std::string> PythonExpression::names() const {
     return {names.begin(), names.end()};
 }
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

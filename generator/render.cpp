@@ -9,7 +9,7 @@
 #include "generator/error.hpp"
 #include "generator/tidy.hpp"
 
-namespace hone {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::string_view mark = "//@ ";
@@ -153,4 +153,4 @@ std::string render_text(std::string_view text, std::string_view file, const Hole
     return renderer.finish(name);
 }
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

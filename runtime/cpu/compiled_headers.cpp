@@ -11,7 +11,7 @@
 #include "runtime/process.hpp"
 #include "runtime/sha256.hpp"
 
-namespace hone {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -111,4 +111,4 @@ fs::path CompiledHeaders::placed(const std::string& key, const std::string& incl
     return !error && write(folder / file_name, includes) ? folder / file_name : fs::path();
 }
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

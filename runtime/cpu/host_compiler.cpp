@@ -22,7 +22,7 @@
 #include "runtime/run_folder.hpp"
 #include "tuning_db/environment.hpp"
 
-namespace hone {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -398,4 +398,4 @@ std::unique_ptr<Compiler> make_host_compiler(DiskCache& cache, double timeout_se
     return std::make_unique<HostCompilerRunner>(cache, timeout_seconds, headers);
 }
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

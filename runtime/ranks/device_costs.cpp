@@ -5,7 +5,7 @@
 #include <chrono>
 #include <vector>
 
-namespace hone {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::int64_t small_message = 8;
@@ -50,7 +50,8 @@ DeviceCosts measure_device_costs(Communicator& communicator, Backend& backend, M
     const double lacking = all_reduce(communicator, Reduction::largest, costs.missing.empty() ? 0 : 1);
     if (lacking > 0 && costs.missing.empty()) costs.missing = "not between all ranks";
     if (lacking > 0) return costs;
-    costs.bytes_per_second = static_cast<double>(large_message) / seconds_per_exchange(communicator, backend, mail, channels.size(), large_message, 10);
+    costs.bytes_per_second =
+        static_cast<double>(large_message) / seconds_per_exchange(communicator, backend, mail, channels.size(), large_message, 10);
     return costs;
 }
 
@@ -60,4 +61,4 @@ std::string device_costs_text(Communicator& communicator, Backend& backend) {
     return fmt::format("peer: {}; host: {}", text(peer), text(host));
 }
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

@@ -14,7 +14,7 @@
 #include "tuner/outcome.hpp"
 #include "tuner/statistics.hpp"
 
-namespace hone {
+namespace hone::inline v0_1 {
 
 class BoundKernel;
 
@@ -97,4 +97,4 @@ class CandidateBench {
     bool inputs_intact_ = false;  ///< as far as the last candidate's first step shows
 };
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 #include "generator/families/acoustics_staggered/grid.hpp"
 #include "generator/render.hpp"
 
-namespace hone::acoustics {
+namespace hone::inline v0_1::acoustics {
 namespace {
 
 constexpr std::int64_t widest_load = 16;  // bytes
@@ -190,4 +190,4 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config, const Lim
     return source;
 }
 
-}  // namespace hone::acoustics
+}  // namespace hone::inline v0_1::acoustics

@@ -8,7 +8,7 @@
 #include "generator/families/batched_gemm/mappings.hpp"
 #include "generator/families/batched_gemm/reference.hpp"
 
-namespace hone {
+namespace hone::inline v0_1 {
 namespace gemm {
 
 int number(const Config& config, std::string_view name) {
@@ -184,4 +184,4 @@ Family batched_gemm() {
     return family;
 }
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

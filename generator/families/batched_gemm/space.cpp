@@ -8,7 +8,7 @@
 
 // Tunables and constraints on a CUDA device. Lists of values depend on the shape, so that little of their product is out of the question.
 
-namespace hone::gemm {
+namespace hone::inline v0_1::gemm {
 namespace {
 
 constexpr std::int64_t largest_code = 1024;  // multiply-adds in one trip of the innermost loop
@@ -159,13 +159,14 @@ bool suits_rows_of_all(const Shape& shape) {
 // All other products: a block takes as much of C as a tile holds, and as much along k as shared memory leaves to several blocks. In searches on an
 // H200 the matrix units won from 3 values along k and 4 rows and columns on, though most of what they multiply there is padding. They won with fewer
 // columns, too, where a product has rows and values along k enough, and with any k where C is large. Where k is short, C is most of the traffic: flat
-// tiles that are written in order were the fastest in 18 of 24 such searches, 1.4 times as fast in the mean. Tiles of a shared B are cut from the rows
-// of all products where a product's own would be padded: 1.4 times as fast in the mean of eleven that won so.
+// tiles that are written in order were the fastest in 18 of 24 such searches, 1.4 times as fast in the mean. Tiles of a shared B are cut from the
+// rows of all products where a product's own would be padded: 1.4 times as fast in the mean of eleven that won so.
 Suggestion tile_of_c(const Shape& shape, const Values& values, bool units) {
     constexpr int thin = 32, few_sums = 32, few_rows = 8, tallest = 128;
     constexpr std::int64_t staged_words = 8192, words = 2048;  // of A and B along a chunk; of all operands in a block
     const bool rows = units && suits_rows_of_all(shape);
-    const bool mma = rows || (units && ((shape.m >= 4 && shape.n >= 4 && shape.k >= 3) || (shape.m >= 32 && shape.k >= 5) || (shape.m >= 64 && shape.n >= 64)));
+    const bool mma =
+        rows || (units && ((shape.m >= 4 && shape.n >= 4 && shape.k >= 3) || (shape.m >= 32 && shape.k >= 5) || (shape.m >= 64 && shape.n >= 64)));
     constexpr int short_k = 16, large = 40;
     const bool ordered = mma && shape.k <= short_k && shape.m >= large && shape.n >= large;
     const int widest = ordered ? 32 : mma ? 64 : shape.m <= few_rows ? 128 : 32;
@@ -309,4 +310,4 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     return forms;
 }
 
-}  // namespace hone::gemm
+}  // namespace hone::inline v0_1::gemm

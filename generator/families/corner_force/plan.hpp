@@ -10,7 +10,7 @@
 #include "generator/form.hpp"
 #include "generator/render.hpp"
 
-namespace hone::corner {
+namespace hone::inline v0_1::corner {
 
 /// What one launch over the zones does.
 struct Pass {
@@ -109,4 +109,4 @@ Block signature(const Plan& plan, const Pass& pass);
 KernelSource make_source(const Plan& plan);
 std::string pass_comment(const Pass& pass);
 
-}  // namespace hone::corner
+}  // namespace hone::inline v0_1::corner

@@ -5,7 +5,7 @@
 #include "generator/families/gauss_seidel_27/grid.hpp"
 #include "generator/render.hpp"
 
-namespace hone::gauss_seidel {
+namespace hone::inline v0_1::gauss_seidel {
 namespace {
 
 constexpr std::int64_t warp = 32;
@@ -309,4 +309,4 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     return source;
 }
 
-}  // namespace hone::gauss_seidel
+}  // namespace hone::inline v0_1::gauss_seidel

@@ -6,7 +6,7 @@
 #include "generator/families/device/cpu_vectors.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 
-namespace hone::gauss_seidel {
+namespace hone::inline v0_1::gauss_seidel {
 namespace {
 
 using Reason = std::optional<std::string>;
@@ -354,4 +354,4 @@ std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, 
     return stages * planes * staged_rows(staging) * grid.pitch * bytes_per_word(grid.precision);
 }
 
-}  // namespace hone::gauss_seidel
+}  // namespace hone::inline v0_1::gauss_seidel
