@@ -11,9 +11,6 @@
 #include <cstdint>
 #include <type_traits>
 #include <vector>
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
 
 using real = double;
 using wide = long long;  // a position in an array
@@ -24,7 +21,6 @@ constexpr int x_block = 2048, y_block = 1;
 constexpr int march = 0;  // layers of a tile; 0: all of a thread's
 constexpr int vector_words = 8;
 constexpr int strip_words = 256 / sizeof(real), words_ahead = 1024 / sizeof(real);
-constexpr bool streaming_stores = false;
 
 namespace {
 
@@ -88,43 +84,6 @@ inline void in_strips(int words, const Step& step) {
     if (first < words) step(first, words - first);
 }
 
-// Writes words that are in the caches to an array.
-inline void keep(real* to, const real* from, int n) {
-    int x = 0;
-#if defined(__SSE2__)
-    if (streaming_stores) {
-#if defined(__AVX512F__)
-        using vector = __m512i;
-        const auto copy =
-            [](real* there,
-            const real* here) { _mm512_stream_si512(reinterpret_cast<vector*>(there), _mm512_loadu_si512(here)); };
-#elif defined(__AVX__)
-        using vector = __m256i;
-        const auto copy = [](real* there, const real* here) {
-            _mm256_stream_si256(reinterpret_cast<vector*>(there),
-                _mm256_loadu_si256(reinterpret_cast<const vector*>(here)));
-        };
-#else
-        using vector = __m128i;
-        const auto copy = [](real* there, const real* here) {
-            _mm_stream_si128(reinterpret_cast<vector*>(there), _mm_loadu_si128(reinterpret_cast<const vector*>(here)));
-        };
-#endif
-        constexpr int words = sizeof(vector) / sizeof(real);
-        for (; x < n && reinterpret_cast<std::uintptr_t>(to + x) % sizeof(vector) != 0; ++x) to[x] = from[x];
-        for (; x + words <= n; x += words) copy(to + x, from + x);
-    }
-#endif
-    std::copy(from + x, from + n, to + x);
-}
-
-// Copies that went past the caches are seen by other threads afterwards.
-inline void finish_stores() {
-#if defined(__SSE2__)
-    if (streaming_stores) _mm_sfence();
-#endif
-}
-
 // Rows whose words are asked for before their turn: `words_ahead` further on in the row, or else in the next one.
 struct Asked {
     wide pitch;
@@ -138,23 +97,10 @@ struct Asked {
     }
 };
 
-// Where words of a row that is in the caches are to be kept: `n` from number `skipped` on, strip by strip.
-struct Kept {
-    real* to = nullptr;
-    int skipped = 0, n = 0;
-
-    void operator()(const real* row, int first, int count) const {
-        if (to == nullptr) return;
-        const int begin = std::max(first, skipped), end = std::min(first + count, skipped + n);
-        if (begin < end) keep(to + begin - skipped, row + begin, end - begin);
-    }
-};
-
 // New velocities of a row along an axis whose cells are `stride` apart. `to` may be `from`.
 template <typename Factors>
 inline void velocity_row(real* to, const real* from, const real* b, const real* p, int n, wide stride, Factors damping,
-    const Asked& asked,
-                         const Kept& kept = {}) {
+                         const Asked& asked) {
     (void)damping;
     const real b_everywhere = b[0];
     in_strips(n, [&](int first, auto count) {
@@ -172,7 +118,6 @@ inline void velocity_row(real* to, const real* from, const real* b, const real* 
             sum += weight(8) * (p[x + 7 * stride] - p[x - 8 * stride]);
             to[x] = from[x] - b_everywhere * sum;
         }
-        kept(to, first, count);
     });
 }
 
@@ -182,7 +127,8 @@ inline void velocity_row(real* to, const real* from, const real* b, const real* 
 inline void pressure_row(real* to, const real* p, const real* kappa, const real* across,
                          const real* rows, wide row_stride,
                          const real* const* along,
-                         int n, const real* damping, real across_damping, const Asked& asked, const Kept& kept = {}) {
+                         int n, const real* damping, real across_damping,
+                         const Asked& asked) {
     const real kappa_everywhere = kappa[0];
     (void)rows, (void)row_stride, (void)damping, (void)across_damping;
     in_strips(n, [&](int first, auto count) {
@@ -208,7 +154,6 @@ inline void pressure_row(real* to, const real* p, const real* kappa, const real*
             sum += weight(8) * (along[15][x] - along[0][x]);
             to[x] = p[x] - kappa_everywhere * sum;
         }
-        kept(to, first, count);
     });
 }
 
