@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "generator/families/corner_force/shape.hpp"
-#include "generator/families/device/cuda_residency.hpp"
 #include "generator/family.hpp"
 #include "generator/form.hpp"
 #include "generator/render.hpp"
