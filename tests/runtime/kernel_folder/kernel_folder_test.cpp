@@ -25,7 +25,7 @@
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
-#include "tuner/candidate_bench.hpp"
+#include "tuner/worker/candidate_bench.hpp"
 
 namespace hone::kernel_folder_test {
 namespace {
