@@ -10,7 +10,7 @@
 #include "tools/known_families.hpp"
 #include "tools/record_kernel.hpp"
 #include "tools/target.hpp"
-#include "tuner/compile_pool.hpp"
+#include "tuner/worker/compile_pool.hpp"
 
 namespace hone::tools {
 namespace {
