@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <sstream>
 
 #include "generator/families.hpp"
 #include "generator/families/built_in_families.hpp"
@@ -138,6 +139,27 @@ TEST(RecordDiff, CommandFailsWhereSomethingIsSlowerThanAllowed) {
     EXPECT_THAT(fails.error, HasSubstr("1 are slower by more than 3%"));
     EXPECT_EQ(ask({"diff", after, before, "--fail-if-slower", "0%"}).code, Exit::ok);
     EXPECT_EQ(ask({"diff", after, before, "order=9"}).code, Exit::nothing);
+}
+
+// A problem above its figures, no line wider than the terminal but for words that are.
+TEST(RecordDiff, CommandFitsANarrowTerminal) {
+    const test::OwnFolders own;
+    std::vector<std::string> folders;
+    for (const double seconds : {1e-3, 2e-3}) {
+        Database database(built_in_families());
+        database.add(volume(2, seconds));
+        folders.push_back((own.folder.path() / std::to_string(folders.size())).string());
+        database.merge_into(folders.back());
+    }
+    std::ostringstream out;
+    std::ostringstream error;
+    constexpr int columns = 40;
+    Console console{out, error, true, columns, true, false};
+    EXPECT_EQ(run({"diff", folders[0], folders[1]}, console), Exit::ok) << error.str();
+    EXPECT_THAT(out.str(), HasSubstr("1.00 ms -> 2.00 ms  +100.0 %"));
+    std::istringstream lines(out.str());
+    for (std::string line; std::getline(lines, line);)
+        if (line.find(own.folder.path().string()) == std::string::npos) EXPECT_LE(static_cast<int>(line.size()), columns) << line;
 }
 
 TEST(RecordDiff, CommandRefusesWhatItCannotMean) {
