@@ -143,23 +143,19 @@ TEST(RecordDiff, CommandFailsWhereSomethingIsSlowerThanAllowed) {
 
 // A problem above its figures, no line wider than the terminal but for words that are.
 TEST(RecordDiff, CommandFitsANarrowTerminal) {
-    const test::OwnFolders own;
-    std::vector<std::string> folders;
-    for (const double seconds : {1e-3, 2e-3}) {
-        Database database(built_in_families());
-        database.add(volume(2, seconds));
-        folders.push_back((own.folder.path() / std::to_string(folders.size())).string());
-        database.merge_into(folders.back());
-    }
+    const Folders folders;
+    const std::string before = folders.with("before", {volume(2, 1e-3)});
+    const std::string after = folders.with("after", {volume(2, 2e-3)});
     std::ostringstream out;
     std::ostringstream error;
     constexpr int columns = 40;
     Console console{out, error, true, columns, true, false};
-    EXPECT_EQ(run({"diff", folders[0], folders[1]}, console), Exit::ok) << error.str();
+    EXPECT_EQ(run({"diff", before, after}, console), Exit::ok) << error.str();
     EXPECT_THAT(out.str(), HasSubstr("1.00 ms -> 2.00 ms  +100.0 %"));
     std::istringstream lines(out.str());
     for (std::string line; std::getline(lines, line);)
-        if (line.find(own.folder.path().string()) == std::string::npos) EXPECT_LE(static_cast<int>(line.size()), columns) << line;
+        if (line.find("/before") == std::string::npos && line.find("/after") == std::string::npos)
+            EXPECT_LE(static_cast<int>(line.size()), columns) << line;
 }
 
 TEST(RecordDiff, CommandRefusesWhatItCannotMean) {
