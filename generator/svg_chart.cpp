@@ -345,8 +345,8 @@ BarPlace bar_place(const SvgChart& chart, std::size_t series) {
     const auto before =
         static_cast<double>(std::count_if(chart.series.begin(), chart.series.begin() + static_cast<std::ptrdiff_t>(series), has_bars));
     constexpr double together = 0.8;  // of the distance, so that groups stand apart
-    const double width = together / std::max(all, 1.0);
-    return {(before + 0.5) * width - together / 2, width};
+    const double one = together / std::max(all, 1.0);
+    return {(before + 0.5) * one - together / 2, one};
 }
 
 std::vector<double> round_ticks(double low, double high, int count) {

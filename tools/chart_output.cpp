@@ -138,15 +138,28 @@ NamesBelow names_below(const SvgChart& chart) {
     return names;
 }
 
+// What an axis covers: gnuplot itself would go on to the next powers of ten.
+std::string logarithmic_range(const SvgChart& chart, double SvgChart::Point::*coordinate) {
+    Scale scale(true);
+    for (const auto& series : chart.series)
+        for (const auto& point : series.points)
+            if (scale.shows(point.*coordinate)) scale.cover(point.*coordinate);
+    if (!(scale.low() <= scale.high())) return "[*:*]";
+    const double room = std::max(1.05, std::pow(scale.high() / scale.low(), 0.04));
+    return fmt::format("[{:.6g}:{:.6g}]", scale.low() / room, scale.high() * room);
+}
+
 std::string gnuplot_script(const SvgChart& chart, const std::filesystem::path& picture) {
     std::string script =
         fmt::format("set terminal pngcairo noenhanced size 1200,700 font \"sans,11\"\nset output {}\nset title {}\nset xlabel {}\nset ylabel {}\n",
                     gnuplot_string(picture.string()), gnuplot_string(chart.title), gnuplot_string(chart.x_label), gnuplot_string(chart.y_label));
     const bool from_zero = chart.bars || (chart.y_from_zero && !chart.logarithmic_y);
     script += fmt::format("set grid {}\nset key outside right\n", chart.bars ? "ytics" : "");
-    script += fmt::format("set offsets {0},{0},graph 0.04,{1}\n", chart.bars ? "0" : "graph 0.04", from_zero ? "0" : "graph 0.04");
-    if (chart.logarithmic_x) script += "set logscale x\n";
-    if (chart.logarithmic_y) script += "set logscale y\n";
+    const char* const beside = chart.bars || chart.logarithmic_x ? "0" : "graph 0.04";
+    const char* const above = chart.logarithmic_y ? "0" : "graph 0.04";
+    script += fmt::format("set offsets {0},{0},{1},{2}\n", beside, above, from_zero ? "0" : above);
+    if (chart.logarithmic_x) script += "set logscale x\nset xrange " + logarithmic_range(chart, &SvgChart::Point::x) + "\n";
+    if (chart.logarithmic_y) script += "set logscale y\nset yrange " + logarithmic_range(chart, &SvgChart::Point::y) + "\n";
     if (from_zero) script += "set yrange [0:*]\n";
     if (chart.bars) script += fmt::format("set xrange [-0.5:{}]\nset style fill solid 0.9\n", static_cast<double>(chart.x_names.size()) - 0.5);
     const NamesBelow names = names_below(chart);

@@ -114,6 +114,37 @@ SvgChart share_frame() {
     return {.title = "share of a step over periods", .x_label = "period", .y_label = "share of the first device", .y_from_zero = true};
 }
 
+struct Remeasured {
+    std::string problem;  // key
+    double before = 0;    // seconds
+    double ratio = 0;     // of the times, now over then
+};
+
+SvgChart drift_of(const std::vector<Remeasured>& results, const std::string& where, const std::string& remedy) {
+    SvgChart chart{.title = "times measured again over the recorded ones",
+                   .x_label = "microseconds of a step as recorded",
+                   .y_label = "time now over then",
+                   .logarithmic_x = true};
+    std::map<std::string, SvgChart::Series> families;
+    double least = std::numeric_limits<double>::infinity();
+    double most = 0;
+    for (const Remeasured& one : results) {
+        if (!(one.before > 0) || !(one.ratio > 0)) continue;
+        auto& series = families[one.problem.substr(0, one.problem.find(' '))];
+        series.name = one.problem.substr(0, one.problem.find(' '));
+        series.points.push_back(
+            {one.before * 1e6, one.ratio, fmt::format("{}: {:.3g}x the recorded {}", title_of(one.problem), one.ratio, duration(one.before))});
+        least = std::min(least, one.before * 1e6);
+        most = std::max(most, one.before * 1e6);
+    }
+    for (auto& [name, series] : families) chart.series.push_back(std::move(series));
+    if (chart.series.empty()) throw Error(where, "no result in it was measured again", remedy);
+    SvgChart::Series equal{.name = "as recorded", .points = {}, .line = true, .marks = false, .faint = true};
+    equal.points = {{least, 1, "as recorded"}, {most, 1, "as recorded"}};
+    chart.series.push_back(std::move(equal));
+    return chart;
+}
+
 void refuse_empty(const SvgChart& chart, const std::string& where, const std::string& found, const std::string& remedy) {
     if (chart.series.empty()) throw Error(where, found, remedy);
 }
@@ -225,6 +256,38 @@ SvgChart share_chart(const CsvTable& table) {
     for (auto& [name, series] : runs) chart.series.push_back(std::move(series));
     refuse_empty(chart, table.where, "it has no rows of periods", remedy);
     return chart;
+}
+
+SvgChart drift_chart(const Json& verified) {
+    // Null where there is no such member: the document may be any.
+    const auto member = [](const Json& of, const char* name) { return of.is_object() && of.contains(name) ? of[name] : Json(); };
+    std::vector<Remeasured> results;
+    for (const Json& check : member(verified, "checks")) {
+        const Json record = member(check, "record");
+        const Json problem = member(record, "problem");
+        const Json family = member(problem, "family");
+        const Json before = member(member(record, "step_seconds"), "median");
+        const Json ratio = member(check, "ratio");
+        if (!family.is_string() || !before.is_number() || !ratio.is_number()) continue;
+        std::string key = family.get<std::string>();
+        const Json parameters = member(problem, "parameters");
+        if (parameters.is_object())
+            for (const auto& [name, value] : parameters.items())
+                key += fmt::format(" {}={}", name, value.is_string() ? value.get<std::string>() : value.dump());
+        results.push_back({key, before.get<double>(), ratio.get<double>()});
+    }
+    return drift_of(results, "plot drift", "give what 'hone verify --json' printed");
+}
+
+SvgChart drift_chart(const CsvTable& table) {
+    constexpr const char* remedy = "give a table with the columns problem, seconds_before and ratio";
+    const std::size_t problem = required(table, {"problem"}, remedy);
+    const std::size_t before = required(table, {"seconds_before"}, remedy);
+    const std::size_t ratio = required(table, {"ratio"}, remedy);
+    std::vector<Remeasured> results;
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+        results.push_back({table.rows[row][problem], table.number(row, before, "time in seconds"), table.number(row, ratio, "ratio of times")});
+    return drift_of(results, table.where, remedy);
 }
 
 SvgChart scaling_chart(const std::vector<Record>& records, Scaling scaling) {

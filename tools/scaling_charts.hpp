@@ -26,6 +26,11 @@ SvgChart greenup_chart(const std::vector<Record>& records);
 SvgChart share_chart(const Json& balance);
 SvgChart share_chart(const CsvTable& table);
 
+/// Times measured again over the recorded ones, over these; a series per family. From what `hone verify --json` printed, or from a table with the
+/// columns problem, seconds_before and ratio. Throws Error naming what is missing.
+SvgChart drift_chart(const Json& verified);
+SvgChart drift_chart(const CsvTable& table);
+
 enum class Scaling { strong, weak };
 /// Over the units that compute (threads, ranks, devices): strong, how many times as fast as with the fewest, beside the ideal; weak, the part of
 /// the rate per unit that is kept. Of records about equal problems on devices of one name, a line per problem; weak scaling compares rates, so

@@ -53,7 +53,7 @@ TEST(SvgChart, BarsStandBesideOneAnotherFromZero) {
     EXPECT_EQ(count_of(text, "<title>"), 3U + 2U) << "three bars, and the marks of the legend";
     const BarPlace one = bar_place(chart, 0);
     const BarPlace two = bar_place(chart, 1);
-    EXPECT_DOUBLE_EQ(one.middle + one.width / 2, two.middle - two.width / 2);
+    EXPECT_NEAR(one.middle + one.width / 2, two.middle - two.width / 2, 1e-12);
     EXPECT_DOUBLE_EQ(one.middle, -two.middle);
     EXPECT_LT(two.middle + two.width / 2, 0.5) << "it would touch its neighbour's";
 }

@@ -101,6 +101,7 @@ TEST_F(OutputSchema, HoldsWhatInspectsResults) {
            {"diff", "diff " + db() + " " + db()},
            {"plot", "plot rate" + there},
            {"plot", "plot tunable --over block_y --journal " + journal_},
+           {"plot", "plot drift --table " + test::source_path("benchmarks/results/h200/remeasured.csv")},
            {"plot", "plot scaling --table " + in_folder("runs.csv")},
            {"roofline", "roofline" + there},
            {"lookup", "lookup dg_volume equation=maxwell_3d order=4 precision=f32 elements=1000 --as nvidia_h200 --explain" + there},

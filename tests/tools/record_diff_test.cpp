@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <sstream>
 
 #include "generator/families.hpp"
 #include "generator/families/built_in_families.hpp"
@@ -138,6 +139,23 @@ TEST(RecordDiff, CommandFailsWhereSomethingIsSlowerThanAllowed) {
     EXPECT_THAT(fails.error, HasSubstr("1 are slower by more than 3%"));
     EXPECT_EQ(ask({"diff", after, before, "--fail-if-slower", "0%"}).code, Exit::ok);
     EXPECT_EQ(ask({"diff", after, before, "order=9"}).code, Exit::nothing);
+}
+
+// A problem above its figures, no line wider than the terminal but for words that are.
+TEST(RecordDiff, CommandFitsANarrowTerminal) {
+    const Folders folders;
+    const std::string before = folders.with("before", {volume(2, 1e-3)});
+    const std::string after = folders.with("after", {volume(2, 2e-3)});
+    std::ostringstream out;
+    std::ostringstream error;
+    constexpr int columns = 40;
+    Console console{out, error, true, columns, true, false};
+    EXPECT_EQ(run({"diff", before, after}, console), Exit::ok) << error.str();
+    EXPECT_THAT(out.str(), HasSubstr("1.00 ms -> 2.00 ms  +100.0 %"));
+    std::istringstream lines(out.str());
+    for (std::string line; std::getline(lines, line);)
+        if (line.find("/before") == std::string::npos && line.find("/after") == std::string::npos)
+            EXPECT_LE(static_cast<int>(line.size()), columns) << line;
 }
 
 TEST(RecordDiff, CommandRefusesWhatItCannotMean) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <set>
 
 #include "generator/families/built_in_families.hpp"
 #include "tests/support/places.hpp"
@@ -69,24 +68,13 @@ std::vector<std::string> missing_in(const Record& record) {
 }
 
 TEST(ShippedRecords, EachSaysWhatItTakesToJudgeIt) {
-    // Measured before NVML's figures were kept, and slower when they were measured again: they keep their place, without clocks, until they are tuned
-    // again (benchmarks/results/h200). The seed is kept since 2026-11-24.
-    const std::set<std::string> without_clocks{"batched_gemm", "csr_spmv", "dg_volume", "fe_mass", "poisson7"};
-    constexpr int most_without_clocks = 9;
-    constexpr int most_without_seed = 710;
-    int clockless = 0;
+    constexpr int most_without_seed = 701;  // searches keep it since 2026-11-24
     int seedless = 0;
     const auto database = Database::load(test::source_path("tuning_db/records"), built_in_families());
     for (const Record& record : database.records()) {
-        std::vector<std::string> missing = missing_in(record);
-        if (std::erase(missing, "clocks and temperature") > 0) {
-            ++clockless;
-            EXPECT_EQ(without_clocks.count(record.problem.family()), 1U) << record.problem.key();
-        }
         if (!record.seed && !record.hybrid) ++seedless;
-        EXPECT_THAT(missing, testing::IsEmpty()) << record.problem.key();
+        EXPECT_THAT(missing_in(record), testing::IsEmpty()) << record.problem.key();
     }
-    EXPECT_LE(clockless, most_without_clocks);
     EXPECT_LE(seedless, most_without_seed);
 }
 

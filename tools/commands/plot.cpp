@@ -110,16 +110,26 @@ SvgChart of_greenup(const Settings& settings, Console& console) {
 
 constexpr std::int64_t largest_table = std::int64_t{1} << 26;
 
+// What a command printed as JSON, or a table of such results.
+SvgChart of_either(const std::string& file, const std::string& command, SvgChart (*of_json)(const Json&), SvgChart (*of_table)(const CsvTable&)) {
+    const std::string text = read_file(file, largest_table);
+    if (text.find_first_not_of(" \t\r\n") != std::string::npos && text[text.find_first_not_of(" \t\r\n")] == '{') {
+        const Json document = Json::parse(text, nullptr, false);
+        if (document.is_discarded()) throw Error(file, "it is no JSON", fmt::format("give what '{}' printed", command));
+        return of_json(document);
+    }
+    return of_table(read_csv(text, file, "give the whole table"));
+}
+
 SvgChart of_share(const Settings& settings, Console& /*console*/) {
     if (settings.table.empty())
         throw Error("plot share", "no run is named", "write --table FILE with what 'hone balance --json' printed, or with a table of such runs");
-    const std::string text = read_file(settings.table, largest_table);
-    if (text.find_first_not_of(" \t\r\n") != std::string::npos && text[text.find_first_not_of(" \t\r\n")] == '{') {
-        const Json document = Json::parse(text, nullptr, false);
-        if (document.is_discarded()) throw Error(settings.table, "it is no JSON", "give what 'hone balance --json' printed");
-        return share_chart(document);
-    }
-    return share_chart(read_csv(text, settings.table, "give the whole table"));
+    return of_either(settings.table, "hone balance --json", share_chart, share_chart);
+}
+
+SvgChart of_drift(const Settings& settings, Console& /*console*/) {
+    if (settings.table.empty()) throw Error("plot drift", "no results are named", "write --table FILE with what 'hone verify --json' printed");
+    return of_either(settings.table, "hone verify --json", drift_chart, drift_chart);
 }
 
 SvgChart of_scaling(const Settings& settings, Console& console) {
@@ -134,8 +144,8 @@ struct Kind {
     SvgChart (*chart)(const Settings&, Console&);
 };
 
-const std::array<Kind, 8>& kinds() {
-    static const std::array<Kind, 8> all{
+const std::array<Kind, 9>& kinds() {
+    static const std::array<Kind, 9> all{
         {{"roofline", "GFLOP/s over operations per byte, below the measured ceilings", of_roofline},
          {"rate", "updates per second over a parameter of the problems, a line for each choice of the others", of_rate},
          {"tunable", "the times of all candidates of a search over the values of one tunable", of_tunable},
@@ -143,6 +153,7 @@ const std::array<Kind, 8>& kinds() {
          {"energy", "joules over seconds: of all candidates of searches (--journal), else of the results", of_energy},
          {"greenup", "speed-up and greenup over the processor alone", of_greenup},
          {"share", "the share of a step between two devices over the periods of a run (--table)", of_share},
+         {"drift", "times measured again over the recorded ones, from what 'hone verify --json' printed (--table)", of_drift},
          {"scaling", "speed-up over the threads or devices, strong or --weak, of results or of a program's runs (--table)", of_scaling}}};
     return all;
 }
@@ -214,7 +225,9 @@ Action declare(Options& options) {
     options.text("over", settings->over, "NAME", "rate: the problems' parameter along the x axis, default order; tunable: the tunable");
     options.list("journal", settings->journals, "FILE",
                  "tunable, convergence, energy: this journal, or what another tuner measured, instead of those beside the results");
-    options.text("table", settings->table, "FILE", "share: what 'hone balance --json' printed; share, scaling: comma-separated values, see below");
+    options.text(
+        "table", settings->table, "FILE",
+        "share, drift: what 'hone balance --json' or 'hone verify --json' printed; share, drift, scaling: comma-separated values, see below");
     options.flag("weak", settings->weak, "scaling: the part of the rate per unit that is kept, where the work grows with the units");
     declare_common(options, *settings);
     return [settings](Console& console) { return plot(*settings, console); };
@@ -234,8 +247,7 @@ Command plot_command() {
             usage + " [FAMILY] [key=value...] [options]",
             "Draws into an SVG file, which every browser shows; a pointer that rests on a point is told which result it is.\n\n" + kinds_text +
                 "\nA table for scaling has the columns units (or ranks, devices, threads) and seconds, and perhaps run: a line for each. One for "
-                "share has run, "
-                "part and share, and in part periods.",
+                "share has run, part and share, and in part periods. One for drift has problem, seconds_before and ratio.",
             {{"plot roofline --as nvidia_h200 --output roofline.svg", "how near everything is to the device's limits; 'hone roofline' is the same"},
              {"plot rate dg_volume order=3 --over elements --db DIR --output rate.svg", "speed over a parameter"},
              {"plot tunable --over block_y --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl", "what one tunable does"},
