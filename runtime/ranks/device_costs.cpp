@@ -50,7 +50,8 @@ DeviceCosts measure_device_costs(Communicator& communicator, Backend& backend, M
     const double lacking = all_reduce(communicator, Reduction::largest, costs.missing.empty() ? 0 : 1);
     if (lacking > 0 && costs.missing.empty()) costs.missing = "not between all ranks";
     if (lacking > 0) return costs;
-    costs.bytes_per_second = static_cast<double>(large_message) / seconds_per_exchange(communicator, backend, mail, channels.size(), large_message, 10);
+    costs.bytes_per_second =
+        static_cast<double>(large_message) / seconds_per_exchange(communicator, backend, mail, channels.size(), large_message, 10);
     return costs;
 }
 

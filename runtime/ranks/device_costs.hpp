@@ -10,9 +10,9 @@ namespace hone {
 
 /// What messages between the GPUs of ranks take by one way, when they do nothing else, both ways at once with the next rank and the one before.
 struct DeviceCosts {
-    std::string missing;            ///< why there is no such way; empty: there is
-    double message = 0;             ///< seconds of 8 bytes until this rank's device has them
-    double bytes_per_second = 0;    ///< of 4 MiB, of each message
+    std::string missing;          ///< why there is no such way; empty: there is
+    double message = 0;           ///< seconds of 8 bytes until this rank's device has them
+    double bytes_per_second = 0;  ///< of 4 MiB, of each message
 };
 
 /// Takes some ten milliseconds. All ranks call it. `way` is peer or host.

@@ -125,7 +125,8 @@ std::optional<Finding> messages_between_threads(const std::vector<std::string>& 
         finding.remedy = "check nvidia-smi";
         return finding;
     }
-    return finding_of_messages(fmt::format("two threads {}: {}", gpus.size() == 1 ? "sharing " + gpus[0] : "with " + gpus[0] + " and " + gpus[1], text));
+    return finding_of_messages(
+        fmt::format("two threads {}: {}", gpus.size() == 1 ? "sharing " + gpus[0] : "with " + gpus[0] + " and " + gpus[1], text));
 }
 
 // The same between the ranks of a launcher. Nothing where a rank has no GPU.
@@ -195,17 +196,18 @@ Action declare(Options& options) {
 }  // namespace doctor
 
 Command doctor_command() {
-    return {"doctor",
-            "what this machine has, what it lacks, and what to install",
-            "[options]",
-            "Looks for everything that hone uses: CUDA driver, GPUs, NVRTC, NVML, C++ compiler (it has to compile and run a small kernel), vector "
-            "instructions, and the processors that this process may use: threads, sockets, cores, NUMA nodes, caches, and what limited them, such as "
-            "OMP_NUM_THREADS=8, a cgroup's quota or the launcher; and what messages between ranks cost, in threads and, under mpirun, in processes, and "
-            "between their GPUs by each way that works. "
-            "What is missing is named with what it would be good for and how to install it. Nothing is changed. Exit code 0 when kernels can be "
-            "compiled for at least one device, else 3.",
-            {{"doctor", "for people"}, {"doctor --json", "for a script: {\"findings\": [...], \"processors\": {...}, ...}"}},
-            doctor::declare};
+    return {
+        "doctor",
+        "what this machine has, what it lacks, and what to install",
+        "[options]",
+        "Looks for everything that hone uses: CUDA driver, GPUs, NVRTC, NVML, C++ compiler (it has to compile and run a small kernel), vector "
+        "instructions, and the processors that this process may use: threads, sockets, cores, NUMA nodes, caches, and what limited them, such as "
+        "OMP_NUM_THREADS=8, a cgroup's quota or the launcher; and what messages between ranks cost, in threads and, under mpirun, in processes, and "
+        "between their GPUs by each way that works. "
+        "What is missing is named with what it would be good for and how to install it. Nothing is changed. Exit code 0 when kernels can be "
+        "compiled for at least one device, else 3.",
+        {{"doctor", "for people"}, {"doctor --json", "for a script: {\"findings\": [...], \"processors\": {...}, ...}"}},
+        doctor::declare};
 }
 
 }  // namespace hone::tools
