@@ -157,16 +157,19 @@ std::size_t WaveGrid::model_cell(const Cell& cell) const {
 }
 
 // All cells of these layers, and `beyond` more at both ends of an axis; where the first of several time steps computes more, these too. Cells count
-// in the whole grid.
+// in the whole grid. Rows are visited side by side: whoever visits a cell writes its word and no other.
 template <typename Visit>
 void WaveGrid::for_cells(int axis, int beyond, const Visit& visit) const {
     const auto extension = static_cast<int>(grid_.extension());
     std::array<int, 3> more{extension, extension, 0};
     if (axis >= 0) more[index(axis)] += beyond;
-    for (int z = -more[2]; z < cells(2) + more[2]; ++z)
-        for (int y = -more[1]; y < cells(1) + more[1]; ++y)
-            for (int x = -more[0]; x < cells(0) + more[0]; ++x)
-                visit(Cell{x, y + offset(1), z + offset(2)}, static_cast<std::size_t>(grid_.position(x, y, z)));
+    const int in_plane = cells(1) + 2 * more[1], rows = in_plane * (cells(2) + 2 * more[2]);
+#pragma omp parallel for schedule(static)
+    for (int row = 0; row < rows; ++row) {
+        const int y = row % in_plane - more[1], z = row / in_plane - more[2];
+        for (int x = -more[0]; x < cells(0) + more[0]; ++x)
+            visit(Cell{x, y + offset(1), z + offset(2)}, static_cast<std::size_t>(grid_.position(x, y, z)));
+    }
 }
 
 // The cell whose medium one beyond the walls has, of which faces along `face_axis` are asked; whether it has any: absorbing layers end with none.

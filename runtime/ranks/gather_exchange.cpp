@@ -125,6 +125,7 @@ struct GatherExchange::State {
     }
     static std::vector<DeviceMail::Channel> channels_of(const std::vector<GatherLink>& links) {
         std::vector<DeviceMail::Channel> channels;
+        channels.reserve(links.size());
         for (const GatherLink& link : links) channels.push_back({link.neighbour, 0, 0});
         return channels;
     }

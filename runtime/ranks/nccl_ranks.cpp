@@ -96,8 +96,8 @@ struct NcclRanks::State {
         std::vector<double> places(own.size() * static_cast<std::size_t>(ranks.size()));
         ranks.all_gather(own, equal_counts(ranks, static_cast<int>(own.size())), places);
         for (int rank = 0; rank < ranks.size(); ++rank) {
-            const double* const other = places.data() + own.size() * static_cast<std::size_t>(rank);
-            if (rank != ranks.rank() && std::memcmp(own.data(), other, sizeof own) == 0)
+            const auto other = std::as_bytes(std::span(places).subspan(own.size() * static_cast<std::size_t>(rank), own.size()));
+            if (rank != ranks.rank() && std::ranges::equal(std::as_bytes(std::span(own)), other))
                 throw Error("NCCL", fmt::format("ranks {} and {} have the same GPU", std::min(rank, ranks.rank()), std::max(rank, ranks.rank())),
                             "give each rank a GPU of its own, or leave messages to peers");
         }

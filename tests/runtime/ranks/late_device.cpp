@@ -16,10 +16,18 @@ struct Event {
     int recorded = 0, reached = 0;
 };
 
-struct Shared {
+struct Shared : std::enable_shared_from_this<Shared> {
     std::vector<std::byte> memory;
     std::array<Event, PeerBox::events> events;
 };
+
+// All of them until the process ends, as PeerMemory promises.
+void keep(const std::shared_ptr<Shared>& shared) {
+    static std::mutex mutex;
+    static std::vector<std::shared_ptr<Shared>> kept;
+    const std::lock_guard lock(mutex);
+    kept.push_back(shared);
+}
 
 class Box final : public PeerBox {
   public:
@@ -27,7 +35,7 @@ class Box final : public PeerBox {
     std::byte* memory() const override { return shared_->memory.data(); }
     std::vector<std::byte> ticket() const override {
         std::vector<std::byte> bytes(sizeof(void*));
-        const auto* const pointer = new std::weak_ptr<Shared>(shared_);  // for whoever opens it, once
+        const Shared* const pointer = shared_.get();
         std::memcpy(bytes.data(), static_cast<const void*>(&pointer), sizeof pointer);
         return bytes;
     }
@@ -60,14 +68,15 @@ class LatePeers final : public PeerMemory {
   public:
     LatePeers(LateDevice& device, bool deaf) : device_(device), deaf_(deaf) {}
     std::unique_ptr<PeerBox> make(std::int64_t bytes) override {
-        made_.push_back(std::make_shared<Shared>());  // kept, as PeerMemory promises
-        made_.back()->memory.resize(static_cast<std::size_t>(bytes));
-        return std::make_unique<Box>(device_, made_.back());
+        const auto made = std::make_shared<Shared>();
+        made->memory.resize(static_cast<std::size_t>(bytes));
+        keep(made);
+        return std::make_unique<Box>(device_, made);
     }
     std::unique_ptr<PeerBox> open(std::span<const std::byte> ticket) override {
-        std::weak_ptr<Shared>* pointer = nullptr;
+        Shared* pointer = nullptr;
         std::memcpy(static_cast<void*>(&pointer), ticket.data(), sizeof pointer);
-        const std::shared_ptr<Shared> there = std::unique_ptr<std::weak_ptr<Shared>>(pointer)->lock();
+        const std::shared_ptr<Shared> there = pointer->shared_from_this();
         if (!deaf_) return std::make_unique<Box>(device_, there);
         return make(std::ssize(there->memory));
     }
@@ -75,7 +84,6 @@ class LatePeers final : public PeerMemory {
   private:
     LateDevice& device_;
     bool deaf_;
-    std::vector<std::shared_ptr<Shared>> made_;
 };
 
 }  // namespace
@@ -98,7 +106,7 @@ void LateDevice::free(void* pointer) noexcept {
     of_.free(pointer);
 }
 void LateDevice::copy(void* to, const void* from, std::int64_t bytes, Stream) {
-    queue([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
+    if (bytes > 0) queue([=] { std::memcpy(to, from, static_cast<std::size_t>(bytes)); });
 }
 void LateDevice::fill(void* to, unsigned char byte, std::int64_t bytes, Stream) {
     queue([=] { std::memset(to, byte, static_cast<std::size_t>(bytes)); });
