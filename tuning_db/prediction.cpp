@@ -21,7 +21,7 @@ constexpr double another_architecture = 1;
 constexpr std::size_t most_voices = 8;  // neighbours that have a say in a prediction
 constexpr double octaves_a_voice = 4;   // by which a neighbour at distance 1 counts less than one at 0
 constexpr double hardly = 1.04;         // a gain over the safe configuration that says: nothing to learn here
-constexpr double lost_a_unit = 0.05;    // of the rate, for every unit of distance over which a configuration carries: measured on an H200, 169 problems
+constexpr double lost_a_unit = 0.05;  // of the rate, for every unit of distance over which a configuration carries: measured on an H200, 169 problems
 constexpr int most_tries = 1000;
 
 // The parameters that say what a kernel computes at each point, beside how exactly and on how much: another stencil keeps other sums, another kernel

@@ -16,12 +16,12 @@ namespace {
 constexpr int chunk_rows = item_threads;
 
 // Sums of what `item(row, words, all, values)` gives for each component of a row whose words `load(row, words)` has loaded, and with the scalars of
-// `all` components, of which `prepare(component)` makes one: by a block of threads for each chunk, then over all chunks by the block that ends last, of
-// which a thread for each component calls `finish(component, scalars, sum)`. So a reduction is one launch, and its sums have one order. Scalars are
-// prepared once for a block: a division by each thread takes longer than the rest of its work.
+// `all` components, of which `prepare(component)` makes one: by a block of threads for each chunk, then over all chunks by the block that ends last,
+// of which a thread for each component calls `finish(component, scalars, sum)`. So a reduction is one launch, and its sums have one order. Scalars
+// are prepared once for a block: a division by each thread takes longer than the rest of its work.
 constexpr const char* cuda_sums = R"cpp(
 #define DEVICE __device__ __forceinline__
-// With as many blocks at a time as a multiprocessor has threads for: they wait for each other's words most of their time.
+    // With as many blocks at a time as a multiprocessor has threads for: they wait for each other's words most of their time.
 #define SUMS_KERNEL extern "C" __global__ void __launch_bounds__(chunk_rows, 2048 / chunk_rows)
     DEVICE double multiply_add(double a, double b, double c) {
         return fma(a, b, c);
