@@ -159,8 +159,8 @@ bool suits_rows_of_all(const Shape& shape) {
 // All other products: a block takes as much of C as a tile holds, and as much along k as shared memory leaves to several blocks. In searches on an
 // H200 the matrix units won from 3 values along k and 4 rows and columns on, though most of what they multiply there is padding. They won with fewer
 // columns, too, where a product has rows and values along k enough, and with any k where C is large. Where k is short, C is most of the traffic: flat
-// tiles that are written in order were the fastest in 17 of 26 such searches, 1.4 times as fast in the mean. Tiles of a shared B are cut from the rows
-// of all products where a product's own would be padded: 1.5 times as fast in the mean of four such searches.
+// tiles that are written in order were the fastest in 17 of 26 such searches, 1.4 times as fast in the mean. Tiles of a shared B are cut from the
+// rows of all products where a product's own would be padded: 1.5 times as fast in the mean of four such searches.
 Suggestion tile_of_c(const Shape& shape, const Values& values, bool units) {
     constexpr int thin = 32, few_sums = 32, few_rows = 8, tallest = 128;
     constexpr std::int64_t staged_words = 8192, words = 2048;  // of A and B along a chunk; of all operands in a block
