@@ -179,7 +179,7 @@ void compare(benchmark::State& state, const Problem& problem, const std::shared_
 void register_group(const std::vector<Problem>& problems, const std::shared_ptr<const BatchedCublas>& cublas, RatioSummary& summary) {
     for (const Problem& problem : problems)
         benchmark::RegisterBenchmark((summary.name() + "/" + problem.key()).c_str(),
-                                     [&, problem](benchmark::State& state) { compare(state, problem, cublas, summary); })
+                                     [&summary, cublas, problem](benchmark::State& state) { compare(state, problem, cublas, summary); })
             ->UseManualTime()
             ->Iterations(1)
             ->Unit(benchmark::kMillisecond);

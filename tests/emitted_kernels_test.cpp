@@ -19,6 +19,7 @@
 #include "tests/support/coverage.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/golden_cases.hpp"
+#include "tests/support/pace_on_host.hpp"
 #include "tests/support/statements.hpp"
 
 namespace hone::emitted_kernels_test {
@@ -74,6 +75,7 @@ std::vector<Problem> small_problems(const std::string& problem) {
 Family on_host(const Family& family) {
     if (family.name == "acoustics_staggered") return test::copies_on_host(family);
     if (family.name == "gauss_seidel_27") return test::bulk_copies_on_host(family);
+    if (family.name == "poisson7") return test::pace_on_host(family);
     if (family.name == "batched_gemm") return test::without_batched_assembly(family);
     return test::without_assembly(family);
 }

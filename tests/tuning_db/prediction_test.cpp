@@ -163,14 +163,17 @@ TEST(Prediction, WhatSeveralNeighboursAgreeInWins) {
 TEST(Prediction, NeighboursThatHardlyGainedProposeTheSafeConfiguration) {
     const Problem problem = families().parse_problem("axpy precision=f32 n=1024");
     Record record = axpy_record("axpy precision=f32 n=2048", "unroll=4,block=256", h200);
-    const auto predicted = [&](double safe_seconds) {
+    const auto predicted = [&](double safe_seconds, double distance = 0.25) {
         record.safe_seconds = safe_seconds;
-        return predict(families(), problem, cuda_limits(90), {{&record, 0.25}})->config;
+        return predict(families(), problem, cuda_limits(90), {{&record, distance}})->config;
     };
     const SearchSpace space = families().of(problem).space(problem, cuda_limits(90));
     EXPECT_EQ(predicted(1.03 * record.step.median), space.safe());
     EXPECT_EQ(predicted(1.5 * record.step.median), record.config);
     EXPECT_EQ(predicted(0), record.config) << "not known";
+    EXPECT_EQ(predicted(1.1 * record.step.median), record.config);
+    EXPECT_EQ(predicted(1.1 * record.step.median, 3), space.safe()) << "less than what is lost on the way";
+    EXPECT_EQ(predicted(1.5 * record.step.median, 3), record.config);
 }
 
 TEST(Prediction, OfEveryShippedProblemIsAMember) {

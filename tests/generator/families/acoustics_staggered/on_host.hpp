@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tests/generator/families/gauss_seidel_27/on_host.hpp"
+#include "tests/support/pace_on_host.hpp"
 #include "tests/support/replace_body.hpp"
 
 namespace hone::test {
@@ -17,8 +18,7 @@ inline Family copies_on_host(const Family& family) {
     std::memcpy(to, from, 16);
 )");
         replace_body(source.text, "unsigned long long kept_reads(", "    return 0;\n");
-        replace_body(source.text, "void put_layer(", "    *to = layer;\n");
-        replace_body(source.text, "int layer_at(", "    return *from;\n");
+        write_out_pace(source.text);
         replace_body(source.text, "void commit_copies(", "");
         replace_body(source.text, "void wait_for_copies(", "");
         return source;
