@@ -12,7 +12,7 @@ set(hone_public_headers
     # What the source that installed applications compile includes (cmake/Install.cmake).
     tuning_db/package.hpp
     # Programs that tune.
-    tuner/balance.hpp tuner/load_balancer.hpp tuner/tuning_run.hpp tuner/worker_evaluator.hpp tuner/statistics.hpp)
+    tuner/sharing/balance.hpp tuner/sharing/load_balancer.hpp tuner/tuning_run.hpp tuner/worker/worker_evaluator.hpp tuner/statistics.hpp)
 
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/hone)
 foreach(folder IN ITEMS generator tuning_db runtime tuner)

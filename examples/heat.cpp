@@ -17,8 +17,8 @@
 #include <hone/generator/text.hpp>
 #include <hone/runtime/library.hpp>
 #include <hone/tuner/tuning_run.hpp>
-#include <hone/tuner/worker.hpp>
-#include <hone/tuner/worker_evaluator.hpp>
+#include <hone/tuner/worker/worker.hpp>
+#include <hone/tuner/worker/worker_evaluator.hpp>
 #include <hone/tuning_db/places.hpp>
 #include <numbers>
 #include <string>

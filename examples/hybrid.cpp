@@ -15,7 +15,7 @@
 #include "examples/options/options.hpp"
 #include "runtime/hybrid_kernel.hpp"
 #include "runtime/session/session.hpp"
-#include "tuner/load_balancer.hpp"
+#include "tuner/sharing/load_balancer.hpp"
 #include "tuner/statistics.hpp"
 
 namespace {

@@ -18,7 +18,7 @@
 #include "examples/options/options.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/library.hpp"
-#include "tuner/online_tuner.hpp"
+#include "tuner/online/tuner.hpp"
 #include "tuning_db/json.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // left. Beside them stand hone's own families, which only generator is below (generator <- generator/families), and the door that knows them
 // (runtime, generator/families <- runtime/session), and what reads kernels of users' own (runtime/kernel_folder): of none of them do generator,
 // tuning_db, runtime and tuner know. Above all of these stands hone for other languages (tuner, runtime/session, runtime/kernel_folder <-
-// runtime/languages).
+// runtime/languages). The tuner has rooms: its hall (what to try next, and what it cost) knows none of them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A library: the folder it stands in, and the libraries that it may include beside itself.
+// A library, or a room of one: the folder it stands in, and the others that it may include beside itself.
 struct Library {
     std::string_view folder;
     std::vector<std::string_view> below;
@@ -32,7 +32,14 @@ const std::vector<Library>& libraries() {
         {"generator/families", {"generator"}},
         {"runtime/session", {"generator", "tuning_db", "runtime", "generator/families"}},
         {"runtime/kernel_folder", {"generator", "tuning_db", "runtime", "generator/families"}},
-        {"runtime/languages", {"generator", "tuning_db", "runtime", "tuner", "generator/families", "runtime/session", "runtime/kernel_folder"}},
+        {"runtime/languages",
+         {"generator", "tuning_db", "runtime", "tuner", "tuner/worker", "tuner/online", "generator/families", "runtime/session",
+          "runtime/kernel_folder"}},
+        {"tuner/strategies", {"generator", "tuning_db", "runtime", "tuner"}},
+        {"tuner/worker", {"generator", "tuning_db", "runtime", "tuner"}},
+        {"tuner/online", {"generator", "tuning_db", "runtime", "tuner", "tuner/worker"}},
+        {"tuner/replay", {"generator", "tuning_db", "runtime", "tuner", "tuner/strategies"}},
+        {"tuner/sharing", {"generator", "tuning_db", "runtime", "tuner", "tuner/worker"}},
         {"generator", {}},
         {"tuning_db", {"generator"}},
         {"runtime", {"generator", "tuning_db"}},
@@ -113,6 +120,8 @@ TEST(Layering, TheRuleRejectsAStepToTheRight) {
     EXPECT_NE(violation("tuner/tuner.hpp", {"tools/command.hpp", true}), "");
     EXPECT_NE(violation("runtime/library.hpp", {"nlohmann/json.hpp", false}), "");
     EXPECT_NE(violation("runtime/cuda/driver.cpp", {"cuda.h", false}), "");
+    EXPECT_NE(violation("tuner/tuner.hpp", {"tuner/worker/worker_evaluator.hpp", true}), "");
+    EXPECT_NE(violation("tuner/worker/worker.cpp", {"tuner/online/tuner.hpp", true}), "");
     EXPECT_EQ(violation("tests/runtime/x_test.cpp", {"cuda.h", false}), "");
     EXPECT_NE(violation("runtime/kernel.cpp", {"backend.hpp", true}), "");
     EXPECT_EQ(violation("runtime/kernel.cpp", {"nlohmann/json.hpp", false}), "");

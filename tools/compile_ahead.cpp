@@ -9,8 +9,8 @@
 #include "tools/interrupt.hpp"
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
-#include "tuner/compile_pool.hpp"
 #include "tuner/restriction.hpp"
+#include "tuner/worker/compile_pool.hpp"
 
 namespace hone::tools {
 namespace {

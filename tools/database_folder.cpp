@@ -1,7 +1,7 @@
 #include "tools/database_folder.hpp"
 
 #include "generator/error.hpp"
-#include "tuner/formats/journal_space.hpp"
+#include "tuner/replay/formats/journal_space.hpp"
 #include "tuning_db/database_file.hpp"
 #include "tuning_db/file_store.hpp"
 #include "tuning_db/places.hpp"

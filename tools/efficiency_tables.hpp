@@ -9,7 +9,7 @@
 namespace hone::tools {
 
 /// Time, power and energy of every way that a problem was computed and metered: processor alone, GPU alone, both together; with speed-up, powerup and
-/// greenup (tuner/greenup.hpp) over the processor alone. One group of rows per problem; a way's record is the one of least time. Where the
+/// greenup (tuner/sharing/greenup.hpp) over the processor alone. One group of rows per problem; a way's record is the one of least time. Where the
 /// processor's energy was not metered there is nothing to compare with, and the gains are "-". Empty when no record has its energy.
 std::string greenup_table(const std::vector<Record>& records);
 

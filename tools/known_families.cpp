@@ -7,7 +7,7 @@
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/kernel_folder/kernel_folder.hpp"
-#include "tuner/compile_pool.hpp"
+#include "tuner/worker/compile_pool.hpp"
 #include "tuning_db/environment.hpp"
 
 namespace hone::tools {

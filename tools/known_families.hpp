@@ -27,7 +27,7 @@ enum class PathMeans { kernel, anything };
 /// family is called so), the family's name takes the folder's place. Throws Error for a path that should be a kernel folder and is none.
 std::string with_family_name(const std::string& word, PathMeans path);
 
-/// The command that starts a worker (tuner/worker.hpp) which knows the same families and captures.
+/// The command that starts a worker (tuner/worker/worker.hpp) which knows the same families and captures.
 std::vector<std::string> worker_words();
 
 }  // namespace hone::tools

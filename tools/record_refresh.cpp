@@ -8,7 +8,7 @@
 #include "tools/database_stats.hpp"
 #include "tools/record_list.hpp"
 #include "tuner/disturbance.hpp"
-#include "tuner/memory_need.hpp"
+#include "tuner/worker/memory_need.hpp"
 
 namespace hone::tools {
 namespace {

@@ -15,7 +15,7 @@
 #include "tools/problem_words.hpp"
 #include "tools/record_refresh.hpp"
 #include "tools/target.hpp"
-#include "tuner/compile_pool.hpp"
+#include "tuner/worker/compile_pool.hpp"
 
 namespace hone::tools {
 namespace {

@@ -18,7 +18,7 @@
 #include "tools/known_families.hpp"
 #include "tools/record_check.hpp"
 #include "tuner/system_load.hpp"
-#include "tuner/worker_evaluator.hpp"
+#include "tuner/worker/worker_evaluator.hpp"
 
 namespace hone::tools {
 

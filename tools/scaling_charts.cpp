@@ -14,7 +14,7 @@
 #include "tools/format.hpp"
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
-#include "tuner/greenup.hpp"
+#include "tuner/sharing/greenup.hpp"
 
 namespace hone::tools {
 namespace {

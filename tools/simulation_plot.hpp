@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/simulation.hpp"
+#include "tuner/replay/simulation.hpp"
 
 namespace hone::tools {
 

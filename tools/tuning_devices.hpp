@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
-#include "tuner/worker_evaluator.hpp"
+#include "tuner/worker/worker_evaluator.hpp"
 #include "tuning_db/record.hpp"
 
 namespace hone::tools {

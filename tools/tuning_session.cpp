@@ -9,8 +9,8 @@
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
 #include "tuner/journal.hpp"
-#include "tuner/memory_need.hpp"
 #include "tuner/prior.hpp"
+#include "tuner/worker/memory_need.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/places.hpp"
 

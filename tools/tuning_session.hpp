@@ -15,7 +15,7 @@
 #include "tools/session_view.hpp"
 #include "tools/tuning_report.hpp"
 #include "tuner/tuning_request.hpp"
-#include "tuner/worker_evaluator.hpp"
+#include "tuner/worker/worker_evaluator.hpp"
 
 namespace hone::tools {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "generator/families.hpp"
-#include "tuner/cost_model.hpp"
 #include "tuner/journal.hpp"
+#include "tuner/strategies/cost_model.hpp"
 
 namespace hone::tools {
 

@@ -12,8 +12,8 @@
 #include "generator/families/built_in_families.hpp"
 #include "runtime/buffers.hpp"
 #include "runtime/hybrid_team.hpp"
-#include "tuner/balance.hpp"
-#include "tuner/load_balancer.hpp"
+#include "tuner/sharing/balance.hpp"
+#include "tuner/sharing/load_balancer.hpp"
 #include "tuner/statistics.hpp"
 
 namespace hone::examples::hydro {

@@ -8,8 +8,8 @@
 #include "generator/text.hpp"
 #include "runtime/disk_cache.hpp"
 #include "tuner/tuning_run.hpp"
-#include "tuner/worker_evaluator.hpp"
-#include "tuner/worker_program.hpp"
+#include "tuner/worker/worker_evaluator.hpp"
+#include "tuner/worker/worker_program.hpp"
 #include "tuning_db/database.hpp"
 
 namespace hone::examples {

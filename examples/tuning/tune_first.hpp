@@ -11,7 +11,7 @@
 namespace hone::examples {
 
 /// Tunes problems before an application uses them, for `seconds` altogether, and adds what it finds to the database in `folder`, so that the next
-/// start needs no tuning. Candidates run in processes of the `hone` program (tuner/worker_program.hpp). `tell` gets a line for every problem.
+/// start needs no tuning. Candidates run in processes of the `hone` program (tuner/worker/worker_program.hpp). `tell` gets a line for every problem.
 ///
 ///     if (tune) tune_first(*backend, problems, own_records(), 60, tell_tuned);
 ///     KernelLibrary library(*backend, known_records(built_in_families()), built_in_families());

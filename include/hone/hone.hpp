@@ -17,8 +17,8 @@
 #include <hone/runtime/library.hpp>
 #include <hone/runtime/session/session.hpp>
 #include <hone/runtime/uploader.hpp>
-#include <hone/tuner/online_tuner.hpp>
-#include <hone/tuner/worker.hpp>
-#include <hone/tuner/worker_program.hpp>
+#include <hone/tuner/online/tuner.hpp>
+#include <hone/tuner/worker/worker.hpp>
+#include <hone/tuner/worker/worker_program.hpp>
 #include <hone/tuning_db/database.hpp>
 #include <hone/tuning_db/places.hpp>

@@ -11,7 +11,7 @@
 #include "tests/campaign/campaign.hpp"
 #include "tests/support/axpy_family.hpp"
 #include "tests/support/descendants.hpp"
-#include "tuner/worker_evaluator.hpp"
+#include "tuner/worker/worker_evaluator.hpp"
 
 namespace hone::test {
 

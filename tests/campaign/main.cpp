@@ -10,7 +10,7 @@
 #include "tests/campaign/candidates.hpp"
 #include "tests/campaign/journal_writer.hpp"
 #include "tests/support/axpy_family.hpp"
-#include "tuner/worker.hpp"
+#include "tuner/worker/worker.hpp"
 
 int main(int count, char** words) {
     hone::take_usable_threads();

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "generator/error.hpp"
-#include "tuner/formats/journal_space.hpp"
+#include "tuner/replay/formats/journal_space.hpp"
 
 namespace {
 

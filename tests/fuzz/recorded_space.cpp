@@ -1,5 +1,5 @@
 // libFuzzer: no text makes the readers of other tuners' files crash; what they accept comes back from every format that can hold it.
-#include "tuner/recorded_space.hpp"
+#include "tuner/replay/recorded_space.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
-#include "tuner/formats/kernel_tuner.hpp"
-#include "tuner/formats/space_file.hpp"
-#include "tuner/formats/t4.hpp"
+#include "tuner/replay/formats/kernel_tuner.hpp"
+#include "tuner/replay/formats/space_file.hpp"
+#include "tuner/replay/formats/t4.hpp"
 
 namespace {
 

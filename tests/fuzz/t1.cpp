@@ -1,5 +1,5 @@
 // libFuzzer: no text makes the reader of T1 files, or the evaluator of its expressions, crash or run for long.
-#include "tuner/formats/t1.hpp"
+#include "tuner/replay/formats/t1.hpp"
 
 #include <cstddef>
 #include <cstdint>

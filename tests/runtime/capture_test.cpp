@@ -22,12 +22,13 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/library.hpp"
 #include "tests/support/axpy_family.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/failing_call.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/verify.hpp"
-#include "tuner/candidate_bench.hpp"
+#include "tuner/worker/candidate_bench.hpp"
 
 namespace hone::capture_test {
 namespace {
@@ -75,11 +76,8 @@ struct Arrays {
 class CapturedLaunch : public ::testing::TestWithParam<const char*> {
   protected:
     void SetUp() override {
-        try {
-            backend_ = make_backend(GetParam(), cache_);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
+        backend_ = test::backend_or_skip(GetParam(), cache_);
+        if (!backend_) return;
         if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     }
     Backend& backend() { return *backend_; }

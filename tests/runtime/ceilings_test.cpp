@@ -7,6 +7,7 @@
 
 #include "generator/error.hpp"
 #include "tests/runtime/cuda/fake_machine.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/environment.hpp"
 
 namespace hone::ceilings_test {
@@ -92,12 +93,8 @@ TEST(MeasureCeilings, CountsTheWorkOfTheGpuKernels) {
 TEST(GpuCeilings, AreWithinWhatGpusDo) {
     const test::TemporaryFolder folder;
     DiskCache cache(folder.path() / "cache");
-    std::unique_ptr<Backend> backend;
-    try {
-        backend = make_backend("cuda", cache);
-    } catch (const Error& error) {
-        GTEST_SKIP() << "no CUDA device: " << error.what();
-    }
+    const std::unique_ptr<Backend> backend = test::backend_or_skip("cuda", cache);
+    if (!backend) return;
     const Ceilings ceilings = measure_ceilings(*backend);
     // Between the slowest supported GPU and a hundred times the fastest.
     EXPECT_GT(ceilings.copy_bytes_per_second, 5e10);

@@ -6,6 +6,7 @@
 
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/verify.hpp"
 
 namespace hone::gpu_sanitizer_test {
@@ -79,12 +80,8 @@ class Sanitizer : public testing::TestWithParam<std::string> {};
 
 TEST_P(Sanitizer, EveryFormOfKernelMatchesTheReference) {
     DiskCache cache(DiskCache::default_folder());
-    std::unique_ptr<Backend> backend;
-    try {
-        backend = make_backend("cuda", cache);
-    } catch (const Error& error) {
-        GTEST_SKIP() << "no CUDA device: " << error.what();
-    }
+    const std::unique_ptr<Backend> backend = test::backend_or_skip("cuda", cache);
+    if (!backend) return;
     constexpr std::uint64_t seed = 7;
     int verified = 0;
     for (const auto& text : problems_of(GetParam())) {

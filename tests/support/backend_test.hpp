@@ -6,6 +6,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/backend.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::test {
@@ -20,11 +21,8 @@ namespace hone::test {
 class BackendTest : public ::testing::TestWithParam<const char*> {
   protected:
     void SetUp() override {
-        try {
-            backend_ = make_backend(GetParam(), cache_);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
+        backend_ = backend_or_skip(GetParam(), cache_);
+        if (!backend_) return;
         if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     }
     Backend& backend() { return *backend_; }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <random>
 #include <thread>
 
 #include "runtime/kernel_folder/kernel_folder.hpp"
@@ -10,7 +11,7 @@
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/hone_process.hpp"
-#include "tuner/online_tuner.hpp"
+#include "tuner/online/tuner.hpp"
 #include "tuning_db/database.hpp"
 
 namespace hone::online_kernel_folder_test {

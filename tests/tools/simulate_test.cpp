@@ -13,9 +13,9 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/ask.hpp"
 #include "tools/format.hpp"
-#include "tuner/formats/parameter_values.hpp"
 #include "tuner/journal.hpp"
-#include "tuner/recorded_space.hpp"
+#include "tuner/replay/formats/parameter_values.hpp"
+#include "tuner/replay/recorded_space.hpp"
 #include "tuner/strategy.hpp"
 #include "tuning_db/file_store.hpp"
 

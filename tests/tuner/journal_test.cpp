@@ -12,7 +12,7 @@
 #include "generator/error.hpp"
 #include "tests/support/failing_call.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/tuner/simulated_run.hpp"
+#include "tests/tuner/replay/simulated_run.hpp"
 
 namespace hone::journal_test {
 namespace {

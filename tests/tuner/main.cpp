@@ -4,10 +4,10 @@
 #include <string>
 
 #include "tests/support/axpy_family.hpp"
-#include "tests/tuner/hanging_worker.hpp"
-#include "tests/tuner/simulated_run.hpp"
-#include "tuner/rank_team.hpp"
-#include "tuner/worker.hpp"
+#include "tests/tuner/replay/simulated_run.hpp"
+#include "tests/tuner/worker/hanging_worker.hpp"
+#include "tuner/worker/rank_team.hpp"
+#include "tuner/worker/worker.hpp"
 
 int main(int count, char** words) {
     const std::string role = count > 1 ? words[1] : "";

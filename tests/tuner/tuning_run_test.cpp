@@ -16,10 +16,10 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/tuner/simulated_run.hpp"
-#include "tuner/child_process.hpp"
+#include "tests/tuner/replay/simulated_run.hpp"
 #include "tuner/journal.hpp"
 #include "tuner/restriction.hpp"
+#include "tuner/worker/child_process.hpp"
 
 namespace hone::tuning_run_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tuner/balance.hpp"
+#include "tuner/sharing/balance.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,7 +13,7 @@
 #include "tools/problem_words.hpp"
 #include "tools/record_table.hpp"
 #include "tools/target.hpp"
-#include "tuner/greenup.hpp"
+#include "tuner/sharing/greenup.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::tools {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "tools/command.hpp"
-#include "tuner/rank_team.hpp"
+#include "tuner/worker/rank_team.hpp"
 
 namespace hone::tools {
 namespace relay {
@@ -23,7 +23,7 @@ Command relay_command() {
     return {"relay",
             "stands for a worker on another rank of 'hone tune'",
             "FOLDER FILE WORKER",
-            "Started by 'hone tune' on the first of several ranks; see tuner/rank_team.hpp.",
+            "Started by 'hone tune' on the first of several ranks; see tuner/worker/rank_team.hpp.",
             {},
             relay::declare,
             true};

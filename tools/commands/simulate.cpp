@@ -11,8 +11,8 @@
 #include "tools/interrupt.hpp"
 #include "tools/json.hpp"
 #include "tools/simulation_plot.hpp"
-#include "tuner/formats/parameter_values.hpp"
-#include "tuner/simulation.hpp"
+#include "tuner/replay/formats/parameter_values.hpp"
+#include "tuner/replay/simulation.hpp"
 #include "tuning_db/environment.hpp"
 
 namespace hone::tools {

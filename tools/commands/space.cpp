@@ -7,8 +7,8 @@
 #include "tools/known_families.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/target.hpp"
-#include "tuner/formats/gzip.hpp"
-#include "tuner/formats/t1.hpp"
+#include "tuner/replay/formats/gzip.hpp"
+#include "tuner/replay/formats/t1.hpp"
 
 namespace hone::tools {
 namespace space {

@@ -14,9 +14,9 @@
 #include "tools/tuning_devices.hpp"
 #include "tools/tuning_session.hpp"
 #include "tuner/objective.hpp"
-#include "tuner/rank_team.hpp"
 #include "tuner/restriction.hpp"
 #include "tuner/strategy.hpp"
+#include "tuner/worker/rank_team.hpp"
 
 namespace hone::tools {
 namespace tune {

@@ -1,4 +1,4 @@
-#include "tuner/worker.hpp"
+#include "tuner/worker/worker.hpp"
 
 #include <memory>
 
@@ -27,7 +27,7 @@ Command worker_command() {
             "evaluates candidates for 'hone tune'",
             "[FOLDER...]",
             "Started by 'hone tune' so that a candidate that hangs or crashes takes down a process and not the run. Reads one JSON request per line "
-            "from standard input and answers each with one line; see tuner/worker.hpp.",
+            "from standard input and answers each with one line; see tuner/worker/worker.hpp.",
             {},
             worker::declare,
             true};

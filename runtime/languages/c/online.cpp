@@ -4,7 +4,7 @@
 #include "runtime/languages/c/arrays.hpp"
 #include "runtime/languages/c/open_session.hpp"
 #include "runtime/languages/c/structures.hpp"
-#include "tuner/online_tuner.hpp"
+#include "tuner/online/tuner.hpp"
 
 struct hone_online : hone::languages::Shell {
     static constexpr std::uint64_t kind = 0x8f1d5b3a9c60e704;

@@ -3,7 +3,7 @@
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/kernel_folder/kernel_folder.hpp"
-#include "tuner/worker_program.hpp"
+#include "tuner/worker/worker_program.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::languages {

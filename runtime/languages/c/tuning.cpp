@@ -3,10 +3,10 @@
 
 #include "runtime/languages/c/open_session.hpp"
 #include "runtime/languages/c/structures.hpp"
-#include "tuner/memory_need.hpp"
 #include "tuner/prior.hpp"
 #include "tuner/tuning_run.hpp"
-#include "tuner/worker_evaluator.hpp"
+#include "tuner/worker/memory_need.hpp"
+#include "tuner/worker/worker_evaluator.hpp"
 #include "tuning_db/places.hpp"
 
 namespace hone::languages {

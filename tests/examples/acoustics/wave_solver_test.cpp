@@ -11,6 +11,7 @@
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::examples::seismic::wave_solver_test {
@@ -191,12 +192,8 @@ TEST_F(WaveSolverTest, SaysWhatCannotBe) {
 // Kernels, walls, source and receivers of a GPU do what the processor's do.
 TEST(GpuWaveSolver, AgreesWithTheProcessor) {
     DiskCache cache(test::kernel_cache_folder());
-    std::unique_ptr<Backend> gpu;
-    try {
-        gpu = make_backend("cuda", cache);
-    } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-    }
+    const std::unique_ptr<Backend> gpu = test::backend_or_skip("cuda", cache);
+    if (!gpu) return;
     const auto cpu = make_cpu_backend(0, cache);
     for (const int dimension : {2, 3})
         for (const char* kernels : {"step", "sweeps"}) {

@@ -7,6 +7,7 @@
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/places.hpp"
 
 namespace hone::examples::smoother_test {
@@ -62,12 +63,8 @@ TEST_F(MultigridSmoother, SizesWithoutACoarseGridAreRefused) {
 
 TEST(GpuMultigridSmoother, SweepsFollowTheTheoryAndVCyclesConverge) {
     DiskCache cache(test::kernel_cache_folder());
-    std::unique_ptr<Backend> backend;
-    try {
-        backend = make_backend("cuda", cache);
-    } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-    }
+    const std::unique_ptr<Backend> backend = test::backend_or_skip("cuda", cache);
+    if (!backend) return;
     KernelLibrary library(*backend, Database(built_in_families()), built_in_families(), [](const std::string&) {});
     for (const char* stencil : {"constant", "symmetric"}) {
         Multigrid multigrid(*backend, library, "trilinear", 31, stencil, Precision::f64, {});

@@ -12,6 +12,7 @@
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/drawn.hpp"
 #include "tests/support/places.hpp"
@@ -268,20 +269,7 @@ TEST_F(PoissonSolverTest, WhatMayHappenIsAValue) {
     EXPECT_EQ(solver.solve(b, x, {.preconditioner = Preconditioner::jacobi}).ending, Ending::breakdown);
 }
 
-class GpuPoissonSolverTest : public PoissonSolverTest {
-  protected:
-    void SetUp() override {
-        PoissonSolverTest::SetUp();
-        if (IsSkipped()) return;
-        try {
-            gpu_ = make_backend("cuda", cache_);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
-
-    std::unique_ptr<Backend> gpu_;
-};
+using GpuPoissonSolverTest = test::OnGpu<PoissonSolverTest>;
 
 // The whole iteration, whose sums and scalars never leave the device, in several forms of its kernels.
 TEST_F(GpuPoissonSolverTest, SolvesToTheDigitAsTheProcessorDoes) {

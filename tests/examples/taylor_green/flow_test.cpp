@@ -12,6 +12,7 @@
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/places.hpp"
 
@@ -164,12 +165,8 @@ TEST_F(TaylorGreen, TimeStepsEndOnTime) {
 using GpuTaylorGreen = TaylorGreen;
 
 TEST_F(GpuTaylorGreen, FlowsAsOnTheProcessor) {
-    std::unique_ptr<Backend> gpu;
-    try {
-        gpu = make_backend("cuda", cache_);
-    } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-    }
+    const std::unique_ptr<Backend> gpu = test::backend_or_skip("cuda", cache_);
+    if (!gpu) return;
     KernelLibrary on_gpu(*gpu, Database(built_in_families()), built_in_families(), [](const std::string&) {});
     const FlowSettings settings{.dimension = 3, .cells = 20, .viscosity = 0.02};
     Flow here(*backend_, library_, settings), there(*gpu, on_gpu, settings);

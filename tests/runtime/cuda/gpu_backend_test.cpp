@@ -14,6 +14,7 @@
 #include "runtime/cuda/cuda_backend.hpp"
 #include "runtime/cuda/driver.hpp"
 #include "runtime/cuda/nvml.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hone::gpu_backend_test {
@@ -65,11 +66,8 @@ KernelSource source_of(const char* text) {
 class GpuBackend : public testing::Test {
   protected:
     void SetUp() override {
-        try {
-            backend_ = make_backend("cuda", cache_);
-        } catch (const Error& error) {
-            GTEST_SKIP() << "no CUDA device: " << error.what();
-        }
+        backend_ = test::backend_or_skip("cuda", cache_);
+        if (!backend_) return;
         const CompileOutcome outcome = backend_->compiler().compile(source_of(kernels));
         ASSERT_TRUE(outcome.ok) << outcome.failure << "\n" << outcome.code.log;
         module_ = backend_->load(outcome.code);

@@ -12,7 +12,7 @@
 #include "tests/support/community_spaces.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tuner/formats/t1.hpp"
+#include "tuner/replay/formats/t1.hpp"
 #include "tuning_db/file_store.hpp"
 
 namespace hone::t1_description_test {

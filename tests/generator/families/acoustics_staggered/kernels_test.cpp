@@ -17,6 +17,7 @@
 #include "tests/generator/families/acoustics_staggered/oracle.hpp"
 #include "tests/generator/families/device/on_host.hpp"
 #include "tests/generator/families/kernel_test.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/spills.hpp"
 #include "tests/support/verified.hpp"
@@ -322,13 +323,7 @@ TEST_F(SlowAcousticsStaggeredKernels, RepresentativeCudaKernelsCompileWithoutSpi
 
 class GpuAcousticsStaggered : public AcousticsStaggeredKernels {
   protected:
-    void SetUp() override {
-        try {
-            backend_ = make_backend("cuda", cache_);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
+    void SetUp() override { backend_ = test::backend_or_skip("cuda", cache_); }
 };
 
 TEST_F(GpuAcousticsStaggered, EveryFormEqualsTheReference) {

@@ -12,6 +12,7 @@
 #include "generator/families/batched_gemm/family.hpp"
 #include "tests/generator/families/batched_gemm/on_host.hpp"
 #include "tests/generator/families/kernel_test.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/spills.hpp"
@@ -241,12 +242,8 @@ TEST_F(SlowBatchedGemmKernels, RepresentativeCudaKernelsCompileWithoutSpilling) 
 class GpuBatchedGemm : public BatchedGemmKernels, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(LargestExtents, GpuBatchedGemm, ::testing::Values(4, 16, 40, 130, 512));
 TEST_P(GpuBatchedGemm, RandomConfigurationsEqualTheReference) {
-    std::unique_ptr<Backend> cuda;
-    try {
-        cuda = make_backend("cuda", cache_);
-    } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-    }
+    const std::unique_ptr<Backend> cuda = test::backend_or_skip("cuda", cache_);
+    if (!cuda) return;
     const Family& family = families().find("batched_gemm");
     for (int i = 0; i < 8; ++i) {
         const Problem problem = any_problem(GetParam(), any(1, GetParam() < 100 ? 2000 : 40));

@@ -10,6 +10,7 @@
 #include "generator/families/batched_gemv/family.hpp"
 #include "tests/generator/families/batched_gemm/on_host.hpp"
 #include "tests/generator/families/kernel_test.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/verified.hpp"
 
@@ -89,12 +90,8 @@ TEST_F(SlowBatchedGemvKernels, ManyRandomConfigurationsEqualTheReference) {
 class GpuBatchedGemv : public BatchedGemvKernels, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(LargestExtents, GpuBatchedGemv, ::testing::Values(4, 16, 90, 512));
 TEST_P(GpuBatchedGemv, RandomConfigurationsEqualTheReference) {
-    std::unique_ptr<Backend> cuda;
-    try {
-        cuda = make_backend("cuda", cache_);
-    } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-    }
+    const std::unique_ptr<Backend> cuda = test::backend_or_skip("cuda", cache_);
+    if (!cuda) return;
     const Family& family = families().find("batched_gemv");
     for (int i = 0; i < 8; ++i) {
         const Problem problem = any_problem(GetParam(), any(1, 3000));

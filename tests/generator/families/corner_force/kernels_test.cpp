@@ -13,6 +13,7 @@
 #include "generator/families.hpp"
 #include "generator/families/corner_force/family.hpp"
 #include "tests/generator/families/kernel_test.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/spills.hpp"
@@ -182,12 +183,8 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
 class GpuCornerForce : public CornerForceKernels, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(Orders, GpuCornerForce, ::testing::Range(1, 9));
 TEST_P(GpuCornerForce, RandomConfigurationsEqualTheReference) {
-    std::unique_ptr<Backend> cuda;
-    try {
-        cuda = make_backend("cuda", cache_);
-    } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-    }
+    const std::unique_ptr<Backend> cuda = test::backend_or_skip("cuda", cache_);
+    if (!cuda) return;
     for (int i = 0; i < 4; ++i) {
         const Problem problem = any_problem(GetParam());
         for (const Config& config : test::sample_members(*cuda, family(), problem, 2, random_())) expect_verified(*cuda, family(), problem, config);

@@ -14,6 +14,7 @@
 #include "runtime/library.hpp"
 #include "tests/generator/families/csr_spmv/rows.hpp"
 #include "tests/generator/families/kernel_test.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/spills.hpp"
@@ -158,20 +159,7 @@ TEST_F(SlowCsrSpmvKernels, CudaKernelsCompileWithoutSpilling) {
     }
 }
 
-class GpuCsrSpmvKernels : public CsrSpmvKernels {
-  protected:
-    void SetUp() override {
-        CsrSpmvKernels::SetUp();
-        if (IsSkipped()) return;
-        try {
-            gpu_ = make_backend("cuda", cache_);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
-
-    std::unique_ptr<Backend> gpu_;
-};
+using GpuCsrSpmvKernels = test::OnGpu<CsrSpmvKernels>;
 
 // On the device itself: the reference's answer, and the processor's digits, whatever the configuration.
 TEST_F(GpuCsrSpmvKernels, RandomConfigurationsGiveTheReferencesAnswerAndTheProcessorsDigits) {

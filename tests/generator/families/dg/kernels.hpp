@@ -12,6 +12,7 @@
 #include "generator/families.hpp"
 #include "tests/generator/families/dg/volume/on_host.hpp"
 #include "tests/generator/families/kernel_test.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/spills.hpp"
 
@@ -49,12 +50,9 @@ class DgKernels : public KernelTest {
     }
     void expect_random_verified_on_cpu(int order) { expect_random_verified_on(*backend_, family(), order, {1, 2, 71}); }
     void expect_random_verified_on_gpu(int order) {
-        try {
-            const std::unique_ptr<Backend> cuda = make_backend("cuda", cache_);
-            for (int i = 0; i < 4; ++i) expect_random_verified_on(*cuda, family(), order, {1, 2, 1371});
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
+        const std::unique_ptr<Backend> cuda = test::backend_or_skip("cuda", cache_);
+        if (!cuda) return;
+        for (int i = 0; i < 4; ++i) expect_random_verified_on(*cuda, family(), order, {1, 2, 1371});
     }
 
     void expect_emulated(const std::string& rest, const std::string& text) {

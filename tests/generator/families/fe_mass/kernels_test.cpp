@@ -14,6 +14,7 @@
 #include "runtime/library.hpp"
 #include "tests/generator/families/fe_mass/meshes.hpp"
 #include "tests/generator/families/kernel_test.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/spills.hpp"
@@ -235,20 +236,7 @@ TEST_F(SlowFeMassKernels, CudaKernelsCompileWithoutSpilling) {
     }
 }
 
-class GpuFeMassKernels : public FeMassKernels {
-  protected:
-    void SetUp() override {
-        FeMassKernels::SetUp();
-        if (IsSkipped()) return;
-        try {
-            gpu_ = make_backend("cuda", cache_);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
-
-    std::unique_ptr<Backend> gpu_;
-};
+using GpuFeMassKernels = test::OnGpu<FeMassKernels>;
 
 // On the device itself: the reference's answer, and the processor's digits, whatever the configuration.
 TEST_F(GpuFeMassKernels, RandomConfigurationsGiveTheReferencesAnswerAndTheProcessorsDigits) {

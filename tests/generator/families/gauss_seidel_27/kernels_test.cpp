@@ -21,6 +21,7 @@
 #include "tests/generator/families/gauss_seidel_27/on_host.hpp"
 #include "tests/generator/families/gauss_seidel_27/oracle.hpp"
 #include "tests/generator/families/kernel_test.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/spills.hpp"
 #include "tests/support/verified.hpp"
@@ -445,13 +446,7 @@ TEST_F(SlowGaussSeidel27Kernels, RepresentativeCudaKernelsCompileWithoutSpilling
 
 class GpuGaussSeidel27 : public GaussSeidel27Kernels {
   protected:
-    void SetUp() override {
-        try {
-            backend_ = make_backend("cuda", cache_);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
+    void SetUp() override { backend_ = test::backend_or_skip("cuda", cache_); }
 };
 
 // Sizes with more than one warp per row in a walk, more rows than stages, and ranges that begin anywhere.

@@ -13,6 +13,7 @@
 #include "generator/families/poisson7/family.hpp"
 #include "runtime/library.hpp"
 #include "tests/generator/families/kernel_test.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/spills.hpp"
@@ -179,20 +180,7 @@ TEST_F(SlowPoisson7Kernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
         }
 }
 
-class GpuPoisson7Kernels : public Poisson7Kernels {
-  protected:
-    void SetUp() override {
-        Poisson7Kernels::SetUp();
-        if (IsSkipped()) return;
-        try {
-            gpu_ = make_backend("cuda", cache_);
-        } catch (const Error& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
-
-    std::unique_ptr<Backend> gpu_;
-};
+using GpuPoisson7Kernels = test::OnGpu<Poisson7Kernels>;
 
 // On the device itself: the reference's answer, and the processor's digits, whatever the configuration.
 TEST_F(GpuPoisson7Kernels, AnyConfigurationGivesTheReferencesAnswerAndTheProcessorsDigits) {

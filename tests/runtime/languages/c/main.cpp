@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "generator/families/built_in_families.hpp"
-#include "tuner/worker.hpp"
+#include "tuner/worker/worker.hpp"
 
 int main(int argc, char** argv) {
     if (argc > 1 && std::string_view(argv[1]) == "worker") return hone::worker_main(hone::built_in_families());

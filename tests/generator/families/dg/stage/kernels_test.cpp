@@ -7,6 +7,7 @@
 
 #include "generator/families/dg/rk/family.hpp"
 #include "generator/families/dg/stage/family.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/verified.hpp"
 
@@ -181,12 +182,8 @@ TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
 class GpuDgTf32 : public DgStageKernels, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(Orders, GpuDgTf32, ::testing::Values(3, 4, 7, 10));
 TEST_P(GpuDgTf32, ThreeTermsEqualTheReference) {
-    std::unique_ptr<Backend> cuda;
-    try {
-        cuda = make_backend("cuda", cache_);
-    } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-    }
+    const std::unique_ptr<Backend> cuda = test::backend_or_skip("cuda", cache_);
+    if (!cuda) return;
     const Problem problem = parse(fmt::format("equation=maxwell_3d order={} precision=f32 arithmetic=f32_accurate elements=1371", GetParam()));
     const SearchSpace space = family().space(problem, cuda->device().limits);
     for (const char* form : {"fused=separate", "fused=surface_update", "fused=whole,traces=shared,unroll=2"})
@@ -198,12 +195,8 @@ TEST_P(GpuDgTf32, ThreeTermsEqualTheReference) {
 class GpuDgImmediate : public DgStageKernels, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(Orders, GpuDgImmediate, ::testing::Values(1, 2, 3));
 TEST_P(GpuDgImmediate, OperatorsInTheCodeEqualTheReference) {
-    std::unique_ptr<Backend> cuda;
-    try {
-        cuda = make_backend("cuda", cache_);
-    } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-    }
+    const std::unique_ptr<Backend> cuda = test::backend_or_skip("cuda", cache_);
+    if (!cuda) return;
     int verified = 0;
     for (const char* equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})
         for (const char* precision : {"f32", "f64"})

@@ -12,6 +12,7 @@
 #include "generator/families/dg/volume/family.hpp"
 #include "tests/generator/families/dg/volume/on_host.hpp"
 #include "tests/generator/families/kernel_test.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/spills.hpp"
 #include "tests/support/verified.hpp"
@@ -281,12 +282,8 @@ TEST_F(SlowDgVolumeKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
 class GpuDgVolume : public DgVolumeKernels, public ::testing::WithParamInterface<int> {};
 INSTANTIATE_TEST_SUITE_P(Orders, GpuDgVolume, ::testing::Range(1, 11));
 TEST_P(GpuDgVolume, RandomConfigurationsEqualTheReference) {
-    std::unique_ptr<Backend> cuda;
-    try {
-        cuda = make_backend("cuda", cache_);
-    } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-    }
+    const std::unique_ptr<Backend> cuda = test::backend_or_skip("cuda", cache_);
+    if (!cuda) return;
     const Family& family = families().find("dg_volume");
     for (const char* equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})
         for (const char* precision : {"f32", "f64"}) {

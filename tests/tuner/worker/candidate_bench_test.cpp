@@ -1,0 +1,230 @@
+#include "tuner/worker/candidate_bench.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <utility>
+
+#include "generator/error.hpp"
+#include "tests/support/axpy_family.hpp"
+#include "tests/support/backend_or_skip.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace hone::candidate_bench_test {
+namespace {
+
+class CandidateBenchTest : public testing::Test {
+  protected:
+    test::TemporaryFolder folder;
+    DiskCache cache{folder.path() / "cache"};
+    std::unique_ptr<Backend> backend = make_backend("cpu", cache);
+    Families families = test::axpy_families({"none", "wrong"});
+    Problem problem = families.parse_problem("axpy precision=f64 n=1001");
+    Family family = families.of(problem);
+    std::uint64_t seed = std::random_device{}();
+
+    // A candidate that does more than it should: `statement` for every element.
+    Outcome evaluate_with(const std::string& statement) const {
+        Family other = family;
+        other.kernel = [this, &statement](const Problem& of, const Config& with, const Limits& limits) {
+            KernelSource source = family.kernel(of, with, limits);
+            const std::string update = "y[i] += real(3) * x[i];";
+            source.text.replace(source.text.find(update), update.size(), "{ " + update + statement + " }");
+            return source;
+        };
+        CandidateBench bench(*backend, other, problem, seed);
+        return bench.evaluate(config(""), 0, SamplingRule{});
+    }
+
+    Config config(const std::string& text) const { return family.space(problem, backend->device().limits).parse(text); }
+};
+
+// The family works in place: every timed step adds to y. So the second verification only holds if the inputs are restored.
+TEST_F(CandidateBenchTest, EveryCandidateStartsFromTheSameInputs) {
+    CandidateBench bench(*backend, family, problem, seed);
+    for (const char* storage : {"literal", "table", "prepared", "literal"}) {
+        const Outcome outcome = bench.evaluate(config(std::string("storage=") + storage), 0, SamplingRule{});
+        EXPECT_EQ(outcome.status, Status::measured) << storage << ": " << outcome.reason << " seed " << seed;
+        EXPECT_LE(outcome.verification_error, outcome.tolerance) << storage << " seed " << seed;
+    }
+}
+
+TEST_F(CandidateBenchTest, AnInputThatALaterStepChangesIsRestoredForTheNextCandidate) {
+    Family other = family;
+    other.kernel = [this](const Problem& of, const Config& with, const Limits& limits) {
+        KernelSource source = family.kernel(of, with, limits);
+        if (with.word("storage") != "table") return source;
+        const std::string update = "y[i] += factor[0] * x[i];";
+        source.text.replace(source.text.find(update), update.size(),
+                            "{ " + update + " static int steps = 0; if (i == 0 && ++steps == 2) const_cast<real*>(x)[n / 2] += 1; }");
+        return source;
+    };
+    CandidateBench bench(*backend, other, problem, seed);
+    for (const char* storage : {"literal", "table", "prepared", "literal", "table"}) {
+        const Outcome outcome = bench.evaluate(config(std::string("storage=") + storage), 0, SamplingRule{});
+        EXPECT_EQ(outcome.status, Status::measured) << storage << ": " << outcome.reason << " seed " << seed;
+    }
+}
+
+TEST_F(CandidateBenchTest, WrongValuesAreNotTimed) {
+    CandidateBench bench(*backend, family, problem, seed);
+    const Outcome outcome = bench.evaluate(config("fault=wrong"), 0, SamplingRule{});
+    EXPECT_EQ(outcome.status, Status::wrong);
+    EXPECT_TRUE(outcome.samples.empty());
+    EXPECT_NEAR(outcome.verification_error, 1, 1e-6) << "seed " << seed;
+}
+
+TEST_F(CandidateBenchTest, AChangedInputIsWrongToo) {
+    const Outcome outcome = evaluate_with("const_cast<real*>(x)[i] += real(1);");
+    EXPECT_EQ(outcome.status, Status::wrong);
+    EXPECT_NE(outcome.reason.find("x differs"), std::string::npos) << outcome.reason;
+}
+
+TEST_F(CandidateBenchTest, AWritePastAnEndIsWrongAndSaysOfWhichArray) {
+    struct Slip {
+        int n;
+        const char* word;
+        const char* where;
+    };
+    constexpr int large = 600'000;  // fills large pages
+    for (const auto& [n, word, where] :
+         {Slip{1001, "y[n]", "past the end of array y"}, Slip{1001, "y[n + 1000]", "past the end of array y"},
+          Slip{1001, "y[-2000]", "before the beginning of array y"}, Slip{1001, "const_cast<real*>(x)[n]", "past the end of array x"},
+          Slip{large, "y[n]", "past the end of array y"}, Slip{large, "y[-1]", "before the beginning of array y"}}) {
+        problem = families.parse_problem("axpy precision=f64 n=" + std::to_string(n));
+        // What it reads there is what it writes, plus a little.
+        const Outcome outcome = evaluate_with(std::string("if (i == 0) ") + word + " += real(1e-3);");
+        EXPECT_EQ(outcome.status, Status::wrong) << word;
+        EXPECT_EQ(outcome.reason, std::string("it wrote ") + where);
+        EXPECT_TRUE(outcome.samples.empty());
+    }
+}
+
+TEST_F(CandidateBenchTest, AWritePastAnEndOfALaterStepIsFoundToo) {
+    const Outcome outcome = evaluate_with("static int steps = 0; if (i == 0 && ++steps == 3) y[n] = real(7);");
+    EXPECT_EQ(outcome.status, Status::wrong);
+    EXPECT_EQ(outcome.reason, "it wrote past the end of array y");
+    EXPECT_TRUE(outcome.samples.empty());
+    EXPECT_EQ(outcome.step, Statistics());
+    EXPECT_EQ(evaluate_with("").status, Status::measured) << "the next one finds guards that are whole";
+}
+
+TEST_F(CandidateBenchTest, ArraysLieAsAnApplicationsDo) {
+    const std::string x = "reinterpret_cast<unsigned long>(x)", y = "reinterpret_cast<unsigned long>(y)";
+    const std::string misaligned = "(" + x + " | " + y + ") % 256 != 0", same_place = x + " % 4096 == " + y + " % 4096";
+    for (const auto& [n, misplaced] : {std::pair(1001, misaligned), std::pair(600'000, misaligned + " || " + same_place)}) {
+        problem = families.parse_problem("axpy precision=f64 n=" + std::to_string(n));
+        const Outcome outcome = evaluate_with("if (" + misplaced + ") y[i] += real(1);");
+        EXPECT_EQ(outcome.status, Status::measured) << outcome.reason;
+    }
+}
+
+TEST_F(CandidateBenchTest, AProblemThatNeedsMoreMemoryThanThereIsIsRefusedBeforeAnythingIsAllocated) {
+    family.arrays = [](const Problem&) {
+        constexpr std::int64_t much = std::int64_t{1} << 50;
+        return std::vector<ArraySpec>{{"x", Access::in, much, "[n]", ""}, {"y", Access::inout, much, "[n]", ""}};
+    };
+    family.workload = [](const Problem&, std::uint64_t) -> Workload {
+        ADD_FAILURE() << "data were made";
+        return {};
+    };
+    EXPECT_THROW(CandidateBench(*backend, family, problem, seed), Error);
+}
+
+TEST_F(CandidateBenchTest, AWordThatIsNotWrittenIsWrong) {
+    family.arrays = [](const Problem& of) {
+        const std::int64_t n = of.integer("n");
+        return std::vector<ArraySpec>{{"x", Access::in, n, "[n]", ""}, {"y", Access::out, n, "[n]", ""}};
+    };
+    CandidateBench bench(*backend, family, problem, seed);
+    // y += 3 x on a poisoned y stays NaN.
+    const Outcome outcome = bench.evaluate(config(""), 0, SamplingRule{});
+    EXPECT_EQ(outcome.status, Status::wrong);
+    EXPECT_EQ(outcome.verification_error, std::numeric_limits<double>::infinity());
+}
+
+TEST_F(CandidateBenchTest, APeriodHasAsManySamplesAsTheRuleSays) {
+    CandidateBench bench(*backend, family, problem, seed);
+    SamplingRule rule;
+    rule.period = 9;
+    rule.narrow = 0;
+    const Outcome outcome = bench.evaluate(config(""), 0, rule);
+    ASSERT_EQ(outcome.status, Status::measured) << outcome.reason;
+    EXPECT_LE(outcome.step.samples, 9 + 9 / 3) << "and the warm-up that is cut off";
+    EXPECT_GE(outcome.step.samples, rule.fewest);
+}
+
+PowerSource constant_watts(double watts) {
+    return {"made_up", "made up", PowerSource::Kind::watts, 0, 0.5, [watts] { return std::optional(watts); }};
+}
+
+TEST_F(CandidateBenchTest, EnergyIsPowerTimesTheSecondsOfAStep) {
+    CandidateBench bench(*backend, family, problem, seed, {{}, constant_watts(250), 70});
+    SamplingRule rule;
+    EXPECT_EQ(bench.evaluate(config(""), 0, rule).energy, std::nullopt) << "nobody asked for it";
+    rule.energy_seconds = 0.03;
+    const Outcome outcome = bench.evaluate(config(""), 0, rule);
+    ASSERT_TRUE(outcome.energy) << outcome.reason;
+    EXPECT_NEAR(outcome.energy->watts, 250, 1e-9);
+    EXPECT_GT(outcome.energy->joules.median, 250 * outcome.step.minimum / 10) << "steps of the metered stretch take as long as others, or longer";
+    EXPECT_GE(outcome.energy->joules.samples, 1);
+    EXPECT_EQ(outcome.energy->idle_watts, 70);
+    EXPECT_EQ(outcome.energy->source, "made_up");
+    EXPECT_EQ(outcome.energy->resolution_watts, 0.5);
+    EXPECT_GT(outcome.energy->samples_per_second, 0);
+}
+
+TEST_F(CandidateBenchTest, WhatIsClearlyWorseOrWrongIsNotMetered) {
+    int read = 0;
+    PowerSource counting = constant_watts(250);
+    counting.read = [&read] {
+        ++read;
+        return std::optional(250.0);
+    };
+    CandidateBench bench(*backend, family, problem, seed, {{}, counting, 0});
+    SamplingRule rule;
+    rule.energy_seconds = 0.01;
+    EXPECT_EQ(bench.evaluate(config(""), 1e-12, rule).energy, std::nullopt);
+    EXPECT_EQ(bench.evaluate(config("fault=wrong"), 0, rule).energy, std::nullopt);
+    EXPECT_EQ(read, 0);
+}
+
+TEST_F(CandidateBenchTest, AMeterThatSaysNothingEndsTheMeteringAndNotTheCandidate) {
+    PowerSource silent = constant_watts(0);
+    silent.read = []() -> std::optional<double> { return std::nullopt; };
+    CandidateBench bench(*backend, family, problem, seed, {{}, silent, 0});
+    SamplingRule rule;
+    rule.energy_seconds = 0.01;
+    const Outcome outcome = bench.evaluate(config(""), 0, rule);
+    EXPECT_EQ(outcome.status, Status::measured);
+    EXPECT_EQ(outcome.energy, std::nullopt);
+}
+
+TEST_F(CandidateBenchTest, TheStateOfTheDeviceIsReadOncePerSamplingPeriod) {
+    int readings = 0;
+    CandidateBench bench(*backend, family, problem, seed, {[&] {
+        ++readings;
+        return DeviceReading{.sm_megahertz = 1980};
+    }});
+    EXPECT_EQ(bench.evaluate(config(""), 0, SamplingRule{}).device, DeviceReading{.sm_megahertz = 1980});
+    EXPECT_EQ(bench.evaluate(config("fault=wrong"), 0, SamplingRule{}).device, std::nullopt);
+    EXPECT_EQ(readings, 1);
+}
+
+class GpuCandidateBench : public CandidateBenchTest {
+  protected:
+    void SetUp() override { backend = test::backend_or_skip("cuda", cache); }
+};
+
+TEST_F(GpuCandidateBench, AWritePastAnEndIsWrongAndSaysOfWhichArray) {
+    for (const int n : {1001, 600'000}) {
+        problem = families.parse_problem("axpy precision=f64 n=" + std::to_string(n));
+        EXPECT_EQ(evaluate_with("").status, Status::measured);
+        EXPECT_EQ(evaluate_with("if (i == 0) y[n] += real(1e-3);").reason, "it wrote past the end of array y");
+        EXPECT_EQ(evaluate_with("if (i == 0) y[-1] += real(1e-3);").reason, "it wrote before the beginning of array y");
+    }
+}
+
+}  // namespace
+}  // namespace hone::candidate_bench_test

@@ -1,0 +1,294 @@
+#include "tuner/online/background_vetter.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <set>
+
+#include "generator/error.hpp"
+#include "runtime/processors.hpp"
+#include "runtime/sha256.hpp"
+#include "tuner/online/vetting_problem.hpp"
+#include "tuner/worker/process_tree.hpp"
+
+namespace hone {
+namespace {
+
+// A quarter of an ordinary thread's share of a core: how much the application may lose is the policy's business, and what never runs finds nothing.
+constexpr int low_priority = 5;
+constexpr auto tick = std::chrono::milliseconds(5);  // between two looks at the compilers
+// Launch limits of the y and z axes of a grid, on all architectures (CUDA C++ Programming Guide, compute capabilities).
+constexpr std::int64_t largest_grid = 65535;
+
+/// What a launch at the application's size could be refused for, when one at the verified size was not.
+std::string refused(const KernelSource& source) {
+    if (source.target != Target::cuda) return {};
+    for (const auto* plan : {&source.prepare, &source.step})
+        for (const Launch& launch : *plan)
+            if (launch.grid[1] > largest_grid || launch.grid[2] > largest_grid)
+                return fmt::format("its grid of {} x {} x {} blocks is too large", launch.grid[0], launch.grid[1], launch.grid[2]);
+    return {};
+}
+
+/// All vetters of this program. exit() leaves the objects of the functions it was called from alone: then their threads are ended here, before static
+/// objects that were there before the first vetter (a backend, say) are destroyed.
+class Vetters {
+  public:
+    ~Vetters() {
+        const std::lock_guard lock(mutex_);
+        for (BackgroundVetter* vetter : living_) vetter->end();
+        gone_ = true;
+    }
+    void add(BackgroundVetter* vetter) {
+        if (gone_) return;
+        const std::lock_guard lock(mutex_);
+        living_.insert(vetter);
+    }
+    void remove(BackgroundVetter* vetter) {
+        if (gone_) return;
+        const std::lock_guard lock(mutex_);
+        living_.erase(vetter);
+    }
+
+  private:
+    std::mutex mutex_;
+    std::set<BackgroundVetter*> living_;
+    static inline std::atomic<bool> gone_{false};  // outlives the object
+};
+
+Vetters& all_vetters() {
+    static Vetters vetters;
+    return vetters;
+}
+
+}  // namespace
+
+BackgroundVetter::BackgroundVetter(Backend& backend, const Families& families, const Problem& problem, VetterSettings settings)
+    : backend_(backend), families_(families), family_(families.of(problem)), problem_(problem), settings_(std::move(settings)) {
+    settings_.worker.source = [this](const Config& config) { return sha256(family_.kernel(problem_, config, backend_.device().limits).text); };
+    process_ = getpid();
+    const OnProcessors inherited;  // beside the application, not on the processor of its bound thread
+    thread_ = std::thread([this] { run(); });
+    all_vetters().add(this);
+}
+
+BackgroundVetter::~BackgroundVetter() {
+    all_vetters().remove(this);
+    end();
+}
+
+void BackgroundVetter::post(std::function<void()> task) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!over_) {
+            tasks_.push_back(std::move(task));
+            changed_.notify_all();
+            return;
+        }
+    }
+    task();
+}
+
+void BackgroundVetter::end() {
+    if (!thread_.joinable()) return;
+    // A fork has a copy of this, but not the thread; and the thread itself may be what calls exit().
+    if (getpid() != process_ || std::this_thread::get_id() == thread_.get_id()) return thread_.detach();
+    stopping_ = true;
+    std::unique_lock lock(mutex_);
+    changed_.notify_all();
+    // Again and again, because the thread may be just starting one.
+    while (!over_) {
+        lock.unlock();
+        kill_children_of_thread(thread_id_);
+        lock.lock();
+        changed_.wait_for(lock, tick, [this] { return over_; });
+    }
+    lock.unlock();
+    thread_.join();
+    thread_id_ = 0;
+}
+
+void BackgroundVetter::want(std::vector<Candidate> candidates) {
+    if (candidates.empty()) return;
+    const std::lock_guard lock(mutex_);
+    if (!broken_.empty()) return;
+    for (Candidate& candidate : candidates) wanted_.push_back(std::move(candidate));
+    changed_.notify_all();
+}
+
+void BackgroundVetter::drop(const std::function<bool(std::int64_t)>& needed) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(wanted_, [&](const Candidate& candidate) { return !needed(candidate.index); });
+}
+
+void BackgroundVetter::permit() {
+    const std::lock_guard lock(mutex_);
+    permitted_ = true;
+    working_ = true;
+    changed_.notify_all();
+}
+
+void BackgroundVetter::pause(bool paused) {
+    if (const int thread = thread_id_; thread != 0) signal_children_of_thread(thread, paused ? SIGSTOP : SIGCONT);
+}
+
+std::optional<Vetted> BackgroundVetter::take() {
+    if (!has_finished_.load(std::memory_order_acquire)) return std::nullopt;
+    const std::unique_lock lock(mutex_, std::try_to_lock);  // the thread has low priority: it may keep the lock for long
+    if (!lock || finished_.empty()) return std::nullopt;
+    Vetted result = std::move(finished_.front());
+    finished_.pop_front();
+    has_finished_ = !finished_.empty();
+    return result;
+}
+
+std::string BackgroundVetter::broken() const {
+    if (stopping_) return {};  // its processes were killed
+    const std::lock_guard lock(mutex_);
+    return broken_;
+}
+
+void BackgroundVetter::run() {
+    thread_id_ = static_cast<int>(syscall(SYS_gettid));
+    // Linux: of this thread, and of the processes that it starts.
+    setpriority(PRIO_PROCESS, static_cast<id_t>(thread_id_.load()), low_priority);
+    // The worker opens its device while the search space is still being listed.
+    if (!on_cpu()) start_worker();
+    std::unique_lock lock(mutex_);
+    while (true) {
+        run_tasks(lock);
+        if (stopping_) break;
+        const auto candidate = next_job(lock);
+        job_waits_ = candidate.has_value();
+        if (permitted_) {
+            permitted_ = false;
+            if (candidate) {
+                std::erase_if(wanted_, [&](const Candidate& c) { return c.index == candidate->index; });
+                job_waits_ = false;
+                lock.unlock();
+                work(*candidate);
+                lock.lock();
+            }
+            working_ = false;
+            continue;
+        }
+        // Compilers get work also while a candidate waits for its permission.
+        if (!on_cpu() && !wanted_.empty())
+            changed_.wait_for(lock, tick);
+        else if (tasks_.empty() && !stopping_)
+            changed_.wait(lock);
+    }
+    // Until the evaluator has reaped them, its processes are killed from the other side.
+    lock.unlock();
+    evaluator_.reset();
+    lock.lock();
+    run_tasks(lock);
+    over_ = true;
+    changed_.notify_all();
+}
+
+void BackgroundVetter::run_tasks(std::unique_lock<std::mutex>& lock) {
+    while (!tasks_.empty()) {
+        auto task = std::move(tasks_.front());
+        tasks_.pop_front();
+        lock.unlock();
+        task();
+        task = nullptr;
+        lock.lock();
+    }
+}
+
+void BackgroundVetter::begin() {
+    if (evaluator_) return;
+    small_ = vetting_problem(families_, problem_, backend_.device().limits, settings_.most_words);
+    evaluator_ = std::make_unique<WorkerEvaluator>(settings_.worker);
+    evaluator_->begin(small_, settings_.seed, settings_.worker.sampling.most_seconds);
+}
+
+void BackgroundVetter::start_worker() {
+    try {
+        begin();
+    } catch (const std::exception& error) {
+        const std::lock_guard lock(mutex_);
+        broken_ = error.what();
+    }
+}
+
+std::optional<Candidate> BackgroundVetter::next_job(std::unique_lock<std::mutex>& lock) {
+    if (wanted_.empty()) return std::nullopt;
+    if (on_cpu()) return wanted_.front();
+    const std::vector<Candidate> candidates(wanted_.begin(), wanted_.end());
+    std::optional<Candidate> ready;
+    std::string why;
+    lock.unlock();
+    try {
+        begin();
+        for (const Candidate& candidate : candidates) {
+            if (passed_.count(candidate.index) == 0 && !evaluator_->compiled(candidate)) continue;
+            if (!ready) ready = candidate;
+        }
+    } catch (const std::exception& error) {
+        why = error.what();
+    }
+    lock.lock();
+    if (!why.empty()) {
+        broken_ = why;
+        wanted_.clear();
+    }
+    return ready;
+}
+
+void BackgroundVetter::work(const Candidate& candidate) {
+    try {
+        Vetted result = vet(candidate);
+        if (stopping_) return;
+        const std::lock_guard lock(mutex_);
+        finished_.push_back(std::move(result));
+        has_finished_ = true;
+    } catch (const std::exception& error) {
+        const std::lock_guard lock(mutex_);
+        broken_ = error.what();
+        wanted_.clear();
+    }
+}
+
+Vetted BackgroundVetter::vet(const Candidate& candidate) {
+    Vetted result{candidate, {}, nullptr};
+    const auto known = passed_.find(candidate.index);
+    result.outcome = known != passed_.end() ? known->second : evaluate(candidate);
+    if (!result.outcome.measured() || stopping_) return result;
+    try {
+        result.kernel = load(candidate.config);
+        const std::string reason = refused(result.kernel->source());
+        if (!reason.empty()) result.outcome = failure(Status::launch_failed, reason);
+    } catch (const std::exception& error) {
+        result.outcome = failure(Status::launch_failed, error.what());
+    }
+    if (!result.outcome.measured()) result.kernel = nullptr;
+    return result;
+}
+
+Outcome BackgroundVetter::evaluate(const Candidate& candidate) {
+    begin();
+    const Limits& limits = backend_.device().limits;
+    if (family_.space(small_, limits).check(candidate.config) ||
+        family_.kernel(small_, candidate.config, limits).text != family_.kernel(problem_, candidate.config, limits).text)
+        return failure(Status::launch_failed, "its source depends on the extents, and only smaller ones can be verified");
+    const auto outcome = evaluator_->evaluate(candidate, 0, [this] { return stopping_.load(); });
+    if (!outcome) return failure(Status::timed_out, "the application ended");
+    if (outcome->measured()) passed_[candidate.index] = *outcome;
+    return *outcome;
+}
+
+std::shared_ptr<const Kernel> BackgroundVetter::load(const Config& config) const {
+    Match match;
+    match.config = config;
+    return std::make_shared<const Kernel>(backend_, family_, problem_, match, backend_.device().limits);
+}
+
+}  // namespace hone

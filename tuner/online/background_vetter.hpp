@@ -1,0 +1,112 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "generator/families.hpp"
+#include "runtime/library.hpp"
+#include "tuner/outcome.hpp"
+#include "tuner/worker/worker_evaluator.hpp"
+
+namespace hone {
+
+struct VetterSettings {
+    WorkerSettings worker;
+    std::int64_t most_words = 0;  ///< of the arrays on which candidates are verified; see tuner/online/vetting_problem.hpp
+    std::uint64_t seed = 0;       ///< of the data
+};
+
+/// The result of vetting a candidate: a failure, or a kernel that is verified and loaded.
+struct Vetted {
+    Candidate candidate;
+    Outcome outcome;
+    std::shared_ptr<const Kernel> kernel;  ///< of the application's problem, when it passed
+};
+
+/// A thread beside a running application that compiles, verifies and loads candidates. It hands out only candidates that a worker process verified
+/// on random data of its own; their code is in the disk cache and loaded. The thread and its processes run with low
+/// priority. All functions but `end` and the destructor return at once; `job_waits`, `working` and `ending` take no lock.
+///
+/// A job is what may slow the application's steps: verifying and loading a candidate; on the CPU, whose cores the application uses, also compiling
+/// it. One job runs for one `permit`.
+class BackgroundVetter {
+  public:
+    /// Backend and families must outlive it.
+    BackgroundVetter(Backend& backend, const Families& families, const Problem& problem, VetterSettings settings);
+    /// Ends.
+    ~BackgroundVetter();
+    BackgroundVetter(const BackgroundVetter&) = delete;
+    BackgroundVetter& operator=(const BackgroundVetter&) = delete;
+
+    /// Runs a short task of the caller's before anything else: writing files, giving memory back. It must not throw, and if it is not short it asks
+    /// `ending`. After `end` it runs at once, in the caller's thread.
+    void post(std::function<void()> task);
+    /// Drops the job under way and kills its processes, which may be paused, then runs the tasks posted so far. It waits for nothing that can be
+    /// paused, so it takes a moment in every state. A program that calls exit() ends all vetters that are left, before what they use is gone.
+    void end();
+    bool ending() const { return stopping_; }
+    void want(std::vector<Candidate> candidates);
+    /// Drops what was wanted and is not needed any more.
+    void drop(const std::function<bool(std::int64_t)>& needed);
+    bool job_waits() const { return job_waits_.load(std::memory_order_acquire); }
+    void permit();
+    /// A job was permitted and has not ended.
+    bool working() const { return working_.load(std::memory_order_acquire); }
+    /// Stops the processes of a job, or lets them go on.
+    void pause(bool paused);
+    std::optional<Vetted> take();
+    /// Why nothing can be vetted any more; empty as long as it can.
+    std::string broken() const;
+
+  private:
+    void run();
+    void run_tasks(std::unique_lock<std::mutex>& lock);
+    void begin();
+    void start_worker();
+    /// The next candidate for a job, once there is one.
+    std::optional<Candidate> next_job(std::unique_lock<std::mutex>& lock);
+    void work(const Candidate& candidate);
+    Vetted vet(const Candidate& candidate);
+    Outcome evaluate(const Candidate& candidate);
+    std::shared_ptr<const Kernel> load(const Config& config) const;
+    bool on_cpu() const { return backend_.device().limits.target == Target::cpu; }
+
+    Backend& backend_;
+    const Families& families_;
+    const Family& family_;
+    Problem problem_;
+    VetterSettings settings_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::function<void()>> tasks_;
+    std::deque<Candidate> wanted_;
+    std::deque<Vetted> finished_;
+    std::string broken_;
+    bool permitted_ = false;
+    bool over_ = false;  ///< the thread does nothing more
+    std::atomic<bool> stopping_{false};
+    std::atomic<bool> job_waits_{false};
+    std::atomic<bool> working_{false};
+    std::atomic<bool> has_finished_{false};
+    std::atomic<int> thread_id_{0};
+
+    // Of the thread alone.
+    std::unique_ptr<WorkerEvaluator> evaluator_;
+    Problem small_;
+    std::map<std::int64_t, Outcome> passed_;
+    std::thread thread_;
+    int process_ = 0;  ///< whose thread it is
+};
+
+}  // namespace hone

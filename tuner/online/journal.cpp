@@ -1,0 +1,133 @@
+#include "tuner/online/journal.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+#include "generator/error.hpp"
+#include "runtime/processors.hpp"
+#include "runtime/sha256.hpp"
+#include "tuning_db/database.hpp"
+
+namespace hone {
+namespace {
+
+/// The file of another run, or one that cannot be read, gives way.
+Journal open(const std::filesystem::path& file, const RunDescription& run) {
+    try {
+        return Journal::resume(file, run);
+    } catch (const Error&) {
+        return Journal::start(file, run);
+    }
+}
+
+OnlinePolicy fresh(const OnlineNotes& notes, const OnlineRules& rules, std::int64_t incumbent) {
+    std::vector<std::int64_t> promising;
+    for (const std::string& key : notes.run.prior) promising.push_back(notes.space.index_of(notes.space.parse(key)));
+    OnlineRules own = rules;
+    own.tuner = notes.run.settings;
+    return {notes.space, find_strategy(notes.run.strategy), *notes.run.seed, incumbent, own, promising};
+}
+
+bool replay(OnlinePolicy& policy, const std::vector<JournalEntry>& entries, const std::function<bool()>& stop) {
+    for (const JournalEntry& entry : entries) {
+        if (stop()) return true;
+        if (entry.kind == JournalEntry::Kind::finish) policy.resume_finish();
+        if (entry.kind != JournalEntry::Kind::evaluation) continue;
+        if (!policy.resume({entry.index, {}, entry.finalist, entry.again}, entry.outcome)) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+void open_notes(OnlineNotes& notes, const std::filesystem::path& folder, const Family& family, const Problem& problem, const Device& device,
+                const Config& incumbent, const OnlineRules& rules, const std::string& strategy, std::uint64_t seed,
+                const std::function<bool()>& stop) {
+    notes.folder = folder;
+    notes.file = journal_path(folder, problem, device.fingerprint);
+    notes.file.replace_filename(notes.file.stem().string() + "-online.jsonl");
+    const SearchSpace space = family.space(problem, device.limits);
+    auto members = std::make_shared<const std::vector<std::int64_t>>(space.members(stop));
+    if (stop()) return;
+    notes.space = SearchSpace::of_members(space.forms(), members, space.index_of(space.safe()));
+    notes.run.strategy = strategies().front().name;
+    notes.run.seed = seed;
+    notes.run.settings = rules.tuner;
+    if (incumbent != notes.space.safe()) notes.run.prior = {incumbent.key()};
+    try {
+        Journal::peek(notes.file, notes.run);
+    } catch (const Error&) {  // damaged; `open` puts it aside
+    }
+    if (!strategy.empty()) notes.run.strategy = strategy;
+    notes.run.problem = problem.key();
+    notes.run.device = device.fingerprint;
+    notes.run.space = space_hash(notes.space, *members);
+    notes.run.members = std::ssize(*members);
+    notes.run.version = HONE_VERSION;
+    notes.journal.emplace(open(notes.file, notes.run));
+    const std::int64_t index = notes.space.index_of(incumbent);
+    notes.policy.emplace(fresh(notes, rules, index));
+    if (replay(*notes.policy, notes.journal->entries(), stop)) return;
+    notes.policy.reset();
+    notes.journal.reset();  // releases it
+    notes.journal.emplace(Journal::start(notes.file, notes.run));
+    notes.policy.emplace(fresh(notes, rules, index));
+}
+
+void OnlineNotes::fail(const std::string& reason) {
+    if (failed) return;
+    failed = true;
+    fmt::print(stderr, "hone: warning: what online tuning finds out is not kept: {}\n", reason);
+}
+
+void append(OnlineNotes& notes, const std::vector<OnlineEvent>& events, double elapsed) {
+    if (notes.failed) return;
+    for (const OnlineEvent& event : events) {
+        if (event.kind == OnlineEvent::Kind::reopened) {
+            ++*notes.run.seed;
+            notes.run.prior = {event.candidate.config.key()};
+            notes.journal.reset();
+            notes.journal.emplace(Journal::start(notes.file, notes.run));
+            continue;
+        }
+        JournalEntry entry;
+        entry.elapsed = elapsed;
+        entry.index = event.candidate.index;
+        entry.finalist = event.candidate.finalist;
+        entry.again = event.candidate.again;
+        entry.config = event.candidate.config.key();
+        entry.outcome = event.outcome;
+        if (event.kind == OnlineEvent::Kind::finish) entry.kind = JournalEntry::Kind::finish;
+        if (event.kind == OnlineEvent::Kind::done) entry.kind = JournalEntry::Kind::done;
+        notes.journal->append(entry);
+    }
+}
+
+void keep_record(const OnlineNotes& notes, const Families& families, const Problem& problem, const Device& device, const Config& config,
+                 const Outcome& outcome, double safe_seconds, int evaluations) {
+    Record record;
+    record.problem = problem;
+    record.config = config;
+    record.device = device.fingerprint;
+    record.step = outcome.step;
+    record.counts = families.of(problem).counts(problem);
+    record.verification_error = outcome.verification_error;
+    record.tolerance = outcome.tolerance;
+    record.safe_seconds = safe_seconds;
+    record.strategy = notes.run.strategy;
+    record.seed = notes.run.seed;
+    record.conditions = conditions_of(outcome.device);
+    record.evaluations = evaluations;
+    record.date = utc_date();
+    record.versions = {HONE_VERSION, sha256(families.of(problem).kernel(problem, config, device.limits).text)};
+    record.found = "online";
+    record.team = team_of(device.fingerprint);
+    record.disturbed = implausible_gain(record);
+    Database database(families);
+    database.add(record);
+    database.merge_into(notes.folder, std::chrono::milliseconds(500));
+}
+
+}  // namespace hone

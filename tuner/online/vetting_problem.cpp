@@ -1,0 +1,63 @@
+#include "tuner/online/vetting_problem.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "generator/error.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t largest_modulus = 1 << 20;
+constexpr std::int64_t smallest_modulus = 16;
+
+std::int64_t words_of(const Families& families, const Problem& problem) {
+    std::int64_t words = 0;
+    for (const ArraySpec& array : families.of(problem).arrays(problem)) words += array.words;
+    return words;
+}
+
+/// The problem with one extent changed, where that is a problem.
+std::optional<Problem> with_extent(const Families& families, const Problem& problem, const std::string& extent, std::int64_t value) {
+    std::vector<Assignment> parameters = problem.parameters();
+    for (Assignment& parameter : parameters)
+        if (parameter.name == extent) parameter.value = value;
+    try {
+        Problem changed = families.make_problem(problem.family(), parameters);
+        words_of(families, changed);
+        return changed;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+Problem reduced(const Families& families, const Problem& problem, std::int64_t most_words) {
+    Problem small = problem;
+    for (std::int64_t modulus = largest_modulus; modulus >= smallest_modulus; modulus /= 2)
+        for (auto extent = problem.extents().rbegin(); extent != problem.extents().rend(); ++extent) {
+            if (words_of(families, small) <= most_words) return small;
+            const std::int64_t value = small.integer(*extent);
+            if (value < 2 * modulus) continue;
+            if (auto changed = with_extent(families, small, *extent, value % modulus + modulus)) small = std::move(*changed);
+        }
+    return small;
+}
+
+/// The same tunables, and the same code where it can be told without compiling. Which members a constraint leaves may differ by a few.
+bool stands_for(const Families& families, const Problem& small, const Problem& problem, const Limits& limits) {
+    const Family& family = families.of(problem);
+    const SearchSpace space = family.space(problem, limits);
+    const SearchSpace other = family.space(small, limits);
+    return other.safe() == space.safe() && other.product() == space.product() &&
+           family.kernel(small, space.safe(), limits).text == family.kernel(problem, space.safe(), limits).text;
+}
+
+}  // namespace
+
+Problem vetting_problem(const Families& families, const Problem& problem, const Limits& limits, std::int64_t most_words) {
+    const Problem small = reduced(families, problem, most_words);
+    return small == problem || stands_for(families, small, problem, limits) ? small : problem;
+}
+
+}  // namespace hone

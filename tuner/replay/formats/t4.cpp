@@ -1,0 +1,244 @@
+#include "tuner/replay/formats/t4.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "generator/error.hpp"
+#include "tuner/replay/formats/json_slices.hpp"
+#include "tuner/replay/formats/parameter_values.hpp"
+#include "tuning_db/json.hpp"
+
+namespace hone {
+namespace {
+
+constexpr double shortest_time = 1e-15;  // seconds; less than light needs for a micrometre
+constexpr double longest_time = 1e9;     // thirty years
+constexpr double rounding = 1e-3;        // of a mean beside the runs that it is of
+constexpr std::size_t longest_t4_text = 1 << 16;
+
+// How many of a unit make a second, by the unit's name in small letters.
+constexpr std::array<std::pair<std::string_view, double>, 16> units{{{"s", 1},
+                                                                     {"sec", 1},
+                                                                     {"second", 1},
+                                                                     {"seconds", 1},
+                                                                     {"ms", 1e3},
+                                                                     {"millisecond", 1e3},
+                                                                     {"milliseconds", 1e3},
+                                                                     {"milisecond", 1e3},
+                                                                     {"miliseconds", 1e3},
+                                                                     {"us", 1e6},
+                                                                     {"\xc2\xb5s", 1e6},
+                                                                     {"microsecond", 1e6},
+                                                                     {"microseconds", 1e6},
+                                                                     {"ns", 1e9},
+                                                                     {"nanosecond", 1e9},
+                                                                     {"nanoseconds", 1e9}}};
+
+struct Invalidity {
+    const char* word;
+    Status status;
+};
+constexpr std::array<Invalidity, 6> invalidities{{{"correct", Status::measured},
+                                                  {"compile", Status::compile_failed},
+                                                  {"runtime", Status::launch_failed},
+                                                  {"correctness", Status::wrong},
+                                                  {"timeout", Status::timed_out},
+                                                  {"constraints", Status::launch_failed}}};
+
+// The word of Kernel Tuner for what breaks a rule of the device: its own T4 files call it "constraints".
+constexpr const char* rule_broken = "InvalidConfig";
+
+std::optional<double> per_second(std::string unit) {
+    std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (const auto& [name, count] : units)
+        if (unit == name) return count;
+    return std::nullopt;
+}
+
+struct Cost {
+    double seconds = 0;
+    double unit = 1;  ///< how many make a second
+};
+
+// A measurement's own unit; where it names none, that of the file's metadata, which is of times.
+std::string unit_of(const JsonPlace& measurement, const std::string& time_unit) {
+    const auto unit = measurement.find("unit");
+    std::string own = unit && !unit->is_null() ? unit->string(longest_t4_text) : "";
+    if (!own.empty()) return own;
+    const auto name = measurement.find("name");
+    return name && name->string(longest_t4_text).starts_with("time") ? time_unit : "";
+}
+
+Cost cost_of(const JsonPlace& measurement, const std::string& time_unit) {
+    const std::string unit = unit_of(measurement, time_unit);
+    const auto count = per_second(unit);
+    if (!count)
+        measurement.fail(unit.empty() ? "has no unit, nor is it a time with the file's metadata.timeunit" : "has the unit " + json_string(unit),
+                         "only times can be replayed: nanoseconds, microseconds, milliseconds, seconds");
+    return {measurement["value"].number(shortest_time * *count, longest_time * *count) / *count, *count};
+}
+
+// The objective's measurement; where no objective is named, the first that is a time.
+Cost read_cost(const JsonPlace& result, const std::string& time_unit) {
+    const JsonPlace measurements = result["measurements"];
+    std::string wanted;
+    if (const auto objectives = result.find("objectives"); objectives && objectives->elements() > 0)
+        wanted = (*objectives)[0].string(longest_t4_text);
+    for (std::size_t i = 0; i < measurements.elements(); ++i) {
+        const JsonPlace measurement = measurements[i];
+        const bool is_wanted =
+            wanted.empty() ? per_second(unit_of(measurement, time_unit)).has_value() : measurement["name"].string(longest_t4_text) == wanted;
+        if (is_wanted) return cost_of(measurement, time_unit);
+    }
+    measurements.fail(wanted.empty() ? "has no time" : "has no " + wanted + ", the objective", "a correct configuration has a measured time");
+}
+
+// The single runs, when the measured time lies among them: files exist where the two have different units.
+std::vector<double> read_runs(const JsonPlace& times, const Cost& cost) {
+    std::vector<double> runs;
+    const auto place = times.find("runtimes");
+    if (!place || place->is_null()) return runs;
+    for (std::size_t i = 0; i < place->elements(); ++i) runs.push_back((*place)[i].number(0, longest_time * cost.unit) / cost.unit);
+    if (runs.empty()) return runs;
+    const auto [least, most] = std::minmax_element(runs.begin(), runs.end());
+    if (cost.seconds < *least * (1 - rounding) || cost.seconds > *most * (1 + rounding)) runs.clear();
+    return runs;
+}
+
+double read_seconds(const JsonPlace& times, std::initializer_list<const char*> names, double unit) {
+    for (const char* name : names)
+        if (const auto found = times.find(name); found && !found->is_null()) return found->number(0, longest_time * unit) / unit;
+    return 0;
+}
+
+RecordedConfiguration read_outcome_of(const JsonPlace& result, const std::string& time_unit) {
+    RecordedConfiguration configuration;
+    const JsonPlace place = result["invalidity"];
+    const std::string& word = place.string(longest_t4_text);
+    const auto* known = std::find_if(invalidities.begin(), invalidities.end(), [&](const Invalidity& row) { return word == row.word; });
+    if (known == invalidities.end())
+        place.fail("is " + json_string(word), "it may be correct, compile, runtime, correctness, timeout or constraints");
+    if (known->status != Status::measured) {
+        configuration.outcome = failure(known->status, word == "constraints" ? rule_broken : word);
+        return configuration;
+    }
+    const Cost cost = read_cost(result, time_unit);
+    const JsonPlace times = result["times"];
+    configuration.cost = cost.seconds;
+    configuration.outcome = measurement(cost.seconds, read_runs(times, cost));
+    configuration.outcome.compile_seconds = read_seconds(times, {"compilation_time", "compilation"}, cost.unit);
+    configuration.outcome.verify_seconds = read_seconds(times, {"validation"}, cost.unit);
+    configuration.outcome.measure_seconds = read_seconds(times, {"benchmark"}, cost.unit);
+    return configuration;
+}
+
+// The parts of a file.
+struct Parts {
+    std::string_view results;
+    int line = 0;           // where they begin
+    std::string time_unit;  // of times without a unit of their own; may be empty
+};
+
+std::string read_time_unit(std::string_view metadata, const std::string& file, int line) {
+    const JsonNode node = parse_json(metadata, file, line);
+    if (node.kind != JsonNode::Kind::object) return "";
+    const auto unit = JsonPlace(node, file, "metadata").find("timeunit");
+    return unit && !unit->is_null() ? unit->string(longest_t4_text) : "";
+}
+
+Parts read_parts(std::string_view text, const std::string& file) {
+    JsonSlices members(text, file, '{', 1);
+    Parts parts;
+    while (members.next()) {
+        if (members.name() == "results") {
+            parts.results = members.text();
+            parts.line = members.line();
+        } else if (members.name() == "metadata") {
+            parts.time_unit = read_time_unit(members.text(), file, members.line());
+        }
+    }
+    if (members.cut()) throw Error(file, "it ends before its closing brace", "restore it from a copy");
+    if (members.rest().find_first_not_of(" \t\r\n") != std::string_view::npos) throw Error(file, "something follows the closing brace", "remove it");
+    return parts;
+}
+
+std::string invalidity_of(const Outcome& outcome) {
+    if (outcome.reason == rule_broken) return "constraints";
+    for (const auto& [word, status] : invalidities)
+        if (status == outcome.status) return word;
+    return "runtime";  // a crash
+}
+
+std::string result_text(const RecordedSpace& recorded, const RecordedConfiguration& configuration) {
+    const std::vector<std::size_t> places = recorded.places(configuration.index);
+    std::string values;
+    for (std::size_t d = 0; d < places.size(); ++d)
+        values +=
+            fmt::format("{}{}: {}", d == 0 ? "" : ", ", json_string(recorded.parameters()[d].name), recorded.parameters()[d].written[places[d]]);
+    const Outcome& outcome = configuration.outcome;
+    std::string runs;
+    std::string measurements;
+    if (outcome.measured()) {
+        for (const double sample : outcome.samples) runs += (runs.empty() ? "" : ", ") + milliseconds_json(sample);
+        measurements = fmt::format(R"({{"name": "time", "value": {}, "unit": "milliseconds"}})", milliseconds_json(configuration.cost));
+    }
+    return fmt::format(R"({{"configuration": {{{}}}, "times": {{"compilation_time": {}, "runtimes": [{}], "framework": 0, "search_algorithm": 0, )"
+                       R"("validation": {}}}, "invalidity": "{}", "correctness": {}, "measurements": [{}], "objectives": ["time"]}})",
+                       values, milliseconds_json(outcome.compile_seconds), runs, milliseconds_json(outcome.verify_seconds), invalidity_of(outcome),
+                       outcome.measured() ? 1 : 0, measurements);
+}
+
+}  // namespace
+
+bool is_t4(std::string_view text) {
+    try {
+        JsonSlices members(text, "", '{', 1);
+        while (members.next(true))
+            if (members.name() == "results") return true;
+    } catch (const Error&) {
+        return false;  // whoever reads it says what is wrong
+    }
+    return false;
+}
+
+RecordedSpace parse_t4(std::string_view text, const std::string& file, const std::string& name) {
+    const Parts parts = read_parts(text, file);
+    std::optional<RecordedRows> rows;
+    JsonSlices elements(parts.results, file, '[', parts.line);
+    for (std::size_t i = 0; elements.next(); ++i) {
+        const JsonNode node = parse_json(elements.text(), file, elements.line());
+        const JsonPlace result(node, file, fmt::format("results[{}]", i));
+        const JsonPlace values = result["configuration"];
+        if (!rows) {
+            std::vector<std::string> names;
+            for (const auto& member : values.members()) names.push_back(member.name);
+            rows.emplace(std::move(names));
+        }
+        if (values.members().size() != rows->names().size())
+            values.fail("has other parameters than the first one", "every configuration has the same");
+        std::vector<std::string> written;
+        for (const auto& parameter : rows->names()) written.push_back(written_value(values[parameter]));
+        const RecordedConfiguration configuration = read_outcome_of(result, parts.time_unit);
+        rows->add(written, configuration.cost, configuration.outcome, result.where());
+    }
+    if (!rows) throw Error(fmt::format("{}:{}", file, parts.line), "there are no results", "there is nothing to search");
+    std::vector<RecordedParameter> parameters = rows->parameters();
+    check_product(parameters, file);
+    RecordedColumns configurations = (*std::move(rows)).columns(parameters);
+    return {{.name = name, .kernel = name, .objective = "time"}, std::move(parameters), std::move(configurations)};
+}
+
+std::string t4_text(const RecordedSpace& recorded) {
+    std::string text = "{\"schema_version\": \"1.0.0\",\n\"results\": [";
+    for (const std::int64_t index : recorded.members())
+        text += fmt::format("{}\n{}", index == recorded.members().front() ? "" : ",", result_text(recorded, recorded.at(index)));
+    return text + "\n]}\n";
+}
+
+}  // namespace hone

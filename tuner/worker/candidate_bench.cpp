@@ -1,0 +1,257 @@
+#include "tuner/worker/candidate_bench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "generator/error.hpp"
+#include "generator/random_words.hpp"
+#include "runtime/library.hpp"
+#include "runtime/uploader.hpp"
+#include "tuner/worker/memory_need.hpp"
+
+namespace hone {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Of each guard. A few rows: a kernel that goes wrong by one of them is found.
+constexpr std::int64_t guard_bytes = std::int64_t{16} << 10;
+
+// Where the words of an array begin in its memory, behind the guard: large arrays a large page further, at the place in it that an application's
+// would have (allocate_host_memory), and small ones as their own allocation would place them in a page.
+std::int64_t lead_bytes(std::int64_t bytes) {
+    constexpr std::int64_t large_page = std::int64_t{2} << 20;
+    return bytes >= 2 * large_page ? large_page : guard_bytes;
+}
+
+void* moved(void* pointer, std::int64_t bytes) {
+    return static_cast<char*>(pointer) + bytes;
+}
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+DeviceArray uploaded(Backend& backend, Uploader& uploader, const HostArray& array) {
+    DeviceArray copy(backend, array.bytes());
+    uploader.upload(copy.data(), array.data(), array.bytes());
+    return copy;
+}
+
+// Both guards of an array: numbers, because a kernel that reads NaN past an end may write what it read; of each array others, because it may copy.
+HostArray guards_of(std::size_t array, Precision precision) {
+    HostArray guards(precision, 2 * guard_bytes / bytes_per_word(precision));
+    for (std::int64_t i = 0; i < guards.words(); ++i) guards.set_word(i, random_word(mixed(array), i));
+    return guards;
+}
+
+Outcome& failed(Outcome& outcome, Status status, std::string reason) {
+    outcome.status = status;
+    outcome.reason = std::move(reason);
+    return outcome;
+}
+
+// What was measured of it does not count.
+Outcome& overwrote(Outcome& outcome, const std::string& found) {
+    outcome.verification_error = std::numeric_limits<double>::infinity();
+    outcome.samples.clear();
+    outcome.step = {};
+    outcome.energy.reset();
+    return failed(outcome, Status::wrong, found);
+}
+
+/// A sampling period of time steps, and how it ended.
+std::pair<std::vector<double>, Verdict> sample(Backend& backend, const BoundKernel& kernel, double incumbent, const SamplingRule& rule) {
+    const auto step_seconds = [&](int steps) {
+        const auto work = [&] {
+            for (int i = 0; i < steps; ++i) kernel.launch();
+        };
+        return backend.seconds({}, work) / steps;
+    };
+    // The first step after a copy finds caches and clocks in another state than those that follow.
+    int steps = steps_per_sample(step_seconds(1), rule);
+    if (steps > 1) steps = steps_per_sample(step_seconds(steps), rule);
+    std::vector<double> seconds;
+    double elapsed = 0;
+    Verdict verdict = Verdict::more;
+    while (verdict == Verdict::more) {
+        seconds.push_back(step_seconds(steps));
+        elapsed += seconds.back() * steps;
+        verdict = judge(std::span(seconds).subspan(static_cast<std::size_t>(warm_up_length(seconds))), incumbent, elapsed, rule);
+    }
+    seconds.erase(seconds.begin(), seconds.begin() + warm_up_length(seconds));
+    return {std::move(seconds), verdict};
+}
+
+}  // namespace
+
+CandidateBench::CandidateBench(Backend& backend, const Family& family, const Problem& problem, std::uint64_t seed, Instruments instruments)
+    : backend_(backend), family_(family), problem_(problem), instruments_(std::move(instruments)) {
+    const std::vector<ArraySpec> specs = family.arrays(problem);
+    require_memory(problem, bench_memory(specs, problem.precision(), backend.device().limits.target), memory_for(backend.device()));
+    const auto begin = Clock::now();
+    workload_ = family.workload(problem, seed);
+    reference_seconds_ = seconds_since(begin);
+    tolerance_ = workload_->tolerance;
+    tolerances_ = workload_->tolerances;
+}
+
+void CandidateBench::place() {
+    if (!workload_) return;
+    const std::vector<ArraySpec> specs = family_.arrays(problem_);
+    std::vector<Array> arrays(specs.size());
+    Uploader uploader(backend_);
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        Array& array = arrays[i];
+        array.name = specs[i].name;
+        array.access = specs[i].access;
+        array.words = workload_->arrays[i].words();
+        array.bytes = workload_->arrays[i].bytes();
+        array.memory = DeviceArray(backend_, lead_bytes(array.bytes) + array.bytes + guard_bytes);
+        array.working = moved(array.memory.data(), lead_bytes(array.bytes));
+        if (specs[i].access != Access::out) array.pristine = uploaded(backend_, uploader, workload_->arrays[i]);
+        if (workload_->expected[i].words() != 0) array.expected = uploaded(backend_, uploader, workload_->expected[i]);
+        array.guards = uploaded(backend_, uploader, guards_of(i, problem_.precision()));
+    }
+    backend_.synchronise();
+    arrays_ = std::move(arrays);
+    for (const Array& array : arrays_) pointers_.push_back(array.working);
+    workload_.reset();
+}
+
+void CandidateBench::restore(bool inputs) {
+    constexpr unsigned char poison = 0xff;
+    for (const Array& array : arrays_) {
+        if (array.pristine.data() == nullptr)
+            backend_.fill(array.working, poison, array.bytes);
+        else if (inputs || array.access != Access::in)
+            backend_.copy(array.working, array.pristine.data(), array.bytes);
+        backend_.copy(moved(array.working, -guard_bytes), array.guards.data(), guard_bytes);
+        backend_.copy(moved(array.working, array.bytes), moved(array.guards.data(), guard_bytes), guard_bytes);
+    }
+}
+
+void CandidateBench::restore_changed() {
+    for (const Array& array : arrays_)
+        if (array.access == Access::inout) backend_.copy(array.working, array.pristine.data(), array.bytes);
+}
+
+std::string CandidateBench::overwritten() {
+    const std::int64_t words = guard_bytes / bytes_per_word(problem_.precision());
+    const auto changed = [&](const void* guard, const void* pristine) {
+        return backend_.largest_difference(guard, pristine, words, problem_.precision()) > 0;
+    };
+    for (const Array& array : arrays_) {
+        if (changed(moved(array.working, -guard_bytes), array.guards.data())) return "it wrote before the beginning of array " + array.name;
+        if (changed(moved(array.working, array.bytes), moved(array.guards.data(), guard_bytes)))
+            return "it wrote past the end of array " + array.name;
+    }
+    return {};
+}
+
+std::pair<double, std::string> CandidateBench::difference() {
+    std::pair<double, std::string> worst{0, ""};
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        const Array& array = arrays_[i];
+        const void* expected = array.expected.data() != nullptr ? array.expected.data() : array.pristine.data();
+        const double found =
+            weighed(backend_.largest_difference(array.working, expected, array.words, problem_.precision()), tolerance_, tolerances_, i);
+        if (found > worst.first) worst = {found, array.name};
+    }
+    return worst;
+}
+
+CandidateBench::FirstStep CandidateBench::first_step(const BoundKernel& kernel) {
+    kernel.launch();
+    backend_.synchronise();
+    FirstStep step;
+    step.overwritten = overwritten();
+    if (step.overwritten.empty()) std::tie(step.error, step.where) = difference();
+    return step;
+}
+
+std::optional<Energy> CandidateBench::metered(const BoundKernel& kernel, double step_seconds, const SamplingRule& rule) {
+    // Long enough that the gaps between batches do not count, short enough to end in time.
+    constexpr double batch_seconds = 0.02;
+    constexpr double most_steps = 1e5;
+    const int batch = static_cast<int>(std::clamp(std::ceil(batch_seconds / step_seconds), 1.0, most_steps));
+    PowerMeter meter(*instruments_.power);
+    const double most_seconds = instruments_.power->lag + SamplingRule::longest_metering * rule.energy_seconds;
+    const auto begin = Clock::now();
+    int steps = 0;
+    do {
+        for (int i = 0; i < batch; ++i) kernel.launch();
+        backend_.synchronise();
+        steps += batch;
+    } while (meter.seconds() < rule.energy_seconds && seconds_since(begin) < most_seconds);
+    const double mean_step = seconds_since(begin) / steps;
+    const auto power = meter.stop();
+    if (!power) return std::nullopt;
+    Energy energy;
+    std::vector<double> joules;
+    for (const double watts : power->windows) joules.push_back(watts * mean_step);
+    energy.joules = summarise(joules);
+    energy.watts = power->watts;
+    energy.idle_watts = instruments_.idle_watts;
+    energy.source = instruments_.power->name;
+    energy.samples_per_second = power->samples_per_second;
+    energy.resolution_seconds = power->resolution_seconds;
+    energy.resolution_watts = power->resolution_watts;
+    return energy;
+}
+
+Outcome CandidateBench::evaluate(const Config& config, double incumbent, const SamplingRule& rule) {
+    Outcome outcome;
+    outcome.tolerance = tolerance_;
+    try {
+        place();
+        const Limits& limits = backend_.device().limits;
+        const CompileOutcome compiled = backend_.compiler().compile(family_.kernel(problem_, config, limits));
+        if (!compiled.code.from_cache) outcome.compile_seconds = compiled.code.seconds;
+        if (!compiled.ok) return failed(outcome, Status::compile_failed, compiled.failure);
+
+        auto begin = Clock::now();
+        Match match;
+        match.config = config;
+        const auto kernel = std::make_shared<const Kernel>(backend_, family_, problem_, match, limits);
+        const bool intact = std::exchange(inputs_intact_, false);
+        restore(!intact);
+        BoundKernel bound(kernel, pointers_);
+        FirstStep step = first_step(bound);
+        const bool good = step.overwritten.empty() && step.error <= tolerance_;
+        if (intact && !good) {  // a later step of the candidate before may have changed an input
+            restore(true);
+            bound.prepare();
+            step = first_step(bound);
+        }
+        if (!step.overwritten.empty()) return overwrote(outcome, step.overwritten);
+        const auto& [unused, error, where] = step;
+        outcome.verification_error = error;
+        inputs_intact_ = error <= tolerance_;
+        outcome.verify_seconds = seconds_since(begin);
+        if (!(error <= tolerance_))
+            return failed(outcome, Status::wrong,
+                          fmt::format("{} differs from the reference by {:.3g}, allowed are {:.3g}", where, error, tolerance_));
+
+        begin = Clock::now();
+        restore_changed();
+        Verdict verdict = Verdict::more;
+        std::tie(outcome.samples, verdict) = sample(backend_, bound, incumbent, rule);
+        outcome.step = summarise(outcome.samples);
+        if (instruments_.state) outcome.device = instruments_.state();
+        if (rule.energy_seconds > 0 && instruments_.power && verdict != Verdict::worse) outcome.energy = metered(bound, outcome.step.median, rule);
+        outcome.measure_seconds = seconds_since(begin);
+        if (const std::string found = overwritten(); !found.empty()) return overwrote(outcome, found);
+    } catch (const std::exception& error) {  // also of a library: out of memory
+        return failed(outcome, Status::launch_failed, error.what());
+    }
+    return outcome;
+}
+
+}  // namespace hone

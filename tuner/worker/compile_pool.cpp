@@ -1,0 +1,140 @@
+#include "tuner/worker/compile_pool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/error.hpp"
+#include "tuner/messages.hpp"
+#include "tuning_db/json.hpp"
+#include "tuning_db/json_tree.hpp"
+
+namespace hone {
+namespace {
+
+CompilePool::Result read_result(const JsonPlace& answer) {
+    if (const auto error = answer.find("error")) return {false, error->string(longest_message_text), 0};
+    return {answer["ok"].integer(0, 1) == 1, answer["failure"].string(longest_message_text), answer["seconds"].number(0, most_message_seconds)};
+}
+
+}  // namespace
+
+CompilePool::CompilePool(CompilePoolSettings settings) : settings_(std::move(settings)), processes_(static_cast<std::size_t>(settings_.processes)) {
+    for (const WorkerCommand& command : settings_.further) processes_.emplace_back().command = command;
+}
+
+void CompilePool::set_problem(const std::string& problem) {
+    cancel(true);
+    results_.clear();
+    problem_ = problem;
+}
+
+void CompilePool::add(const std::string& problem, const Config& config) {
+    Work work{problem, config.key()};
+    const bool compiling = std::any_of(processes_.begin(), processes_.end(), [&](const Process& p) { return p.work == work; });
+    if (compiling || results_.count(work) != 0 || std::find(queue_.begin(), queue_.end(), work) != queue_.end()) return;
+    queue_.push_back(std::move(work));
+}
+
+std::optional<CompilePool::Result> CompilePool::result(const std::string& problem, const Config& config) const {
+    const auto found = results_.find({problem, config.key()});
+    return found == results_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void CompilePool::start(int most) {
+    auto busy = std::count_if(processes_.begin(), processes_.end(), [](const Process& process) { return process.work.has_value(); });
+    for (Process& process : processes_) {
+        if (queue_.empty() || busy >= most) return;
+        if (process.work || process.retired) continue;
+        ++busy;
+        const Work work = queue_.front();
+        queue_.pop_front();
+        give(process, work);
+    }
+}
+
+void CompilePool::forget(Process& process) {
+    process = Process{.command = std::move(process.command)};
+}
+
+void CompilePool::give(Process& process, const Work& work) {
+    const auto& [problem, config] = work;
+    if (!process.child) {
+        forget(process);
+        process.child = std::make_unique<ChildProcess>(process.command ? process.command() : settings_.command, settings_.environment);
+        process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}{}}})",
+                                        json_string(settings_.architecture), to_json(settings_.limits), json_string(settings_.cache.string()),
+                                        json_number(settings_.timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));
+        ++process.answers_due;
+    }
+    if (process.problem != problem) {
+        process.child->send(fmt::format(R"({{"do": "problem", "problem": {}, "seed": "0"}})", json_string(problem)));
+        process.problem = problem;
+        ++process.answers_due;
+    }
+    process.child->send(fmt::format(R"({{"do": "compile", "config": {}}})", json_string(config)));
+    process.work = work;
+    process.began = std::chrono::steady_clock::now();
+}
+
+void CompilePool::collect() {
+    for (Process& process : processes_)
+        if (process.work) collect(process);
+}
+
+void CompilePool::collect(Process& process) {
+    while (const auto line = process.child->take_line()) {
+        const JsonNode answer = parse_json(*line, "answer of a compiling process");
+        const JsonPlace place(answer, "answer of a compiling process");
+        const bool preparation = process.answers_due > 0;
+        if (preparation && !place.find("error")) {
+            --process.answers_due;
+            continue;
+        }
+        settle(process, read_result(place));
+        if (preparation) process.child.reset();  // a later candidate gets a new one
+        return;
+    }
+    if (process.child->closed() && process.command) {
+        queue_.push_front(*process.work);
+        forget(process);
+        process.retired = true;
+        return;
+    }
+    if (process.child->closed()) {
+        settle(process, {false, "the compiler crashed: " + process.child->end(), 0});
+        process.child.reset();
+        return;
+    }
+    // The compiler's own process, where there is one, is ended by its worker at the time-out; this is for compilers inside the worker.
+    constexpr double grace = 2;
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - process.began;
+    if (spent.count() > settings_.timeout + grace) {
+        settle(process, {false, fmt::format("the compiler was killed after {:.3g} s", spent.count()), spent.count()});
+        process.child.reset();
+    }
+}
+
+void CompilePool::settle(Process& process, Result result) {
+    results_[*process.work] = std::move(result);
+    process.work.reset();
+}
+
+bool CompilePool::busy() const {
+    return std::any_of(processes_.begin(), processes_.end(), [](const Process& process) { return process.work.has_value(); });
+}
+
+void CompilePool::cancel(bool kill) {
+    queue_.clear();
+    for (Process& process : processes_)
+        if (kill && process.work) forget(process);
+}
+
+std::vector<ChildProcess*> CompilePool::children() const {
+    std::vector<ChildProcess*> busy;
+    for (const Process& process : processes_)
+        if (process.work) busy.push_back(process.child.get());
+    return busy;
+}
+
+}  // namespace hone

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "generator/config.hpp"
+#include "generator/limits.hpp"
+#include "tuner/worker/child_process.hpp"
+
+namespace hone {
+
+/// Says how to start a worker, anew each time.
+using WorkerCommand = std::function<std::vector<std::string>()>;
+
+struct CompilePoolSettings {
+    std::vector<std::string> command{"/proc/self/exe",
+                                     "worker"};  ///< that starts a worker: a program that calls worker_main (tuner/worker/worker.hpp)
+    std::string architecture;                    ///< "sm_90"; not used for the CPU
+    Limits limits;
+    std::filesystem::path cache;
+    int processes = 1;
+    double timeout = 60;                                           ///< seconds after which a compilation is given up
+    std::vector<std::pair<std::string, std::string>> environment;  ///< changes of this process's, for those that compile
+    std::vector<WorkerCommand> further;                            ///< one more process for each, until it ends; another takes over
+};
+
+/// Compiles candidates ahead of their measurement, in processes of their own, into the disk cache.
+///
+/// Processes rather than threads, because NVRTC compiles one source at a time per process, and because a compiler that hangs or crashes can be
+/// killed. They are started when there is work. The caller does all waiting, because it waits for other children as well:
+///
+///     pool.add(config);
+///     while (!pool.result(config)) {
+///         pool.start();                                // gives work to idle processes
+///         ChildProcess::wait(pool.children(), 0.1);
+///         pool.collect();                              // takes their results
+///     }
+class CompilePool {
+  public:
+    explicit CompilePool(CompilePoolSettings settings);
+
+    /// What became of a source.
+    struct Result {
+        bool ok = false;
+        std::string failure;
+        double seconds = 0;  ///< of the compiler; 0 from the cache
+    };
+
+    /// Another problem: forgets everything.
+    void set_problem(const std::string& problem);
+    /// Queues a configuration of the problem, unless it is known already.
+    void add(const Config& config) { add(problem_, config); }
+    /// The same of another problem, which may be one of many.
+    void add(const std::string& problem, const Config& config);
+    /// The result, once it is there.
+    std::optional<Result> result(const Config& config) const { return result(problem_, config); }
+    std::optional<Result> result(const std::string& problem, const Config& config) const;
+    /// Gives queued work to idle processes, in the order added, until `most` are at work. Throws Error when no process can be started.
+    void start(int most = std::numeric_limits<int>::max());
+    /// Takes what the processes said; ends those that are beyond their time.
+    void collect();
+    /// Some process is compiling.
+    bool busy() const;
+    /// Empties the queue. With `kill`, also gives up what is being compiled.
+    void cancel(bool kill);
+    /// For ChildProcess::wait.
+    std::vector<ChildProcess*> children() const;
+
+  private:
+    using Work = std::pair<std::string, std::string>;  ///< keys of problem and configuration
+    struct Process {
+        std::unique_ptr<ChildProcess> child;
+        int answers_due = 0;       ///< to be skipped: of the requests before "compile"
+        std::string problem;       ///< that it was told
+        std::optional<Work> work;  ///< that it compiles; none: idle
+        std::chrono::steady_clock::time_point began;
+        WorkerCommand command;  ///< empty: the settings'
+        bool retired = false;   ///< takes no further part
+    };
+
+    static void forget(Process& process);
+    void give(Process& process, const Work& work);
+    void collect(Process& process);
+    void settle(Process& process, Result result);
+
+    CompilePoolSettings settings_;
+    std::string problem_;
+    std::deque<Work> queue_;
+    std::map<Work, Result> results_;
+    std::vector<Process> processes_;
+};
+
+}  // namespace hone
