@@ -18,6 +18,7 @@ struct PythonValue {
     bool truth() const;
     bool operator==(const PythonValue& other) const;  ///< as Python compares: 1 == 1.0 == True
     std::string text() const;                         ///< as Python prints it
+    std::string key() const;                          ///< the same text for equal values, and for these only
 };
 
 /// The part of Python's expressions that search spaces are described with, parsed once and evaluated many times, by code of ours: nothing in a file

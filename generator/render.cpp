@@ -15,8 +15,41 @@ namespace {
 constexpr std::string_view mark = "//@ ";
 constexpr std::size_t deepest_choice = 2;  // `if` within `if`: beyond that nobody sees which lines a kernel has
 
+constexpr std::string_view piece_mark = "//@ piece ";
+
 std::string file_of(std::string_view template_name) {
     return fmt::format("templates/{}.in", template_name);
+}
+
+// What a name of a template or a piece stands for.
+struct Source {
+    std::string_view text;
+    std::string file;
+    int line = 1;  // of the file: the text's first
+};
+
+// A file's text up to its next piece.
+std::string_view own_text(std::string_view text) {
+    for (std::size_t line = 0; line < text.size(); line = std::min(text.find('\n', line), text.size() - 1) + 1)
+        if (text.substr(line, piece_mark.size()) == piece_mark) return text.substr(0, line);
+    return text;
+}
+
+// Names of files have an ending, those of pieces have none. Throws Error for a name of neither.
+Source source_of(std::string_view name) {
+    const std::size_t slash = std::min(name.rfind('/'), name.size());
+    if (name.find('.', slash) != std::string_view::npos) return {own_text(template_text(name)), file_of(name)};
+    const std::string_view file = name.substr(0, slash), piece = name.substr(std::min(slash + 1, name.size()));
+    const std::string_view text = template_text(file);
+    const std::string head = fmt::format("{}{}\n", piece_mark, piece);
+    for (std::size_t line = own_text(text).size(); line < text.size();) {
+        const std::size_t begin = std::min(text.find('\n', line), text.size() - 1) + 1;
+        const std::string_view own = own_text(text.substr(begin));
+        if (text.substr(line, head.size()) == head)
+            return {own, file_of(file), 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'))};
+        line = begin + own.size();
+    }
+    throw Error(file_of(file), fmt::format("there is no piece \"{}\"", piece), fmt::format("add a line '{}{}' before its text", piece_mark, piece));
 }
 
 // What `name` is in a list of names and values, or null.
@@ -36,19 +69,21 @@ class Renderer {
   public:
     Renderer(const Holes& holes, const Flags& flags) : holes_(holes), flags_(flags) {}
 
-    // Adds the text of a file, each line `indent` further to the right; where it is not `wanted`, what it names counts as named all the same.
-    void add(std::string_view text, const std::string& file, std::size_t indent, bool wanted) {
-        if (std::find(open_files_.begin(), open_files_.end(), file) != open_files_.end())
-            throw Error(file, "the piece uses itself", "cut the circle of lines '//@ use'");
-        open_files_.push_back(file);
+    // Adds a text, each line `indent` further to the right; where it is not `wanted`, what it names counts as named all the same.
+    void add(const Source& source, std::size_t indent, bool wanted) {
+        const std::pair<std::string, int> place{source.file, source.line};
+        if (std::find(open_.begin(), open_.end(), place) != open_.end())
+            throw Error(source.file, "the piece uses itself", "cut the circle of lines '//@ use'");
+        open_.push_back(place);
         std::vector<Choice> choices;
-        for (int number = 1; !text.empty(); ++number) {
+        std::string_view text = source.text;
+        for (int number = source.line; !text.empty(); ++number) {
             const std::size_t end = std::min(text.find('\n'), text.size());
-            add_line(text.substr(0, end), {file, number}, indent, wanted, choices);
+            add_line(text.substr(0, end), {source.file, number}, indent, wanted, choices);
             text.remove_prefix(std::min(text.size(), end + 1));
         }
         if (!choices.empty()) throw choices.back().place.error("this 'if' has no end", "add a line '//@ end'");
-        open_files_.pop_back();
+        open_.pop_back();
     }
 
     std::string finish(const std::string& file) {
@@ -98,7 +133,7 @@ class Renderer {
             if (choices.empty()) throw place.error("an 'end' without 'if'", "delete the line, or add '//@ if flag' before it");
             choices.pop_back();
         } else if (const auto piece = behind("use", word)) {
-            add(text_of(*piece, place), file_of(*piece), indent + column, wanted);
+            add(piece_of(*piece, place), indent + column, wanted);
         } else {
             fill(word, place, indent + column, wanted);
         }
@@ -124,32 +159,35 @@ class Renderer {
         return *flag;
     }
 
-    static std::string_view text_of(std::string_view piece, const Place& place) {
+    static Source piece_of(std::string_view name, const Place& place) {
         try {
-            return template_text(piece);
+            return source_of(name);
         } catch (const Error&) {
-            throw place.error(fmt::format("there is no piece \"{}\"", piece),
-                              fmt::format("name a file of templates/ without '.in', or add {}", file_of(piece)));
+            throw place.error(fmt::format("there is no piece \"{}\"", name),
+                              "name a file of templates/ without '.in', or such a file and one of its lines '//@ piece'");
         }
     }
 
     const Holes& holes_;
     const Flags& flags_;
     std::set<std::string_view> named_holes_, named_flags_;
-    std::vector<std::string> open_files_;
+    std::vector<std::pair<std::string, int>> open_;
     std::string output_;
 };
 
 }  // namespace
 
 std::string render(std::string_view template_name, const Holes& holes, const Flags& flags) {
-    return tidy(render_text(template_text(template_name), file_of(template_name), holes, flags));
+    const Source source = source_of(template_name);
+    Renderer renderer(holes, flags);
+    renderer.add(source, 0, true);
+    return tidy(renderer.finish(source.file));
 }
 
 std::string render_text(std::string_view text, std::string_view file, const Holes& holes, const Flags& flags) {
     Renderer renderer(holes, flags);
     const std::string name(file);
-    renderer.add(text, name, 0, true);
+    renderer.add({text, name}, 0, true);
     return renderer.finish(name);
 }
 

@@ -13,13 +13,13 @@
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "runtime/temporary_folder.hpp"
-#include "tests/generator/families/acoustics_staggered/on_host.hpp"
 #include "tests/generator/families/batched_gemm/on_host.hpp"
+#include "tests/generator/families/device/on_host.hpp"
 #include "tests/generator/families/dg/volume/on_host.hpp"
+#include "tests/generator/families/gauss_seidel_27/on_host.hpp"
 #include "tests/support/coverage.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/golden_cases.hpp"
-#include "tests/support/pace_on_host.hpp"
 #include "tests/support/statements.hpp"
 
 namespace hone::emitted_kernels_test {
@@ -73,9 +73,8 @@ std::vector<Problem> small_problems(const std::string& problem) {
 }
 
 Family on_host(const Family& family) {
-    if (family.name == "acoustics_staggered") return test::copies_on_host(family);
-    if (family.name == "gauss_seidel_27") return test::bulk_copies_on_host(family);
-    if (family.name == "poisson7") return test::pace_on_host(family);
+    if (family.name == "gauss_seidel_27") return test::turns_on_host(family);
+    if (family.name == "acoustics_staggered" || family.name == "poisson7") return test::device_on_host(family);
     if (family.name == "batched_gemm") return test::without_batched_assembly(family);
     return test::without_assembly(family);
 }

@@ -33,7 +33,7 @@ int number_on_host() {
 }
 
 std::string job() {
-    if (const std::string name = environment_variable("PMIX_NAMESPACE"); !name.empty()) return name;
+    if (std::string name = environment_variable("PMIX_NAMESPACE"); !name.empty()) return name;
     if (const std::string step = environment_variable("SLURM_STEP_ID"); !step.empty())
         return fmt::format("{}.{}", environment_variable("SLURM_JOB_ID"), step);
     std::array<char, 256> host{};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 #include <set>
 #include <sstream>
@@ -41,6 +42,21 @@ std::vector<std::string> lines_of_file(const std::string& name) {
     return lines;
 }
 
+// A file's own text by the name "", and those of its pieces: the numbers of their first lines, counted from 1, and of the lines behind them.
+std::map<std::string, std::pair<std::size_t, std::size_t>> texts_of_file(const std::vector<std::string>& lines) {
+    std::map<std::string, std::pair<std::size_t, std::size_t>> texts;
+    std::string name;
+    std::size_t first = 1;
+    for (std::size_t number = 1; number <= lines.size(); ++number) {
+        if (!lines[number - 1].starts_with("//@ piece ")) continue;
+        texts[name] = {first, number};
+        name = lines[number - 1].substr(10);
+        first = number + 1;
+    }
+    texts[name] = {first, lines.size() + 1};
+    return texts;
+}
+
 // The words of a line of the template language behind its mark, or nothing in a line of text.
 std::vector<std::string> words_of(const std::string& line) {
     std::istringstream words(line);
@@ -54,9 +70,12 @@ std::vector<std::string> words_of(const std::string& line) {
 // Pieces in place of the lines that use them, and on every line its conditions: what `render` does in one go.
 void expand(const std::string& name, const std::string& indent, const std::vector<std::pair<std::string, bool>>& around, Template& result) {
     auto conditions = around;
-    int number = 0;
-    for (const auto& line : lines_of_file(name)) {
-        ++number;
+    const bool whole = name.find('.', name.rfind('/')) != std::string::npos;
+    const std::string file = whole ? name : name.substr(0, name.rfind('/')), piece = whole ? "" : name.substr(name.rfind('/') + 1);
+    const auto lines = lines_of_file(file);
+    const auto [first, behind] = texts_of_file(lines).at(piece);
+    for (std::size_t number = first; number < behind; ++number) {
+        const std::string& line = lines[number - 1];
         const auto words = words_of(line);
         const std::string column = line.substr(0, std::min(line.find_first_not_of(' '), line.size()));
         if (words.empty()) {
@@ -72,12 +91,12 @@ void expand(const std::string& name, const std::string& indent, const std::vecto
             conditions.pop_back();
         } else {
             result.holes.insert(words[0]);
-            result.expanded.push_back({indent + column, "templates/" + name + ".in:" + std::to_string(number), conditions, words[0]});
+            result.expanded.push_back({indent + column, "templates/" + file + ".in:" + std::to_string(number), conditions, words[0]});
         }
     }
 }
 
-// Every template of the tree, as it stands on disk.
+// Every template of the tree, as it stands on disk, and every piece of one.
 std::vector<Template> templates() {
     const std::filesystem::path folder = test::source_path("templates");
     std::vector<Template> result;
@@ -85,8 +104,12 @@ std::vector<Template> templates() {
         if (entry.path().extension() != ".in") continue;
         Template found{entry.path().lexically_relative(folder).replace_extension().string(), {}, {}, {}, {}};
         found.lines = lines_of_file(found.name);
-        expand(found.name, "", {}, found);
-        result.push_back(std::move(found));
+        for (const auto& [piece, lines] : texts_of_file(found.lines)) {
+            Template part = found;
+            if (!piece.empty()) part.name += "/" + piece;
+            expand(part.name, "", {}, part);
+            result.push_back(std::move(part));
+        }
     }
     return result;
 }
@@ -136,6 +159,7 @@ std::string error_of_text(const std::string& text, const Holes& holes = {}, cons
 TEST(Render, EveryTemplateIsEmbeddedWordForWord) {
     ASSERT_FALSE(templates().empty());
     for (const auto& source : templates()) {
+        if (source.name.find('.', source.name.rfind('/')) == std::string::npos) continue;  // a piece of another one
         std::string text;
         for (const auto& line : source.lines) text += line + "\n";
         EXPECT_EQ(template_text(source.name), text) << source.name;
@@ -217,8 +241,10 @@ TEST(Render, LinesOfAFlagAreThereWhereItIsSet) {
 
 TEST(Render, AnOwnTemplateUsesThePiecesOfHone) {
     std::string expected = "begin\n";
-    for (const auto& line : lines_of_file("device/kept_reads.cu")) expected += (line.empty() ? "" : "    " + line) + "\n";
-    EXPECT_EQ(render_text("begin\n    //@ use device/kept_reads.cu\n", "own.cu", {}), expected);
+    const std::vector<std::string> lines = lines_of_file("device/copies.cu");
+    const auto [first, behind] = texts_of_file(lines).at("kept_reads");
+    for (std::size_t number = first; number < behind; ++number) expected += "    " + lines[number - 1] + "\n";
+    EXPECT_EQ(render_text("begin\n    //@ use device/copies.cu/kept_reads\n", "own.cu", {}), expected);
 }
 
 TEST(Render, ErrorsOfTheLanguageSayWhereAndWhatToDo) {
@@ -237,13 +263,16 @@ TEST(Render, ErrorsOfTheLanguageSayWhereAndWhatToDo) {
     expect("//@ if f g\n//@ end\n", "1", "no flag \"f g\"");
     expect("//@ if not f\n//@ end\n", "1", "no flag \"not f\"");
     expect("//@ if f\n//@ else\n    //@ use device/no_such_piece.cu\n//@ end\n", "3", "no piece \"device/no_such_piece.cu\"");
+    expect("//@ use device/copies.cu/no_such_piece\n", "1", "no piece \"device/copies.cu/no_such_piece\"");
+    expect("//@ use device/copies.cu/\n", "1", "no piece \"device/copies.cu/\"");
+    expect("//@ use no_such_piece\n", "1", "no piece \"no_such_piece\"");
     expect("//@ if\n", "1", "the hole \"if\"");
 }
 
 // Whatever stands in a template, it is rendered or refused by an Error.
 TEST(Render, AnyLinesAreRenderedOrRefused) {
     const std::vector<std::string> lines{"text",     "",         "//@ hole", "//@ if f",
-                                         "//@ if g", "//@ else", "//@ end",  "    //@ use device/kept_reads.cu",
+                                         "//@ if g", "//@ else", "//@ end",  "    //@ use device/copies.cu/kept_reads",
                                          "  //@ ",   "//@",      "//@ use ", "//@ if "};
     const std::uint64_t seed = std::random_device()();
     SCOPED_TRACE(seed);

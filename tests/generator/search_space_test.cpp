@@ -151,6 +151,26 @@ TEST(SearchSpace, AConfigurationFromBeforeATunableMeansItsFormerValue) {
     EXPECT_EQ(space.completed(foreign), foreign);
 }
 
+// A member of the space as it was, with one value more: in any place, of a foreign tunable or of an own one again.
+TEST(SearchSpace, AConfigurationWithASurplusValueStaysAsItIs) {
+    const SearchSpace old = sample_space();
+    std::vector<Tunable> tunables = old.tunables();
+    tunables.push_back({"binding", "of threads", words({"none", "close"}), Value("none")});
+    std::vector<Assignment> safe = old.safe().assignments();
+    safe.push_back({"binding", "close"});
+    const SearchSpace space(tunables, old.forms().front().constraints, safe);
+    const std::vector<Assignment> member = old.safe().assignments();
+    ASSERT_FALSE(space.check(space.completed(Config(member))));
+    for (const Assignment& surplus : {Assignment{"colour", 3}, member.front(), member.back(), Assignment{"", 0}})
+        for (std::size_t place = 0; place <= member.size(); ++place) {
+            std::vector<Assignment> more = member;
+            more.insert(more.begin() + static_cast<std::ptrdiff_t>(place), surplus);
+            const Config config(more);
+            EXPECT_EQ(space.completed(config), config);
+            EXPECT_TRUE(space.check(space.completed(config))) << config.key();
+        }
+}
+
 TEST(SearchSpace, WhatComesFromAFileIsCheckedValueByValue) {
     const SearchSpace space = sample_space();
     const Assignment x{"block_x", std::int64_t{32}};
@@ -284,6 +304,20 @@ TEST(SearchSpaceOfForms, TranslatesWhatHadNoForm) {
     EXPECT_EQ(completed({{"staging", "odd"}, {"block_x", 16}}), "staging=odd,block_x=16") << "it was of no form";
     EXPECT_EQ(completed({{"form", "staged"}, {"block_x", 128}, {"stages", 3}}), "form=staged,block_x=128,stages=3");
     EXPECT_EQ(space.parse("staging=shared,block_x=128,unroll=1,depth=3").key(), "form=staged,block_x=128,stages=3") << "old commands work";
+}
+
+// What is translated is of the time before there were forms. Of a configuration with a form nothing is left out.
+TEST(SearchSpaceOfForms, ASurplusValueIsLeftOutOfFormerConfigurationsOnly) {
+    const SearchSpace space = space_of_forms();
+    const Config former({{"staging", "shared"}, {"colour", 3}, {"block_x", 128}, {"depth", 3}, {"layout", "packed"}});
+    EXPECT_EQ(space.completed(former).key(), "form=staged,block_x=128,stages=3");
+    for (const Config& config : {Config({{"form", "staged"}, {"block_x", 128}, {"stages", 3}, {"colour", 3}}),
+                                 Config({{"form", "staged"}, {"colour", 3}, {"block_x", 128}, {"stages", 3}}),
+                                 Config({{"colour", 3}, {"form", "staged"}, {"block_x", 128}, {"stages", 3}}),
+                                 Config({{"form", "staged"}, {"form", "staged"}, {"block_x", 128}, {"stages", 3}})}) {
+        EXPECT_EQ(space.completed(config), config);
+        EXPECT_TRUE(space.check(space.completed(config))) << config.key();
+    }
 }
 
 TEST(SearchSpaceOfForms, ATunableMeansOneThing) {

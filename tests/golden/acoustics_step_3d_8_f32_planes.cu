@@ -153,11 +153,10 @@ constexpr int tile_x = block_x * points, tile_y = block_y * rows;  // cells of a
 // planes that arrive before the first one is complete
 constexpr int warm_up = 2 * half - 1;
 
-// Copies of 16 bytes into shared memory, for which no register waits. Of those that a thread has started since the last
-// commit_copies it waits for all at once.
-constexpr int piece = 16 / sizeof(real);
-
-__device__ __forceinline__ void copy_piece(real* to, const real* from) {
+// Copies past the registers, from global to shared memory. What a thread copied since its last commit_copies is a
+// group; it waits for groups in the order in which it committed them.
+// Copies 16 bytes, past the first cache.
+__device__ __forceinline__ void copy(real* to, const real* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
         "l"(from) : "memory");
 }
@@ -166,11 +165,13 @@ __device__ __forceinline__ void commit_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits until no more than the last `count` groups of copies are under way.
-template <int count>
+// Waits until no more than the last `groups` of this thread's groups are under way.
+template <int groups>
 __device__ __forceinline__ void wait_for_copies() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(count) : "memory");
+    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
+
+constexpr int piece = 16 / sizeof(real);  // words of a copy
 
 // The block's cells in every plane.
 struct Tile {
@@ -201,7 +202,7 @@ struct Pane {
             if (first + threads_per_block > all && i >= all) break;
             const int row = min(i / pieces - above, tile.last_row),
                 word = min(i % pieces * piece - beside, tile.last_piece);
-            copy_piece(stage + start + i * piece, from + (row * tile.pitch + word));
+            copy(stage + start + i * piece, from + (row * tile.pitch + word));
         }
     }
     // A cell's place, counted from the tile's first one.

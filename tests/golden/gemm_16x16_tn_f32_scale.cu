@@ -23,10 +23,12 @@ constexpr int b_width = 4, b_length = 16, b_line_count = 64;  // words per copy,
 constexpr int b_parts = 1, b_vectors = 4, b_lines = 16, b_unroll = 4;
 constexpr int stage_words = 2560, b_start = groups * a_group;
 
-// Copies `width` neighbouring words, or writes zeros.
-template <int width>
+// Copies past the registers, from global to shared memory. What a thread copied since its last commit_copies is a
+// group; it waits for groups in the order in which it committed them.
+// Copies `words` neighbouring words, of 4, 8 or 16 bytes, or writes zeros.
+template <int words>
 __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
-    constexpr int bytes = width * sizeof(real);
+    constexpr int bytes = words * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
@@ -36,17 +38,15 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
             "r"(there ? bytes : 0) : "memory");
 }
 
-// What was copied since the last call is one chunk.
-__device__ __forceinline__ void end_chunk() {
+__device__ __forceinline__ void commit_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits until at most `chunks` chunks of this thread's copies are on their way.
-template <int chunks>
-__device__ __forceinline__ void wait_for_chunks() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(chunks) : "memory");
+// Waits until no more than the last `groups` of this thread's groups are under way.
+template <int groups>
+__device__ __forceinline__ void wait_for_copies() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
-
 // Loads `count` neighbouring values, as many at once as 16 bytes and `count` allow.
 template <int count>
 __device__ __forceinline__ void load(real (&to)[count], const real* from) {
@@ -134,8 +134,8 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     real sum[4][4] = {};
     copy_a(stage, a, tile_row, 0, present);
     copy_b(stage + b_start, b, tile_column, 0, present);
-    end_chunk();
-    wait_for_chunks<0>();
+    commit_copies();
+    wait_for_copies<0>();
     __syncthreads();
     const real* const a_now = stage + group * a_group + row * a_here_row;
     const real* const b_now = stage + b_start + group * b_group + column * b_here_column;

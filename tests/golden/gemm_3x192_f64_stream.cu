@@ -18,10 +18,12 @@ constexpr int a_here = 84, c_here = 98;  // distance of matrices in shared memor
 constexpr int a_width = 1, a_unroll = 4;  // words per copy
 constexpr int c_width = 2, c_unroll = 12;  // words per store
 
-// Copies `width` neighbouring words, or writes zeros.
-template <int width>
+// Copies past the registers, from global to shared memory. What a thread copied since its last commit_copies is a
+// group; it waits for groups in the order in which it committed them.
+// Copies `words` neighbouring words, of 4, 8 or 16 bytes, or writes zeros.
+template <int words>
 __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
-    constexpr int bytes = width * sizeof(real);
+    constexpr int bytes = words * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
@@ -31,17 +33,15 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
             "r"(there ? bytes : 0) : "memory");
 }
 
-// What was copied since the last call is one chunk.
-__device__ __forceinline__ void end_chunk() {
+__device__ __forceinline__ void commit_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits until at most `chunks` chunks of this thread's copies are on their way.
-template <int chunks>
-__device__ __forceinline__ void wait_for_chunks() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(chunks) : "memory");
+// Waits until no more than the last `groups` of this thread's groups are under way.
+template <int groups>
+__device__ __forceinline__ void wait_for_copies() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
-
 // c += a b on the matrix units: a holds 16 rows x 4 values along k, b 4 values along k x 8 columns, spread over the
 // warp as PTX prescribes for m16n8k4.
 __device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[2], const real (&b)[1]) {
@@ -83,7 +83,7 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     for (int next = 0; next < stages - 1; ++next, coming += gridDim.x) {
         if (coming < groups)
             copy_a(stage + next * (matrices * a_here), a + coming * (matrices * stride_a), count - coming * matrices);
-        end_chunk();
+        commit_copies();
     }
     real x[groups_of_columns][steps][2];
     #pragma unroll
@@ -99,12 +99,12 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     int now = 0;  // stage that is used
     #pragma unroll 1
     for (int group = blockIdx.x; group < groups; group += gridDim.x, coming += gridDim.x) {
-        wait_for_chunks<stages - 2>();
+        wait_for_copies<stages - 2>();
         __syncthreads();  // also: the stage before is free
         if (coming < groups)
             copy_a(stage + (now == 0 ? stages - 1 : now - 1) * (matrices * a_here), a + coming * (matrices * stride_a),
                 count - coming * matrices);
-        end_chunk();
+        commit_copies();
         const real* const a_now = stage + now * (matrices * a_here) + lane / 4 * a_here + lane % 4 * a_inner;
         now = now + 1 == stages ? 0 : now + 1;
         #pragma unroll

@@ -25,10 +25,12 @@ constexpr int b_parts = 1, b_vectors = 16, b_lines = 12, b_unroll = 1;
 constexpr int stage_words = 3488, b_start = groups * a_group;
 constexpr int c_here_column = 98;
 
-// Copies `width` neighbouring words, or writes zeros.
-template <int width>
+// Copies past the registers, from global to shared memory. What a thread copied since its last commit_copies is a
+// group; it waits for groups in the order in which it committed them.
+// Copies `words` neighbouring words, of 4, 8 or 16 bytes, or writes zeros.
+template <int words>
 __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
-    constexpr int bytes = width * sizeof(real);
+    constexpr int bytes = words * sizeof(real);
     const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
     if constexpr (bytes == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
@@ -38,17 +40,15 @@ __device__ __forceinline__ void copy(real* to, const real* from, bool there) {
             "r"(there ? bytes : 0) : "memory");
 }
 
-// What was copied since the last call is one chunk.
-__device__ __forceinline__ void end_chunk() {
+__device__ __forceinline__ void commit_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Waits until at most `chunks` chunks of this thread's copies are on their way.
-template <int chunks>
-__device__ __forceinline__ void wait_for_chunks() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(chunks) : "memory");
+// Waits until no more than the last `groups` of this thread's groups are under way.
+template <int groups>
+__device__ __forceinline__ void wait_for_copies() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
-
 // c += a b on the matrix units: a holds 16 rows x 8 values along k, b 8 values along k x 8 columns, spread over the
 // warp as PTX prescribes for m16n8k8.
 __device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[4], const real (&b)[2]) {
@@ -127,19 +127,19 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     for (int next = 0; next < stages - 1; ++next) {
         copy_a(stage + next * stage_words, a, tile_row, next * chunk, present);
         copy_b(stage + next * stage_words + b_start, b, tile_column, next * chunk, present);
-        end_chunk();
+        commit_copies();
     }
     constexpr int chunks = 2;
     #pragma unroll 1
     for (int now = 0; now < chunks; ++now) {
-        wait_for_chunks<stages - 2>();
+        wait_for_copies<stages - 2>();
         __syncthreads();
         const int next = now + stages - 1;
         if (next < chunks) {
             copy_a(stage + next % stages * stage_words, a, tile_row, next * chunk, present);
             copy_b(stage + next % stages * stage_words + b_start, b, tile_column, next * chunk, present);
         }
-        end_chunk();
+        commit_copies();
         const real* const here = stage + now % stages * stage_words;
         const real* const a_now = here + group * a_group + row * a_here_row + lane % 4 * a_here_inner;
         const real* const b_now = here + b_start + column * b_here_column + lane % 4 * b_here_inner;

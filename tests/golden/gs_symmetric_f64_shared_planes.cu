@@ -271,23 +271,32 @@ struct Row {
     }
 };
 
-// Each thread copies what it will use itself, so that no barrier is needed.
-__device__ __forceinline__ void copy(Group* to, const real* from) {
-    #pragma unroll
-    for (int i = 0; i < vectors; ++i)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
-            ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(reinterpret_cast<vector*>(to) + i))),
-                     "l"(reinterpret_cast<const vector*>(from) + i), "n"(sizeof(vector))
-                     : "memory");
+// Copies past the registers, from global to shared memory. What a thread copied since its last commit_copies is a
+// group; it waits for groups in the order in which it committed them.
+// Copies a value of 4, 8 or 16 bytes.
+template <typename Value>
+__device__ __forceinline__ void copy(Value* to, const Value* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+        "l"(from),
+                 "n"(sizeof(Value))
+                 : "memory");
 }
 
-__device__ __forceinline__ void end_of_copies() {
+__device__ __forceinline__ void commit_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-// Returns when only those behind the last end but one may still be under way.
+// Waits until no more than the last `groups` of this thread's groups are under way.
+template <int groups>
 __device__ __forceinline__ void wait_for_copies() {
-    asm volatile("cp.async.wait_group 1;" ::: "memory");
+    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
+}
+
+// Each thread copies what it will use itself, so that no barrier is needed.
+__device__ __forceinline__ void copy_group(Group* to, const real* from) {
+    #pragma unroll
+    for (int i = 0; i < vectors; ++i)
+        copy(reinterpret_cast<vector*>(to) + i, reinterpret_cast<const vector*>(from) + i);
 }
 
 // Coefficients 18 to 26 of all points that couple a row with the planes beside. Each is used for the row's own new
@@ -314,15 +323,15 @@ struct Couplings {
             const real* const above_row = s + (5 + 3 * row) * stride;
             #pragma unroll
             for (int side = 0; side < 3; ++side) {
-                copy(own + (3 * row + side) * 32, at.read(below_row + side * stride, y - 1 + row));
-                copy(own + (9 + 3 * row + side) * 32, at.read(above_row + side * stride, y));
+                copy_group(own + (3 * row + side) * 32, at.read(below_row + side * stride, y - 1 + row));
+                copy_group(own + (9 + 3 * row + side) * 32, at.read(above_row + side * stride, y));
             }
         }
-        end_of_copies();
+        commit_copies();
     }
 
     // Row y's are on their way since they were asked for last.
-    __device__ __forceinline__ void take(const Place&, int) const { wait_for_copies(); }
+    __device__ __forceinline__ void take(const Place&, int) const { wait_for_copies<1>(); }
 
     __device__ __forceinline__ Three at_row(
         int row) const { return {own[3 * row * 32], own[(3 * row + 1) * 32], own[(3 * row + 2) * 32]}; }
@@ -335,7 +344,7 @@ struct Couplings {
 
     // Behind a wait, though nothing is to be waited for, compilers read shared memory again: no register holds the
     // coefficients meanwhile.
-    __device__ __forceinline__ void use_again() const { wait_for_copies(); }
+    __device__ __forceinline__ void use_again() const { wait_for_copies<1>(); }
 };
 
 // Subtracts the terms of three rows below and of three above from what a row lacks.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generator/families/acoustics_staggered/grid.hpp"
+#include "generator/families/device/cuda_copies.hpp"
 #include "generator/render.hpp"
 
 namespace hone::inline v0_1::acoustics {
@@ -122,41 +123,43 @@ Flags flags(const Plan& plan) {
     const bool levels = grid.levels > 1, marches = !levels && !plan.planes, in_3d = grid.dimension == 3;
     const bool pressure = grid.kind == Kind::pressure, velocity = grid.kind == Kind::velocity, step = grid.kind == Kind::step;
     const bool in_registers = marches && plan.in_registers, cached = marches && !plan.in_registers;
-    return {{"levels", levels},
-            {"planes", plan.planes},
-            {"march_of_pressure", marches && pressure},
-            {"march_of_velocity", marches && velocity},
-            {"march_of_step", marches && step},
-            {"pressure", pressure},
-            {"velocity", velocity},
-            {"step", step},
-            {"in_3d", in_3d},
-            {"absorbing", grid.absorbing},
-            {"array_media", grid.array_media},
-            {"several_points", plan.points > 1},
-            {"streaming_stores", plan.streaming_stores},
-            {"prefetch", plan.prefetch},
-            {"by_warps", plan.by_warps},
-            {"cached", cached},
-            {"in_registers", in_registers},
-            {"registers_alone", in_registers && !plan.bulk},
-            {"bulk", plan.bulk},
-            {"exchanged", plan.exchanged},
-            {"idle_threads", plan.exchanged || in_3d},
-            {"kept_reads", plan.kept_reads},
-            {"paced", plan.lead > 0},
-            // Of the functions those that the kernel calls.
-            {"spans", !levels},
-            {"scalar_media", !grid.array_media},
-            {"media_at", grid.array_media && (levels || (marches && !plan.bulk))},
-            {"strides", cached || (marches && in_3d) || (plan.planes && step)},
-            {"windows", levels || in_registers || (plan.planes && step)},
-            {"scattered_sums", levels || (in_registers && step)},
-            {"weighted_sums", levels || plan.planes || (in_registers && step)},
-            {"scaled_groups", grid.absorbing || plan.planes},
-            {"sums_of_groups", !velocity},
-            {"new_velocities", cached || in_3d},
-            {"velocities_of_neighbours", cached || (in_3d && !plan.exchanged)}};
+    Flags flags{{"levels", levels},
+                {"planes", plan.planes},
+                {"march_of_pressure", marches && pressure},
+                {"march_of_velocity", marches && velocity},
+                {"march_of_step", marches && step},
+                {"pressure", pressure},
+                {"velocity", velocity},
+                {"step", step},
+                {"in_3d", in_3d},
+                {"absorbing", grid.absorbing},
+                {"array_media", grid.array_media},
+                {"several_points", plan.points > 1},
+                {"streaming_stores", plan.streaming_stores},
+                {"prefetch", plan.prefetch},
+                {"by_warps", plan.by_warps},
+                {"cached", cached},
+                {"in_registers", in_registers},
+                {"registers_alone", in_registers && !plan.bulk},
+                {"bulk", plan.bulk},
+                {"exchanged", plan.exchanged},
+                {"idle_threads", plan.exchanged || in_3d},
+                {"kept_reads", plan.kept_reads},
+                {"paced", plan.lead > 0},
+                // Of the functions those that the kernel calls.
+                {"spans", !levels},
+                {"scalar_media", !grid.array_media},
+                {"media_at", grid.array_media && (levels || (marches && !plan.bulk))},
+                {"strides", cached || (marches && in_3d) || (plan.planes && step)},
+                {"windows", levels || in_registers || (plan.planes && step)},
+                {"scattered_sums", levels || (in_registers && step)},
+                {"weighted_sums", levels || plan.planes || (in_registers && step)},
+                {"scaled_groups", grid.absorbing || plan.planes},
+                {"sums_of_groups", !velocity},
+                {"new_velocities", cached || in_3d},
+                {"velocities_of_neighbours", cached || (in_3d && !plan.exchanged)}};
+    add_copies(flags, Copies::sixteen_bytes);
+    return flags;
 }
 
 std::string text_of(const Problem& problem, const Config& config, const Plan& plan) {

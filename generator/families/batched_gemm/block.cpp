@@ -403,34 +403,35 @@ Flags flags_of(const Shape& shape, const Tile& tile, const Walk& walk, const Lim
     const bool one_stage = !tile.ahead && tile.stages == 1, chunk_by_chunk = one_stage && tile.chunks > 1;
     const Deal a(shape, tile, 'a');
     const Deal b(shape, tile, 'b');
-    return {{"scaled", shape.scaled},
-            {"a_idle_threads", a.idle_threads()},
-            {"a_several_parts", a.parts > 1},
-            {"a_lines_end", a.lines_end()},
-            {"a_vectors_end", flat_copies(shape, tile) % tile.threads() != 0},
-            {"b_idle_threads", b.idle_threads()},
-            {"b_several_parts", b.parts > 1},
-            {"b_lines_end", b.lines_end()},
-            {"f32", shape.precision == Precision::f32},
-            {"asynchronous", copies_asynchronously(limits)},
-            {"mma", tile.mma},
-            {"flat_a", tile.flat_a},
-            {"longer_chunk", tile.chunk > shape.k},
-            {"a_rows_apart", walk.a_equally_far && walk.a_rows_fast},
-            {"a_values_apart", walk.a_equally_far && !walk.a_rows_fast},
-            {"a_anywhere", !walk.a_equally_far},
-            {"b_equally_far", walk.b_equally_far},
-            {"b_columns_fast", walk.b_columns_fast},
-            {"one_pass", tile.passes == 1},
-            {"cut_rows", tile.cut_rows},
-            {"some_idle", idle_threads(tile)},
-            {"ahead", tile.ahead},
-            {"chunks_in_stages", !tile.ahead && !one_stage},
-            {"chunk_by_chunk", chunk_by_chunk},
-            {"one_chunk", one_stage && !chunk_by_chunk},
-            {"through_shared", tile.through_shared},
-            // Where a chunk is the last of several, the barrier behind it has let everybody pass.
-            {"waits_for_operands", tile.through_shared && !chunk_by_chunk}};
+    Flags flags{{"scaled", shape.scaled},
+                {"a_idle_threads", a.idle_threads()},
+                {"a_several_parts", a.parts > 1},
+                {"a_lines_end", a.lines_end()},
+                {"a_vectors_end", flat_copies(shape, tile) % tile.threads() != 0},
+                {"b_idle_threads", b.idle_threads()},
+                {"b_several_parts", b.parts > 1},
+                {"b_lines_end", b.lines_end()},
+                {"f32", shape.precision == Precision::f32},
+                {"mma", tile.mma},
+                {"flat_a", tile.flat_a},
+                {"longer_chunk", tile.chunk > shape.k},
+                {"a_rows_apart", walk.a_equally_far && walk.a_rows_fast},
+                {"a_values_apart", walk.a_equally_far && !walk.a_rows_fast},
+                {"a_anywhere", !walk.a_equally_far},
+                {"b_equally_far", walk.b_equally_far},
+                {"b_columns_fast", walk.b_columns_fast},
+                {"one_pass", tile.passes == 1},
+                {"cut_rows", tile.cut_rows},
+                {"some_idle", idle_threads(tile)},
+                {"ahead", tile.ahead},
+                {"chunks_in_stages", !tile.ahead && !one_stage},
+                {"chunk_by_chunk", chunk_by_chunk},
+                {"one_chunk", one_stage && !chunk_by_chunk},
+                {"through_shared", tile.through_shared},
+                // Where a chunk is the last of several, the barrier behind it has let everybody pass.
+                {"waits_for_operands", tile.through_shared && !chunk_by_chunk}};
+    add_copy_flags(flags, limits);
+    return flags;
 }
 
 KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {

@@ -7,6 +7,7 @@
 #include "generator/error.hpp"
 #include "generator/families/batched_gemm/mappings.hpp"
 #include "generator/families/batched_gemm/reference.hpp"
+#include "generator/families/device/cuda_copies.hpp"
 
 namespace hone::inline v0_1 {
 namespace gemm {
@@ -95,8 +96,9 @@ Block parameters(const Shape& shape, Target target) {
                       cuda ? "" : "extern \"C\" void ", restrict_word, shape.scaled ? fmt::format("const real* {} factors, ", restrict_word) : "");
 }
 
-bool copies_asynchronously(const Limits& limits) {
-    return limits.architecture >= 80;
+void add_copy_flags(Flags& flags, const Limits& limits) {
+    add_copies(flags, Copies::words_or_zeros, limits.architecture >= 80);
+    flags.emplace_back("kept_reads", false);
 }
 
 // The operands of one multiply-add of a warp are spread as PTX prescribes for mma.m16n8k4, k8 and k16 with .f64: with g = lane / 4 and t = lane % 4,

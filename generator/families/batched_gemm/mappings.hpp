@@ -57,8 +57,8 @@ Block banner(const Problem& problem, const Config& config, Target target, double
 Block shape_constants(const Shape& shape);
 /// Arguments of the entry after c.
 Block parameters(const Shape& shape, Target target);
-/// Whether the device copies into shared memory past the registers: templates/batched_gemm/copies.cu.in.
-bool copies_asynchronously(const Limits& limits);
+/// Adds the flags of device/copies.cu/past_registers: words, or zeros beyond the matrices.
+void add_copy_flags(Flags& flags, const Limits& limits);
 /// m16n8k4 and its like came with sm_90; the older m8n8k4 is no faster than multiply-adds.
 bool has_matrix_units(const Shape& shape, const Limits& limits);
 /// `multiply_add`, `depth` values along k on the FP64 matrix units.

@@ -96,7 +96,8 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits& 
                       {"multiply_add", mma_function(step)},
                       {"entry", parameters(shape, Target::cuda)},
                       {"store_past_the_caches", store_past_the_caches(stream)}};
-    const Flags flags{{"scaled", shape.scaled}, {"asynchronous", copies_asynchronously(limits)}};
+    Flags flags{{"scaled", shape.scaled}};
+    add_copy_flags(flags, limits);
     KernelSource source = make_source(problem, Target::cuda, render("batched_gemm/stream.cu", holes, flags), executed);
     source.step.push_back(block_launch(shape, std::int64_t{matrices} * stream.passes, parts, resources(shape, config)));
     return source;

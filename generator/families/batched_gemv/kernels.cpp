@@ -132,8 +132,8 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     } else {
         flags.emplace_back("split", layout.split > 1);
     }
-    KernelSource source =
-        make_source(problem, Target::cuda, render(shape.transposed() ? "batched_gemv/columns.cu" : "batched_gemv/rows.cu", holes, flags));
+    KernelSource source = make_source(problem, Target::cuda,
+                                      render(shape.transposed() ? "batched_gemv/kernel.cu/columns" : "batched_gemv/kernel.cu/rows", holes, flags));
     Launch launch;
     launch.entry = "batched_gemv";
     launch.grid = {(shape.of.batch + layout.matrices - 1) / layout.matrices, 1, 1};

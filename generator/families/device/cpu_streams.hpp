@@ -2,7 +2,8 @@
 
 namespace hone::inline v0_1 {
 
-/// How CPU kernels stream through memory, by pieces that their templates use. First, what they write past the caches: device/streaming_stores.cpp.
+/// How CPU kernels stream through memory, by pieces that their templates use. First, what they write past the caches:
+/// device/streams.cpp/streaming_stores.
 ///
 /// A kernel computes a strip of a few lines of the caches into an array of its own and calls `keep(to, from, words)`, which writes whole vectors of
 /// them past the caches: neither is the line read first, as for a plain store, nor does it take the place of one that is needed again. Strips are
@@ -10,8 +11,8 @@ namespace hone::inline v0_1 {
 /// Both need the name `real`, the flag `streaming`, and with it <cstdint> and, where `__SSE2__` is defined, <immintrin.h>, which takes a third of a
 /// second to read. Without the flag there is `keep` alone; it copies as usual then, and on processors other than x86.
 ///
-/// Rows in strips: device/strips.cpp. A kernel asks for the words that it needs some strips later, and then computes one. `ask_for(words)` and
-/// `in_strips(words, step)` need the name `strip_words`, a constant of `strip_bytes`, and the header <type_traits>.
+/// Rows in strips: device/streams.cpp/strips. A kernel asks for the words that it needs some strips later, and then computes one. `ask_for(words)`
+/// and `in_strips(words, step)` need the name `strip_words`, a constant of `strip_bytes`, and the header <type_traits>.
 constexpr int strip_bytes = 256;
 
 }  // namespace hone::inline v0_1

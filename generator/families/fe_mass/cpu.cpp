@@ -56,7 +56,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const std::string arguments = weights_arguments(shape).lines().front();
     Block element;
-    element.lines_of(render(shape.dimension == 2 ? "fe_mass/element_2d.cpp" : "fe_mass/element_3d.cpp", {}));
+    element.lines_of(render(shape.dimension == 2 ? "fe_mass/kernel.cpp/element_2d" : "fe_mass/kernel.cpp/element_3d", {}));
     KernelSource source = common_source(problem, Target::cpu);
     source.text = render("fe_mass/kernel.cpp",
                          {{"banner", banner(problem, config, Target::cpu)},

@@ -122,7 +122,7 @@ KernelSource team_kernel(const Problem& problem, const Config& config) {
     parts.constants = constants(plan, config);
     parts.barrier = barrier(plan);
     parts.weights = weights_function(shape, Target::cuda);
-    parts.elements.lines_of(render(shape.dimension == 2 ? "fe_mass/elements_2d.cu" : "fe_mass/elements_3d.cu",
+    parts.elements.lines_of(render(shape.dimension == 2 ? "fe_mass/kernel.cu/elements_2d" : "fe_mass/kernel.cu/elements_3d",
                                    {{"parameters", parameters(shape)},
                                     {"early_weights", plan.early ? weights_of(plan, "member") : Block()},
                                     {"late_weights", plan.early ? Block() : weights_of(plan, "column")},
@@ -184,8 +184,9 @@ KernelSource cuda_source(const Problem& problem, const Config& config, const Cud
                           {"unroll_points", unroll_points(shape, Target::cuda)},
                           {"elements", parts.elements}},
                          {{"teams", parts.teams}});
-    source.text += render("fe_mass/nodes.cu", {{"parameters", parameters(shape)}, {"chunk_sums", chunk_sums(shape)}, {"chunks", chunk_count()}},
-                          {{"dotted", shape.dotted}});
+    source.text +=
+        render("fe_mass/kernel.cu/nodes", {{"parameters", parameters(shape)}, {"chunk_sums", chunk_sums(shape)}, {"chunks", chunk_count()}},
+               {{"dotted", shape.dotted}});
     Launch of_elements = cuda_launch("multiply_elements", {(shape.elements + parts.elements_per_block - 1) / parts.elements_per_block, 1, 1},
                                      {parts.needs.threads, 1, 1});
     of_elements.range_axis = 0;

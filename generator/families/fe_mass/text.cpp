@@ -76,9 +76,9 @@ Block shape_constants(const Shape& shape, Target target) {
 }
 
 Block weights_function(const Shape& shape, Target target) {
-    const std::string name = shape.stored           ? "fe_mass/stored_weights.cpp"
-                             : shape.dimension == 2 ? "fe_mass/vertex_weights_2d.cpp"
-                                                    : "fe_mass/vertex_weights_3d.cpp";
+    const std::string name = shape.stored           ? "fe_mass/weights.cpp/stored_weights"
+                             : shape.dimension == 2 ? "fe_mass/weights.cpp/vertex_weights_2d"
+                                                    : "fe_mass/weights.cpp/vertex_weights_3d";
     Holes holes{{"inline", Block().text(target == Target::cuda ? "__device__ __forceinline__" : "inline")}, {"unroll", unroll(target)}};
     if (shape.stored)
         holes.emplace_back(

@@ -46,7 +46,7 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     const Plan plan(shape, config);
     CudaParts parts;
     parts.constants = constants(plan, config);
-    parts.elements.lines_of(render("fe_mass/thread_elements.cu",
+    parts.elements.lines_of(render("fe_mass/kernel.cu/thread_elements",
                                    {{"parameters", parameters(shape)}, {"unroll_points", unroll_points(shape, Target::cuda)}},
                                    {{"stored", shape.stored}, {"solid", shape.dimension == 3}}));
     if (!shape.stored) parts.weights = weights_function(shape, Target::cuda);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "generator/families/device/cuda_copies.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 #include "generator/render.hpp"
 
@@ -61,7 +62,7 @@ struct Text {
     Holes holes;
     Flags flags;
 
-    std::string of(const std::string& form) const { return render("gauss_seidel_27/" + form + ".cu", holes, flags); }
+    std::string of(const std::string& name) const { return render("gauss_seidel_27/" + name, holes, flags); }
 };
 
 // How coefficient k of a point is read where its stencil stays in memory.
@@ -157,7 +158,7 @@ void one_colour(const Plan& plan, const Block& head, KernelSource& source) {
                {"stencil_of_point", stencil_of_point(plan, "x_read", "y_read")}},
               {}};
     add_coefficients(text, plan);
-    source.text = text.of(plan.staging == "registers" ? "march" : plan.staging);
+    source.text = text.of(plan.staging == "registers" ? "march.cu" : plan.staging == "shared" ? "slices.cu" : "points.cu");
     source.entries = {"gauss_seidel_27"};
     const std::int64_t columns = plan.block_x * (plan.staging == "shared" ? 1 : plan.points_per_thread);
     const Dim3 grid{divide_up(divide_up(plan.grid.nx, 2), columns), divide_up(divide_up(plan.grid.ny, 2), plan.block_y),
@@ -174,7 +175,7 @@ void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
         text.holes.emplace_back("stencil_of_block", stencil_of_block(plan));
         text.holes.emplace_back("stencil_of_point", stencil_of_point(plan, "x", "y"));
     }
-    source.text = text.of(variable ? "rows_variable" : "rows");
+    source.text = text.of(variable ? "rows.cu/variable" : "rows.cu");
     source.entries = {"gauss_seidel_27_rows"};
     const Dim3 grid{1, divide_up(divide_up(plan.grid.ny, 2), plan.block_y), divide_up(plan.grid.nz, plan.z_block)};
     for (int row_parity = 0; row_parity < 4; ++row_parity) source.step.push_back(launch(plan, "gauss_seidel_27_rows", grid, row_parity));
@@ -203,17 +204,18 @@ std::string walk_text(const Plan& plan, const Block& head) {
         add_coefficients(text, plan);
         text.holes.emplace_back("stencil_of_block", stencil_of_block(plan));
         text.flags.insert(text.flags.end(), {{"constant", plan.grid.stencil == Stencil::constant}, {"kept_reads", false}});
-        return text.of("walk");
+        return text.of("walk.cu");
     }
     text.flags.emplace_back("hands_over", plan.hands_over());
     if (symmetric) text.flags.emplace_back("several_pairs", plan.points_per_thread > 2);
-    if (symmetric && !plan.hands_over()) return text.of("walk_symmetric");
+    if (symmetric && !plan.hands_over()) return text.of("walk_per_point.cu/symmetric");
     // Blocks may share a plane.
     text.holes.emplace_back("parameters_of_keeping", parameters(plan, tables_of_walk(plan), ""));
     text.flags.emplace_back("shared_planes", plan.walks > 1);
-    if (variable) return text.of("walk_variable");
-    text.flags.emplace_back("copied_couplings", plan.staging == "partial_sums_async");
-    return text.of("walk_partial_sums");
+    if (variable) return text.of("walk_per_point.cu/variable");
+    text.flags.insert(text.flags.end(), {{"copied_couplings", plan.staging == "partial_sums_async"}, {"kept_reads", false}});
+    add_copies(text.flags, Copies::values);
+    return text.of("walk_partial_sums.cu");
 }
 
 // The launch that sets the counters of a walk back.

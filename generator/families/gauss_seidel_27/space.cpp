@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/families/device/cpu_vectors.hpp"
@@ -231,23 +232,35 @@ Constraint shared_planes(const Grid& grid) {
             }};
 }
 
+constexpr std::array<std::int64_t, 5> warps_per_row{2, 4, 6, 8, 16};
+
+// Warps that a row of any staging needs at two points a thread, or as many as there may be: the fewer, the more registers has each.
+std::int64_t safe_warps(const Grid& grid) {
+    const std::int64_t needed = walking_warps(grid, 2, grid.stencil == Stencil::symmetric ? "partial_sums" : "registers");
+    const auto enough = std::find_if(warps_per_row.begin(), warps_per_row.end(), [&](std::int64_t warps) { return warps >= needed; });
+    return enough == warps_per_row.end() ? warps_per_row.back() : *enough;
+}
+
 // The part that walks in two launches and in one have in common.
 FormSpace walking_form(const Grid& grid, const Limits& limits) {
-    Tunable most_warps{"warps_per_row", "warps that a row may have, at most: the compiler leaves registers for as many", numbers({2, 4, 6, 8, 16})};
+    Tunable most_warps{"warps_per_row", "warps that a row may have, at most: the compiler leaves registers for as many",
+                       numbers({warps_per_row.begin(), warps_per_row.end()})};
     most_warps.former_name = "block_y";
-    return {.name = "",
-            .tunables =
-                {{"staging",
-                  "how rows reach a warp: the next ones in registers, or by bulk copies of one or two rows; partial_sums: in registers, and planes "
-                  "of the later colours get what those of the earlier ones amount to, in a table of the kernel; partial_sums_async: with "
-                  "coefficients copied to shared memory meanwhile",
-                  words(stagings(grid, limits))},
-                 most_warps,
-                 points_per_thread({2, 4}),
-                 stencil_in(places_for_walks(grid.stencil)),
-                 min_blocks()},
-            .constraints = {aligned_pairs(grid), rows_in_block(grid)},
-            .safe = {{"staging", "registers"}, {"warps_per_row", 16}, {"points_per_thread", 2}, {"stencil_in", "read_only"}, {"min_blocks", 1}}};
+    return {
+        .name = "",
+        .tunables =
+            {{"staging",
+              "how rows reach a warp: the next ones in registers, or by bulk copies of one or two rows; partial_sums: in registers, and planes "
+              "of the later colours get what those of the earlier ones amount to, in a table of the kernel; partial_sums_async: with "
+              "coefficients copied to shared memory meanwhile",
+              words(stagings(grid, limits))},
+             most_warps,
+             points_per_thread({2, 4}),
+             stencil_in(places_for_walks(grid.stencil)),
+             min_blocks()},
+        .constraints = {aligned_pairs(grid), rows_in_block(grid)},
+        .safe = {
+            {"staging", "registers"}, {"warps_per_row", safe_warps(grid)}, {"points_per_thread", 2}, {"stencil_in", "read_only"}, {"min_blocks", 1}}};
 }
 
 FormSpace walk_form(const Grid& grid, const Limits& limits) {

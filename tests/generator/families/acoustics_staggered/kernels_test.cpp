@@ -14,8 +14,8 @@
 #include "generator/families.hpp"
 #include "generator/families/acoustics_staggered/family.hpp"
 #include "runtime/library.hpp"
-#include "tests/generator/families/acoustics_staggered/on_host.hpp"
 #include "tests/generator/families/acoustics_staggered/oracle.hpp"
+#include "tests/generator/families/device/on_host.hpp"
 #include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/emulator.hpp"
@@ -116,7 +116,7 @@ class AcousticsStaggeredKernels : public test::KernelTest {
     }
 
     void expect_random_emulated(const char* kernel, int dimension, int levels = 1) {
-        const Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
+        const Family family = test::emulated(test::device_on_host(acoustics_staggered()), cuda_limits(90));
         const Problem problem = parse(draw_kind(kernel, dimension, levels) + " " + draw_size(dimension));
         expect_verified(family, problem, any_member(family, problem));
     }
@@ -173,7 +173,7 @@ TEST_P(AcousticsStaggeredForms, OfCudaEqualTheReferenceInTheEmulator) {
         parse(fmt::format("kernel={} dimension={} order={} levels={} media={} absorbing={} precision={} {}", form.kernel, form.dimension,
                           number % 2 == 0 ? 4 : 8, form.levels, number / 2 % 2 == 0 ? "array" : "scalar", number % 3 == 0 ? "sponge" : "none",
                           number / 3 % 2 == 0 ? "f32" : "f64", form.dimension == 2 ? "nx=133 ny=37" : "nx=67 ny=7 nz=19"));
-    const Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
+    const Family family = test::emulated(test::device_on_host(acoustics_staggered()), cuda_limits(90));
     // Some are no members, because they would be slow: right they must be all the same.
     const Config config = family.space(problem, {}).parse(form.text(form.points));
     test::expect_verified_once(*backend_, family, problem, config, random_);
@@ -273,7 +273,7 @@ TEST_F(SlowAcousticsStaggeredKernels, RandomCpuConfigurationsEqualTheReference) 
 }
 
 TEST_F(SlowAcousticsStaggeredKernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
-    const Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
+    const Family family = test::emulated(test::device_on_host(acoustics_staggered()), cuda_limits(90));
     for (const Form& form : forms) {
         const Problem problem =
             parse(draw_kind(form.kernel, form.dimension, form.levels) + (form.dimension == 2 ? " nx=133 ny=37" : " nx=67 ny=7 nz=19"));
@@ -283,7 +283,7 @@ TEST_F(SlowAcousticsStaggeredKernels, EveryFormOfCudaKernelEqualsTheReferenceInT
 
 // A compiler may take a register that was never written for any other: nothing that a kernel copies is left to chance, even where nobody uses it.
 TEST_F(SlowAcousticsStaggeredKernels, NoFormOfCudaKernelCopiesWordsThatNobodyWrote) {
-    Family family = test::emulated(test::copies_on_host(acoustics_staggered()), cuda_limits(90));
+    Family family = test::emulated(test::device_on_host(acoustics_staggered()), cuda_limits(90));
     family.kernel = [kernel = family.kernel](const Problem& problem, const Config& config, const Limits& limits) {
         return test::with_checked_words(kernel(problem, config, limits));
     };

@@ -6,6 +6,7 @@
 
 #include "generator/error.hpp"
 #include "generator/family.hpp"
+#include "tests/generator/families/device/on_host.hpp"
 #include "tests/support/replace_body.hpp"
 
 namespace hone::test {
@@ -30,10 +31,7 @@ inline Family without_batched_assembly(const Family& family) {
         for (int i = 0; i < 4; ++i) c[i] += from_a[i / 2] * from_b[i % 2];
     }
 )");
-        // Copies arrive at once here; that a wait stands before the barrier in front of their use is seen by reading.
-        replace_body(source.text, "void copy(", "    for (int i = 0; i < width; ++i) to[i] = there ? from[i] : real(0);\n");
-        replace_body(source.text, "void end_chunk(", "");
-        replace_body(source.text, "void wait_for_chunks(", "");
+        device_on_host(source.text);
         if (source.text.find("asm") != std::string::npos)
             throw Error(family.name, "has inline PTX that the test does not know", "write it out in C++ here");
         return source;

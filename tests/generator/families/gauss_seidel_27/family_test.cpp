@@ -140,6 +140,22 @@ TEST(GaussSeidel27, BlocksShareAPlaneThatHasRowsForAll) {
     }
 }
 
+// So `--config form=walk,staging=partial_sums` is enough where nothing speaks against it.
+TEST(GaussSeidel27, AWalkIsEnteredWithNoMoreWarpsThanItsRowsNeed) {
+    const Family family = gauss_seidel_27();
+    for (const char* kind : kinds)
+        for (const char* precision : {"f32", "f64"})
+            for (const int n : {1, 40, 53, 54, 200}) {
+                const SearchSpace space = family.space(problem(kind, precision, n, 8, 8), cuda_limits(90));
+                for (const std::string form : {"form=walk", "form=chase"})
+                    for (const Value& staging : space.form_of(space.parse(form))->tunables.front().values) {
+                        const auto rejection = space.check(space.parse(form + ",staging=" + to_string(staging)));
+                        EXPECT_FALSE(rejection) << kind << ' ' << precision << " nx=" << n << ' ' << form << ' ' << to_string(staging) << ": "
+                                                << rejection->constraint << ": " << rejection->reason;
+                    }
+            }
+}
+
 // Planes that follow others are a block's each, and a symmetric stencil's without partial sums as well.
 TEST(GaussSeidel27, OtherWalksHaveABlockPerPlane) {
     const Family family = gauss_seidel_27();

@@ -101,7 +101,7 @@ class GaussSeidel27Kernels : public test::KernelTest {
     }
 
     void expect_random_emulated(const char* kind, const char* precision) {
-        const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
+        const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
         const Problem problem = parse(fmt::format("stencil={} precision={} {}", kind, precision, sizes[random_() % sizes.size()]));
         expect_verified(family, problem, any_member(family, problem));
     }
@@ -125,7 +125,7 @@ TEST_F(GaussSeidel27Kernels, RandomCpuConfigurationsEqualTheReference) {
 class GaussSeidel27Forms : public GaussSeidel27Kernels, public ::testing::WithParamInterface<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(All, GaussSeidel27Forms, ::testing::Range(std::size_t{0}, cuda_forms.size()));
 TEST_P(GaussSeidel27Forms, OfCudaEqualTheReferenceInTheEmulator) {
-    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
+    const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
     constexpr std::array precisions{"f32", "f64"};
     std::size_t verified = 0;
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
@@ -201,7 +201,7 @@ TEST_F(GaussSeidel27Kernels, CpuKernelsConvergeAsTheColourRecurrenceSays) {
 
 // A stencil by value is the one of the last preparation, for each binding by itself.
 TEST_F(GaussSeidel27Kernels, AStencilByValueIsCopiedPerBindingAndByPrepare) {
-    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
+    const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
     const Problem problem = parse("stencil=constant precision=f64 nx=5 ny=4 nz=3");
     Match match;
     match.config = family.space(problem, {}).parse("stencil_in=by_value");
@@ -232,7 +232,7 @@ TEST_F(GaussSeidel27Kernels, AStencilByValueIsCopiedPerBindingAndByPrepare) {
 using SlowGaussSeidel27Kernels = GaussSeidel27Kernels;
 
 TEST_F(SlowGaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
-    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
+    const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
     for (const char* kind : kinds) {
         // More points along x than one step of a warp with two colours takes.
         const Problem problem = parse(fmt::format("stencil={} precision={} nx=131 ny=9 nz=6", kind, random_() % 2 == 0 ? "f32" : "f64"));
@@ -244,7 +244,7 @@ TEST_F(SlowGaussSeidel27Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmu
 // Planes beside the range hand over what they keep: whatever begins, ends and surrounds it. A new value that the next warp's first points miss
 // changes others by a millionth of a millionth part: rows of several warps are in f64.
 TEST_F(SlowGaussSeidel27Kernels, PartialSumsEqualTheReferenceAtEverySize) {
-    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
+    const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
     bool all_colours = random_() % 2 == 0;
     std::vector<std::string> cases{"precision=f64 nx=131 ny=5 nz=3"};
     for (const char* size : sizes) cases.push_back(fmt::format("precision={} {}", random_() % 2 == 0 ? "f32" : "f64", size));
@@ -289,7 +289,7 @@ Family last_part_first(const Family& family) {
 // Blocks that share a plane do what one block does, operation for operation. The emulator's blocks run one after the other, so that in one of two
 // orders whatever a part reads of another one has been overwritten before.
 void expect_the_same_bits(Backend& backend, const Problem& problem, const std::string& form, int walks, std::uint64_t seed) {
-    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
+    const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
     const Family reversed = last_part_first(family);
     const SearchSpace space = family.space(problem, {});
     const Config alone = space.parse(form + ",walks=1"), shared = space.parse(fmt::format("{},walks={}", form, walks));
@@ -389,7 +389,7 @@ double error_of_blocks_at_once(Backend& backend, const KernelSource& source, con
 // The emulator's blocks finish one after another. Here they overlap, as on a device: an odd plane that did not wait long enough, or wrote a row that
 // an even plane still has to read, would give something else.
 TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
-    const Family family = test::emulated(test::bulk_copies_on_host(gauss_seidel_27()), cuda_limits(90));
+    const Family family = test::emulated(test::turns_on_host(gauss_seidel_27()), cuda_limits(90));
     for (const auto& [kind, config] :
          {std::pair{"constant", "staging=bulk_1,warps_per_row=8"}, std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8"},
           std::pair{"constant", "staging=registers,warps_per_row=8"}, std::pair{"variable", "staging=registers,warps_per_row=4"},

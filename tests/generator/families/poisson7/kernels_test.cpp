@@ -16,7 +16,7 @@
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/support/pace_on_host.hpp"
+#include "tests/generator/families/device/on_host.hpp"
 #include "tests/support/spills.hpp"
 
 namespace hone::poisson7_test::kernels_test {
@@ -83,7 +83,7 @@ TEST_F(Poisson7Kernels, SafeCpuKernelsEqualTheReferenceAtEverySize) {
 }
 
 TEST_F(Poisson7Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
-    const Family family = test::emulated(test::pace_on_host(poisson7()), cuda_limits(90));
+    const Family family = test::emulated(test::device_on_host(poisson7()), cuda_limits(90));
     for (std::size_t number = 0; number < cuda_forms.size(); ++number) {
         const Problem problem =
             parse(fmt::format("kernel={} coefficients={} boundary={} precision={} nx=133 ny=9 nz=10", kernels[number % kernels.size()],
@@ -104,7 +104,7 @@ TEST_F(Poisson7Kernels, RandomCpuConfigurationsEqualTheReferenceAtEverySize) {
 
 void Poisson7Kernels::expect_no_digit_to_depend_on_the_configuration(int configurations) {
     const Family& family = families().find("poisson7");
-    const Family cuda = test::emulated(test::pace_on_host(poisson7()), cuda_limits(90));
+    const Family cuda = test::emulated(test::device_on_host(poisson7()), cuda_limits(90));
     const int usual = omp_get_max_threads();
     const Problem problem = parse(fmt::format("kernel={} coefficients=axis boundary={} precision={} nx=67 ny=11 nz=21", kernels[2 + random_() % 4],
                                               boundaries[random_() % boundaries.size()], precision()));
@@ -143,7 +143,7 @@ TEST_F(SlowPoisson7Kernels, NoDigitDependsOnManyConfigurations) {
 }
 
 TEST_F(SlowPoisson7Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator) {
-    const Family family = test::emulated(test::pace_on_host(poisson7()), cuda_limits(90));
+    const Family family = test::emulated(test::device_on_host(poisson7()), cuda_limits(90));
     std::size_t number = random_();
     for (const char* form : cuda_forms) {
         ++number;
@@ -154,7 +154,7 @@ TEST_F(SlowPoisson7Kernels, EveryFormOfCudaKernelEqualsTheReferenceInTheEmulator
 }
 
 TEST_F(SlowPoisson7Kernels, RandomCudaConfigurationsEqualTheReferenceInTheEmulator) {
-    const Family family = test::emulated(test::pace_on_host(poisson7()), cuda_limits(90));
+    const Family family = test::emulated(test::device_on_host(poisson7()), cuda_limits(90));
     for (int i = 0; i < 2; ++i) {
         const Problem problem =
             parse(fmt::format("kernel={} coefficients={} boundary={} precision={} {}", kernels[random_() % kernels.size()],
