@@ -10,7 +10,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone {
+namespace hone::inline v0_1 {
 namespace {
 
 using Node = PythonExpression::Node;
@@ -315,4 +315,4 @@ PythonExpression::Node parse_python(std::string_view text, const std::string& wh
     return Parser(Scanner(text, where).tokens(), where).whole();
 }
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 
 #include "generator/python_expression.hpp"
 
-namespace hone {
+namespace hone::inline v0_1 {
 
 /// A node of an expression's tree: what to do, with the children's values.
 struct PythonExpression::Node {
@@ -23,4 +23,4 @@ struct PythonExpression::Node {
 /// The tree of an expression (see PythonExpression). Throws Error with `where` for what is not one, and for one that is too long or too deep.
 PythonExpression::Node parse_python(std::string_view text, const std::string& where);
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

@@ -1,6 +1,6 @@
 #include "generator/families/device/cuda_copies.hpp"
 
-namespace hone {
+namespace hone::inline v0_1 {
 
 void add_copies(Flags& flags, Copies copies, bool asynchronous) {
     flags.insert(flags.end(), {{"copies_values", copies == Copies::values},
@@ -9,4 +9,4 @@ void add_copies(Flags& flags, Copies copies, bool asynchronous) {
                                {"asynchronous", asynchronous}});
 }
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

@@ -2,7 +2,7 @@
 
 #include "generator/render.hpp"
 
-namespace hone {
+namespace hone::inline v0_1 {
 
 /// What a kernel copies into shared memory past its registers, by the piece device/copies.cu/past_registers of its template.
 enum class Copies {
@@ -15,4 +15,4 @@ enum class Copies {
 /// without asynchronous copies (before sm_80) copies words or zeros through registers.
 void add_copies(Flags& flags, Copies copies, bool asynchronous = true);
 
-}  // namespace hone
+}  // namespace hone::inline v0_1

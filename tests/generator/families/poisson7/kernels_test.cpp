@@ -12,11 +12,11 @@
 #include "generator/families.hpp"
 #include "generator/families/poisson7/family.hpp"
 #include "runtime/library.hpp"
+#include "tests/generator/families/device/on_host.hpp"
 #include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/digits.hpp"
 #include "tests/support/emulator.hpp"
-#include "tests/generator/families/device/on_host.hpp"
 #include "tests/support/spills.hpp"
 
 namespace hone::poisson7_test::kernels_test {
