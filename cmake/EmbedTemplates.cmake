@@ -10,7 +10,7 @@ file(WRITE "${OUTPUT}.new" "// Written by cmake/EmbedTemplates.cmake from templa
 #include \"generator/error.hpp\"
 #include \"generator/render.hpp\"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 ${arrays}
 constexpr std::pair<std::string_view, std::string_view> embedded[] = {
@@ -23,7 +23,7 @@ std::string_view template_text(std::string_view template_name) {
     throw Error(\"templates/\" + std::string(template_name) + \".in\", \"there is no such template\", \"add the file and build again\");
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1
 ")
 file(COPY_FILE "${OUTPUT}.new" "${OUTPUT}" ONLY_IF_DIFFERENT)
 file(REMOVE "${OUTPUT}.new")

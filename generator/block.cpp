@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 constexpr int spaces_per_step = 4;
 }
@@ -49,4 +49,4 @@ Block& Block::append(const Block& other) {
     return *this;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

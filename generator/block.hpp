@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A list of source lines that can be nested and joined: what replaces a hole of a template.
 ///
@@ -44,4 +44,4 @@ class Block {
     int depth_ = 0;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -91,4 +91,4 @@ CgroupLimits cgroup_limits(const fs::path& root) {
     return limits;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What the control groups of this process allow it, by version 1 or 2 of the system's interface: the least of its group and all that hold it.
 struct CgroupLimits {
@@ -25,4 +25,4 @@ std::vector<std::filesystem::path> cgroup_folders(const std::filesystem::path& r
 ///     if (const double quota = cgroup_limits().processors; quota > 0) fmt::print("{} processors\n", quota);
 CgroupLimits cgroup_limits(const std::filesystem::path& root = "/");
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

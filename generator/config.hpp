@@ -8,7 +8,7 @@
 
 #include "generator/value.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A configuration says how to compute. It has a value for every tunable of a search space, in the space's order; in a space of forms its first value
 /// is that of `form`, and the others are those of this form's tunables.
@@ -68,4 +68,4 @@ inline bool same_form(const Config& a, const Config& b) {
     return own == nullptr || other == nullptr ? own == other : *own == *other;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The one exception of the project: wrong input, or a machine that refuses.
 ///
@@ -26,4 +26,4 @@ class Error : public std::runtime_error {
     }
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

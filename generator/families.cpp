@@ -6,7 +6,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -150,4 +150,4 @@ std::vector<Problem> Families::parse_problems(std::string_view text) const {
     return problems;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Families by name. Passed in wherever problems are read, so that tests can add their own.
 class Families {
@@ -33,4 +33,4 @@ class Families {
     std::vector<Family> families_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -13,7 +13,7 @@
 #include "generator/search_space.hpp"
 #include "generator/workload.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// How a step over a part of the range relates to the whole step, so that two devices can share it. The owner of units [first, last) launches
 /// [first - extra_below, last + extra_above), cut to the whole range. Before the step the units [first - halo_below, last + halo_above) of every
@@ -56,4 +56,4 @@ struct Family {
     std::function<Counts(const Problem&)> counts;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using Rule = std::optional<std::string> (*)(const BlockResources&, std::int64_t blocks, const Limits&);
@@ -62,4 +62,4 @@ KernelSource kernel_of(const std::vector<Form>& forms, const Config& config) {
     throw Error("configuration " + config.key(), "it names no form of the kernel", "begin with form=NAME, one of " + names);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -11,7 +11,7 @@
 #include "generator/residency.hpp"
 #include "generator/search_space.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A form of a family's kernel for one problem on one device: a way to compute it, with tunables of its own. A family is a list of forms. So a
 /// tunable has one meaning, and no form has one that it does not look at.
@@ -55,4 +55,4 @@ inline std::int64_t integer_or(const Config& config, std::string_view name, std:
 /// The source of a configuration, by its form. Throws Error when it names none of `forms`.
 KernelSource kernel_of(const std::vector<Form>& forms, const Config& config);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

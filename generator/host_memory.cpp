@@ -21,7 +21,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
 #endif
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 namespace {
 
@@ -99,4 +99,4 @@ void release_host_memory(void* pointer) noexcept {
     std::free(memory);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

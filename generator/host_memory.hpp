@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Bytes of memory that this process may have at most: what the machine has, or the less that its control groups allow. Found once.
 std::int64_t usable_memory();
@@ -24,4 +24,4 @@ void* allocate_host_memory(std::int64_t bytes, const std::string& what);
 /// Gives back what allocate_host_memory gave; nothing for null.
 void release_host_memory(void* pointer) noexcept;
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

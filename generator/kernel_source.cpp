@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 bool holds_integers(const ArraySpec& array) {
     return array.shape.ends_with(" int32") || array.shape.ends_with(" of int");
@@ -40,4 +40,4 @@ int address_multiple(const KernelSource& source, const ArraySpec& array) {
     return source.target == Target::cuda ? std::max(array.alignment, value) : value;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

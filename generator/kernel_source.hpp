@@ -7,7 +7,7 @@
 
 #include "generator/value.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 enum class Access { in, out, inout };
 
@@ -110,4 +110,4 @@ struct KernelSource {
 /// Bytes that the address of an array of this source must be a multiple of: its alignment for CUDA, the size of a value on processors.
 int address_multiple(const KernelSource& source, const ArraySpec& array);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 struct Architecture {
@@ -43,4 +43,4 @@ Limits cpu_limits() {
     return Limits{};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -2,7 +2,7 @@
 
 #include "generator/value.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The limits of a device that constraints of a search space need. They are known for an architecture without having the device.
 struct Limits {
@@ -26,4 +26,4 @@ Limits cuda_limits(int architecture);
 /// Limits that hold on any x86-64 or Arm processor; the CPU backend refines them for the machine it runs on.
 Limits cpu_limits();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 Problem::Problem(std::string family, std::vector<Assignment> parameters, std::vector<std::string> extents)
     : family_(std::move(family)), parameters_(std::move(parameters)), extents_(std::move(extents)) {
@@ -30,4 +30,4 @@ double extent_distance(const Problem& a, const Problem& b) {
     return distance;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

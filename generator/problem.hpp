@@ -9,7 +9,7 @@
 
 #include "generator/value.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// One parameter that a family's problems have: `order`, `precision`, `nx`, ...
 struct ProblemParameter {
@@ -64,7 +64,7 @@ class Problem {
 /// Requires equal class keys.
 double extent_distance(const Problem& a, const Problem& b);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1
 
 template <>
 struct std::hash<hone::Problem> {

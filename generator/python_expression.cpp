@@ -11,7 +11,7 @@
 #include "generator/error.hpp"
 #include "generator/python_parser.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using Node = PythonExpression::Node;
@@ -359,4 +359,4 @@ std::vector<std::string> PythonExpression::names() const {
     return {names.begin(), names.end()};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

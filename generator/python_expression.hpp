@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A value of an expression: true or false, a whole number, a number, a text or a list (tuples count as lists).
 struct PythonValue {
@@ -50,4 +50,4 @@ class PythonExpression {
     std::string where_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

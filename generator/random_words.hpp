@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A well mixed number from a counter, so that every word of an array can be made independently and in any order.
 /// Source: G. Steele, D. Lea, C. Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014 (SplitMix64).
@@ -18,4 +18,4 @@ constexpr double random_word(std::uint64_t seed, std::int64_t index) {
     return static_cast<double>(mixed(seed + static_cast<std::uint64_t>(index)) >> 11) * 0x1p-52 - 1;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

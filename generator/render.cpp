@@ -9,7 +9,7 @@
 #include "generator/error.hpp"
 #include "generator/tidy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::string_view mark = "//@ ";
@@ -191,4 +191,4 @@ std::string render_text(std::string_view text, std::string_view file, const Hole
     return renderer.finish(name);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

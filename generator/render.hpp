@@ -7,7 +7,7 @@
 
 #include "generator/block.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The blocks that fill a template's holes, by name.
 using Holes = std::vector<std::pair<std::string, Block>>;
@@ -39,4 +39,4 @@ std::string render_text(std::string_view text, std::string_view file, const Hole
 /// Text of an embedded template with its pieces, e.g. `poisson7/kernel.cu` of templates/poisson7/kernel.cu.in. Throws Error when there is none.
 std::string_view template_text(std::string_view template_name);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Random words for a large array: they repeat with a prime period, so that the array is filled at the rate of copying.
 ///
@@ -42,4 +42,4 @@ class RepeatedWords {
     std::vector<Real> words_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

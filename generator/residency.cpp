@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 std::optional<std::string> too_many(std::int64_t value, std::int64_t most, const char* what) {
     if (value <= most) return std::nullopt;
@@ -29,4 +29,4 @@ std::optional<std::string> register_violation(const BlockResources& needs, std::
     return too_many(needs.registers, std::min<std::int64_t>(share, limits.max_registers_per_thread), "registers per thread (estimated)");
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 
 #include "generator/limits.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Shared memory that the driver keeps per block. Source: CUDA C++ Programming Guide.
 constexpr int reserved_shared_bytes = 1024;
@@ -27,4 +27,4 @@ std::optional<std::string> thread_violation(const BlockResources& needs, std::in
 std::optional<std::string> shared_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits);
 std::optional<std::string> register_violation(const BlockResources& needs, std::int64_t blocks, const Limits& limits);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 std::string list(const std::vector<Value>& values) {
@@ -428,4 +428,4 @@ std::vector<Value> words(std::vector<std::string> values) {
     return {values.begin(), values.end()};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 
 #include "generator/config.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// One tunable: its name, what it does, and the values worth trying (at least one, all numbers or all words).
 struct Tunable {
@@ -150,4 +150,4 @@ class SearchSpace {
 std::vector<Value> numbers(std::vector<std::int64_t> values);
 std::vector<Value> words(std::vector<std::string> values);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -12,7 +12,7 @@
 #include "generator/error.hpp"
 #include "generator/text.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Colours that stay apart for people who see few: Okabe and Ito, Color Universal Design, 2008.
@@ -411,4 +411,4 @@ std::string svg(const StripChart& chart) {
     return document(width, bottom + 60, body);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

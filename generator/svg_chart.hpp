@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A chart of points and lines, drawn as SVG without any program or library.
 struct SvgChart {
@@ -70,4 +70,4 @@ std::string svg(const StripChart& chart);
 /// About `count` round numbers that cover [low, high]: 1, 2 or 5 times a power of ten apart. Requires low < high.
 std::vector<double> round_ticks(double low, double high, int count);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

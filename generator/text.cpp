@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1::text {
+namespace hone::inline v0_1::text {
 
 std::string significant(double number) {
     if (!std::isfinite(number)) return fmt::format("{}", number);
@@ -92,4 +92,4 @@ std::string wrapped(std::string_view text, int width, int indent) {
     return result;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::text
+}  // namespace hone::inline v0_1::text

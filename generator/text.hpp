@@ -5,7 +5,7 @@
 #include <string_view>
 
 /// Text for people, from numbers: three significant digits and a unit that suits them. Pure functions.
-namespace hone::inline v0_1::inline v0_1::text {
+namespace hone::inline v0_1::text {
 
 /// "1.94 ms", "35.0 s", "4m 05s", "2h 10m".
 std::string duration(double seconds);
@@ -27,4 +27,4 @@ std::string cut(const std::string& text, int columns);
 /// Breaks text at spaces into lines of at most `width` columns, each but the first indented by `indent`. A longer word has a line of its own.
 std::string wrapped(std::string_view text, int width, int indent = 0);
 
-}  // namespace hone::inline v0_1::inline v0_1::text
+}  // namespace hone::inline v0_1::text

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t step = 4;  // columns that a line's continuation is further right
@@ -294,4 +294,4 @@ std::string with_command(std::string_view text, const std::string& command) {
     return joined(changed);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The longest line of an emitted kernel.
 constexpr std::size_t kernel_columns = 120;
@@ -19,4 +19,4 @@ std::string command_of(std::string_view text);
 /// The text with another command in its place. One without a command comes back as it is.
 std::string with_command(std::string_view text, const std::string& command);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

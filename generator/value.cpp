@@ -10,7 +10,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Levenshtein distance; the words compared here are short.
@@ -111,4 +111,4 @@ std::string join(const std::vector<Assignment>& assignments, std::string_view se
     return text;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The value of a problem's or a configuration's parameter: a whole number or a word.
 using Value = std::variant<std::int64_t, std::string>;
@@ -75,4 +75,4 @@ const std::string& word_of(const std::vector<Assignment>& assignments, std::stri
 /// `a=1,b=two` for the given separator.
 std::string join(const std::vector<Assignment>& assignments, std::string_view separator);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -13,7 +13,7 @@
 #include "generator/error.hpp"
 #include "generator/host_memory.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Whether all words have the same bits, and none is infinite. Most arrays are those that a kernel only reads: this is all that is asked of them.
@@ -140,4 +140,4 @@ double rounding_steps(double n) {
     return std::min(n, 8 * std::sqrt(n));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 #include "generator/kernel_source.hpp"
 #include "generator/value.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A host array of f32 or f64 values, aligned to 64 bytes, uninitialised at first.
 class HostArray {
@@ -100,4 +100,4 @@ inline double largest_difference(const void* a, const void* b, std::int64_t word
     return largest_difference(a, b, words, value_type_of(precision));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -13,7 +13,7 @@
 #include "runtime/compiler.hpp"
 #include "tuning_db/device.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A queue of work on a device: the application's own CUstream or cudaStream_t, or null for the default stream. Ignored by the CPU.
 struct Stream {
@@ -146,4 +146,4 @@ DeviceName parse_device_name(const std::string& name);
 /// `name` is a device's, or "best" (the first usable of the table). Throws Error saying what is missing.
 std::unique_ptr<Backend> make_backend(const std::string& name, DiskCache& cache);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/cuda/cuda_backend.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // In order of preference.
@@ -69,4 +69,4 @@ std::unique_ptr<Backend> make_backend(const std::string& name, DiskCache& cache)
     throw Error("device \"" + name + "\"", "this build of hone has no such backend", "see 'hone doctor'");
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

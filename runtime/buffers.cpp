@@ -9,7 +9,7 @@
 #include "generator/error.hpp"
 #include "generator/host_memory.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 std::string description(const RowLayout& layout) {
@@ -88,4 +88,4 @@ void DeviceBuffer::download(HostBuffer& to, Stream stream) const {
     if (layout_.bytes() != 0) backend_->copy(to.data(), array_.data(), layout_.bytes(), stream);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

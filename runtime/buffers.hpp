@@ -7,7 +7,7 @@
 
 #include "runtime/backend.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Rows of values in one piece of memory: row i begins `pitch` words after row i-1.
 struct RowLayout {
@@ -95,4 +95,4 @@ class DeviceBuffer {
     DeviceArray array_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -20,7 +20,7 @@
 #include "tuning_db/json.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -289,4 +289,4 @@ Family replaying(Family family, Capture capture) {
     return replayed;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 #include "generator/families.hpp"
 #include "tuning_db/device.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Of the captures that this hone writes and reads.
 constexpr std::int64_t capture_version = 1;
@@ -63,4 +63,4 @@ std::vector<HostArray> captured_arrays(const Capture& capture, const Family& fam
 /// the chance in the signs. Throws Error when it is called with data whose step leads to infinite values.
 Family replaying(Family family, Capture capture);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

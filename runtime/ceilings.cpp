@@ -11,7 +11,7 @@
 #include "generator/error.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::int64_t copy_group_bytes[] = {16, 8};  // what `first` and `last` of the copy count, on cuda and on cpu
@@ -143,4 +143,4 @@ double ceiling_seconds(const Counts& counts, Precision precision, const Ceilings
     return std::max(memory, arithmetic);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

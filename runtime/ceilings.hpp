@@ -5,7 +5,7 @@
 #include "generator/kernel_source.hpp"
 #include "runtime/backend.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What a device was measured to do at most. 0: not measured, because nothing can be compiled here.
 struct Ceilings {
@@ -30,4 +30,4 @@ Ceilings measure_ceilings(Backend& backend);
 /// A ceiling that was not measured does not bind; 0 with an empty `binding` when none was.
 double ceiling_seconds(const Counts& counts, Precision precision, const Ceilings& ceilings, std::string& binding);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

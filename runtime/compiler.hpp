@@ -8,7 +8,7 @@
 #include "generator/kernel_source.hpp"
 #include "runtime/disk_cache.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What the compiler says of one entry point. CUDA only; empty on the CPU.
 struct EntryResources {
@@ -60,4 +60,4 @@ enum class HeaderUse { parses, uses_compiled, makes_compiled };
 /// Where there is none, every compilation fails with what to install, and `missing` says so.
 std::unique_ptr<Compiler> make_host_compiler(DiskCache& cache, double timeout_seconds = 120, HeaderUse headers = HeaderUse::parses);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -18,7 +18,7 @@
 #include "tuning_db/environment.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -202,4 +202,4 @@ void DiskCache::keep_bound() const {
     room_.store((most_bytes_ - total) / processes);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 #include "runtime/sha256.hpp"
 #include "tuning_db/descriptor.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A content-addressed cache of compiled code on disk, shared by processes and threads.
 ///
@@ -49,4 +49,4 @@ class DiskCache {
     mutable std::atomic<std::int64_t> room_{0};
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

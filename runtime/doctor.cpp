@@ -19,7 +19,7 @@
 #include "runtime/ranks/thread_ranks.hpp"
 #include "runtime/topology.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // The library and its version, and each device.
@@ -154,4 +154,4 @@ std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates) {
     return findings;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "runtime/cuda/shared_library.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// One thing that hone uses: what was found, or what to install.
 struct Finding {
@@ -25,4 +25,4 @@ constexpr const char* compiler_finding_name = "C++ compiler";
 ///     for (const auto& finding : diagnose()) fmt::print("{:24} {}\n", finding.what, finding.found ? finding.detail : finding.remedy);
 std::vector<Finding> diagnose(const cuda::LibraryCandidates& candidates = cuda::library_candidates());
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

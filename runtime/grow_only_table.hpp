@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Values by their keys. It only grows, so that reading takes no lock and writes nothing: any number of threads find a value without slowing each
 /// other down. Texts are found by a std::string_view.
@@ -46,4 +46,4 @@ class GrowOnlyTable {
     std::deque<Entry> entries_;                              // where they stay while others are added
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

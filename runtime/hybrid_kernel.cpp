@@ -9,7 +9,7 @@
 #include "generator/error.hpp"
 #include "runtime/hybrid_thread.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -373,4 +373,4 @@ void HybridKernel::scatter() {
     }
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 #include "generator/family.hpp"
 #include "runtime/library.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// One of the two devices of a shared step, with its kernel of the problem. Both must outlive what is made of them.
 struct HybridSide {
@@ -78,4 +78,4 @@ class HybridKernel {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 #include "generator/error.hpp"
 #include "runtime/hybrid_thread.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Of a launch: some units' words of an array in both memories.
@@ -205,4 +205,4 @@ void HybridTeam::set_units(std::int64_t units) {
     state.moved.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

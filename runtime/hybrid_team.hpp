@@ -7,7 +7,7 @@
 
 #include "runtime/hybrid_kernel.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A kernel of one device with its arrays, in that device's memory. The arrays are for the whole range, whatever part of it the device works on.
 struct TeamPart {
@@ -66,4 +66,4 @@ class HybridTeam {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

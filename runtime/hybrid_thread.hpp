@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A thread that does one piece of work at a time, and is the same one every time: the OpenMP threads that it starts stay.
 ///
@@ -63,4 +63,4 @@ class HybridThread {
     std::jthread thread_;  // last: it uses the others
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

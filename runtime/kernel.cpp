@@ -9,7 +9,7 @@
 #include "runtime/launch_capture.hpp"
 #include "runtime/library.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Parameters of one entry point; the pointers to their values lie on the stack of a launch.
@@ -296,4 +296,4 @@ void BoundKernel::launch(std::int64_t first, std::int64_t last, Stream stream) c
     of.step_of_application(state_->arrays, state_->tables, state_->values, first, last, stream);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 #include "generator/workload.hpp"
 #include "tuning_db/environment.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -90,4 +90,4 @@ void LaunchCapture::keep(Backend& backend, const KernelSource& source, std::span
     tell_(fmt::format("captured a launch of {} ({}): {}; 'hone replay' tunes it with these data", capture.problem, megabytes(all), file.string()));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

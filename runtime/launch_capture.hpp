@@ -13,7 +13,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/capture.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Which launches of an application are kept, and where.
 struct CaptureSettings {
@@ -47,4 +47,4 @@ class LaunchCapture {
     std::atomic<bool> done_{false};
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 #include "runtime/launch_capture.hpp"
 #include "runtime/once_map.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 struct KernelLibrary::State {
     Backend* backend;
@@ -97,4 +97,4 @@ std::shared_ptr<const Kernel> KernelLibrary::kernel(const Problem& problem, cons
     return state_->chosen.get(problem.key() + "\n" + config.key(), [&] { return state_->with(problem, config); });
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

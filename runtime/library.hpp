@@ -10,7 +10,7 @@
 #include "runtime/backend.hpp"
 #include "tuning_db/database.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 class LaunchCapture;
 
@@ -115,4 +115,4 @@ class KernelLibrary {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 #include "runtime/grow_only_table.hpp"
 #include "runtime/shares.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Values that are built once per key, however many threads ask, and then shared. A failure goes to all who waited for it and is then forgotten, so
 /// that the next one to ask tries again. Building one key does not hold up another. Who asks for what is built takes no lock and writes to no memory
@@ -63,4 +63,4 @@ class OnceMap {
     std::unordered_map<Key, std::shared_future<Pointer>> building_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 
 #include "runtime/backend.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A piece of device memory into which devices of other ranks store, with a few events that order their work: where it was made, or as another
 /// rank's device sees it. Used by one thread; the backend must outlive it.
@@ -44,4 +44,4 @@ class PeerMemory {
     virtual std::unique_ptr<PeerBox> open(std::span<const std::byte> ticket) = 0;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -13,7 +13,7 @@
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/rapl.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -179,4 +179,4 @@ std::optional<PowerSummary> PowerMeter::stop() {
     return mean_power(state_->source, state_->readings);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

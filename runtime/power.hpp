@@ -11,7 +11,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/cuda/shared_library.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A meter that a device's power can be read from.
 struct PowerSource {
@@ -85,4 +85,4 @@ class PowerMeter {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

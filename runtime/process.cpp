@@ -28,7 +28,7 @@
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves its declaration to the program
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -277,4 +277,4 @@ std::string find_program(const std::string& name) {
     return {};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The end of a program, and its output.
 struct ProcessResult {
@@ -64,4 +64,4 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
 /// Absolute path of a program that may be executed: `name` itself when it has a slash, else the first on PATH. Empty when there is none.
 std::string find_program(const std::string& name);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

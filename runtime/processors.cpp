@@ -14,7 +14,7 @@
 #include "generator/cgroup.hpp"
 #include "tuning_db/environment.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr int most_processors = 1 << 13;  // as many as Linux can be built for
@@ -162,4 +162,4 @@ OnProcessors::~OnProcessors() {
     if (!before_.empty()) bind_this_thread(before_);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

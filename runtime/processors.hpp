@@ -6,7 +6,7 @@
 
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What is known of the processors of a process before anything is decided.
 struct ProcessorFacts {
@@ -59,4 +59,4 @@ class OnProcessors {
     std::vector<int> before_;  // empty: nothing to give back
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

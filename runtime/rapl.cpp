@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,4 +77,4 @@ std::optional<double> RaplCounter::joules() {
     return microjoules_ * joules_per_microjoule;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The energy counters of this machine's processors, as Linux shows them below /sys/class/powercap (kernel documentation, power/powercap): one folder
 /// per zone, with `name`, `energy_uj` and `max_energy_range_uj`, after which the counter starts again at 0.
@@ -36,4 +36,4 @@ class RaplCounter {
     double microjoules_ = 0;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

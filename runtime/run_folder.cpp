@@ -13,7 +13,7 @@
 
 #include "tuning_db/file_store.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -91,4 +91,4 @@ RunFolder::~RunFolder() {
     remove_contents(path());
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

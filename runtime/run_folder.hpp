@@ -8,7 +8,7 @@
 #include "runtime/temporary_folder.hpp"
 #include "tuning_db/descriptor.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A temporary folder for programs that this process starts and may have to kill. A killed program cannot clean up; this removes all its files.
 ///
@@ -35,4 +35,4 @@ class RunFolder {
     Descriptor owner_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using Words = std::array<std::uint32_t, 8>;
@@ -70,4 +70,4 @@ std::string sha256(std::string_view text) {
     return digits;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// One value, owned by several counts. Threads that copy pointers to it from different shares do not wait for each other's count, as they would for
 /// the one count that all copies of a shared pointer have. The value lives until the last copy of any share is gone.
@@ -32,4 +32,4 @@ class Shares {
     std::array<std::shared_ptr<const Value>, 32> shares_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// TMPDIR, or /tmp.
 std::filesystem::path temporary_place();
@@ -23,4 +23,4 @@ class TemporaryFolder {
     std::filesystem::path path_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

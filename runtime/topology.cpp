@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,4 +107,4 @@ std::vector<std::vector<int>> shares_of(const std::vector<int>& processors, int 
     return shares;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

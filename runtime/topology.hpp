@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Caches of one level and kind that some processors use.
 struct CacheKind {
@@ -37,4 +37,4 @@ Topology topology_of(const std::vector<int>& processors, const std::filesystem::
 /// is left over is in no share. Each is in ascending order; `parts` is at most the number of processors.
 std::vector<std::vector<int>> shares_of(const std::vector<int>& processors, int parts, const std::filesystem::path& root = "/");
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

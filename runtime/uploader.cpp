@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Dynamic: while a tuning run sets a problem up, compilers have some of the processors.
@@ -31,4 +31,4 @@ void Uploader::upload(void* to, const void* from, std::int64_t bytes) {
     backend_.synchronise();
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

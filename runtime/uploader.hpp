@@ -6,7 +6,7 @@
 
 #include "runtime/backend.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Copies ordinary host memory to a device at the rate of pinned memory: all threads fill one pinned buffer while the device fetches the other. (An
 /// H200 took ordinary memory at 8.4 GB/s and pinned memory at 55 GB/s: `benchmarks/buffers_benchmark`.) On the processor it is a plain copy.
@@ -32,4 +32,4 @@ class Uploader {
     std::array<std::unique_ptr<void, FreePinned>, 2> buffers_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

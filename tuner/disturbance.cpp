@@ -8,7 +8,7 @@
 
 #include "generator/text.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 std::int64_t most_cache_bytes(const Limits& limits) {
     if (limits.target == Target::cuda) return limits.cache_bytes;
@@ -32,4 +32,4 @@ std::string disturbance(const Record& record, double executed_operations, std::i
     return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 #include "runtime/ceilings.hpp"
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Bytes that a device's caches may keep from one time step to the next, rather too many than too few.
 std::int64_t most_cache_bytes(const Limits& limits);
@@ -22,4 +22,4 @@ std::int64_t most_cache_bytes(const Limits& limits);
 /// 110 %: ceilings are medians of a second's measurement, and records of a quiet H200 reach 104 %.
 std::string disturbance(const Record& record, double executed_operations, std::int64_t cache_bytes, const Ceilings& ceilings);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

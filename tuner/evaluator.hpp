@@ -12,7 +12,7 @@
 #include "tuner/outcome.hpp"
 #include "tuner/tuner.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Seconds of the wall clock that an evaluator spent on no candidate in particular.
 struct WaitingTime {
@@ -55,4 +55,4 @@ class Evaluator {
     virtual WaitingTime waiting() const { return {}; }
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

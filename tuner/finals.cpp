@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 /// 0.995 quantiles of Student's distribution with 1, 2, ... degrees of freedom; of the normal distribution beyond.
@@ -113,4 +113,4 @@ std::vector<std::size_t> Finals::unmeasured() const {
     return numbers;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The result of one round of a finalist.
 struct Round {
@@ -75,4 +75,4 @@ class Finals {
     int begun_ = 0;  ///< rounds
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -19,7 +19,7 @@
 #include "tuning_db/json_parts.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
@@ -324,4 +324,4 @@ std::string space_hash(const SearchSpace& space, const std::vector<std::int64_t>
     return sha256(text);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -12,7 +12,7 @@
 #include "tuner/tuning_request.hpp"
 #include "tuning_db/device.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Of the journals that this hone writes and reads.
 constexpr int journal_version = 1;
@@ -105,4 +105,4 @@ class Journal {
 /// Where the journal of a problem on a device lies: `FOLDER/journals/<device_key>-<16 digits of the problem's hash>.jsonl`.
 std::filesystem::path journal_path(const std::filesystem::path& folder, const Problem& problem, const DeviceFingerprint& device);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -13,7 +13,7 @@
 #include "tuning_db/json_parts.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t longest_reason = 1 << 16;
@@ -243,4 +243,4 @@ SamplingRule read_sampling_rule(const JsonPlace& place) {
     return read_object<SamplingRule>(place);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 #include "tuner/outcome.hpp"
 #include "tuner/statistics.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 class JsonPlace;
 
@@ -28,4 +28,4 @@ DeviceReading read_device_reading(const JsonPlace& place);
 Limits read_limits(const JsonPlace& place);
 SamplingRule read_sampling_rule(const JsonPlace& place);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

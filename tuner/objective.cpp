@@ -8,7 +8,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr const char* weighted = "weighted:";
@@ -70,4 +70,4 @@ SamplingRule sampling_for(const Objective& objective, SamplingRule rule) {
     return rule;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

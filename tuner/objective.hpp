@@ -6,7 +6,7 @@
 #include "tuner/outcome.hpp"
 #include "tuner/statistics.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The objective that a tuning run minimises: seconds^time * joules^energy of one time step.
 ///
@@ -49,4 +49,4 @@ double relative_noise(const Objective& objective, const Outcome& outcome);
 /// under the meter for `energy_seconds`.
 SamplingRule sampling_for(const Objective& objective, SamplingRule rule);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::array<std::pair<Status, const char*>, 6> status_names{{
@@ -44,4 +44,4 @@ Outcome failure(Status status, std::string reason) {
     return outcome;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 #include "runtime/cuda/nvml.hpp"
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The result of evaluating a candidate, in a word. Every failure is remembered, and the candidate is not tried again.
 enum class Status { measured, compile_failed, launch_failed, wrong, timed_out, crashed };
@@ -45,4 +45,4 @@ struct Outcome {
 /// The outcome of a candidate that was not measured, with the reason.
 Outcome failure(Status status, std::string reason);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 std::vector<Promising> promising_members(const Database& database, const Families& families, const Problem& problem, const Device& device, int most) {
     const auto prediction = predict(families, problem, device.limits, database.neighbours(problem, device.fingerprint));
@@ -31,4 +31,4 @@ std::optional<int> evaluations_to_reach(const std::vector<JournalEntry>& entries
     return std::nullopt;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -11,7 +11,7 @@
 #include "tuning_db/database.hpp"
 #include "tuning_db/prediction.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A member of a space that a tuned result of a neighbouring problem or device suggests.
 struct Promising {
@@ -28,4 +28,4 @@ std::vector<Promising> promising_members(const Database& database, const Familie
 /// The number of the first candidate in a run that costs at most `bound` (the safe configuration is number 1). Nothing when there is none.
 std::optional<int> evaluations_to_reach(const std::vector<JournalEntry>& entries, const Objective& objective, double bound);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Random numbers that are the same with every standard library: the distributions of <random> are not.
 class Random {
@@ -27,4 +27,4 @@ class Random {
     std::mt19937_64 engine_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 #include "generator/error.hpp"
 #include "generator/random_words.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 std::function<bool(const Config&)> parse_restriction(const SearchSpace& space, const std::string& text) {
     if (text.empty()) return {};
@@ -54,4 +54,4 @@ std::vector<std::int64_t> drawn_members(const SearchSpace& space, const std::fun
     return drawn;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

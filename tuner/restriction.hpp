@@ -7,7 +7,7 @@
 
 #include "generator/search_space.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Which members of a space `text` leaves: "block_x=32,block_x=64,form=rows" means that block_x is 32 or 64 and form is rows. A
 /// member whose form does not have a tunable is not bound by its values. Empty text leaves all,
@@ -19,4 +19,4 @@ std::function<bool(const Config&)> parse_restriction(const SearchSpace& space, c
 std::vector<std::int64_t> drawn_members(const SearchSpace& space, const std::function<bool(const Config&)>& only, std::int64_t count,
                                         std::uint64_t seed);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr double confidence = 0.95;
@@ -71,4 +71,4 @@ int steps_per_sample(double step_seconds, const SamplingRule& rule) {
     return static_cast<int>(std::ceil(std::min(most, rule.shortest_sample / std::max(step_seconds, 1e-12))));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Median, its distribution-free confidence interval and the minimum of the seconds of single time steps, in any order.
 ///
@@ -52,4 +52,4 @@ Verdict judge(std::span<const double> seconds, double incumbent, double elapsed,
 /// The number of time steps in a sample when one takes `step_seconds`.
 int steps_per_sample(double step_seconds, const SamplingRule& rule);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -9,7 +9,7 @@
 
 #include "generator/search_space.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What a strategy thinks that is still to gain.
 struct Outlook {
@@ -51,4 +51,4 @@ std::span<const StrategyEntry> strategies();
 /// Throws Error, naming the nearest, for an unknown name.
 const StrategyEntry& find_strategy(const std::string& name);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

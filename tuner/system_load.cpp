@@ -11,7 +11,7 @@
 #include "generator/cgroup.hpp"
 #include "generator/text.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -104,4 +104,4 @@ std::string SystemLoad::busy(const LoadReading& before, const LoadReading& after
     return fmt::format("{}", fmt::join(signs, ", "));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The system's counters of the use of its processors until now. A counter that the system does not have is absent.
 struct LoadReading {
@@ -38,4 +38,4 @@ class SystemLoad {
     std::filesystem::path root_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

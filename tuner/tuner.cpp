@@ -11,7 +11,7 @@
 #include "tuner/finals.hpp"
 #include "tuner/statistics.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 /// A reported candidate; its place in the list is its age.
@@ -288,4 +288,4 @@ std::int64_t Tuner::members() const {
     return static_cast<std::int64_t>(state_->members.size());
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

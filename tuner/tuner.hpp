@@ -13,7 +13,7 @@
 #include "tuner/outcome.hpp"
 #include "tuner/strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A candidate to evaluate.
 struct Candidate {
@@ -126,4 +126,4 @@ class Tuner {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

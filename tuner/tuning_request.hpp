@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What a tuning run searches, and how: what `hone tune` is asked, what a run does (TuningOptions), and what its journal says (RunDescription).
 /// What is not said is the default, or on resumption what the journal says.
@@ -25,4 +25,4 @@ struct TuningRequest {
     }
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

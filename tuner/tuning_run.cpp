@@ -18,7 +18,7 @@
 #include "tuner/restriction.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::uint64_t default_seed = 1;
@@ -414,4 +414,4 @@ TuningResult tune(const Family& family, const Problem& problem, const Device& de
     return Run(family, problem, device, evaluator, options, hooks)();
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

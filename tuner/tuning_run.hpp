@@ -16,7 +16,7 @@
 #include "tuner/tuning_request.hpp"
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// How a problem is to be tuned.
 struct TuningOptions : TuningRequest {
@@ -104,4 +104,4 @@ struct TuningHooks {
 TuningResult tune(const Family& family, const Problem& problem, const Device& device, Evaluator& evaluator, const TuningOptions& options,
                   const TuningHooks& hooks = {});
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

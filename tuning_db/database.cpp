@@ -12,7 +12,7 @@
 #include "tuning_db/file_store.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -326,4 +326,4 @@ int Database::replace_in(const fs::path& folder, const Families& families, const
     return replaced;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

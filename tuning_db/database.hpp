@@ -14,7 +14,7 @@
 #include "tuning_db/prediction.hpp"
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// How well a database's answer fits the question.
 enum class Grade { exact, nearest_size, same_architecture, predicted, none };
@@ -146,4 +146,4 @@ class Database {
     Table foreign_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

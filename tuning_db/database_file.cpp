@@ -10,7 +10,7 @@
 #include "tuning_db/json_tree.hpp"
 #include "tuning_db/migration.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t most_records = 20'000;
@@ -95,4 +95,4 @@ std::string database_file_text(const std::string& device, const std::vector<Reco
     return text + (records.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 #include "generator/families.hpp"
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Version of the files that this program writes. It is raised whenever a known field changes its meaning or a file its structure; a record may gain
 /// fields without that (Record::further). tuning_db/schema/ describes every version.
@@ -36,4 +36,4 @@ std::vector<std::filesystem::path> database_files(const std::filesystem::path& f
 /// records, which could not be read back.
 std::string database_file_text(const std::string& device, const std::vector<Record>& records);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

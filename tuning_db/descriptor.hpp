@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A file descriptor that closes itself. It may hold none (a negative number): what `open` gives when it fails.
 class Descriptor {
@@ -28,4 +28,4 @@ class Descriptor {
     int number_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

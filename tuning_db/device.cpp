@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 bool is_digit(char c) {
@@ -62,4 +62,4 @@ std::string device_key(const DeviceFingerprint& device) {
     return key;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "generator/value.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What a tuned result is valid for: one model of device with its software. Two equal machines have equal fingerprints.
 struct DeviceFingerprint {
@@ -27,4 +27,4 @@ std::string_view instruction_set(const DeviceFingerprint& device);
 /// both.
 std::string device_key(const DeviceFingerprint& device);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What an environment variable holds; empty when it is not set.
 inline std::string environment_variable(const char* name) {
@@ -33,4 +33,4 @@ inline std::filesystem::path users_folder(const char* variable, const std::files
     return {};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

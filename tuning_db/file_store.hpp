@@ -9,7 +9,7 @@
 
 #include "tuning_db/descriptor.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The whole of a file. Throws Error when it cannot be read, is no plain file (a pipe is not waited for), or is longer than `most_bytes`.
 std::string read_file(const std::filesystem::path& path, std::int64_t most_bytes);
@@ -68,4 +68,4 @@ class FolderLock {
     Descriptor file_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

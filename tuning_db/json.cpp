@@ -10,7 +10,7 @@
 #include "tuning_db/json_parts.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using namespace json_bounds;
@@ -191,4 +191,4 @@ bool knows(const Families& families, const std::string& family) {
     return std::any_of(families.begin(), families.end(), [&](const Family& known) { return known.name == family; });
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

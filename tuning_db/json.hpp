@@ -8,7 +8,7 @@
 #include "generator/families.hpp"
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 class JsonPlace;
 
@@ -44,4 +44,4 @@ Record read_record(const JsonPlace& place, const Families& families);
 /// True for a family that `families` has.
 bool knows(const Families& families, const std::string& family);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

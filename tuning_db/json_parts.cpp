@@ -9,7 +9,7 @@
 
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 using namespace json_bounds;
 
@@ -256,4 +256,4 @@ std::string to_json(const Hybrid& hybrid) {
                        optional_json("partner_seconds_alone", hybrid.partner_seconds));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 #include "tuning_db/json_tree.hpp"
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What a record's JSON consists of (tuning_db/json.hpp): the strict readers of its parts and the bounds that they keep.
 namespace json_bounds {
@@ -44,4 +44,4 @@ Conditions read_conditions(const JsonPlace& place);
 std::uint64_t read_seed(const JsonPlace& place);
 Hybrid read_hybrid(const JsonPlace& place);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -11,7 +11,7 @@
 #include "generator/value.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using Json = nlohmann::json;
@@ -297,4 +297,4 @@ void JsonPlace::fail(const std::string& found, const std::string& remedy) const 
     throw Error(where(), found, remedy);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

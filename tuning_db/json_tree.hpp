@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A parsed JSON value that knows its line, so that an error can point at it. Numbers keep the text that they were written as.
 struct JsonNode {
@@ -78,4 +78,4 @@ class JsonPlace {
     std::shared_ptr<const Whole> whole_;  // shared with every place below
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 #include "tuning_db/database_file.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 JsonNode real_member(const std::string& name, double value, int line) {
@@ -53,4 +53,4 @@ void migrate(JsonNode& file, int from) {
     for (auto version = static_cast<std::size_t>(from); version < schema_version; ++version) steps[version - 1](file);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -2,10 +2,10 @@
 // those below its prefix (cmake/Install.cmake). The linker then needs no other. Weak, because several parts of one program may bring it.
 #include "tuning_db/package.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 [[gnu::weak]] Package package() {
     return {HONE_PACKAGE_RECORDS, HONE_PACKAGE_PROGRAM};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Where the files lie that belong to this hone. Nothing says that they are there.
 struct Package {
@@ -14,4 +14,4 @@ struct Package {
 /// installed hone: those below the prefix where CMake found the package, wherever it was moved since it was built.
 Package package();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -9,7 +9,7 @@
 #include "tuning_db/environment.hpp"
 #include "tuning_db/package.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,4 +66,4 @@ Database known_records(const Families& families, const fs::path& folder, const s
     return Database::load(folders, families);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

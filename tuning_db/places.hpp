@@ -8,7 +8,7 @@
 #include "generator/families.hpp"
 #include "tuning_db/database.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A folder in which tuned results are looked for.
 struct Place {
@@ -32,4 +32,4 @@ std::filesystem::path own_records(const std::filesystem::path& named = {});
 /// line on standard error), so that a program may run that is yet to fill it.
 Database known_records(const Families& families, const std::filesystem::path& folder = {}, const std::function<void(const std::string&)>& warn = {});
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr double farthest = 4;
@@ -239,4 +239,4 @@ std::optional<Prediction> predict(const Families& families, const Problem& probl
     return Prediction{std::move(config), std::move(sources)};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

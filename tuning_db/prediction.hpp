@@ -10,7 +10,7 @@
 #include "generator/search_space.hpp"
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A record of the same family that a problem without one of its own can learn from.
 struct Neighbour {
@@ -56,4 +56,4 @@ struct Prediction {
 /// none proposes a member. No file, no clock, nothing is compiled: a few milliseconds at most.
 std::optional<Prediction> predict(const Families& families, const Problem& problem, const Limits& limits, const std::vector<Neighbour>& neighbours);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -13,7 +13,7 @@
 
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Major, minor, patch of "1.20.3"; what is no number counts as 0.
@@ -136,4 +136,4 @@ bool better(const Record& a, const Record& b) {
     return to_json(a) < to_json(b);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

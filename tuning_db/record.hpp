@@ -13,7 +13,7 @@
 #include "generator/problem.hpp"
 #include "tuning_db/device.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Robust summary of the seconds of one time step over a sampling period.
 struct Statistics {
@@ -172,4 +172,4 @@ bool stands_before(const Record& a, const Record& b);
 /// 6. then the older, so that files change little; equal dates are decided by median, configuration and the remaining contents.
 bool better(const Record& a, const Record& b);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

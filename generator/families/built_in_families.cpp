@@ -13,7 +13,7 @@
 #include "generator/families/gauss_seidel_27/family.hpp"
 #include "generator/families/poisson7/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 const Families& built_in_families() {
     static const Families families({gauss_seidel_27(), dg_volume(), dg_surface(), dg_rk(), dg_stage(), acoustics_staggered(), poisson7(),
@@ -21,4 +21,4 @@ const Families& built_in_families() {
     return families;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

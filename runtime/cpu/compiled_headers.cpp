@@ -11,7 +11,7 @@
 #include "runtime/process.hpp"
 #include "runtime/sha256.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,4 +118,4 @@ fs::path CompiledHeaders::placed(const std::string& includes) {
     return !error && write(folder / file_name, includes) ? folder / file_name : fs::path();
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

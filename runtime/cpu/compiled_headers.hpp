@@ -12,7 +12,7 @@
 #include "runtime/disk_cache.hpp"
 #include "runtime/run_folder.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The lines that a kernel's text begins with as far as they include headers of the system: `#include <...>`, and conditions around such lines,
 /// without what stands between them. Empty when there are none.
@@ -55,4 +55,4 @@ class CompiledHeaders {
     std::map<std::string, Known> known_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

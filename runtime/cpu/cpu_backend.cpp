@@ -17,7 +17,7 @@
 #include "runtime/cpu/host_object.hpp"
 #include "runtime/processors.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // From this size on, memory is copied and filled by all threads, in the static shares that kernels use too: a page lies near the thread that
@@ -141,4 +141,4 @@ std::unique_ptr<Backend> make_cpu_backend(int index, DiskCache& cache) {
     return std::make_unique<CpuBackend>(cache);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 
 #include "runtime/backend.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// This machine's processor: one device, always there.
 std::vector<Device> cpu_devices(std::string& missing);
@@ -15,4 +15,4 @@ std::vector<Device> cpu_devices(std::string& missing);
 /// still works, but compiles nothing (`compiler().missing()` says why).
 std::unique_ptr<Backend> make_cpu_backend(int index, DiskCache& cache);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -11,7 +11,7 @@
 #include "generator/host_memory.hpp"
 #include "runtime/topology.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 std::string read_text(const char* path) {
@@ -113,4 +113,4 @@ Device cpu_device(const std::string& compiler) {
     return device;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "runtime/backend.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What /proc/cpuinfo says of the processor.
 struct CpuInfo {
@@ -28,4 +28,4 @@ CpuInfo read_cpuinfo();
 /// This machine's processor as a device, with the limits of its cores and caches. `compiler` is the version line for the fingerprint.
 Device cpu_device(const std::string& compiler);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

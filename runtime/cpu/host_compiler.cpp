@@ -23,7 +23,7 @@
 #include "runtime/run_folder.hpp"
 #include "tuning_db/environment.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -401,4 +401,4 @@ std::unique_ptr<Compiler> make_host_compiler(DiskCache& cache, double timeout_se
     return std::make_unique<HostCompilerRunner>(cache, timeout_seconds, headers);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

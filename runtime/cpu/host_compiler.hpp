@@ -5,7 +5,7 @@
 
 #include "runtime/compiler.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The host's C++ compiler, or why there is none.
 struct HostCompiler {
@@ -32,4 +32,4 @@ std::vector<std::string> host_compiler_options();
 /// arguments' values. Throws Error when two launches of an entry differ in their number of constants.
 std::string with_entry_table(const KernelSource& source);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 HostObject::HostObject(const std::string& path, std::string& reason) {
     library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -52,4 +52,4 @@ void HostObject::launch(int entry, void** arguments) const {
     entries_[entry].launch(arguments);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// One row of the table `hone_entries` of a compiled kernel (see with_entry_table), which ends with a null name.
 struct HostEntry {
@@ -32,4 +32,4 @@ class HostObject {
     void (*set_threads_)(int) = nullptr;  ///< of an OpenMP library that is not this program's; null: it is
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

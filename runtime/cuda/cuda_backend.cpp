@@ -15,7 +15,7 @@
 #include "runtime/cuda/nvrtc_compiler.hpp"
 #include "runtime/cuda/session.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 namespace {
 
 DevicePointer address(const void* pointer) {
@@ -266,9 +266,9 @@ std::unique_ptr<Backend> make_cuda_backend(int index, DiskCache& cache, const Li
     return std::make_unique<CudaBackend>(std::move(driver), std::move(device), std::move(compiler));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 std::vector<Device> cuda_devices(std::string& missing) {
     return cuda::cuda_devices(missing, cuda::library_candidates());
@@ -278,4 +278,4 @@ std::unique_ptr<Backend> make_cuda_backend(int index, DiskCache& cache) {
     return cuda::make_cuda_backend(index, cache, cuda::library_candidates());
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/cuda/shared_library.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The CUDA devices that hone can use here: those of the driver, if NVRTC is there to compile for them. Makes no context, so a process that only
 /// asks leaves the devices alone.
@@ -27,4 +27,4 @@ std::vector<Device> cuda_devices(std::string& missing, const LibraryCandidates& 
 std::unique_ptr<Backend> make_cuda_backend(int index, DiskCache& cache, const LibraryCandidates& candidates);
 }  // namespace cuda
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

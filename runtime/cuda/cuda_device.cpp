@@ -6,7 +6,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 Device describe_device(const Driver& driver, int index, const std::string& compiler) {
     const auto check = [&](Result result, const char* what) {
@@ -48,4 +48,4 @@ Device describe_device(const Driver& driver, int index, const std::string& compi
     return device;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

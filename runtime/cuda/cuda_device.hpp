@@ -5,10 +5,10 @@
 #include "runtime/backend.hpp"
 #include "runtime/cuda/driver.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 /// What the driver says of device `index`, without making a context. `compiler` is NVRTC's name, for the fingerprint. Throws Error when the driver
 /// refuses.
 Device describe_device(const Driver& driver, int index, const std::string& compiler);
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

@@ -10,7 +10,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 namespace {
 
 class CudaModule : public Module {
@@ -108,4 +108,4 @@ std::unique_ptr<Module> load_module(std::shared_ptr<const Session> session, cons
     return std::make_unique<CudaModule>(std::move(session), code);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

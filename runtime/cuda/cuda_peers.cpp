@@ -12,7 +12,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 namespace {
 
 // A process opens the driver's whole allocation, which for less than this may have other arrays in it, too.
@@ -257,4 +257,4 @@ std::unique_ptr<PeerMemory> cuda_peers(std::shared_ptr<const Session> session) {
     return std::make_unique<CudaPeers>(std::move(session));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

@@ -5,7 +5,7 @@
 
 #include "runtime/cuda/shared_library.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 // Minimal declarations of the CUDA driver API, so that hone builds without cuda.h and runs without a driver. Names and types are those of cuda.h
 // (CUDA Driver API reference manual); tests/runtime/cuda/declarations_test.cpp compares them with the header where it is installed.
@@ -138,4 +138,4 @@ Driver start_driver(const LibraryCandidates& candidates, int& devices);
 /// "13.0" from 13000.
 std::string version_text(int version);
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

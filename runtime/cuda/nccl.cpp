@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 Nccl load_nccl(const LibraryCandidates& candidates) {
     Nccl nccl;
@@ -33,4 +33,4 @@ Nccl load_nccl(const LibraryCandidates& candidates) {
     return nccl;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

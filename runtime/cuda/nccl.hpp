@@ -6,7 +6,7 @@
 #include "runtime/cuda/driver.hpp"
 #include "runtime/cuda/shared_library.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 // Minimal declarations of NCCL (NVIDIA Collective Communications Library, user guide), checked against nccl.h like those of driver.hpp.
 struct NcclCommunicator;
@@ -50,4 +50,4 @@ struct Nccl {
 /// Loads NCCL and asks its version. It needs no device.
 Nccl load_nccl(const LibraryCandidates& candidates);
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

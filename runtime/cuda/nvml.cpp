@@ -8,7 +8,7 @@
 #include "runtime/cuda/driver.hpp"
 #include "runtime/cuda/nvml_functions.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using cuda::nvml_success;
@@ -134,4 +134,4 @@ std::optional<double> DeviceMonitor::instant_watts() const {
     return value.value.number * watts_per_milliwatt;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 
 #include "runtime/cuda/shared_library.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What NVIDIA's management library says of a device at one moment; what it does not tell is absent.
 struct DeviceReading {
@@ -48,4 +48,4 @@ class DeviceMonitor {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 // Minimal declarations of NVML (NVML API reference guide), checked against nvml.h like those of driver.hpp.
 struct NvmlDevice;
@@ -52,4 +52,4 @@ struct Nvml {
 #undef HONE_MEMBER
 };
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

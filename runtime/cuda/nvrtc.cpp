@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 Nvrtc load_nvrtc(const LibraryCandidates& candidates) {
     Nvrtc nvrtc;
@@ -38,4 +38,4 @@ Nvrtc load_nvrtc(const LibraryCandidates& candidates) {
     return nvrtc;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

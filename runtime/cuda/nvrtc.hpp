@@ -6,7 +6,7 @@
 
 #include "runtime/cuda/shared_library.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 // Minimal declarations of NVRTC, checked against nvrtc.h like those of driver.hpp.
 struct Program;
@@ -45,4 +45,4 @@ struct Nvrtc {
 /// Loads NVRTC and asks its version. It needs no device and no driver.
 Nvrtc load_nvrtc(const LibraryCandidates& candidates);
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

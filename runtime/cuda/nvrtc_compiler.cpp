@@ -13,7 +13,7 @@
 #include "runtime/cuda/nvrtc.hpp"
 #include "runtime/cuda/resource_report.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 namespace {
 
 // First line of what is kept on disk; raise the number when the form changes.
@@ -199,12 +199,12 @@ std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture, D
     return std::make_unique<NvrtcCompiler>(architecture, cache, candidates);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture, DiskCache& cache) {
     return cuda::make_nvrtc_compiler(architecture, cache, cuda::library_candidates());
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 #include "runtime/compiler.hpp"
 #include "runtime/cuda/shared_library.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 /// The compiler's options, in order. Each has its reason in nvrtc_compiler.cpp.
 std::vector<std::string> nvrtc_options(const std::string& architecture);
@@ -22,4 +22,4 @@ std::vector<std::string> nvrtc_options(const std::string& architecture);
 /// A compilation cannot be stopped: thousands of dependent statements can take minutes, so keep unrolling bounded.
 std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& architecture, DiskCache& cache, const LibraryCandidates& candidates);
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

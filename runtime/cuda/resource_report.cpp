@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string>
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 namespace {
 
 bool starts_at(std::string_view line, std::string_view phrase, std::string_view& rest) {
@@ -65,4 +65,4 @@ std::vector<EntryResources> parse_resources(std::string_view log) {
     return all;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

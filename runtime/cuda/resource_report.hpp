@@ -5,7 +5,7 @@
 
 #include "runtime/compiler.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 /// Registers, shared memory, stack and spills of each entry point, from the log of `ptxas -v`, in the log's order.
 ///
@@ -13,4 +13,4 @@ namespace hone::inline v0_1::inline v0_1::cuda {
 /// their spills count for every entry, because the log does not say who calls them.
 std::vector<EntryResources> parse_resources(std::string_view log);
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

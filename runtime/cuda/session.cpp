@@ -4,7 +4,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 namespace {
 
 // What the user can do about an error.
@@ -57,4 +57,4 @@ Current::~Current() {
     if (pushed_) session_->driver().context_pop(&popped);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

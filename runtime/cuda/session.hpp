@@ -5,7 +5,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/cuda/driver.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 /// The driver, a device and its primary context; shared by a backend and its modules, the last of which releases the context.
 class Session {
@@ -55,4 +55,4 @@ inline StreamHandle* handle_of(Stream stream) {
     return static_cast<StreamHandle*>(stream.handle);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

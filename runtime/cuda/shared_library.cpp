@@ -8,7 +8,7 @@
 
 #include "tuning_db/environment.hpp"
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,4 +77,4 @@ LibraryCandidates library_candidates() {
     return candidates;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

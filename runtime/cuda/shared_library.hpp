@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1::cuda {
+namespace hone::inline v0_1::cuda {
 
 /// A library that is loaded at run time, if it is there. It stays loaded until the process ends, as NVIDIA's libraries want it.
 ///
@@ -48,4 +48,4 @@ struct LibraryCandidates {
 /// folder, that folder alone: an empty one makes a machine look as if it had neither driver nor toolkit.
 LibraryCandidates library_candidates();
 
-}  // namespace hone::inline v0_1::inline v0_1::cuda
+}  // namespace hone::inline v0_1::cuda

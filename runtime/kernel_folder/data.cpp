@@ -11,7 +11,7 @@
 #include "runtime/kernel_folder/source_text.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 namespace {
 
 constexpr double largest = 1e30;
@@ -101,4 +101,4 @@ Workload workload(const Description& description, const std::filesystem::path& f
     return workload;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

@@ -7,7 +7,7 @@
 #include "runtime/kernel_folder/description.hpp"
 #include "runtime/kernel_folder/reference.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 
 /// A problem's arrays before a step: filled as the description says, outputs poisoned with NaN. Throws Error for a file of another length.
 std::vector<HostArray> filled_arrays(const Description& description, const std::filesystem::path& folder, const Problem& problem, std::uint64_t seed);
@@ -16,4 +16,4 @@ std::vector<HostArray> filled_arrays(const Description& description, const std::
 Workload workload(const Description& description, const std::filesystem::path& folder, Reference& reference, const Problem& problem,
                   std::uint64_t seed);
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

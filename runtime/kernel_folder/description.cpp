@@ -12,7 +12,7 @@
 #include "runtime/kernel_folder/first_allowed.hpp"
 #include "runtime/kernel_folder/t1_description.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 namespace {
 
 constexpr std::size_t longest_name = 64, longest_line = 400;
@@ -468,4 +468,4 @@ Description parse_description(std::string_view text, const std::string& file, co
     return Reader(JsonPlace(root, file), read).description();
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

@@ -16,7 +16,7 @@
 
 /// What a kernel folder's family.json says (docs/your-own-kernel.md, tuning_db/schema/family-1.schema.json), as values: nothing here is compiled or
 /// run.
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 
 /// What an array holds before a step.
 struct Fill {
@@ -140,4 +140,4 @@ Description parse_description(std::string_view text, const std::string& file, co
 /// A name that C++ and hone leave free for parameters, arguments and tunables.
 bool is_free_identifier(std::string_view name);
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

@@ -8,7 +8,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 namespace {
 
 constexpr std::size_t longest_text = 1 << 18;  // of a rule that lists what it allows
@@ -150,4 +150,4 @@ std::vector<std::string> Sentence::names() const {
     return names;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

@@ -12,7 +12,7 @@
 #include "generator/search_space.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 
 /// Names of what expressions about a device may ask for (generator/limits.hpp), beside a problem's parameters and the tunables.
 const std::vector<std::string>& limit_names();
@@ -87,4 +87,4 @@ class Sentence {
     std::vector<Piece> pieces_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

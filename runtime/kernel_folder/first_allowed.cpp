@@ -5,7 +5,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 
 bool allowed(const std::vector<Choice>& choices, const std::vector<std::size_t>& places, const std::vector<PythonExpression>& conditions) {
     const auto value_of = [&](const std::string& name) -> PythonValue {
@@ -28,4 +28,4 @@ std::optional<std::vector<std::size_t>> first_allowed(const std::vector<Choice>&
     return std::nullopt;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

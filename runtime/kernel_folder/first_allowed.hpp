@@ -7,7 +7,7 @@
 
 #include "generator/python_expression.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 
 /// A tunable with the values that it may have.
 struct Choice {
@@ -22,4 +22,4 @@ std::optional<std::vector<std::size_t>> first_allowed(const std::vector<Choice>&
 /// Whether the values at these places meet all conditions.
 bool allowed(const std::vector<Choice>& choices, const std::vector<std::size_t>& places, const std::vector<PythonExpression>& conditions);
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

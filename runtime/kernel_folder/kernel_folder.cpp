@@ -14,7 +14,7 @@
 #include "runtime/sha256.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,4 +115,4 @@ bool is_kernel_folder(const fs::path& folder) {
     return fs::is_regular_file(folder / description_name, error);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

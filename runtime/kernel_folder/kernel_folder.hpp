@@ -8,7 +8,7 @@
 
 #include "generator/families.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 namespace kernel_folder {
 struct Description;
@@ -49,4 +49,4 @@ void add_kernel(Families& families, const KernelFolder& kernel);
 /// Whether a folder has a family.json.
 bool is_kernel_folder(const std::filesystem::path& folder);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -14,7 +14,7 @@
 #include "tuning_db/file_store.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 namespace {
 
 namespace fs = std::filesystem;
@@ -136,4 +136,4 @@ void python_step(const Description& description, const fs::path& folder, const P
     }
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

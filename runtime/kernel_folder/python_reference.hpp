@@ -7,7 +7,7 @@
 #include "generator/problem.hpp"
 #include "runtime/kernel_folder/description.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 
 /// One step over [first, last) by the Python function that a folder has as reference, in a process of its own: `python3`, or HONE_PYTHON. The
 /// function is called with what its parameters name: arrays (NumPy arrays in the extents of the description, which it changes in place), parameters
@@ -17,4 +17,4 @@ namespace hone::inline v0_1::inline v0_1::kernel_folder {
 void python_step(const Description& description, const std::filesystem::path& folder, const Problem& problem, std::span<void* const> arrays,
                  std::int64_t first, std::int64_t last);
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

@@ -13,7 +13,7 @@
 #include "runtime/kernel_folder/python_reference.hpp"
 #include "runtime/kernel_folder/source_text.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 
 struct Reference::State {
     std::shared_ptr<const Description> description;
@@ -88,4 +88,4 @@ void Reference::step(const Problem& problem, std::span<void* const> arrays, std:
     module->launch(module->entry(source.entries[0]), {1, 1, 1}, {1, 1, 1}, 0, {}, arguments.data());
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

@@ -7,7 +7,7 @@
 
 #include "runtime/kernel_folder/description.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 
 /// The plain function of a kernel folder, compiled for the processor when it is first called, once for each kind of problem, or taken from a shared
 /// library. Thread-safe.
@@ -25,4 +25,4 @@ class Reference {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

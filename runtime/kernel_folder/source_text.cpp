@@ -12,7 +12,7 @@
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 namespace {
 
 constexpr std::int64_t most_words = std::int64_t{1} << 40;
@@ -442,4 +442,4 @@ KernelSource reference_source(const Description& description, const Problem& pro
     return source;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

@@ -4,7 +4,7 @@
 
 #include "runtime/kernel_folder/description.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 
 /// The arrays of a problem. Throws Error where an extent is below 1 or all are too long.
 std::vector<ArraySpec> array_specs(const Description& description, const Problem& problem);
@@ -30,4 +30,4 @@ KernelSource reference_source(const Description& description, const Problem& pro
 /// How a function with a kernel's arguments is declared: "void name(const real* u, real* v, int size)".
 std::string declaration(const Description& description, const std::string& entry, const std::vector<Scratch>& scratch, std::size_t constants);
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

@@ -11,7 +11,7 @@
 #include "runtime/kernel_folder/first_allowed.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 namespace {
 
 constexpr std::size_t longest = 1 << 20;
@@ -316,4 +316,4 @@ void add_t1(JsonNode& root, const std::string& file, const ReadFile& read) {
     add_missing(root, translation);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

@@ -5,7 +5,7 @@
 #include "runtime/kernel_folder/description.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1::kernel_folder {
+namespace hone::inline v0_1::kernel_folder {
 
 /// Where a family.json names a T1 file ("t1": "convolution.json"), the input format of the autotuning community
 /// (https://github.com/odgaard/TuningSchema), adds what that says and the family.json does not: name, parameters (`problem_size_x`, ...), arguments,
@@ -15,4 +15,4 @@ namespace hone::inline v0_1::inline v0_1::kernel_folder {
 /// other numbers than float, double and int32, tunables that are no whole numbers or words.
 void add_t1(JsonNode& root, const std::string& file, const ReadFile& read);
 
-}  // namespace hone::inline v0_1::inline v0_1::kernel_folder
+}  // namespace hone::inline v0_1::kernel_folder

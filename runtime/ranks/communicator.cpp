@@ -8,7 +8,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr int largest_tag = 32767;  // what every MPI has
@@ -93,4 +93,4 @@ void expect_same_on_all_ranks(Communicator& communicator, const std::string& wha
     communicator.barrier();
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A message to another rank, or to the same one. `tag` tells messages between the same two ranks apart; tags are 0 to 32767.
 struct Send {
@@ -86,4 +86,4 @@ std::vector<int> equal_counts(const Communicator& communicator, int count);
 void check_all_gather(const Communicator& communicator, std::size_t own, std::span<const int> counts, std::size_t all);
 void check_exchange(const Communicator& communicator, std::span<const Send> sends, std::span<const Receive> receives);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::int64_t small_message = 8;
@@ -61,4 +61,4 @@ std::string device_costs_text(Communicator& communicator, Backend& backend) {
     return fmt::format("peer: {}; host: {}", text(peer), text(host));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

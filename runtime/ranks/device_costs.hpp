@@ -6,7 +6,7 @@
 #include "runtime/ranks/communicator.hpp"
 #include "runtime/ranks/device_mail.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What messages between the GPUs of ranks take by one way, when they do nothing else, both ways at once with the next rank and the one before.
 struct DeviceCosts {
@@ -21,4 +21,4 @@ DeviceCosts measure_device_costs(Communicator& communicator, Backend& backend, M
 /// Of both ways: "peer: 8 bytes in 9.1 us, 4 MiB at 180.0 GB/s; host: 8 bytes in 21.0 us, 4 MiB at 12.0 GB/s".
 std::string device_costs_text(Communicator& communicator, Backend& backend);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

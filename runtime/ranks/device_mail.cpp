@@ -14,7 +14,7 @@
 #include "runtime/ranks/nccl_ranks.hpp"
 #include "tuning_db/environment.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Boxes begin at multiples of it, as device memory does.
@@ -338,4 +338,4 @@ std::string DeviceMail::why_not_peer(std::size_t channel) const {
     return state_->lines.at(channel).reason;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/ranks/communicator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// How messages go between GPUs: by peers where they work and else through the host, or as it says.
 enum class MessageWay { best, peer, nccl, host };
@@ -73,4 +73,4 @@ class DeviceMail {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

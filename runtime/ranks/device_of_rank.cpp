@@ -7,7 +7,7 @@
 
 #include "runtime/backend.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 std::string device_of_rank(const std::string& names, int rank_on_host, bool alone) {
@@ -33,4 +33,4 @@ std::string device_of_rank(const std::string& names, int rank_on_host) {
     return device_of_rank(names, rank_on_host, false);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

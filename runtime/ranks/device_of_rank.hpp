@@ -4,7 +4,7 @@
 
 #include "runtime/ranks/communicator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The device of a rank, by `names` as make_backend takes them, several by commas. The ranks of a host take them in turn. Where the name leaves it
 /// open which GPU ("best", "cuda"), the ranks of a host take its GPUs in turn; several ranks may share one.
@@ -15,4 +15,4 @@ std::string device_of_rank(const std::string& names, const Communicator& ranks);
 /// The same of a rank by its number among those of its host, where there are others.
 std::string device_of_rank(const std::string& names, int rank_on_host);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

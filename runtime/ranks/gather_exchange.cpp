@@ -10,7 +10,7 @@
 #include "generator/error.hpp"
 #include "runtime/ranks/device_mail.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr int block_threads = 256;
@@ -244,4 +244,4 @@ KernelSource GatherExchange::kernels(int word_bytes) {
     return source;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

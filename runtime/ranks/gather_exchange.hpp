@@ -8,7 +8,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/ranks/communicator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What a rank exchanges with another one, by places of words in its arrays. Both ranks must list the same things in the same order.
 struct GatherLink {
@@ -53,4 +53,4 @@ class GatherExchange {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

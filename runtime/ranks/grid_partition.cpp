@@ -7,7 +7,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::array axes{0U, 1U, 2U};
@@ -99,4 +99,4 @@ GridPartition partition_grid(const std::array<std::int64_t, 3>& cells, const std
     return best;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

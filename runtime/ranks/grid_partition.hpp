@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Cells [first, last) along an axis.
 struct CellRange {
@@ -39,4 +39,4 @@ struct GridPartition {
 GridPartition partition_grid(const std::array<std::int64_t, 3>& cells, const std::array<bool, 3>& periodic, int ranks,
                              const std::array<std::int64_t, 3>& granularity = {1, 1, 1}, const std::array<bool, 3>& may_cut = {true, true, true});
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

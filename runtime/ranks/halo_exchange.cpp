@@ -10,7 +10,7 @@
 #include "generator/error.hpp"
 #include "runtime/ranks/device_mail.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // A box of cells in an array, in words.
@@ -215,4 +215,4 @@ std::int64_t HaloExchange::bytes_per_field() const {
     return state_->bytes;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -9,7 +9,7 @@
 #include "runtime/ranks/communicator.hpp"
 #include "runtime/ranks/grid_partition.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Where the cells of a rank's block lie in its arrays. Strides and origin count words of `word_bytes`.
 struct HaloLayout {
@@ -61,4 +61,4 @@ class HaloExchange {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

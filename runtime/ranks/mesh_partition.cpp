@@ -12,7 +12,7 @@
 #include <metis.h>
 #endif
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 double work_of(const MeshItems& items, std::size_t item) {
@@ -175,4 +175,4 @@ std::int64_t words_cut(const MeshItems& items, std::span<const int> ranks) {
     return words;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 
 #include "runtime/ranks/communicator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What is shared among ranks that is no grid: elements of a mesh, or chunks of its nodes.
 struct MeshItems {
@@ -42,4 +42,4 @@ std::vector<int> partition_items(Communicator& communicator, const MeshItems& it
 /// Words that cross between ranks, both ways: what a partition costs.
 std::int64_t words_cut(const MeshItems& items, std::span<const int> ranks);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -17,7 +17,7 @@
 #include <thread>
 #endif
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 #ifndef HONE_WITH_MPI
 
@@ -190,4 +190,4 @@ std::string mpi_version() {
 
 #endif
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

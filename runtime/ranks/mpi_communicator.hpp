@@ -5,7 +5,7 @@
 
 #include "runtime/ranks/communicator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The processes of MPI_COMM_WORLD. One at a time in a process; its destructor ends MPI, which cannot be started again, so it is made by run_ranks.
 class MpiCommunicator : public Communicator {
@@ -20,4 +20,4 @@ std::unique_ptr<MpiCommunicator> start_mpi();
 /// "Open MPI v4.1.4", or empty where hone was built without MPI.
 std::string mpi_version();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -14,7 +14,7 @@
 #include "runtime/cuda/nccl.hpp"
 #include "runtime/cuda/session.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Names a GPU among all hosts.
@@ -145,4 +145,4 @@ void NcclRanks::exchange(std::span<const DeviceMessage> sends, std::span<const D
     state_->exchange(sends, receives);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 #include "runtime/cuda/shared_library.hpp"
 #include "runtime/ranks/communicator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What goes to or comes from another rank's device by NCCL.
 struct DeviceMessage {
@@ -49,4 +49,4 @@ class NcclRanks {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 OrderedGather::OrderedGather(Communicator& communicator, std::span<const std::int64_t> own)
     : communicator_(communicator), own_(own.begin(), own.end()) {
@@ -87,4 +87,4 @@ double ordered_sum(const OrderedGather& items, std::span<const double> own) {
     return std::accumulate(all.begin(), all.end(), 0.0);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

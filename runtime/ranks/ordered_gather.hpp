@@ -6,7 +6,7 @@
 
 #include "runtime/ranks/communicator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Words of numbered items, of which every rank has some, in the order of the items' numbers: what a sum over an unstructured mesh is made of whose
 /// digits do not know how many ranks there are.
@@ -43,4 +43,4 @@ class OrderedGather {
 /// The sum of a word of each item, from the first to the last.
 double ordered_sum(const OrderedGather& items, std::span<const double> own);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

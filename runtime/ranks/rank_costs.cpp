@@ -6,7 +6,7 @@
 #include <chrono>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 template <typename Call>
@@ -53,4 +53,4 @@ std::string to_string(const RankCosts& costs) {
                        costs.message * 1e6, costs.megabyte * 1e6, costs.all_gather * 1e6, costs.block_sums * 1e6);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

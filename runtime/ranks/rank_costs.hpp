@@ -4,7 +4,7 @@
 
 #include "runtime/ranks/communicator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What ranks wait for each other, in seconds, when they do nothing else: means over a few hundred calls on this rank.
 struct RankCosts {
@@ -20,4 +20,4 @@ RankCosts measure_rank_costs(Communicator& communicator);
 /// "8 bytes to a neighbour in 3.1 us, 1 MiB in 140 us; a word of each rank to all in 4.0 us, 512 words in 5.2 us".
 std::string to_string(const RankCosts& costs);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -9,7 +9,7 @@
 
 #include "tuning_db/environment.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 /// The variables by which a launcher tells a process its place.
@@ -59,4 +59,4 @@ RankPlace rank_place() {
     return {};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

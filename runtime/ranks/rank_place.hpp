@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Where a process stands among those that a launcher (mpirun, mpiexec, srun) started together.
 struct RankPlace {
@@ -17,4 +17,4 @@ struct RankPlace {
 /// srun (SLURM_NTASKS). A launcher says both a rank and how many there are; one whose variables make no sense counts as none.
 RankPlace rank_place();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -19,7 +19,7 @@
 #include "runtime/ranks/thread_ranks.hpp"
 #include "tuning_db/environment.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Ranks of a host that may run on the same processors share them: each would use them all.
@@ -69,4 +69,4 @@ int run_ranks(const std::string& program, const std::function<int(Communicator&)
     return 2;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

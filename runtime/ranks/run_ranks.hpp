@@ -5,7 +5,7 @@
 
 #include "runtime/ranks/communicator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The main part of a program on as many ranks as it was started with. Under a launcher these are processes, connected by MPI; else it is one rank,
 /// and MPI is not touched. Returns the exit code of `work`.
@@ -20,4 +20,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// the host's OpenMP threads where the launcher binds nothing and OMP_NUM_THREADS is not set.
 int run_ranks(const std::string& program, const std::function<int(Communicator&)>& work);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 CellRange Slab::with(std::int64_t more_below, std::int64_t more_above) const {
     return {begin() - std::min<std::int64_t>(more_below, below), end() + std::min<std::int64_t>(more_above, above)};
@@ -30,4 +30,4 @@ Slab slab_of(const GridPartition& partition, int rank, int axis, int layers) {
     return {partition.block(rank)[static_cast<std::size_t>(axis)], beyond(0), beyond(1)};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 
 #include "runtime/ranks/grid_partition.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A rank's layers of a grid that is cut along one axis: in its arrays own ones stand between copies of its neighbours'. Layers count in the arrays
 /// unless it says that they count in the grid.
@@ -34,4 +34,4 @@ struct Slab {
 /// Of a partition that is cut along this axis alone, with so many layers of each neighbour.
 Slab slab_of(const GridPartition& partition, int rank, int axis = 2, int layers = 1);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

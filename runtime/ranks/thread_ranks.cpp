@@ -14,7 +14,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr int most_ranks = 1024;  // threads of one process
@@ -201,4 +201,4 @@ void run_thread_ranks(int size, const std::function<void(Communicator&)>& work) 
     if (meeting->failure()) throw Error(*meeting->failure());
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

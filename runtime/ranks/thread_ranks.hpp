@@ -6,7 +6,7 @@
 
 #include "runtime/ranks/communicator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A rank alone. What it sends to itself, as periodic neighbours do, arrives.
 std::unique_ptr<Communicator> self_communicator();
@@ -20,4 +20,4 @@ std::unique_ptr<Communicator> self_communicator();
 /// another number of ranks.
 void run_thread_ranks(int size, const std::function<void(Communicator&)>& work);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

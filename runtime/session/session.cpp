@@ -3,7 +3,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "tuning_db/places.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 Session::Session(const std::string& device, const SessionSettings& settings)
     : families_(settings.families == nullptr ? built_in_families() : *settings.families),
@@ -12,4 +12,4 @@ Session::Session(const std::string& device, const SessionSettings& settings)
       library_(*backend_, known_records(families_, settings.database, settings.warn), families_, settings.warn) {
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -9,7 +9,7 @@
 #include "runtime/disk_cache.hpp"
 #include "runtime/library.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What a session uses in place of its defaults.
 struct SessionSettings {
@@ -51,4 +51,4 @@ class Session {
     KernelLibrary library_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -16,7 +16,7 @@
 #include "tuner/online/vetting_problem.hpp"
 #include "tuner/worker/process_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // A quarter of an ordinary thread's share of a core: how much the application may lose is the policy's business, and what never runs finds nothing.
@@ -291,4 +291,4 @@ std::shared_ptr<const Kernel> BackgroundVetter::load(const Config& config) const
     return std::make_shared<const Kernel>(backend_, family_, problem_, match, backend_.device().limits);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

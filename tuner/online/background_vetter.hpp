@@ -18,7 +18,7 @@
 #include "tuner/outcome.hpp"
 #include "tuner/worker/worker_evaluator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 struct VetterSettings {
     WorkerSettings worker;
@@ -109,4 +109,4 @@ class BackgroundVetter {
     int process_ = 0;  ///< whose thread it is
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 #include "runtime/sha256.hpp"
 #include "tuning_db/database.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 /// The file of another run, or one that cannot be read, gives way.
@@ -130,4 +130,4 @@ void keep_record(const OnlineNotes& notes, const Families& families, const Probl
     database.merge_into(notes.folder, std::chrono::milliseconds(500));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -14,7 +14,7 @@
 #include "tuner/journal.hpp"
 #include "tuner/online/policy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The files of online tuning of a problem, and how it continues from them: a journal `<journal_path>` with "-online" before its ending, in the
 /// format of an offline run's, and records in the database.
@@ -47,4 +47,4 @@ void append(OnlineNotes& notes, const std::vector<OnlineEvent>& events, double e
 void keep_record(const OnlineNotes& notes, const Families& families, const Problem& problem, const Device& device, const Config& config,
                  const Outcome& outcome, double safe_seconds, int evaluations);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

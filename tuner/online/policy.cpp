@@ -11,7 +11,7 @@
 
 #include "tuner/online/trial.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t most_rejections = 100;  // that a report lists
@@ -491,4 +491,4 @@ OnlineProgress OnlinePolicy::progress() const {
     return progress;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

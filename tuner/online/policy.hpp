@@ -12,7 +12,7 @@
 #include "tuner/strategy.hpp"
 #include "tuner/tuner.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The numbers by which an application is tuned while it runs.
 struct OnlineRules {
@@ -158,4 +158,4 @@ class OnlinePolicy {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -13,7 +13,7 @@
 #include "tuning_db/database.hpp"
 #include "tuning_db/places.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t enough_queued = 8;  // timed launches: beyond, the incumbent's steps are not timed
@@ -347,4 +347,4 @@ OnlineReport OnlineSession::report() const {
     return report;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -16,7 +16,7 @@
 #include "tuner/online/journal.hpp"
 #include "tuner/online/tuner.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Online tuning of one problem: carries out what an OnlinePolicy decides, on the application's arrays. See OnlineTuner, whose part it is.
 class OnlineSession {
@@ -93,4 +93,4 @@ class OnlineSession {
     std::string why_not_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

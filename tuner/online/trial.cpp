@@ -5,7 +5,7 @@
 
 #include "tuner/online/policy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 Pace::Pace(int window, int fewest, double drift, int block)
     : most_(static_cast<std::size_t>(window)), fewest_(fewest), drift_(drift), block_length_(static_cast<std::size_t>(block)) {
@@ -114,4 +114,4 @@ Trial::Verdict Trial::judge(double incumbent, bool alone, const OnlineRules& rul
     return verdict == hone::Verdict::more ? Verdict::more : Verdict::enough;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

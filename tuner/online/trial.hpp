@@ -9,7 +9,7 @@
 #include "tuner/statistics.hpp"
 #include "tuner/tuner.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 struct OnlineRules;
 
@@ -83,4 +83,4 @@ class Trial {
     double elapsed_ = 0;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 
 #include "tuner/online/session.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t most_rejections_shown = 10;  // that the text lists
@@ -90,4 +90,4 @@ std::vector<OnlineReport> OnlineTuner::reports() const {
     return all;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -12,7 +12,7 @@
 #include "runtime/backend.hpp"
 #include "tuner/online/policy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Settings of tuning inside a running application.
 struct OnlineSettings {
@@ -97,4 +97,4 @@ class OnlineTuner {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::int64_t largest_modulus = 1 << 20;
@@ -60,4 +60,4 @@ Problem vetting_problem(const Families& families, const Problem& problem, const 
     return small == problem || stands_for(families, small, problem, limits) ? small : problem;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

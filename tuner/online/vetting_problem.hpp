@@ -4,7 +4,7 @@
 
 #include "generator/families.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The problem on which an application's candidates are verified: its own, or where that has more than `most_words` words of arrays, the same with
 /// smaller extents. Extents are run-time arguments, so the compiled code is the same, and it must go the same ways through it: an extent is reduced
@@ -16,4 +16,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// configuration's source differs. A candidate may still be no member of the smaller problem's space: see BackgroundVetter.
 Problem vetting_problem(const Families& families, const Problem& problem, const Limits& limits, std::int64_t most_words);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

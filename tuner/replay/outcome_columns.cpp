@@ -4,7 +4,7 @@
 
 #include "tuner/statistics.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 void OutcomeColumns::add(const Outcome& outcome) {
     const std::size_t place = size();
@@ -47,4 +47,4 @@ Outcome OutcomeColumns::operator[](std::size_t place) const {
     return whole == whole_.end() ? from_columns(place) : whole->second;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -10,7 +10,7 @@
 
 #include "tuner/outcome.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Many outcomes, column by column: a measured space has a million of them, and each has little to say. One that was measured once takes 16 bytes, a
 /// failure 8 and its reason once for all that share it; an Outcome takes 300. One that holds what no column does (energy, say) is kept whole.
@@ -38,4 +38,4 @@ class OutcomeColumns {
     std::map<std::size_t, Outcome> whole_;        ///< of those that the columns do not hold
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -17,7 +17,7 @@
 #include "tuner/replay/formats/t4.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
@@ -134,4 +134,4 @@ RecordedSpace parse_recorded_space(std::string_view text, const std::string& fil
     return parse_kernel_tuner(text, file, name);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

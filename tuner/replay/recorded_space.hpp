@@ -13,7 +13,7 @@
 #include "tuner/outcome.hpp"
 #include "tuner/replay/outcome_columns.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A parameter of a recorded space, with its values as its file wrote them: 16, 0.5, true, "float4". Another file can say exactly the same.
 struct RecordedParameter {
@@ -112,4 +112,4 @@ RecordedSpace read_recorded_space(const std::filesystem::path& file);
 /// The same for a text; `file` is for messages.
 RecordedSpace parse_recorded_space(std::string_view text, const std::string& file);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -17,7 +17,7 @@
 #include "tuner/strategies/member_geometry.hpp"
 #include "tuner/tuner.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -322,4 +322,4 @@ int evaluations_for_score(const RandomBaseline& baseline, int evaluations, int m
     return static_cast<int>(std::clamp<std::int64_t>(baseline.draws_to_cover(0.95), evaluations, std::max(evaluations, most)));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 #include "tuner/replay/recorded_space.hpp"
 #include "tuner/strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 struct SimulationSettings {
     int repetitions = 100;   ///< fewer say little: the community asks for 100
@@ -124,4 +124,4 @@ std::vector<StuckAt> stuck_at(const RecordedSpace& recorded, const Simulation& s
 /// As many evaluations as the score needs, but at least `evaluations` and at most `most`.
 int evaluations_for_score(const RandomBaseline& baseline, int evaluations, int most);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

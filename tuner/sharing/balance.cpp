@@ -11,7 +11,7 @@
 #include "tuner/statistics.hpp"
 #include "tuner/worker/memory_need.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -253,4 +253,4 @@ BalanceOutcome balance(const Family& family, const HybridSide& first, const Hybr
     return outcome;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -11,7 +11,7 @@
 #include "tuner/sharing/load_balancer.hpp"
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// One sampling period of shared steps.
 struct BalancePeriod {
@@ -65,4 +65,4 @@ struct BalanceOutcome {
 ///     database.add(outcome.record);
 BalanceOutcome balance(const Family& family, const HybridSide& first, const HybridSide& second, const BalanceSettings& settings);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Time and power of one way to compute a step: everything that works on it counted, and nothing else.
 struct TimeAndPower {
@@ -27,4 +27,4 @@ inline Gains gains_over(const TimeAndPower& reference, const TimeAndPower& way) 
     return {speed_up, powerup, speed_up * powerup};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t window = 8;           // periods that are remembered
@@ -313,4 +313,4 @@ void LoadBalancer::tell(const SharedTimes& times) {
     choose();
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 
 #include "tuning_db/record.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The times of two devices in one sampling period: seconds of one step, each the median of the period's steps.
 struct SharedTimes {
@@ -107,4 +107,4 @@ class LoadBalancer {
     BalancerState state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

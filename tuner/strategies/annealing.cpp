@@ -6,7 +6,7 @@
 
 #include "tuner/strategies/member_strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr double first_temperature = 0.7;  // the logarithm of two
@@ -58,4 +58,4 @@ std::unique_ptr<Strategy> make_annealing(const SearchSpace& space, std::vector<s
     return std::make_unique<Annealing>(space, std::move(members), seed);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -4,7 +4,7 @@
 
 #include "tuner/strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Simulated annealing on the members: a walk over neighbours (one value differs) that takes every step down, and a step up with a probability that
 /// falls with its height and with the evaluations spent. Members already told are walked over at no cost. Where the walk finds nothing new, it goes
@@ -14,4 +14,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// Source: Kirkpatrick, Gelatt and Vecchi, 1983, "Optimization by simulated annealing".
 std::unique_ptr<Strategy> make_annealing(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

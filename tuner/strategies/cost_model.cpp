@@ -11,7 +11,7 @@
 #include "tuner/strategies/member_kernel.hpp"
 #include "tuner/strategies/remaining_gain.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t most_rows = 300;
@@ -302,4 +302,4 @@ std::vector<double> CostModel::main_effect(std::size_t tunable) const {
     return factors;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

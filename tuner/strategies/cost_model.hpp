@@ -7,7 +7,7 @@
 #include "generator/search_space.hpp"
 #include "tuner/strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A measured member of a space.
 struct MeasuredCost {
@@ -74,4 +74,4 @@ class CostModel {
     std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr double least_variance = 1e-9;  // of a row that others explain wholly, after rounding
@@ -147,4 +147,4 @@ double GaussianProcess::log_determinant() const {
     return sum;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

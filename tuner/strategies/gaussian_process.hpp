@@ -5,7 +5,7 @@
 
 #include "tuner/strategies/member_kernel.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// What a Gaussian process expects of one candidate.
 struct Expectation {
@@ -70,4 +70,4 @@ class GaussianProcess {
     std::vector<float> value_, one_, failure_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 
 #include "tuner/strategies/member_strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t population = 20;
@@ -58,4 +58,4 @@ std::unique_ptr<Strategy> make_genetic(const SearchSpace& space, std::vector<std
     return std::make_unique<Genetic>(space, std::move(members), seed);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 
 #include "tuner/strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A strategy that asks the members in an order settled beforehand, whatever it is told; but what was told is not asked.
 class ListedStrategy : public Strategy {
@@ -27,4 +27,4 @@ class ListedStrategy : public Strategy {
     std::unordered_set<std::int64_t> told_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "tuner/strategies/member_strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr int kick = 2;         // values altered
@@ -58,4 +58,4 @@ std::unique_ptr<Strategy> make_local_search(const SearchSpace& space, std::vecto
     return std::make_unique<LocalSearch>(space, std::move(members), seed);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

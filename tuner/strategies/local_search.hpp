@@ -4,7 +4,7 @@
 
 #include "tuner/strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Greedy iterated local search: neighbours of the current member (one value differs) in random order, moving to the first that is faster; where none
 /// is, the best local optimum found is kicked, two values altered, and the descent begins again from there. A kick that finds nothing new lands
@@ -14,4 +14,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// auto-tuning GPU kernels", where it is among the best after 200 evaluations.
 std::unique_ptr<Strategy> make_local_search(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

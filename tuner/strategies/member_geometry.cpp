@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 MemberGeometry::MemberGeometry(const SearchSpace& space, std::vector<std::int64_t> members) : space_(space), members_(std::move(members)) {
     for (const auto& tunable : space_.tunables()) {
@@ -77,4 +77,4 @@ std::size_t MemberGeometry::altered(std::size_t member, int changes, Random& ran
     return find(std::move(coordinates));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 #include "generator/search_space.hpp"
 #include "tuner/random.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Where the members of a search space lie: coordinates and neighbours. Members are numbered by their place in the ascending list. There is a
 /// dimension for each tunable of any form. A member's coordinate is the position of its value in the tunable's list. A member of a form without the
@@ -49,4 +49,4 @@ class MemberGeometry {
     std::vector<std::size_t> stands_for_;     ///< [form]: the member that a search enters it by; `size()` for a form without members
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

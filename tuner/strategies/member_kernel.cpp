@@ -8,7 +8,7 @@
 
 #include "tuner/strategies/gaussian_process.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr double share = 0.6;        // of a tunable's variance that depends on the others' values
@@ -178,4 +178,4 @@ void fit(MemberKernel& kernel, std::span<const std::size_t> members, std::span<c
     }
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

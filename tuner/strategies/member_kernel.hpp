@@ -7,7 +7,7 @@
 #include "generator/search_space.hpp"
 #include "tuner/strategies/member_geometry.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The covariance of a Gaussian process over a search space: how much the costs of two members have in common.
 ///
@@ -67,4 +67,4 @@ class MemberKernel {
 /// starts from what the kernel has, so that repeated calls with more values refine it.
 void fit(MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

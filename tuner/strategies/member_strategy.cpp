@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t fewest_starts = 6;  // known members before the first guided choice
@@ -111,4 +111,4 @@ std::size_t MemberStrategy::newest_of(const std::vector<std::size_t>& some) {
     return best;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 #include "tuner/strategies/member_geometry.hpp"
 #include "tuner/strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The part that all guided strategies share. It knows which members are open (neither asked for nor told), asks for the safe configuration first,
 /// and begins with a plan that tries every value. A strategy that derives from it decides two things: which open member is next, and what to learn
@@ -60,4 +60,4 @@ class MemberStrategy : public Strategy {
     std::vector<std::vector<std::size_t>> seen_;  ///< [dimension][value]: known members that have it
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

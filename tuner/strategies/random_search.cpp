@@ -5,7 +5,7 @@
 #include "tuner/random.hpp"
 #include "tuner/strategies/listed.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 std::unique_ptr<Strategy> make_random_search(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed) {
     Random random(seed);
@@ -15,4 +15,4 @@ std::unique_ptr<Strategy> make_random_search(const SearchSpace& space, std::vect
     return std::make_unique<ListedStrategy>(std::move(members));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr double negligible = 1e-9;  // chance of a single member
@@ -46,4 +46,4 @@ Outlook remaining_gain(std::span<const OpenMember> members, double best, double 
     return outlook;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 #include "tuner/strategies/gaussian_process.hpp"
 #include "tuner/strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A member that was not asked, or several like it.
 struct OpenMember {
@@ -17,4 +17,4 @@ struct OpenMember {
 /// they are fast or slow together, so the chance is rather too high.
 Outlook remaining_gain(std::span<const OpenMember> members, double best, double part);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

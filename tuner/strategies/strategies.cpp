@@ -10,7 +10,7 @@
 #include "tuner/strategies/surrogate.hpp"
 #include "tuner/strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 std::span<const StrategyEntry> strategies() {
     // Never destroyed: online tuning may be beginning while the program exits.
@@ -36,4 +36,4 @@ const StrategyEntry& find_strategy(const std::string& name) {
     throw Error("strategy", "there is none named \"" + name + "\"", did_you_mean(name, names) + "the strategies are " + list);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

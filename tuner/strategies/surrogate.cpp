@@ -12,7 +12,7 @@
 #include "tuner/strategies/member_strategy.hpp"
 #include "tuner/strategies/remaining_gain.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t fewest_costs = 3;        // before a model is made of them
@@ -203,4 +203,4 @@ std::unique_ptr<Strategy> make_surrogate(const SearchSpace& space, std::vector<s
     return std::make_unique<Surrogate>(space, std::move(members), seed);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -4,7 +4,7 @@
 
 #include "tuner/strategy.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Search guided by a model of all costs told so far; the default.
 ///
@@ -18,4 +18,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// Werkhoven, 2021, "Bayesian optimization for auto-tuning GPU kernels" (the members of the constrained space as candidates).
 std::unique_ptr<Strategy> make_surrogate(const SearchSpace& space, std::vector<std::int64_t> members, std::uint64_t seed);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

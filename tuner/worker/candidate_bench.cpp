@@ -15,7 +15,7 @@
 #include "runtime/uploader.hpp"
 #include "tuner/worker/memory_need.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -253,4 +253,4 @@ Outcome CandidateBench::evaluate(const Config& config, double incumbent, const S
     return outcome;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -14,7 +14,7 @@
 #include "tuner/outcome.hpp"
 #include "tuner/statistics.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 class BoundKernel;
 
@@ -97,4 +97,4 @@ class CandidateBench {
     bool inputs_intact_ = false;  ///< as far as the last candidate's first step shows
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -17,7 +17,7 @@
 #include "runtime/process.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t most_complaints = 4096;  // bytes kept of the child's standard error
@@ -153,4 +153,4 @@ void ChildProcess::wait(std::span<ChildProcess* const> children, double seconds)
     }
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A process that is spoken to in lines: requests to its standard input, replies from its standard output. What it writes to its standard error
 /// is kept, as far as the last few lines.
@@ -62,4 +62,4 @@ class ChildProcess {
     std::string how_it_ended_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

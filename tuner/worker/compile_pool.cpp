@@ -9,7 +9,7 @@
 #include "tuning_db/json.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 CompilePool::Result read_result(const JsonPlace& answer) {
@@ -137,4 +137,4 @@ std::vector<ChildProcess*> CompilePool::children() const {
     return busy;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -16,7 +16,7 @@
 #include "generator/limits.hpp"
 #include "tuner/worker/child_process.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Says how to start a worker, anew each time.
 using WorkerCommand = std::function<std::vector<std::string>()>;
@@ -99,4 +99,4 @@ class CompilePool {
     std::vector<Process> processes_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

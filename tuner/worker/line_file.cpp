@@ -12,7 +12,7 @@
 #include "generator/error.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 LineFile::LineFile(std::filesystem::path path) : path_(std::move(path)) {
     fill_standard_descriptors();
@@ -62,4 +62,4 @@ double LineFileReader::silent_seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - heard_).count();
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

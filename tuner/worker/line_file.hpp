@@ -12,7 +12,7 @@
 
 #include "tuning_db/descriptor.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A file of lines that one process appends to while others read it, also on other hosts that share the file system: a pipe without a connection.
 /// It replaces, by a rename, what an earlier run may have left there. Any thread may append.
@@ -52,4 +52,4 @@ class LineFileReader {
     std::string rest_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

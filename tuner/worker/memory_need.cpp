@@ -5,7 +5,7 @@
 #include "generator/error.hpp"
 #include "generator/host_memory.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 struct Sums {
@@ -57,4 +57,4 @@ void require_memory(const Problem& problem, const MemoryBytes& needed, const Mem
     require(problem, needed.device, there.device, "on the device");
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

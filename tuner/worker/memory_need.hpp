@@ -6,7 +6,7 @@
 #include "generator/problem.hpp"
 #include "runtime/backend.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Bytes, on the host and on a device with memory of its own.
 struct MemoryBytes {
@@ -32,4 +32,4 @@ MemoryBytes memory_for(const Device& device);
 ///     require_memory(problem, bench_memory(family.arrays(problem), problem.precision(), target), memory_for(device));
 void require_memory(const Problem& problem, const MemoryBytes& needed, const MemoryBytes& there);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

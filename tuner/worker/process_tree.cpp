@@ -9,7 +9,7 @@
 
 #include "runtime/process.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 void signal_children(const std::filesystem::path& task, int signal);
@@ -36,4 +36,4 @@ void kill_children_of_thread(int thread_id) {
     for (pid_t process = 0; children >> process;) kill_tree(process);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

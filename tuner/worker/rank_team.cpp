@@ -26,7 +26,7 @@
 #include "tuning_db/json_parts.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -340,4 +340,4 @@ std::vector<WorkerCommand> RankTeam::compilers() {
     return commands;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

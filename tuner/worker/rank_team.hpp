@@ -14,7 +14,7 @@
 #include "tuner/worker/line_file.hpp"
 #include "tuner/worker/worker_evaluator.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Ranks of a tuning run speak through files in `FOLDER/ranks/JOB`, which all of them see; neither MPI nor a network is needed, so that the death of
 /// one ends nothing else. Each has a file of its own that grows twice a second while it lives. The coordinator's says who is to start a worker. Each
@@ -78,4 +78,4 @@ class RankTeam {
     std::jthread pulse_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

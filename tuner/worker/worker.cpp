@@ -30,7 +30,7 @@
 #include "tuning_db/json.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 /// What a worker has open.
@@ -238,4 +238,4 @@ int worker_main(const Families& families) {
     return EXIT_SUCCESS;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

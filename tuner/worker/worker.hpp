@@ -5,7 +5,7 @@
 
 #include "generator/families.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The body of a worker process: answers one JSON line on standard output for each JSON line on standard input, until that is closed.
 ///
@@ -34,4 +34,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// A request that cannot be served is answered by {"error": why}. What kernels or libraries print on standard output goes to standard error.
 int worker_main(const Families& families);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

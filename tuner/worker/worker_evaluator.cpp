@@ -12,7 +12,7 @@
 #include "tuning_db/json.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr double tick = 0.05;  // seconds between two questions whether to stop
@@ -445,4 +445,4 @@ std::optional<Ceilings> WorkerEvaluator::ceilings(const std::function<bool()>& s
                     place["fma_f64"].number(0, most_operations_per_second), place["how"].string(longest_message_text)};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -18,7 +18,7 @@
 #include "tuner/worker/child_process.hpp"
 #include "tuner/worker/compile_pool.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// One of the devices of a run: where a worker measures.
 struct WorkerPlace {
@@ -157,4 +157,4 @@ class WorkerEvaluator : public Evaluator {
     std::optional<Finished> yardstick_;  ///< the first candidate that the first device measured, the safe one
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

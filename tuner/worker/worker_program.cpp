@@ -6,7 +6,7 @@
 #include "tuning_db/environment.hpp"
 #include "tuning_db/package.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 std::vector<std::string> find_worker_command() {
     const auto command = [](const std::string& program) -> std::vector<std::string> {
@@ -21,4 +21,4 @@ std::vector<std::string> find_worker_command() {
     return command("hone");
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::acoustics {
+namespace hone::inline v0_1::acoustics {
 namespace {
 
 bool is(const Config& config, const char* form) {
@@ -138,4 +138,4 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     return source;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::acoustics
+}  // namespace hone::inline v0_1::acoustics

@@ -3,7 +3,7 @@
 #include "generator/families/acoustics_staggered/grid.hpp"
 #include "generator/families/device/cpu_team.hpp"
 
-namespace hone::inline v0_1::inline v0_1::acoustics {
+namespace hone::inline v0_1::acoustics {
 namespace {
 
 constexpr std::int64_t whole = 65536;  // cells along an axis: more than there are
@@ -115,4 +115,4 @@ std::vector<Form> cpu_forms(const Problem& problem, const Limits& limits) {
     return forms;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::acoustics
+}  // namespace hone::inline v0_1::acoustics

@@ -6,7 +6,7 @@
 #include "generator/families/device/cuda_copies.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::acoustics {
+namespace hone::inline v0_1::acoustics {
 namespace {
 
 constexpr std::int64_t widest_load = 16;  // bytes
@@ -193,4 +193,4 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config, const Lim
     return source;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::acoustics
+}  // namespace hone::inline v0_1::acoustics

@@ -7,7 +7,7 @@
 #include "generator/error.hpp"
 #include "generator/families/acoustics_staggered/grid.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace acoustics {
 namespace {
 
@@ -319,4 +319,4 @@ Family acoustics_staggered() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

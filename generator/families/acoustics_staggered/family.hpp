@@ -2,7 +2,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Acoustic waves on a staggered grid, 2D or 3D: second order in time (leapfrog), order 4, 8 or 16 in space.
 ///
@@ -45,4 +45,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// Source: I. Terentyev, Explicit Finite Difference Simulations with Graphics Processing Units, TRIP annual meeting, Rice University 2009.
 Family acoustics_staggered();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

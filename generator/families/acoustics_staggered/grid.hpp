@@ -10,7 +10,7 @@
 #include "generator/family.hpp"
 #include "generator/form.hpp"
 
-namespace hone::inline v0_1::inline v0_1::acoustics {
+namespace hone::inline v0_1::acoustics {
 
 enum class Kind { pressure, velocity, step };
 
@@ -133,4 +133,4 @@ Block parameters(const Problem& problem);
 /// constexpr real weight(int m): c_m, for a number that the compiler knows.
 Block weight_function(const Grid& grid, const std::string& qualifiers);
 
-}  // namespace hone::inline v0_1::inline v0_1::acoustics
+}  // namespace hone::inline v0_1::acoustics

@@ -10,7 +10,7 @@
 
 // The plain loops over cells, in double precision, and random data for them. Shares the layout with the generator, and nothing else.
 
-namespace hone::inline v0_1::inline v0_1::acoustics {
+namespace hone::inline v0_1::acoustics {
 namespace {
 
 constexpr std::int64_t worth_sharing = 20000;  // cells: fewer are done before the threads have begun
@@ -361,4 +361,4 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
     return workload;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::acoustics
+}  // namespace hone::inline v0_1::acoustics

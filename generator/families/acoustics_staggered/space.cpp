@@ -5,7 +5,7 @@
 #include "generator/error.hpp"
 #include "generator/families/acoustics_staggered/grid.hpp"
 
-namespace hone::inline v0_1::inline v0_1::acoustics {
+namespace hone::inline v0_1::acoustics {
 namespace {
 
 using Reason = std::optional<std::string>;
@@ -431,4 +431,4 @@ SearchSpace space(const Problem& problem, const Limits& limits) {
     return space_of(cuda_forms(problem, limits), limits, grid.levels > 1 ? "exchanged" : "cached");
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::acoustics
+}  // namespace hone::inline v0_1::acoustics

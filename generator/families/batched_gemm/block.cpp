@@ -8,7 +8,7 @@
 // The forms tile and mma: a block stages chunks of A and B in shared memory and accumulates a tile of C in registers, by multiply-adds or on the
 // FP64 matrix units. They share everything but who holds which sums, and the innermost loop.
 
-namespace hone::inline v0_1::inline v0_1::gemm {
+namespace hone::inline v0_1::gemm {
 namespace {
 
 // Of an operand in shared memory: it lies as in memory, `inner` (k) or rows fastest, with rows lengthened against bank conflicts.
@@ -476,4 +476,4 @@ Mapping mma_mapping() {
     return {"mma", "a warp accumulates a tile of C on the matrix units", has_matrix_units, conflict, resources, kernel};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::gemm
+}  // namespace hone::inline v0_1::gemm

@@ -8,7 +8,7 @@
 // The CPU kernels. form=rows: neighbouring rows of op(A) are the lanes of a vector, and a register tile of row vectors x columns of C is accumulated.
 // form=matrices, for tiny ones: neighbouring matrices are the lanes.
 
-namespace hone::inline v0_1::inline v0_1::gemm {
+namespace hone::inline v0_1::gemm {
 namespace {
 
 constexpr int largest_for_lanes = 144;  // words of A and B of which a vector each is kept
@@ -150,4 +150,4 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
     return forms;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::gemm
+}  // namespace hone::inline v0_1::gemm

@@ -9,7 +9,7 @@
 #include "generator/families/batched_gemm/reference.hpp"
 #include "generator/families/device/cuda_copies.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace gemm {
 
 int number(const Config& config, std::string_view name) {
@@ -186,4 +186,4 @@ Family batched_gemm() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

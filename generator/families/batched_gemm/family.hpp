@@ -2,7 +2,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Products of many small matrices of one size: C_i = op(A_i) op(B_i), or C_i = alpha op(A_i) op(B_i) + beta C_i, with m, n and k from 1 to 512, f32
 /// and f64.
@@ -19,4 +19,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// Source: J. Dongarra and others, Design of a Batched BLAS, Numerical Linear Algebra Group, Manchester 2016; the layout is that of strided batches.
 Family batched_gemm();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

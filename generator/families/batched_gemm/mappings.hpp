@@ -11,7 +11,7 @@
 #include "generator/form.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::gemm {
+namespace hone::inline v0_1::gemm {
 
 using Resources = BlockResources;
 
@@ -68,4 +68,4 @@ KernelSource make_source(const Problem& problem, Target target, std::string text
 /// One launch over blocks of `matrices_per_block`, with `tiles` blocks for each.
 Launch block_launch(const Shape& shape, std::int64_t matrices_per_block, std::int64_t tiles, const Resources& resources);
 
-}  // namespace hone::inline v0_1::inline v0_1::gemm
+}  // namespace hone::inline v0_1::gemm

@@ -12,7 +12,7 @@
 #include "generator/families/batched_gemm/shape.hpp"
 #include "generator/random_words.hpp"
 
-namespace hone::inline v0_1::inline v0_1::gemm {
+namespace hone::inline v0_1::gemm {
 namespace {
 
 // What one product works on.
@@ -161,4 +161,4 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
     return problem.precision() == Precision::f32 ? make<float>(shape, seed) : make<double>(shape, seed);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::gemm
+}  // namespace hone::inline v0_1::gemm

@@ -6,7 +6,7 @@
 #include "generator/problem.hpp"
 #include "generator/workload.hpp"
 
-namespace hone::inline v0_1::inline v0_1::gemm {
+namespace hone::inline v0_1::gemm {
 
 /// Products of matrices [first, last) by the definition, sums in double precision. `arrays` are a, b, c and factors in host memory. Independent of
 /// how kernels are generated; all cores.
@@ -16,4 +16,4 @@ void reference(const Problem& problem, std::span<void* const> arrays, std::int64
 /// differ. Gaps, and C where it is only written, hold NaN.
 Workload workload(const Problem& problem, std::uint64_t seed);
 
-}  // namespace hone::inline v0_1::inline v0_1::gemm
+}  // namespace hone::inline v0_1::gemm

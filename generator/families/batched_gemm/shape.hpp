@@ -5,7 +5,7 @@
 
 #include "generator/problem.hpp"
 
-namespace hone::inline v0_1::inline v0_1::gemm {
+namespace hone::inline v0_1::gemm {
 
 /// The numbers of a batched_gemm problem that reference and kernels need. All matrices are column-major without padding inside.
 struct Shape {
@@ -51,4 +51,4 @@ struct Shape {
     const char* real() const { return precision == Precision::f32 ? "float" : "double"; }
 };
 
-}  // namespace hone::inline v0_1::inline v0_1::gemm
+}  // namespace hone::inline v0_1::gemm

@@ -8,7 +8,7 @@
 
 // Tunables and constraints on a CUDA device. Lists of values depend on the shape, so that little of their product is out of the question.
 
-namespace hone::inline v0_1::inline v0_1::gemm {
+namespace hone::inline v0_1::gemm {
 namespace {
 
 constexpr std::int64_t largest_code = 1024;  // multiply-adds in one trip of the innermost loop
@@ -313,4 +313,4 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     return forms;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::gemm
+}  // namespace hone::inline v0_1::gemm

@@ -7,7 +7,7 @@
 // The form stream, for products of few rows with one B: what has to move is C, and everything else is arranged for that. B is loaded once per
 // block, into registers; A arrives some groups of products ahead; C goes through shared memory of each warp's own, and to memory in whole lines.
 
-namespace hone::inline v0_1::inline v0_1::gemm {
+namespace hone::inline v0_1::gemm {
 namespace {
 
 constexpr int matrices = 8;  // that a warp multiplies at a time: columns of the matrix units' second operand
@@ -109,4 +109,4 @@ Mapping stream_mapping() {
     return {"stream", "a warp holds columns of B in registers, and takes 8 products at a time", applies, conflict, resources, kernel};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::gemm
+}  // namespace hone::inline v0_1::gemm

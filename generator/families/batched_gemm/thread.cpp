@@ -7,7 +7,7 @@
 // The form thread: one thread per matrix. Words come and go either as each thread's own, or through shared memory, where neighbouring threads load
 // neighbouring words and then take the matrices that are theirs.
 
-namespace hone::inline v0_1::inline v0_1::gemm {
+namespace hone::inline v0_1::gemm {
 namespace {
 
 constexpr int largest_matrix = 40;    // words of C and of what a thread keeps of A and B
@@ -88,4 +88,4 @@ Mapping thread_mapping() {
     return {"thread", "a thread computes a whole product", applies, conflict, resources, kernel};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::gemm
+}  // namespace hone::inline v0_1::gemm

@@ -6,7 +6,7 @@
 #include "generator/families/batched_gemm/reference.hpp"
 #include "generator/families/batched_gemv/mappings.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace gemv {
 
 std::vector<ArraySpec> arrays(const Problem& problem) {
@@ -117,4 +117,4 @@ Family batched_gemv() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 #include "generator/families/batched_gemv/mappings.hpp"
 #include "generator/families/device/cpu_team.hpp"
 
-namespace hone::inline v0_1::inline v0_1::gemv {
+namespace hone::inline v0_1::gemv {
 namespace {
 
 using gemm::number;
@@ -234,4 +234,4 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
             "passes"};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::gemv
+}  // namespace hone::inline v0_1::gemv

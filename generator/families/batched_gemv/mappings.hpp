@@ -5,7 +5,7 @@
 #include "generator/form.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::gemv {
+namespace hone::inline v0_1::gemv {
 
 std::vector<ArraySpec> arrays(const Problem& problem);
 
@@ -18,4 +18,4 @@ Block shape_constants(const Shape& shape);
 Block entry(const Shape& shape, Target target);
 KernelSource make_source(const Problem& problem, Target target, std::string text);
 
-}  // namespace hone::inline v0_1::inline v0_1::gemv
+}  // namespace hone::inline v0_1::gemv

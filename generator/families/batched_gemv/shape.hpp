@@ -5,7 +5,7 @@
 
 #include "generator/families/batched_gemm/shape.hpp"
 
-namespace hone::inline v0_1::inline v0_1::gemv {
+namespace hone::inline v0_1::gemv {
 
 /// A product with a vector is one with a matrix of one column: what batched_gemm says of layout, reference, data and counts holds here, too.
 inline Problem as_gemm(const Problem& problem) {
@@ -35,4 +35,4 @@ struct Shape {
     bool transposed() const { return of.transposed_a; }
 };
 
-}  // namespace hone::inline v0_1::inline v0_1::gemv
+}  // namespace hone::inline v0_1::gemv

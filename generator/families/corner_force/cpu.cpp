@@ -9,7 +9,7 @@
 // CPU kernels. Whole zones: neighbouring zones are the lanes of a vector, so that every sum and all of the physics fill vectors at any order; a
 // thread keeps their half-way results in its cache. The paper's dense products: rows of F are the lanes.
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 namespace {
 
 using Kind = Pass::Kind;
@@ -94,4 +94,4 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
     return forms;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

@@ -8,7 +8,7 @@
 // CUDA kernels. Whole zones: a team of threads, one or some for each column of points along the last axis, works on a zone, whose half-way results
 // are in shared memory. The paper's dense products: a thread accumulates some rows and columns of F.
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 namespace {
 
 using Kind = Pass::Kind;
@@ -248,4 +248,4 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     return forms;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

@@ -5,7 +5,7 @@
 
 #include "generator/families/corner_force/plan.hpp"
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 
 /// One launch that sweeps a zone's points in layers across the last axis, `layers` at a time, each point by a thread. Derivatives, physics and all
 /// sums of a layer stay in shared memory, so that a zone of any order fits.
@@ -22,4 +22,4 @@ Block team_barrier(const Plan& plan);
 /// A launch in which every zone has a team.
 Launch team_launch(const Plan& plan, const Pass& pass, std::int64_t shared_bytes);
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

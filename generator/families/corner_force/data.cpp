@@ -11,7 +11,7 @@
 
 #include "generator/families/corner_force/reference.hpp"
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 namespace {
 
 using Square = std::array<double, 9>;
@@ -280,4 +280,4 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
     return problem.precision() == Precision::f32 ? workload_of<float>(problem, seed) : workload_of<double>(problem, seed);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

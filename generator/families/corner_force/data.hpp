@@ -7,7 +7,7 @@
 #include "generator/kernel_source.hpp"
 #include "generator/workload.hpp"
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 
 std::vector<ArraySpec> arrays(const Problem& problem);
 
@@ -25,4 +25,4 @@ double assembly_operations(const Shape& shape);
 /// Zones of random size and shape in random motion; some are cold, some inside out.
 Workload workload(const Problem& problem, std::uint64_t seed);
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

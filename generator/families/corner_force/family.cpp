@@ -4,7 +4,7 @@
 #include "generator/families/corner_force/plan.hpp"
 #include "generator/families/corner_force/reference.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 Family corner_force() {
     Family family;
@@ -36,4 +36,4 @@ Family corner_force() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -2,7 +2,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Corner forces of high-order Lagrangian hydrodynamics: from positions, velocities and energies of every zone to the force on its nodes, the work on
 /// its energies and its bound on the time step.
@@ -25,4 +25,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// the smooth switch of the viscosity, the length of which it is, and what counts as dt are those of the public mini-application Laghos.
 Family corner_force();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

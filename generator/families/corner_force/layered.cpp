@@ -7,7 +7,7 @@
 
 // Form `layered`: a zone's points layer by layer.
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 namespace {
 
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's accesses go to different banks.
@@ -168,4 +168,4 @@ Form layered_form(const Problem& problem) {
             .kernel = [problem](const Config& config) { return kernel(problem, config); }};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 namespace {
 
 using Kind = Pass::Kind;
@@ -132,4 +132,4 @@ Tunable points_per_pass(std::vector<std::int64_t> values) {
     return {"points_per_pass", "points of a column whose derivatives are summed up together", numbers(std::move(values))};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

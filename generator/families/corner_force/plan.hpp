@@ -9,7 +9,7 @@
 #include "generator/form.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 
 /// What one launch over the zones does.
 struct Pass {
@@ -108,4 +108,4 @@ Block signature(const Plan& plan, const Pass& pass);
 KernelSource make_source(const Plan& plan);
 std::string pass_comment(const Pass& pass);
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <limits>
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 namespace {
 
 using Square = std::array<double, 9>;  // d x d, row by row
@@ -396,4 +396,4 @@ void reference(const Problem& problem, std::span<void* const> arrays, std::int64
     problem.precision() == Precision::f32 ? run<float>(shape, arrays, first, last) : run<double>(shape, arrays, first, last);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

@@ -6,7 +6,7 @@
 
 #include "generator/families/corner_force/shape.hpp"
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 
 /// The arrays of a problem in host memory; null where its result has none.
 template <typename Real>
@@ -58,4 +58,4 @@ ZoneAnswer zone_answer(const Shape& shape, const Data<Real>& data, std::int64_t 
 /// One step over zones [first, last).
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

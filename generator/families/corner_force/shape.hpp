@@ -6,7 +6,7 @@
 #include "generator/families/elements/tensor_element.hpp"
 #include "generator/problem.hpp"
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 
 /// n^dimension.
 constexpr int power(int n, int dimension) {
@@ -53,4 +53,4 @@ struct Shape {
     const TensorElement& element() const { return tensor_element(order); }
 };
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

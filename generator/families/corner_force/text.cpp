@@ -5,7 +5,7 @@
 #include "generator/families/corner_force/data.hpp"
 #include "generator/families/corner_force/plan.hpp"
 
-namespace hone::inline v0_1::inline v0_1::corner {
+namespace hone::inline v0_1::corner {
 namespace {
 
 using Kind = Pass::Kind;
@@ -294,4 +294,4 @@ std::string pass_comment(const Pass& pass) {
     return text;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::corner
+}  // namespace hone::inline v0_1::corner

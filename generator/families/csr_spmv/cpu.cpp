@@ -8,7 +8,7 @@
 #include "generator/families/device/cpu_vectors.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::spmv {
+namespace hone::inline v0_1::spmv {
 namespace {
 
 int at_once(const Shape& shape, const Config& config) {
@@ -98,4 +98,4 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
             "vector"};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::spmv
+}  // namespace hone::inline v0_1::spmv

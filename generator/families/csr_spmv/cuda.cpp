@@ -6,7 +6,7 @@
 #include "generator/families/device/cuda_launch.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::spmv {
+namespace hone::inline v0_1::spmv {
 namespace {
 
 using Refusal = std::optional<std::string>;
@@ -127,4 +127,4 @@ Forms cuda_forms(const Problem& problem, const Limits&) {
             "vector"};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::spmv
+}  // namespace hone::inline v0_1::spmv

@@ -5,7 +5,7 @@
 #include "generator/error.hpp"
 #include "generator/families/csr_spmv/shape.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace spmv {
 
 Shape::Shape(const Problem& problem)
@@ -136,4 +136,4 @@ Family csr_spmv() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

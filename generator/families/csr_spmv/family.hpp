@@ -2,7 +2,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 namespace spmv {
 
@@ -36,4 +36,4 @@ constexpr int partial_sums = 32;
 /// Source: N. Bell, M. Garland, Implementing Sparse Matrix-Vector Multiplication on Throughput-Oriented Processors, SC 2009.
 Family csr_spmv();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

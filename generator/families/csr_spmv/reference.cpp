@@ -13,7 +13,7 @@
 // The plain double loop, in a precision in which its own roundings do not show, and random matrices for it. Shares the layout with the generator, and
 // nothing else.
 
-namespace hone::inline v0_1::inline v0_1::spmv {
+namespace hone::inline v0_1::spmv {
 namespace {
 
 template <typename Real>
@@ -174,4 +174,4 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
     return problem.precision() == Precision::f32 ? workload_of<float>(problem, seed) : workload_of<double>(problem, seed);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::spmv
+}  // namespace hone::inline v0_1::spmv

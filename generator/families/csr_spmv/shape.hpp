@@ -8,7 +8,7 @@
 #include "generator/families/csr_spmv/family.hpp"
 #include "generator/form.hpp"
 
-namespace hone::inline v0_1::inline v0_1::spmv {
+namespace hone::inline v0_1::spmv {
 
 /// Lanes that the chunks' sums are dealt to, and threads of the block that adds them up: fixed, so that the tree is.
 constexpr int sum_lanes = 1024;
@@ -52,4 +52,4 @@ Block place(const Shape& shape);
 /// Declares the chunks of a range, for device/finish_dots.
 Block chunk_count();
 
-}  // namespace hone::inline v0_1::inline v0_1::spmv
+}  // namespace hone::inline v0_1::spmv

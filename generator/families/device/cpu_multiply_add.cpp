@@ -1,6 +1,6 @@
 #include "generator/families/device/cpu_multiply_add.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 Block multiply_add_function(Precision precision) {
     Block block;
@@ -14,4 +14,4 @@ Block multiply_add_function(Precision precision) {
     return block.close();
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// How CPU kernels stream through memory, by pieces that their templates use. First, what they write past the caches:
 /// device/streams.cpp/streaming_stores.
@@ -15,4 +15,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// and `in_strips(words, step)` need the name `strip_words`, a constant of `strip_bytes`, and the header <type_traits>.
 constexpr int strip_bytes = 256;
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -2,7 +2,7 @@
 
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Below this many processors a thread less, or one in another place, is never worth a candidate.
@@ -70,4 +70,4 @@ Block team_seat(const Config& config) {
     return block;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -7,7 +7,7 @@
 #include "generator/limits.hpp"
 #include "generator/search_space.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The team of threads of a CPU kernel: tunables and source text that all families share.
 ///
@@ -30,4 +30,4 @@ Block team(const Config& config);
 Block team_parallel(const Config& config);
 Block team_seat(const Config& config);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

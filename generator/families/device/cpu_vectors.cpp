@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 Constraint vector_width(const Limits& limits) {
     return {"vector_width",
@@ -13,4 +13,4 @@ Constraint vector_width(const Limits& limits) {
             {"vector_bytes"}};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -4,7 +4,7 @@
 
 #include "generator/kernel_source.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A launch of whole arrays: no range, no dynamic shared memory.
 inline Launch cuda_launch(const std::string& entry, Dim3 grid, Dim3 block) {
@@ -15,4 +15,4 @@ inline Launch cuda_launch(const std::string& entry, Dim3 grid, Dim3 block) {
     return launch;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

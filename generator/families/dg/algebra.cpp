@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 const std::vector<std::string> gradients{"rx", "ry", "rz", "sx", "sy", "sz", "tx", "ty", "tz"};
@@ -189,4 +189,4 @@ Block element_factors(const Algebra& algebra, const std::string& factor) {
     return block;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

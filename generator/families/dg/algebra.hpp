@@ -7,7 +7,7 @@
 #include "generator/config.hpp"
 #include "generator/problem.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 /// One product of a derivative with a (transformed) field, added to an accumulator.
 struct Product {
@@ -79,4 +79,4 @@ std::string expression(const Sum& sum, const std::string& scale, Operand operand
     return scale.empty() ? text : scale + " * (" + text + ")";
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 ProblemParameter arithmetic_parameter() {
     return {"arithmetic",
@@ -109,4 +109,4 @@ std::vector<double> random_geometry(const Shape& shape, std::mt19937_64& random)
     return gradients;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

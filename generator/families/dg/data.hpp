@@ -8,7 +8,7 @@
 #include "generator/kernel_source.hpp"
 #include "generator/workload.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 /// What lies in vmapP where a face has no neighbour.
 constexpr int reflecting_wall = -1;  ///< perfect conductor, rigid wall
@@ -49,4 +49,4 @@ void fill_stage(std::mt19937_64& random, Real* stage) {
     stage[2] = static_cast<Real>(0.1 + 0.4 * uniform(random));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 Half::Half(const Algebra& form, std::vector<int> wanted) : outputs(std::move(wanted)) {
     for (const int output : outputs)
@@ -37,4 +37,4 @@ int nonzeros(const SquareMatrix& matrix) {
     return static_cast<int>(matrix.values.size()) - static_cast<int>(std::count(matrix.values.begin(), matrix.values.end(), 0.0));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -8,7 +8,7 @@
 #include "generator/families/dg/shape.hpp"
 #include "generator/families/elements/reference_element.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 /// A part of an element's right-hand sides that a thread can make by itself: which ones, and all that their volume parts need.
 struct Half {
@@ -31,4 +31,4 @@ Block either(const Block& first, const Block& second);
 /// Entries that are not exactly zero.
 int nonzeros(const SquareMatrix& matrix);
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

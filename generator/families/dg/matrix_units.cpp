@@ -4,7 +4,7 @@
 
 #include "generator/families/dg/tiling.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 constexpr int fragment_words = mma_nodes * mma_columns;  // of one matrix in one step
@@ -58,4 +58,4 @@ TableSpec fragment_table(const std::string& name, const Shape& shape, int matric
     return result;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -16,7 +16,7 @@
 // a = (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4), b = (t, g), (t + 4, g) and c = (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1), each (row,
 // column).
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 /// A tile of nodes x elements, and columns of an operator per step.
 constexpr int mma_nodes = 16;
@@ -43,4 +43,4 @@ int matrix_registers(const Shape& shape, int sums, int columns, int matrices, in
 TableSpec fragment_table(const std::string& name, const Shape& shape, int matrices, int columns,
                          const std::function<double(int a, int n, int c)>& entry);
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

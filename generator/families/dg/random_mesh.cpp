@@ -7,7 +7,7 @@
 
 #include "generator/families/dg/data.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 // Where the neighbour behind a face lies, and how: the same for all elements of a data set.
@@ -137,4 +137,4 @@ template void fill_faces(const Shape&, std::int64_t, std::mt19937_64&, double*);
 template void fill_materials(const Shape&, std::int64_t, std::mt19937_64&, float*);
 template void fill_materials(const Shape&, std::int64_t, std::mt19937_64&, double*);
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -8,7 +8,7 @@
 #include "generator/families/dg/shape.hpp"
 #include "generator/workload.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 /// Nodes of a face in the order in which a neighbour meets them: one of the six orientations of a triangle, or two of an edge. `orientation` counts
 /// from 0, which is the face's own order.
@@ -33,4 +33,4 @@ void fill_faces(const Shape& shape, std::int64_t period, std::mt19937_64& random
 template <typename Real>
 void fill_materials(const Shape& shape, std::int64_t period, std::mt19937_64& random, Real* materials);
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

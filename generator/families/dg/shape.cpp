@@ -8,7 +8,7 @@
 
 #include "generator/error.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 const std::array<Equation, 3>& equations() {
@@ -55,4 +55,4 @@ Shape::Shape(const Problem& problem)
         throw Error("problem \"" + problem.key() + "\"", "nodes of the mesh do not fit an index of 31 bits", "divide the mesh");
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -7,7 +7,7 @@
 #include "generator/families/elements/reference_element.hpp"
 #include "generator/problem.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 /// What is solved: one row per equation.
 struct Equation {
@@ -57,4 +57,4 @@ struct Shape {
     const ReferenceElement& reference() const { return reference_element(what->simplex, order); }
 };
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -5,7 +5,7 @@
 
 #include "generator/config.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 // What all kernels that cut elements and nodes into tiles count with.
 
@@ -21,4 +21,4 @@ inline int number(const Config& config, std::string_view name) {
     return static_cast<int>(config.integer(name));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -10,7 +10,7 @@
 #include "generator/error.hpp"
 #include "generator/families/elements/simplex_nodes.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using Vector3 = std::array<double, 3>;
@@ -317,4 +317,4 @@ std::vector<double> basis_at(const ReferenceElement& element, const std::array<d
     return basis;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

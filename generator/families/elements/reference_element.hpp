@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// A square matrix of doubles, row by row.
 struct SquareMatrix {
@@ -84,4 +84,4 @@ const ReferenceElement& reference_element(Simplex simplex, int order);
 /// Values at a point of the functions that are 1 at one node and 0 at the others: nodal values times these, summed, is the function there.
 std::vector<double> basis_at(const ReferenceElement& element, const std::array<double, 3>& point);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -4,7 +4,7 @@
 #include <numbers>
 #include <utility>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 using Vector3 = std::array<double, 3>;
@@ -130,4 +130,4 @@ std::vector<Vector3> tetrahedron_points(int order) {
     return points;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

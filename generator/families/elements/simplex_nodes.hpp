@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Legendre-Gauss-Lobatto points of the interval [-1, 1], ascending: order + 1 of them, order at least 1.
 std::vector<double> lobatto_points(int order);
@@ -15,4 +15,4 @@ std::vector<std::array<double, 3>> triangle_points(int order);
 /// The same of the tetrahedron r, s, t >= -1, r + s + t <= -1 as (r, s, t): t outermost, then s, r innermost.
 std::vector<std::array<double, 3>> tetrahedron_points(int order);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -12,7 +12,7 @@
 #include "generator/error.hpp"
 #include "generator/families/elements/simplex_nodes.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr int highest_order = 8;
@@ -116,4 +116,4 @@ const TensorElement& tensor_element(int order) {
     return elements[static_cast<std::size_t>(order - 1)];
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -4,7 +4,7 @@
 
 #include "generator/families/elements/reference_element.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// One direction of the Qk-Qk-1 spaces of high-order Lagrangian hydrodynamics on the reference zone [0, 1]^d: what tensor products of it need.
 ///
@@ -39,4 +39,4 @@ std::vector<double> nodal_values(const TensorElement& element, double x);
 std::vector<double> nodal_slopes(const TensorElement& element, double x);
 std::vector<double> bernstein_values(const TensorElement& element, double x);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -9,7 +9,7 @@
 
 // CPU kernels: neighbouring elements are the lanes of vectors, so that sums along every axis fill them at any order.
 
-namespace hone::inline v0_1::inline v0_1::fe {
+namespace hone::inline v0_1::fe {
 namespace {
 
 int columns(const Shape& shape) {
@@ -116,4 +116,4 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
             "vector"};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::fe
+}  // namespace hone::inline v0_1::fe

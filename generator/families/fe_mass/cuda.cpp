@@ -11,7 +11,7 @@
 // CUDA kernels. In the form by teams a team of threads, one or some columns of points each, works on an element, whose half-way results are in shared
 // memory. In all forms a thread for each node adds up.
 
-namespace hone::inline v0_1::inline v0_1::fe {
+namespace hone::inline v0_1::fe {
 namespace {
 
 using Violation = std::optional<std::string>;
@@ -199,4 +199,4 @@ KernelSource cuda_source(const Problem& problem, const Config& config, const Cud
     return source;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::fe
+}  // namespace hone::inline v0_1::fe

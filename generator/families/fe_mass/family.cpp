@@ -5,7 +5,7 @@
 #include "generator/error.hpp"
 #include "generator/families/fe_mass/shape.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace fe {
 
 Shape::Shape(const Problem& problem)
@@ -131,4 +131,4 @@ Family fe_mass() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 namespace fe {
 
@@ -48,4 +48,4 @@ NodeCorners node_corners(std::span<const std::int32_t> element_nodes, std::int64
 /// Appl. 34 (2020); S. Orszag, Spectral Methods for Problems in Complex Geometries, J. Comput. Phys. 37 (1980), for sums axis by axis.
 Family fe_mass();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

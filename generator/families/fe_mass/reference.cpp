@@ -14,7 +14,7 @@
 // The textbook's loops over elements, points and nodes, with functions of the whole element, in a precision in which their own roundings do not show;
 // and random meshes for them. Shares the layout, the nodes and the points with the generator, and nothing else.
 
-namespace hone::inline v0_1::inline v0_1::fe {
+namespace hone::inline v0_1::fe {
 namespace {
 
 using Wide = long double;
@@ -261,4 +261,4 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
     return problem.precision() == Precision::f32 ? workload_of<float>(problem, seed) : workload_of<double>(problem, seed);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::fe
+}  // namespace hone::inline v0_1::fe

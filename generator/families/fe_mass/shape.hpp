@@ -9,7 +9,7 @@
 #include "generator/families/fe_mass/family.hpp"
 #include "generator/form.hpp"
 
-namespace hone::inline v0_1::inline v0_1::fe {
+namespace hone::inline v0_1::fe {
 
 /// Rows whose products with x are summed up first, and lanes that these sums are dealt to: those of csr_spmv.
 constexpr int chunk_rows = 32, sum_lanes = 1024;
@@ -90,4 +90,4 @@ Block unroll(Target target);
 /// Pragma before loops over the points of an axis that hold a loop over its nodes.
 Block unroll_points(const Shape& shape, Target target);
 
-}  // namespace hone::inline v0_1::inline v0_1::fe
+}  // namespace hone::inline v0_1::fe

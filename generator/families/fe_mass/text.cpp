@@ -3,7 +3,7 @@
 #include "generator/families/fe_mass/shape.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::fe {
+namespace hone::inline v0_1::fe {
 namespace {
 
 void add_numbers(Block& block, Target target, const char* name, const std::vector<double>& numbers) {
@@ -108,4 +108,4 @@ Block unroll_points(const Shape& shape, Target target) {
     return Block().text(target == Target::cuda ? "#pragma unroll 4" : "#pragma GCC unroll 4");
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::fe
+}  // namespace hone::inline v0_1::fe

@@ -7,7 +7,7 @@
 
 // The CUDA form whose threads have a component of an element each: no half-way result leaves a thread's registers.
 
-namespace hone::inline v0_1::inline v0_1::fe {
+namespace hone::inline v0_1::fe {
 namespace {
 
 struct Plan {
@@ -73,4 +73,4 @@ std::vector<Form> thread_forms(const Problem& problem, const Limits& limits) {
              .kernel = [problem](const Config& config) { return kernel(problem, config); }}};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::fe
+}  // namespace hone::inline v0_1::fe

@@ -2,7 +2,7 @@
 #include "generator/families/gauss_seidel_27/grid.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::gauss_seidel {
+namespace hone::inline v0_1::gauss_seidel {
 namespace {
 
 Block constants(const Grid& grid, const Config& config) {
@@ -66,4 +66,4 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     return source;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::gauss_seidel
+}  // namespace hone::inline v0_1::gauss_seidel

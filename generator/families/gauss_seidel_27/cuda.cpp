@@ -6,7 +6,7 @@
 #include "generator/families/gauss_seidel_27/grid.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::gauss_seidel {
+namespace hone::inline v0_1::gauss_seidel {
 namespace {
 
 constexpr std::int64_t warp = 32;
@@ -311,4 +311,4 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     return source;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::gauss_seidel
+}  // namespace hone::inline v0_1::gauss_seidel

@@ -7,7 +7,7 @@
 #include "generator/error.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace gauss_seidel {
 namespace {
 
@@ -175,4 +175,4 @@ Family gauss_seidel_27() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -2,7 +2,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Eight-colour Gauss-Seidel sweeps over a 3D grid with 27-point stencils, in place.
 ///
@@ -22,4 +22,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// Source: S. Strobl, Efficient Implementation of Finite Element Operators on GPUs, Studienarbeit, FAU Erlangen-Nuernberg 2008.
 Family gauss_seidel_27();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

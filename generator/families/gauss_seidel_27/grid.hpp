@@ -8,7 +8,7 @@
 #include "generator/family.hpp"
 #include "generator/form.hpp"
 
-namespace hone::inline v0_1::inline v0_1::gauss_seidel {
+namespace hone::inline v0_1::gauss_seidel {
 
 enum class Stencil { constant, semi_constant, variable, symmetric };
 
@@ -79,4 +79,4 @@ KernelSource common_source(const Problem& problem, Target target);
 /// The comment at the head of an emitted kernel. Extents are run-time arguments, so the text is the same for all of them.
 Block banner(const Problem& problem, const Config& config, Target target);
 
-}  // namespace hone::inline v0_1::inline v0_1::gauss_seidel
+}  // namespace hone::inline v0_1::gauss_seidel

@@ -9,7 +9,7 @@
 
 // The plain loops over rows per colour, in double precision, and random data for it. Shares the layout with the generator, and nothing else.
 
-namespace hone::inline v0_1::inline v0_1::gauss_seidel {
+namespace hone::inline v0_1::gauss_seidel {
 namespace {
 
 // Where the coefficients of point (x, y, z), counted from 1, lie.
@@ -165,4 +165,4 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
     return workload;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::gauss_seidel
+}  // namespace hone::inline v0_1::gauss_seidel

@@ -7,7 +7,7 @@
 #include "generator/families/device/cpu_vectors.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 
-namespace hone::inline v0_1::inline v0_1::gauss_seidel {
+namespace hone::inline v0_1::gauss_seidel {
 namespace {
 
 using Reason = std::optional<std::string>;
@@ -367,4 +367,4 @@ std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, 
     return stages * planes * staged_rows(staging) * grid.pitch * bytes_per_word(grid.precision);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::gauss_seidel
+}  // namespace hone::inline v0_1::gauss_seidel

@@ -8,7 +8,7 @@
 #include "generator/families/poisson7/grid.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::poisson {
+namespace hone::inline v0_1::poisson {
 namespace {
 
 bool streaming(const Config& config) {
@@ -184,4 +184,4 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
     return source;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::poisson
+}  // namespace hone::inline v0_1::poisson

@@ -6,7 +6,7 @@
 #include "generator/families/poisson7/grid.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::poisson {
+namespace hone::inline v0_1::poisson {
 namespace {
 
 constexpr std::int64_t warp = 32;
@@ -141,4 +141,4 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
     return source;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::poisson
+}  // namespace hone::inline v0_1::poisson

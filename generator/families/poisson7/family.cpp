@@ -8,7 +8,7 @@
 #include "generator/error.hpp"
 #include "generator/families/poisson7/grid.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace poisson {
 namespace {
 
@@ -317,4 +317,4 @@ Family poisson7() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 namespace poisson {
 
@@ -85,4 +85,4 @@ double sum_of_blocks(std::span<const double> block_sums, int sums, int sum, doub
 /// 2012.
 Family poisson7();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -9,7 +9,7 @@
 #include "generator/form.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::poisson {
+namespace hone::inline v0_1::poisson {
 
 enum class Kind { apply, apply_dot, direction, residual };
 enum class Coefficients { scalar, axis, face };
@@ -72,4 +72,4 @@ Block keep_in_history();
 /// What a problem decides about the templates of both targets.
 Flags common_flags(const Grid& grid);
 
-}  // namespace hone::inline v0_1::inline v0_1::poisson
+}  // namespace hone::inline v0_1::poisson

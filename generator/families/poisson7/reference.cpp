@@ -10,7 +10,7 @@
 
 // The plain loops over rows in double precision, and random data for it. Shares the layout with the generator, and nothing else.
 
-namespace hone::inline v0_1::inline v0_1::poisson {
+namespace hone::inline v0_1::poisson {
 namespace {
 
 // A row of cells along x, and values of its cells.
@@ -361,4 +361,4 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
     return workload;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::poisson
+}  // namespace hone::inline v0_1::poisson

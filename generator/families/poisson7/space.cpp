@@ -6,7 +6,7 @@
 #include "generator/families/device/cpu_vectors.hpp"
 #include "generator/families/poisson7/grid.hpp"
 
-namespace hone::inline v0_1::inline v0_1::poisson {
+namespace hone::inline v0_1::poisson {
 namespace {
 
 using Reason = std::optional<std::string>;
@@ -167,4 +167,4 @@ Forms cuda_forms(const Problem& problem, const Limits&) {
     return forms;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::poisson
+}  // namespace hone::inline v0_1::poisson

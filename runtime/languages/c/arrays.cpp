@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 namespace {
 
 const char* name_of(std::int32_t type) {
@@ -118,4 +118,4 @@ BoundArrays checked_arrays(const char* function, const OpenSession& session, con
     return bound;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages

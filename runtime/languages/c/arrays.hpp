@@ -7,7 +7,7 @@
 #include "generator/kernel_source.hpp"
 #include "runtime/languages/c/open_session.hpp"
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 
 /// Where the arrays of a target's kernels lie.
 hone_place place_of(Target target);
@@ -23,4 +23,4 @@ std::int64_t count_of(const KernelSource& source, const ArraySpec& array);
 BoundArrays checked_arrays(const char* function, const OpenSession& session, const Problem& problem, const KernelSource& source,
                            const hone_array* arrays, std::int32_t count);
 
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 
 /// Arrays of the caller's that a kernel is bound to. Of those that hone allocated it knows when they are freed.
 class BoundArrays {
@@ -30,4 +30,4 @@ class BoundArrays {
     std::vector<Allocated> allocated_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages

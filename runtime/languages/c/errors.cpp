@@ -1,6 +1,6 @@
 #include "runtime/languages/c/errors.hpp"
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 namespace {
 
 std::string& text_of_this_thread() {
@@ -23,4 +23,4 @@ const char* last_error() noexcept {
     return text_of_this_thread().c_str();
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages

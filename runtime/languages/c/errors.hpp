@@ -6,7 +6,7 @@
 #include "generator/error.hpp"
 #include "runtime/languages/c/hone.h"
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 
 /// What this interface itself refuses, with the status that says so. Its text begins with the function that was called.
 class Refusal : public Error {
@@ -47,4 +47,4 @@ T* given(const char* function, T* pointer, const char* name) {
     return pointer;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages

@@ -9,7 +9,7 @@
 
 #include "runtime/languages/c/errors.hpp"
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 
 /// What a handle of hone.h points at begins with its tag: which kind it is, and whether it is open. Of closed handles the shell stays for a while, so
 /// that one which is used after its end is refused rather than read.
@@ -58,4 +58,4 @@ void retire(std::unique_ptr<Handle> handle) {
     if (closed.size() > kept) closed.pop_front();
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages

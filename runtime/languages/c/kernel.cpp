@@ -5,7 +5,7 @@
 #include "runtime/languages/c/open_session.hpp"
 #include "runtime/languages/c/structures.hpp"
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 namespace {
 
 hone_grade grade_of(Grade grade) {
@@ -37,7 +37,7 @@ hone_access access_of(Access access) {
 }
 
 }  // namespace
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages
 
 using namespace hone::languages;
 

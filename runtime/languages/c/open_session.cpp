@@ -6,7 +6,7 @@
 #include "tuner/worker/worker_program.hpp"
 #include "tuning_db/places.hpp"
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 namespace {
 
 // Hone's families and those of the kernel folders, whose paths are added to `folders`.
@@ -129,7 +129,7 @@ std::shared_ptr<const std::atomic<bool>> OpenSession::freed_flag_of(const void* 
     return found == nullptr ? nullptr : found->second.freed;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages
 
 hone_kernel::hone_kernel(std::shared_ptr<const hone::Kernel> looked_up, hone::languages::OpenSession* of)
     : Shell(kind), kernel(std::move(looked_up)), session(of), configuration(kernel->match().config.key()) {

@@ -19,7 +19,7 @@
 #include "runtime/languages/c/handles.hpp"
 #include "runtime/session/session.hpp"
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 
 /// What a hone_session consists of: a hone::Session, the kernels that were looked up in it by their handles, and the arrays that were allocated with
 /// it. Bound kernels and online tuners hold it, too. Thread-safe.
@@ -88,7 +88,7 @@ class OpenSession : public std::enable_shared_from_this<OpenSession> {
     std::map<const char*, Allocation> arrays_;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages
 
 struct hone_session : hone::languages::Shell {
     static constexpr std::uint64_t kind = 0x8f1d5b3a9c60e701;

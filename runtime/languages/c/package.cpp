@@ -9,7 +9,7 @@
 
 #include "runtime/languages/c/hone.h"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 [[gnu::visibility("default")]] Package package() {
     namespace fs = std::filesystem;
@@ -25,4 +25,4 @@ namespace hone::inline v0_1::inline v0_1 {
     return {HONE_PACKAGE_RECORDS, HONE_PACKAGE_PROGRAM};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

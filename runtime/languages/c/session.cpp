@@ -8,7 +8,7 @@
 #include "tuning_db/environment.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 namespace {
 
 SessionSettings settings_of(const char* function, const hone_session_options* options) {
@@ -39,7 +39,7 @@ std::string records_of(const OpenSession& session, const char* problem) {
 }
 
 }  // namespace
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages
 
 using namespace hone::languages;
 

@@ -5,7 +5,7 @@
 
 #include "runtime/languages/c/errors.hpp"
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 
 // A structure's first member says how much of it the caller knows. Callers of earlier versions know less than this library, those of later ones more.
 
@@ -35,4 +35,4 @@ void write(const char* function, Structure own, Structure* callers, const char* 
     std::memcpy(callers, &own, size);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages

@@ -9,7 +9,7 @@
 #include "tuner/worker/worker_evaluator.hpp"
 #include "tuning_db/places.hpp"
 
-namespace hone::inline v0_1::inline v0_1::languages {
+namespace hone::inline v0_1::languages {
 namespace {
 
 constexpr double default_seconds = 60;  // as 'hone tune' has for a problem
@@ -91,7 +91,7 @@ TuningResult tune_with(OpenSession& session, const Problem& problem, const hone_
 }
 
 }  // namespace
-}  // namespace hone::inline v0_1::inline v0_1::languages
+}  // namespace hone::inline v0_1::languages
 
 using namespace hone::languages;
 

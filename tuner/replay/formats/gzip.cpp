@@ -9,7 +9,7 @@
 #include "generator/error.hpp"
 #include "tuning_db/file_store.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr int gzip_window = 15 + 16;  // the largest window; 16 asks zlib for gzip's header and check sum
@@ -79,4 +79,4 @@ std::string gzip(std::string_view text) {
     return packed;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

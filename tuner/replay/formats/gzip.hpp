@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// The whole of a file, unpacked when it begins as gzip files do, whatever its name. Throws Error when it cannot be read, is damaged, or holds
 /// more than `most_bytes`.
@@ -17,4 +17,4 @@ std::string gzip(std::string_view text);
 /// The inverse; `where` is for messages. Throws Error when damaged, cut, followed by anything but zeros, or longer than `most_bytes`.
 std::string gunzip(std::string_view packed, const std::string& where, std::int64_t most_bytes);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

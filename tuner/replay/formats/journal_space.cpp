@@ -14,7 +14,7 @@
 #include "tuner/replay/formats/parameter_values.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 // Names and values of a key such as `block_x=32,staging=caches`.
@@ -152,4 +152,4 @@ std::string journal_text(const RecordedSpace& recorded) {
     return journal_text(journal);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

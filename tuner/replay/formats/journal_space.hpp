@@ -5,7 +5,7 @@
 
 #include "tuner/replay/recorded_space.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 // Journals of hone as recorded spaces, both ways. One of an exhaustive run holds a whole space.
 
@@ -20,4 +20,4 @@ RecordedSpace parse_journal_space(std::string_view text, const std::string& file
 /// hone's stands behind it. Throws Error when a value cannot stand in a configuration's key.
 std::string journal_text(const RecordedSpace& recorded);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

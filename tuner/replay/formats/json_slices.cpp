@@ -7,7 +7,7 @@
 #include "generator/error.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 bool is_space(char c) {
@@ -116,4 +116,4 @@ bool JsonSlices::next(bool partial) {
     return partial && (text_.front() == '{' || text_.front() == '[');
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

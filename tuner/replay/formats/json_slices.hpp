@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Walks through a JSON object or array too large for a tree of its own (a measured space has a million values): hands out one member or element
 /// at a time, as text. What is inside is checked by whoever parses the text; here only brackets and strings are followed.
@@ -51,4 +51,4 @@ class JsonSlices {
     int value_line_ = 1;
 };
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -16,7 +16,7 @@
 #include "tuner/replay/formats/parameter_values.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -337,4 +337,4 @@ std::string kernel_tuner_text(const RecordedSpace& recorded, const Families& fam
     return text + "}\n}\n";
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

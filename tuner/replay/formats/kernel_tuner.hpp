@@ -6,7 +6,7 @@
 #include "generator/families.hpp"
 #include "tuner/replay/recorded_space.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 // The cache file of Kernel Tuner (https://github.com/KernelTuner/kernel_tuner, Apache 2.0): one JSON object with device_name, kernel_name,
 // problem_size, tune_params_keys, tune_params and cache, an object from the values, joined by commas in the order of tune_params_keys, to what the
@@ -21,4 +21,4 @@ RecordedSpace parse_kernel_tuner(std::string_view text, const std::string& file,
 /// the size is no value: it accepts such a file for whoever gives a function as problem_size. It refuses null.
 std::string kernel_tuner_text(const RecordedSpace& recorded, const Families& families);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -12,7 +12,7 @@
 #include "tuner/statistics.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::int64_t largest_product = std::int64_t{1} << 62;
@@ -193,4 +193,4 @@ std::string milliseconds_json(double seconds) {
     return json_number(product);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

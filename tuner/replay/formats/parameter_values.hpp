@@ -10,7 +10,7 @@
 #include "tuner/replay/recorded_space.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 // The values of parameters in the files of other tuners: whole numbers, numbers, true and false, words.
 
@@ -92,4 +92,4 @@ std::string milliseconds_json(double seconds);
 /// Most values of one tunable: strategies keep places as 16-bit numbers.
 inline constexpr std::size_t most_values_of_a_tunable = 65'000;
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -13,7 +13,7 @@
 #include "tuning_db/json.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t longest_text = 1 << 16;
@@ -175,4 +175,4 @@ std::string space_file_text(const RecordedSpace& recorded) {
     return header_text(recorded, failures) + lines;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "tuner/replay/recorded_space.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 // hone's own compact form of a recorded space: one line of JSON with the title, the parameters' values and the reasons of failures, then a line per
 // configuration: its index in the space, and its seconds, followed by those of the single runs where there were several; or `!` and the number of its
@@ -24,4 +24,4 @@ RecordedSpace parse_space_file(std::string_view text, const std::string& file, c
 /// Parameters, costs, single runs and failures as they are. What compiling and verifying took, and energy, is left out.
 std::string space_file_text(const RecordedSpace& recorded);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

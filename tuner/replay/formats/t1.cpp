@@ -13,7 +13,7 @@
 #include "tuning_db/json.hpp"
 #include "tuning_db/json_tree.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t longest_t1_text = 1 << 20;
@@ -210,4 +210,4 @@ std::string t1_text(const RecordedSpace& recorded) {
         parameters, fmt::join(conditions_of(recorded), ",\n    "), json_string(recorded.title().kernel));
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -6,7 +6,7 @@
 #include "generator/search_space.hpp"
 #include "tuner/replay/recorded_space.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 // T1, the input format of the autotuning community (https://github.com/odgaard/TuningSchema): ConfigurationSpace with TuningParameters {Name, Type,
 // Values: a list as a Python expression} and Conditions {Parameters, Expression}, and a KernelSpecification, of which hone reads the name only.
@@ -25,4 +25,4 @@ T1Space parse_t1(std::string_view text, const std::string& file, std::int64_t mo
 /// said of the kernel.
 std::string t1_text(const RecordedSpace& recorded);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

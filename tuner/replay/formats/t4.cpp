@@ -14,7 +14,7 @@
 #include "tuner/replay/formats/parameter_values.hpp"
 #include "tuning_db/json.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace {
 
 constexpr double shortest_time = 1e-15;  // seconds; less than light needs for a micrometre
@@ -241,4 +241,4 @@ std::string t4_text(const RecordedSpace& recorded) {
     return text + "\n]}\n";
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -5,7 +5,7 @@
 
 #include "tuner/replay/recorded_space.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 // T4, the results format of the autotuning community (https://github.com/odgaard/TuningSchema; written by KTT and Kernel Tuner among others): one
 // JSON object with schema_version and results, an array of {configuration, times, invalidity, correctness, measurements, objectives}.
@@ -20,4 +20,4 @@ RecordedSpace parse_t4(std::string_view text, const std::string& file, const std
 /// Times are written in milliseconds.
 std::string t4_text(const RecordedSpace& recorded);
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

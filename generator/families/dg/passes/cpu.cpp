@@ -12,7 +12,7 @@
 // CPU kernels of a stage's passes, as dg_volume's: neighbouring nodes are the lanes of a vector, and a register tile of node vectors x elements is
 // accumulated from operator vectors and broadcast values, which are fields for the volume part and fluxes for the surface part.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 struct Tile {
@@ -217,4 +217,4 @@ KernelSource update_cpu_kernel(Plan plan) {
     return std::move(source);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

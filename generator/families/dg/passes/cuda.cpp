@@ -12,7 +12,7 @@
 
 // CUDA kernels of a step's passes: what is around the right-hand sides, which a way makes.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 bool scaled(const Plan& plan, const Pass& pass) {
@@ -168,4 +168,4 @@ KernelSource update_cuda_kernel(Plan plan) {
     return std::move(source);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

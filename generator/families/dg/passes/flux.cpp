@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 void add_flux_flags(Flags& flags, const Shape& shape) {
     const bool flat = shape.dimension == 2;
@@ -33,4 +33,4 @@ int flux_operations(const Shape& shape) {
     return shape.fields + lines + (shape.materials ? (shape.what->maxwell && shape.dimension == 3 ? 3 : 1) + 3 : 1);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -12,7 +12,7 @@
 // (Z- + Z+). With unit materials these are Hesthaven & Warburton's, divided by two. With w = [E] + Z+ n x [H], the flux of E is w's tangential part
 // and that of H is -n x w: -n x (n x a) is the tangential part of a.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 /// The flags of the templates with fluxes: `acoustics`, `maxwell_3d`, `maxwell_2d`, `three_dimensions` and `materials`.
 void add_flux_flags(Flags& flags, const Shape& shape);
@@ -26,4 +26,4 @@ Block mirrored_line(const Shape& shape);
 /// Floating-point operations of the flux per point.
 int flux_operations(const Shape& shape);
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -7,7 +7,7 @@
 
 // The forms of families of passes on CUDA devices: each way to make right-hand sides with each fusion.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 // Of the launch that takes most; one that only updates takes little.
@@ -75,4 +75,4 @@ Tunable residency_tunable(const Shape& shape, const Limits& limits) {
             shape.low_order() && matrix_units(shape, limits).empty() ? numbers({1, 2, 3, 4}) : numbers({1, 2, 3})};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

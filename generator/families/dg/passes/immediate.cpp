@@ -16,7 +16,7 @@
 // some, and the coefficients of D and LIFT are immediates of the instructions, so that a multiply-add loads nothing and what the shared memory has to
 // carry is the fields and the fluxes once.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 /// How a block of elements is laid out.
@@ -418,4 +418,4 @@ Way immediate_way() {
             .text = immediate_text};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -8,7 +8,7 @@
 // Warps take tiles of 16 nodes x groups of 8 elements on the matrix units. Fields and fluxes lie in shared memory, side by side where a pass needs
 // both, and right-hand sides in a place of their own.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 struct Tasks {
@@ -166,4 +166,4 @@ Way tf32_way() {
                            [](const Shape& shape, const std::vector<Pass>&, const Limits& limits) { return matrix_units(shape, limits) == "tf32"; });
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 // Fields of node m, from `value` into shared memory.
@@ -53,4 +53,4 @@ PassText operand_text(const Plan& plan, const Pass& pass, bool traces) {
     return text;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -4,7 +4,7 @@
 #include "generator/families/dg/passes/ways.hpp"
 #include "generator/families/dg/tiling.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 // Fields and fluxes of a block's elements in shared memory, where tiles of threads and the matrix units read them alike: a row of an element has its
 // nodes, or the points of its faces.
@@ -37,4 +37,4 @@ Block operand_constants(const Plan& plan, const Operands& operands);
 /// What the pieces dg/passes/fields.cu and dg/passes/fluxes.cu need of a pass.
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces);
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

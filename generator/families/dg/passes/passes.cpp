@@ -10,7 +10,7 @@
 #include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/tiling.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 Plan::Plan(const Step& step, const Fusion& fusion, Config chosen)
     : problem(step.problem), config(std::move(chosen)), counts(step.counts), passes(fusion.passes), shape(step.shape) {
@@ -150,4 +150,4 @@ double pass_operations(const Plan& plan, double volume_pairs, double surface_pai
     return operations * static_cast<double>(shape.elements);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

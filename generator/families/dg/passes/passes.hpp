@@ -8,7 +8,7 @@
 #include "generator/family.hpp"
 #include "generator/form.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 /// What one launch over the elements does: makes right-hand sides of the parts that it has, adds what an earlier pass left in `rhs`, and either
 /// leaves the sum in `rhs` or updates the fields with it.
@@ -96,4 +96,4 @@ Block finish_lines(const Plan& plan, const Pass& pass, const std::string& total,
 /// How often the operators are applied to a pair of node and column, with padding: operations that one step executes.
 double pass_operations(const Plan& plan, double volume_pairs, double surface_pairs);
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

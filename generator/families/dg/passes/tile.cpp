@@ -9,7 +9,7 @@
 // elements lie in shared memory, one after the other in the same place, and so do right-hand sides at last, so that memory is read and written in one
 // piece.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 struct Tile {
@@ -214,4 +214,4 @@ Way tile_way() {
             .text = tile_text};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

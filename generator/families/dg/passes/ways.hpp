@@ -9,7 +9,7 @@
 #include "generator/render.hpp"
 #include "generator/residency.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 /// What a pass has of a right-hand side.
 struct Parts {
@@ -69,4 +69,4 @@ std::vector<Value> block_sizes(const Shape& shape, int multiple_of);
 Block block_constants(std::int64_t threads, const Config& config);
 Block copy_constants(const Shape& shape, const Config& config);
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

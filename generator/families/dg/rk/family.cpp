@@ -13,7 +13,7 @@
 #include "generator/families/dg/passes/passes.hpp"
 #include "generator/families/dg/tiling.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace dg {
 namespace {
 
@@ -162,4 +162,4 @@ Family dg_rk() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -2,7 +2,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// One stage of the low-storage Runge-Kutta method of five stages and fourth order (Carpenter & Kennedy, NASA TM-109112, 1994) on the fields of a
 /// discontinuous Galerkin method: res = a res + dt rhs, q = q + b res.
@@ -13,4 +13,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// In memory all but `stage` start at a multiple of 16 bytes.
 Family dg_rk();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -13,7 +13,7 @@
 #include "generator/families/dg/surface/reference.hpp"
 #include "generator/families/dg/volume/reference.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace dg {
 namespace {
 
@@ -194,4 +194,4 @@ Family dg_stage() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

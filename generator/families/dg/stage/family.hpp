@@ -2,7 +2,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// One whole stage of a discontinuous Galerkin method with a low-storage Runge-Kutta method: volume, surface and update. What is done in one launch
 /// is a part of the configuration (`fused`): each by itself, surface and update together, or everything.
@@ -14,4 +14,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// read the old fields: the application swaps the two after every stage. For triangles geometry has four words an element: rx, ry, sx, sy.
 Family dg_stage();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

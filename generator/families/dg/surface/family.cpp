@@ -11,7 +11,7 @@
 #include "generator/families/dg/random_mesh.hpp"
 #include "generator/families/dg/surface/reference.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace dg {
 namespace {
 
@@ -133,4 +133,4 @@ Family dg_surface() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

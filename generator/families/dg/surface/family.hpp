@@ -2,7 +2,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Surface terms of nodal discontinuous Galerkin on affine simplices: maxwell_3d and acoustics_3d on tetrahedra, maxwell_2d_tm on triangles, orders
 /// 1..10, f32 and f64; the strong form with upwind flux of Hesthaven & Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008.
@@ -20,4 +20,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// All start at a multiple of 16 bytes.
 Family dg_surface();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

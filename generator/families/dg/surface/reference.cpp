@@ -6,7 +6,7 @@
 
 #include "generator/families/dg/data.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 using Vector = std::array<double, 3>;
@@ -137,4 +137,4 @@ template std::vector<double> surface_of_element(const Shape&, const SurfaceData<
 template double surface_magnitude(const Shape&, const SurfaceData<float>&, std::int64_t);
 template double surface_magnitude(const Shape&, const SurfaceData<double>&, std::int64_t);
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

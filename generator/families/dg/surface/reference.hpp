@@ -5,7 +5,7 @@
 
 #include "generator/families/dg/shape.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 /// What a surface kernel reads, in host memory.
 template <typename Real>
@@ -33,4 +33,4 @@ double material_scale(const Shape& shape, const SurfaceData<Real>& data, std::in
     return data.materials == nullptr ? 1 : static_cast<double>(data.materials[3 * k + (field < shape.what->second_group ? 0 : 1)]);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -9,7 +9,7 @@
 // The CPU kernel: neighbouring nodes are the lanes of a vector, so that fields are read and right-hand sides written as they lie, and a
 // register tile of node vectors x elements is accumulated from operator vectors and broadcast field values.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 struct Tile {
@@ -168,4 +168,4 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
             "vector"};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

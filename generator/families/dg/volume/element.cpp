@@ -11,7 +11,7 @@
 // Form `element`: low orders, where memory sets the limit. A thread owns half the right-hand sides of one element; the operator's
 // coefficients are immediates of the instructions, so that a multiply-add loads nothing and zeros (half of the operator) cost nothing.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 struct Staging {
@@ -202,4 +202,4 @@ Form element_form(const Problem& problem) {
             }};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

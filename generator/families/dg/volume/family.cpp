@@ -6,7 +6,7 @@
 #include "generator/families/dg/volume/forms.hpp"
 #include "generator/families/dg/volume/reference.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 namespace dg {
 
 const Algebra& whole_algebra(const Shape& shape, const Config& config) {
@@ -103,4 +103,4 @@ Family dg_volume() {
     return family;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -2,7 +2,7 @@
 
 #include "generator/family.hpp"
 
-namespace hone::inline v0_1::inline v0_1 {
+namespace hone::inline v0_1 {
 
 /// Volume right-hand side of nodal discontinuous Galerkin on affine simplices: maxwell_3d and acoustics_3d on tetrahedra, maxwell_2d_tm on triangles,
 /// orders 1..10, f32 and f64.
@@ -14,4 +14,4 @@ namespace hone::inline v0_1::inline v0_1 {
 /// Warburton, Nodal Discontinuous Galerkin Methods, Springer 2008, chapters 6 and 10; unit material, strong form, no surface terms.
 Family dg_volume();
 
-}  // namespace hone::inline v0_1::inline v0_1
+}  // namespace hone::inline v0_1

@@ -11,7 +11,7 @@
 #include "generator/form.hpp"
 #include "generator/render.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 using Resources = BlockResources;
 
@@ -60,4 +60,4 @@ KernelSource make_source(const Problem& problem, Target target, std::string text
 /// One launch over blocks of `elements_per_block`.
 Launch block_launch(const Shape& shape, std::int64_t elements_per_block, const Resources& resources);
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -11,7 +11,7 @@
 
 // Forms `mma` and `tf32`: products on the matrix units, see matrix_units.hpp.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 constexpr int registers_per_multiprocessor = 65536;  // of every architecture that has the instruction
@@ -252,4 +252,4 @@ Form matrix_units_form(const Problem& problem, const std::string& units) {
     return {.space = std::move(space), .resources = needs, .kernel = [problem](const Config& config) { return kernel(problem, config); }};
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -12,7 +12,7 @@
 #include "generator/families/dg/data.hpp"
 #include "generator/families/dg/shape.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 using Gradients = std::array<std::array<double, 3>, 3>;    // [along r, s, t][x, y, z]
@@ -207,4 +207,4 @@ Workload workload(const Problem& problem, std::uint64_t seed) {
     return problem.precision() == Precision::f32 ? make<float>(problem, seed) : make<double>(problem, seed);
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

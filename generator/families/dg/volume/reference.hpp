@@ -8,7 +8,7 @@
 #include "generator/problem.hpp"
 #include "generator/workload.hpp"
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 /// rhs of elements [first, last) by the definition: every field differentiated along r, s, t in double precision, then the chain rule.
 /// `arrays` are q, geometry, rhs in host memory. Independent of how kernels are generated; all cores.
@@ -26,4 +26,4 @@ std::vector<double> volume_of_element(const Shape& shape, const Real* q, const R
 template <typename Real>
 double volume_magnitude(const Shape& shape, const Real* q, const Real* geometry);
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -3,7 +3,7 @@
 
 // The forms of a CUDA device, and the tunables that several of them have.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 
 Tunable algebra_of_form() {
     return {.name = "algebra",
@@ -66,4 +66,4 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     return forms;
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg

@@ -8,7 +8,7 @@
 // node and one element the safe configuration at every order. Form `rows`: a thread keeps the rows of its node and takes its elements one after the
 // other.
 
-namespace hone::inline v0_1::inline v0_1::dg {
+namespace hone::inline v0_1::dg {
 namespace {
 
 constexpr int staged_columns = 8;  // columns of the operator that a staged chunk holds: 16-byte copies for every thread at all orders
@@ -264,4 +264,4 @@ Form rows_form(const Problem& problem) {
                              .former = [](const Config& config) { return config.has("mapping", "tile") && config.has("operator", "registers"); }});
 }
 
-}  // namespace hone::inline v0_1::inline v0_1::dg
+}  // namespace hone::inline v0_1::dg
