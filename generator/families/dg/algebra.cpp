@@ -145,18 +145,25 @@ int Algebra::operations_per_node() const {
     return operations;
 }
 
-const Algebra& algebra(const std::string& equation, const std::string& form) {
+const Algebra& algebra(const std::string& equation, const std::string& name) {
     static const std::array maxwells{maxwell(false), maxwell(true)};
     static const std::array acoustic{acoustics(false), acoustics(true)};
     static const std::array flat{maxwell_tm(false), maxwell_tm(true)};
-    const auto& forms = equation == "maxwell_3d" ? maxwells : equation == "maxwell_2d_tm" ? flat : acoustic;
-    return forms[form == "covariant" ? 1 : 0];
+    const auto& algebras = equation == "maxwell_3d" ? maxwells : equation == "maxwell_2d_tm" ? flat : acoustic;
+    return algebras[name == "covariant" ? 1 : 0];
 }
 
-const Algebra& one_curl(const std::string& form) {
+Tunable algebra_tunable() {
+    return {.name = "algebra",
+            .help = "covariant: fewer products on transformed fields; cartesian: every component along r, s, t",
+            .values = words({"covariant", "cartesian"}),
+            .former_name = "form"};
+}
+
+const Algebra& one_curl(const std::string& name) {
     // Never destroyed: a thread of online tuning may be the first to ask, while the program exits.
     static const auto& curls = *new std::array{first_curl(algebra("maxwell_3d", "cartesian")), first_curl(algebra("maxwell_3d", "covariant"))};
-    return curls[form == "covariant" ? 1 : 0];
+    return curls[name == "covariant" ? 1 : 0];
 }
 
 Block name_factors(const Algebra& algebra) {

@@ -6,6 +6,7 @@
 #include "generator/block.hpp"
 #include "generator/config.hpp"
 #include "generator/problem.hpp"
+#include "generator/search_space.hpp"
 
 namespace hone::inline v0_1::dg {
 
@@ -26,10 +27,10 @@ struct Term {
 
 using Sum = std::vector<Term>;
 
-/// A right-hand side as three steps that every mapping runs in its own way: transform the fields of a node with its element's metric
+/// A right-hand side as three steps that every form runs in its own way: transform the fields of a node with its element's metric
 /// factors, differentiate (all the work of order nodes^2), combine the accumulators with the metric factors.
 ///
-/// Two exact forms. *cartesian*: every component is differentiated along r, s, t, then the chain rule. *covariant*: maxwell_3d differentiates
+/// Two exact ways. *cartesian*: every component is differentiated along r, s, t, then the chain rule. *covariant*: maxwell_3d differentiates
 /// tangential components H_a = x_a . H, because curl H = 1/J sum_a x_a (D_b H_c - D_c H_b), (a,b,c) cyclic: 12 products instead of 18;
 /// acoustics_3d the contravariant velocity U^a = grad(r_a) . u, because div u = sum_a D_a U^a: 6 products instead of 12;
 /// maxwell_2d_tm the same with rx Hy - ry Hx and sx Hy - sy Hx: 4 products instead of 6.
@@ -51,12 +52,15 @@ struct Algebra {
     int operations_per_node() const;
 };
 
-/// `form` is "cartesian" or "covariant". The result is kept for good.
-const Algebra& algebra(const std::string& equation, const std::string& form);
+/// `name` is "cartesian" or "covariant". The result is kept for good.
+const Algebra& algebra(const std::string& equation, const std::string& name);
+
+/// The tunable `algebra`: either of the two. Records of before call it `form`.
+Tunable algebra_tunable();
 
 /// maxwell_3d, one curl at a time: the algebra of 3 fields, the same for both passes. Pass 0 takes H, fields 0 to 2, to the right-hand sides of E;
 /// pass 1 takes E, fields 3 to 5, to those of H, with the other sign. The kernel counts `pass`.
-const Algebra& one_curl(const std::string& form);
+const Algebra& one_curl(const std::string& name);
 
 /// Declares the metric factors of an element from its gradients `g[..]` of r, s(, t), into `factor[..]`.
 Block element_factors(const Algebra& algebra, const std::string& factor);

@@ -24,7 +24,7 @@ constexpr int mma_elements = 8;
 constexpr int mma_columns = 8;
 constexpr int mma_lanes = 32;
 
-/// The mapping on the matrix units that a problem may use on a device: "mma" (f64), "tf32" (three terms), or "".
+/// The form on the matrix units that a problem may use on a device: "mma" (f64), "tf32" (three terms), or "".
 std::string matrix_units(const Shape& shape, const Limits& limits);
 
 /// Products that the units make for one.

@@ -24,7 +24,7 @@ struct Equation {
 const Equation& equation(const std::string& name);
 std::vector<std::string> equation_names();
 
-/// The numbers of a problem of any dg family that references and mappings need.
+/// The numbers of a problem of any dg family that references and forms need.
 struct Shape {
     /// Throws Error when an index of a node of the whole mesh does not fit an int.
     explicit Shape(const Problem& problem);

@@ -27,13 +27,6 @@ bool has_volume(const std::vector<Pass>& passes) {
     return std::any_of(passes.begin(), passes.end(), [](const Pass& pass) { return pass.volume; });
 }
 
-Tunable algebra_tunable() {
-    Tunable tunable{"algebra", "covariant: fewer products on transformed fields; cartesian: every component along r, s, t",
-                    words({"covariant", "cartesian"})};
-    tunable.former_name = "form";
-    return tunable;
-}
-
 const Algebra& algebra_of(const Shape& shape, const Config& config) {
     return algebra(shape.equation, config.has("algebra", "cartesian") ? "cartesian" : "covariant");
 }

@@ -22,9 +22,7 @@ struct Pass {
     bool sums() const { return volume || surface; }
 };
 
-/// The tunable `algebra` of forms with a volume part that can be computed by either, and the algebra of a configuration: covariant where there is no
-/// choice.
-Tunable algebra_tunable();
+/// The algebra of a configuration: covariant where there is no choice.
 const Algebra& algebra_of(const Shape& shape, const Config& config);
 
 /// How far the parts of a step are fused: what its launches do.

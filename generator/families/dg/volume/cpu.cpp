@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "generator/families/device/cpu_team.hpp"
+#include "generator/families/dg/algebra.hpp"
 #include "generator/families/dg/volume/forms.hpp"
 
 // The CPU kernel: neighbouring nodes are the lanes of a vector, so that fields are read and right-hand sides written as they lie, and a
@@ -141,7 +142,7 @@ FormSpace vector_form(const Shape& shape, const Limits& limits) {
     const bool f32 = shape.precision == Precision::f32;
     FormSpace form{.name = "vector",
                    .help = "vectors of neighbouring nodes, tiles of which accumulate in registers",
-                   .tunables = {algebra_of_form(),
+                   .tunables = {algebra_tunable(),
                                 fields_per_pass(shape),
                                 {"lanes", "neighbouring nodes in a vector", f32 ? numbers({4, 8, 16}) : numbers({2, 4, 8})},
                                 {"vectors_per_tile", "vectors of nodes accumulated at a time", numbers({1, 2, 4})},

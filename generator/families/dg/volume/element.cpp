@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "generator/families/dg/algebra.hpp"
 #include "generator/families/dg/halves.hpp"
 #include "generator/families/dg/volume/forms.hpp"
 
@@ -182,7 +183,7 @@ Form element_form(const Problem& problem) {
         if (width * shape.bytes() <= 16 && shape.words() % width == 0) widths.push_back(width);
     FormSpace space{.name = "element",
                     .help = "a thread owns half of an element, the operator stands in the code",
-                    .tunables = {algebra_of_form(),
+                    .tunables = {algebra_tunable(),
                                  elements_per_block({32, 64, 128}),  // whole warps
                                  {"copy_width", "values per load and store of fields and right-hand sides", numbers(widths)},
                                  padded_rows(),

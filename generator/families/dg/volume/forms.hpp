@@ -28,7 +28,6 @@ Form rows_form(const Problem& problem);
 Form matrix_units_form(const Problem& problem, const std::string& units);
 
 /// Tunables that several forms have.
-Tunable algebra_of_form();
 /// How many fields the loop over the operator's columns works on at a time: all, or for maxwell_3d those of one curl.
 Tunable fields_per_pass(const Shape& shape);
 Tunable elements_per_block(std::vector<std::int64_t> values);

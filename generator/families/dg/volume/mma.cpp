@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "generator/families/dg/algebra.hpp"
 #include "generator/families/dg/matrix_units.hpp"
 #include "generator/families/dg/volume/forms.hpp"
 
@@ -223,7 +224,7 @@ Form matrix_units_form(const Problem& problem, const std::string& units) {
                     .help = units == "mma"
                                 ? "a warp accumulates 16 nodes x 8 elements on the matrix units"
                                 : "a warp accumulates 16 nodes x 8 elements on the matrix units, by three products of TF32 numbers for one",
-                    .tunables = {algebra_of_form(),
+                    .tunables = {algebra_tunable(),
                                  fields_per_pass(shape),
                                  low ? elements_per_block({8, 16, 32, 64, 128}) : elements_per_block({8, 16, 32}),
                                  {.name = "groups_per_warp",

@@ -5,13 +5,6 @@
 
 namespace hone::inline v0_1::dg {
 
-Tunable algebra_of_form() {
-    return {.name = "algebra",
-            .help = "covariant: fewer products on transformed fields; cartesian: every component along r, s, t",
-            .values = words({"covariant", "cartesian"}),
-            .former_name = "form"};
-}
-
 Tunable fields_per_pass(const Shape& shape) {
     const std::int64_t all = shape.fields;
     return {"fields_per_pass", "fields that the loop over the operator's columns works on at a time: all, or those of one curl",

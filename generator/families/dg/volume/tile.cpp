@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "generator/families/dg/algebra.hpp"
 #include "generator/families/dg/volume/forms.hpp"
 
 // Form `tile`: a register tile of nodes x elements per thread, operator and fields streamed past it. The work horse from order 4 on, and with one
@@ -225,7 +226,7 @@ Form tile_form(const Problem& problem) {
     const bool low = shape.low_order();
     return form_of(problem, {.name = "tile",
                              .help = "a thread accumulates a tile of nodes x elements in registers",
-                             .tunables = {algebra_of_form(),
+                             .tunables = {algebra_tunable(),
                                           fields_per_pass(shape),
                                           low ? elements_per_block({8, 16, 32, 64, 128}) : elements_per_block({4, 8, 16, 32}),
                                           {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates at a time",
@@ -252,7 +253,7 @@ Form rows_form(const Problem& problem) {
     const Shape shape(problem);
     return form_of(problem, {.name = "rows",
                              .help = "a thread keeps its node's rows of the operator in registers, for its elements one after the other",
-                             .tunables = {algebra_of_form(), fields_per_pass(shape), elements_per_block({8, 16, 32, 64, 128}),
+                             .tunables = {algebra_tunable(), fields_per_pass(shape), elements_per_block({8, 16, 32, 64, 128}),
                                           elements_per_thread({2, 4}), unrolled_columns(), padded_rows(), min_blocks()},
                              .safe = {{"algebra", "covariant"},
                                       {"fields_per_pass", std::int64_t{shape.fields}},
