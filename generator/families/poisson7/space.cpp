@@ -110,7 +110,7 @@ FormSpace shared_form(const Grid& grid) {
     form.tunables[1].values = numbers({2, 4, 8, 16});
     form.tunables.push_back({"lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
                              numbers({0, 1, 2, 4}), Value(0)});
-    form.safe.emplace_back("lead", 0);
+    form.safe.push_back({"lead", 0});
     form.constraints.push_back({"declared_memory", [](const Config& config) -> Reason {
                                     if (shared_bytes(config) <= static_shared_bytes) return {};
                                     return fmt::format("{} bytes of shared memory in a block, {} can be declared", shared_bytes(config),

@@ -38,7 +38,7 @@ class LateDevice final : public Backend {
     void synchronise(Stream stream) override;
     double seconds(Stream, const std::function<void()>&) override { return 0; }
     std::unique_ptr<StopWatch> make_stop_watch() override { return nullptr; }
-    double largest_difference(const void*, const void*, std::int64_t, Precision) override { return 0; }
+    double largest_difference(const void*, const void*, std::int64_t, ValueType) override { return 0; }
     PeerMemory* peers() override { return peers_.get(); }
 
     /// Queues anything.
