@@ -56,13 +56,15 @@ std::vector<std::string> missing_in(const Record& record) {
     need(record.verified() && record.tolerance > 0, "verification");
     need(record.step.samples > 1 && record.step.low > 0 && record.step.low <= record.step.high, "interval");
     need(!record.versions.hone.empty() && record.versions.source_hash.size() == 64, "version and kernel");
-    need(!record.device.driver.empty() && !record.device.compiler.empty(), "driver and compiler");
+    const bool processor = record.device.target == Target::cpu;  // which has no driver, and often a host that hides its clocks
+    need((processor || !record.device.driver.empty()) && !record.device.compiler.empty(), "driver and compiler");
     need(!record.strategy.empty() && record.evaluations > 0, "search");
     need(!record.date.empty(), "date");
     // Of a step that two devices share neither clocks of one nor the ceiling of one tells much: they are not taken.
     if (record.hybrid) return missing;
     need(record.safe_seconds > 0, "safe configuration");
     need(record.ceiling_fraction > 0, "ceiling");
+    if (processor) return missing;
     need(record.conditions.sm_megahertz && record.conditions.memory_megahertz && record.conditions.temperature_celsius, "clocks and temperature");
     return missing;
 }
