@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* weighted = "weighted:";
 
-const std::array<ObjectiveEntry, 3> table{{
+const std::array<ObjectiveEntry, 3> entries{{
     {{"time", 1, 0, ""}, "seconds of a step"},
     {{"energy", 0, 1, "energy"}, "joules of a step"},
     {{"edp", 1, 1, "energy_delay"}, "joules times seconds of a step"},
@@ -32,11 +32,11 @@ double relative_deviation(const Statistics& summary) {
 }  // namespace
 
 std::span<const ObjectiveEntry> objectives() {
-    return table;
+    return entries;
 }
 
 Objective parse_objective(const std::string& text) {
-    for (const auto& entry : table)
+    for (const auto& entry : entries)
         if (entry.objective.name == text) return entry.objective;
     if (text.rfind(weighted, 0) != 0) refuse(text);
     const std::string number = text.substr(std::string(weighted).size());
