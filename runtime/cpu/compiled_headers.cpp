@@ -70,28 +70,22 @@ CompiledHeaders::CompiledHeaders(HeaderUse use, const DiskCache& cache, std::str
     std::erase_if(options_, [](const std::string& option) { return option == "-shared" || option.starts_with("-Wl,"); });
 }
 
-std::string CompiledHeaders::key_of(const std::string& includes) const {
-    return fmt::format("compiled headers\n{}\n{}\n{}\n{}", compiler_, machine_, fmt::join(options_, "\n"), includes);
-}
-
-std::future<bool> CompiledHeaders::make_if_due(std::string_view text, double timeout_seconds) {
-    if (use_ != HeaderUse::makes_compiled || compiler_.empty()) return {};
-    const std::string includes = leading_includes(text);
-    // Once: whoever meets them again has many kernels to compile.
-    if (includes.empty() || ++known_[includes].met != 2 || fs::exists(cache_->path(key_of(includes)))) return {};
-    return std::async(std::launch::async, [this, includes, timeout_seconds] { return make(includes, timeout_seconds); });
-}
-
-std::vector<std::string> CompiledHeaders::options_for(std::string_view text) {
+std::vector<std::string> CompiledHeaders::options_for(std::string_view text, double timeout_seconds) {
     if (use_ == HeaderUse::parses || compiler_.empty()) return {};
     const std::string includes = leading_includes(text);
     if (includes.empty()) return {};
     Known& known = known_[includes];
-    if (known.header.empty() && fs::exists(cache_->path(key_of(includes)))) known.header = placed(includes);
+    ++known.met;
+    if (known.header.empty()) {
+        const std::string key = fmt::format("compiled headers\n{}\n{}\n{}\n{}", compiler_, machine_, fmt::join(options_, "\n"), includes);
+        // Once: whoever meets them again has many kernels to compile.
+        if (use_ == HeaderUse::makes_compiled && known.met == 2 && !fs::exists(cache_->path(key))) make(key, includes, timeout_seconds);
+        if (fs::exists(cache_->path(key))) known.header = placed(key, includes);
+    }
     return known.header.empty() ? std::vector<std::string>{} : std::vector<std::string>{"-include", known.header.string()};
 }
 
-bool CompiledHeaders::make(const std::string& includes, double timeout_seconds) const {
+bool CompiledHeaders::make(const std::string& key, const std::string& includes, double timeout_seconds) const {
     const RunFolder folder;
     const fs::path header = folder.path() / file_name;
     const fs::path compiled = folder.path() / compiled_name;
@@ -101,13 +95,12 @@ bool CompiledHeaders::make(const std::string& includes, double timeout_seconds) 
     arguments.insert(arguments.end(), {"-x", "c++-header", header.string(), "-o", compiled.string()});
     const ProcessResult result = run_process(arguments, timeout_seconds, {{"LC_ALL", "C"}, {"TMPDIR", folder.path().string()}});
     const auto contents = result.ok() ? contents_of(compiled) : std::nullopt;
-    return contents && !contents->empty() && cache_->write(key_of(includes), *contents);
+    return contents && !contents->empty() && cache_->write(key, *contents);
 }
 
 /// The header in a folder of its own, with a link beside it to what the cache has of it; empty when that is not whole. When the entry leaves the
 /// cache the compiler reads the header itself.
-fs::path CompiledHeaders::placed(const std::string& includes) {
-    const std::string key = key_of(includes);
+fs::path CompiledHeaders::placed(const std::string& key, const std::string& includes) {
     if (!cache_->read(key)) return {};
     if (!folder_) folder_.emplace();
     const fs::path folder = folder_->path() / sha256(includes).substr(0, 16);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <future>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,18 +21,14 @@ std::string leading_includes(std::string_view text);
 /// and all kernels of a family begin with the same ones.
 ///
 /// They lie in the disk cache, by compiler, options and headers. For programs that compile many kernels: one of them makes what is not there, when
-/// it meets the same headers for the second time and beside that kernel, and the others use it once it is there.
+/// it meets the same headers for the second time, and the others use it once it is there.
 class CompiledHeaders {
   public:
     /// `compiler` with `options` as kernels are compiled; `machine`: what else the compiler's output depends on. The cache must outlive it.
     CompiledHeaders(HeaderUse use, const DiskCache& cache, std::string compiler, std::vector<std::string> options, const std::string& machine);
 
-    /// Begins to make the headers of this text in a thread, where that is due. What is returned waits for the end when it goes, so that nothing is
-    /// compiled any more when the caller has its kernel: it may measure then.
-    [[nodiscard]] std::future<bool> make_if_due(std::string_view text, double timeout_seconds);
-
     /// What to add to the options for this text; nothing when its headers are not there. A compilation that fails with them is to be done without.
-    std::vector<std::string> options_for(std::string_view text);
+    std::vector<std::string> options_for(std::string_view text, double timeout_seconds);
 
   private:
     /// Headers that a text began with.
@@ -42,9 +37,8 @@ class CompiledHeaders {
         std::filesystem::path header;  ///< to be included first, with its compiled form beside it; empty: not there
     };
 
-    std::string key_of(const std::string& includes) const;
-    bool make(const std::string& includes, double timeout_seconds) const;
-    std::filesystem::path placed(const std::string& includes);
+    bool make(const std::string& key, const std::string& includes, double timeout_seconds) const;
+    std::filesystem::path placed(const std::string& key, const std::string& includes);
 
     HeaderUse use_;
     const DiskCache* cache_;

@@ -8,7 +8,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -263,11 +262,9 @@ class HostCompilerRunner : public Compiler {
 
     CompileOutcome compile_anew(const std::string& text) const {
         std::vector<std::string> with_headers = options_;
-        std::future<bool> making;
         {
             const std::lock_guard lock(headers_mutex_);
-            making = headers_.make_if_due(text, timeout_seconds_);
-            const std::vector<std::string> headers = headers_.options_for(text);
+            const std::vector<std::string> headers = headers_.options_for(text, timeout_seconds_);
             with_headers.insert(with_headers.end(), headers.begin(), headers.end());
         }
         CompileOutcome outcome = compile_once(host_.path, with_headers, text, timeout_seconds_);
