@@ -292,8 +292,8 @@ struct WaveSolver::State {
             return exchange(set);
         }
         const Slab::Parts parts = slab.parts(layers_read(settings));
-        const Stream beside = halo->fork();
-        for (const CellRange& edge : parts.edges) compute(edge.first, edge.last, beside);
+        const Stream stream = halo->fork();
+        for (const CellRange& edge : parts.edges) compute(edge.first, edge.last, stream);
         halo->begin(travelling(set));
         if (parts.interior) compute(parts.interior->first, parts.interior->last, Stream{});
         halo->end();

@@ -238,8 +238,10 @@ constexpr int residual_rows = item_threads;  // that MassKernels sum up first, a
 
 enum Step : std::size_t { clear_step, start_step, dots_step, update_step, turn_step, advance_step, started_step, dotted_step, updated_step };
 
-// Of each component.
-enum Word : int { alpha, beta, delta, first_delta, threshold, tolerance_square, dot, active, iterations, breakdown, words };
+// Of each component, as the kernels have them.
+struct Scalar {
+    enum Word : int { alpha, beta, delta, first_delta, threshold, tolerance_square, dot, active, iterations, breakdown, words };
+};
 
 std::int64_t chunks_of(std::int64_t rows, std::int64_t chunk) {
     return (rows + chunk - 1) / chunk;
@@ -284,12 +286,12 @@ struct RankMassSolver::State {
           r(vectors()),
           w(vectors()),
           sums(on, sum_words() * word),
-          scalars(on, std::int64_t{words} * components * word),
+          scalars(on, std::int64_t{Scalar::words} * components * word),
           p{vectors(), vectors()},
           directions(of.ranks(), on, of.links(), sizeof(double)),
           of_dots(sums_of(dot_rows)),
           of_residuals(sums_of(residual_rows)),
-          look(on, plain_rows(Precision::f64, std::int64_t{words} * components, 1), HostMemory::pinned) {
+          look(on, plain_rows(Precision::f64, std::int64_t{Scalar::words} * components, 1), HostMemory::pinned) {
         for (const DeviceArray& direction : p) {
             std::vector<void*> arrays;
             for (const DeviceArray& array : matrix) arrays.push_back(array.data());
@@ -366,11 +368,11 @@ struct RankMassSolver::State {
         launch(step, of, static_cast<int>(part.whole_nodes()), with.gather->gather(sums.data()), with.places.data());
     }
 
-    std::vector<double> words_of(Word which) {
+    std::vector<double> words_of(Scalar::Word which) {
         const auto all = look.row<double>(0).subspan(static_cast<std::size_t>(which * components), static_cast<std::size_t>(components));
         return {all.begin(), all.end()};
     }
-    bool any(Word which) {
+    bool any(Scalar::Word which) {
         const std::vector<double> all = words_of(which);
         return std::any_of(all.begin(), all.end(), [](double value) { return value != 0; });
     }
@@ -384,7 +386,7 @@ struct RankMassSolver::State {
         tolerance = wanted;
         const auto all = look.row<double>(0);
         std::fill(all.begin(), all.end(), 0.0);
-        std::fill_n(all.begin() + tolerance_square * components, components, wanted * wanted);
+        std::fill_n(all.begin() + Scalar::tolerance_square * components, components, wanted * wanted);
         backend.copy(scalars.data(), look.data(), scalars.bytes());
         backend.synchronise();
     }
@@ -430,14 +432,14 @@ MassSolve RankMassSolver::solve(const void* b, void* x, const MassSettings& sett
         for (int step = 0; step < steps; ++step) iterate();
         executed += steps;
         s.read_scalars();
-    } while (s.any(active) && executed < settings.most_iterations);
+    } while (s.any(Scalar::active) && executed < settings.most_iterations);
     MassSolve result;
     result.executed = executed;
-    if (s.any(active)) result.ending = MassEnding::too_many_iterations;
-    if (s.any(breakdown)) result.ending = MassEnding::breakdown;
-    for (const double count : s.words_of(iterations)) result.iterations.push_back(static_cast<int>(count));
-    const std::vector<double> first = s.words_of(first_delta);
-    for (const double last : s.words_of(delta)) {
+    if (s.any(Scalar::active)) result.ending = MassEnding::too_many_iterations;
+    if (s.any(Scalar::breakdown)) result.ending = MassEnding::breakdown;
+    for (const double count : s.words_of(Scalar::iterations)) result.iterations.push_back(static_cast<int>(count));
+    const std::vector<double> first = s.words_of(Scalar::first_delta);
+    for (const double last : s.words_of(Scalar::delta)) {
         const double of_first = first[result.residuals.size()];
         result.residuals.push_back(of_first == 0 ? 0 : std::sqrt(last / of_first));
     }

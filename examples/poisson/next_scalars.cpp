@@ -65,22 +65,15 @@ std::string next_of(const char* half) {
     const bool residual = std::string_view(half) == "residual";
     Holes holes;
     if (residual) holes.emplace_back("keep_in_history", Block().line("history[iteration % {}] = real(residual_square);", history_words));
-    return fmt::format(R"cpp(
-                           KERNEL{}(const real* block_sums, real* scalars, real* history, int nx, int ny, int nz, int first, int last) {
-                               {
-                                   double sum[{}];
-                                   sum_blocks(block_sums, last - first, sum);
-                                   for (double& each : sum) each = each * cells_per_block / (double(nx) * ny * nz);
-                                   FIRST_THREAD {
-                                       {
-                                           {}
-                                       }
-                                   }
-                               }
-                           }
-                       )cpp",
-                       half, residual ? 3 : 1,
-                       render("poisson7/next_scalars.cpp", holes, {{"apply_dot", false}, {"direction", !residual}, {"residual", residual}}));
+    Block kernel;
+    kernel.open(fmt::format("KERNEL {}(const real* block_sums, real* scalars, real* history, int nx, int ny, int nz, int first, int last)", half));
+    kernel.line("double sum[{}];", residual ? 3 : 1);
+    kernel.text("sum_blocks(block_sums, last - first, sum);");
+    kernel.text("for (double& each : sum) each = each * cells_per_block / (double(nx) * ny * nz);");
+    kernel.open("FIRST_THREAD");
+    kernel.lines_of(render("poisson7/next_scalars.cpp", holes, {{"apply_dot", false}, {"direction", !residual}, {"residual", residual}}));
+    kernel.close().close();
+    return fmt::format("\n{}\n", fmt::join(kernel.lines(), "\n"));
 }
 
 }  // namespace
