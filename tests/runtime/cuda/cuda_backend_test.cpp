@@ -21,9 +21,11 @@ namespace {
 using test::error_of;
 using test::FakeMachine;
 using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 void launch_add_one(const Module& module, void* values, int first, int last) {
     void* arguments[] = {static_cast<void*>(&values), &first, &last};
