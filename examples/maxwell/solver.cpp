@@ -211,17 +211,19 @@ void WaveSolver::step() {
     state_->each_launch([](Launches&, const BoundKernel& kernel, int first, int last, Stream stream) { kernel.launch(first, last, stream); });
 }
 
-void WaveSolver::timed_step() {
+double WaveSolver::timed_step() {
     StopWatch& watch = *state_->watch;
-    double before = 0;  // of the elements that were launched first
+    double before = 0, all = 0;  // of the elements that were launched first; of all launches
     state_->each_launch([&](Launches& launches, const BoundKernel& kernel, int first, int last, Stream stream) {
         watch.start(stream);
         kernel.launch(first, last, stream);
         watch.stop(stream);
-        const double seconds = watch.wait() + before;
+        const double own = watch.wait(), seconds = own + before;
+        all += own;
         before = first > 0 ? seconds : 0;
         if (first == 0) launches.fastest = launches.fastest == 0 ? seconds : std::min(launches.fastest, seconds);
     });
+    return all;
 }
 
 void WaveSolver::synchronise() {
