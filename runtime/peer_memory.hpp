@@ -19,6 +19,8 @@ class PeerBox {
     virtual ~PeerBox() = default;
     /// Its memory, for the copies and kernels of the device that made or opened it.
     virtual std::byte* memory() const = 0;
+    /// Of one that was opened: another process made it, on another device. Only then a kernel here may wait for one there.
+    virtual bool is_apart() const { return false; }
     /// What another rank needs to open it, on this host: bytes to be sent.
     virtual std::vector<std::byte> ticket() const = 0;
     /// Event `number` is when all that is queued on the stream now has been done. Only where the box was made.

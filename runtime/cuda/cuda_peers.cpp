@@ -63,13 +63,21 @@ struct Made {
 };
 
 struct Ticket {
-    Name process, host;
+    Name process, host, gpu;
     const Made* made;  // for the same process
     int device;
     bool has_ipc;
     IpcMemoryHandle memory;
     std::array<IpcEventHandle, PeerBox::events> events;
 };
+
+// Names a device among all of its host, whatever numbers processes have for it.
+Name name_of_gpu(const Session& session) {
+    Name name{};
+    session.check(session.driver().device_get_pci_bus_id(name.data(), static_cast<int>(name.size()) - 1, session.device().index),
+                  "asking for its place");
+    return name;
+}
 
 std::unique_ptr<Made> make(const std::shared_ptr<const Session>& session, std::int64_t bytes) {
     const Driver& driver = session->driver();
@@ -136,7 +144,7 @@ class MadeBox : public PeerBox {
 
     std::vector<std::byte> ticket() const override {
         Ticket ticket{};
-        ticket.process = name_of_process(), ticket.host = name_of_host();
+        ticket.process = name_of_process(), ticket.host = name_of_host(), ticket.gpu = name_of_gpu(*session_);
         ticket.made = made_;
         ticket.device = made_->device;
         ticket.has_ipc = made_->no_ipc.empty();
@@ -166,8 +174,8 @@ class MadeBox : public PeerBox {
 // Another rank's box: `opened` by CUDA IPC, or the pointers of this process.
 class OpenedBox : public PeerBox {
   public:
-    OpenedBox(std::shared_ptr<const Session> session, DevicePointer memory, const std::array<EventHandle*, events>& of, bool opened)
-        : session_(std::move(session)), memory_(memory), events_(of), opened_(opened) {}
+    OpenedBox(std::shared_ptr<const Session> session, DevicePointer memory, const std::array<EventHandle*, events>& of, bool opened, bool apart)
+        : session_(std::move(session)), memory_(memory), events_(of), opened_(opened), apart_(apart) {}
     ~OpenedBox() override {
         const Current current(*session_);
         if (!opened_ || !current.ok()) return;
@@ -178,6 +186,7 @@ class OpenedBox : public PeerBox {
     OpenedBox& operator=(const OpenedBox&) = delete;
 
     std::byte* memory() const override { return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(memory_)); }
+    bool is_apart() const override { return apart_; }
     std::vector<std::byte> ticket() const override { throw Error("memory of another rank", "its ticket is asked for", "ask where it was made"); }
     void record(int, Stream) override { throw Error("an event of another rank", "it is to be recorded", "record it where it was made"); }
     void wait(int number, Stream stream) override {
@@ -191,7 +200,7 @@ class OpenedBox : public PeerBox {
     std::shared_ptr<const Session> session_;
     DevicePointer memory_;
     std::array<EventHandle*, events> events_;
-    bool opened_;
+    bool opened_, apart_;
 };
 
 class CudaPeers : public PeerMemory {
@@ -231,7 +240,7 @@ class CudaPeers : public PeerMemory {
             const Result result = driver.context_enable_peer_access(made.session->context(), 0);
             if (result != error_peer_access_already_enabled) session_->check(result, fmt::format("peer access to device {}", made.device));
         }
-        return std::make_unique<OpenedBox>(session_, made.memory, made.events, false);
+        return std::make_unique<OpenedBox>(session_, made.memory, made.events, false, false);
     }
 
     std::unique_ptr<PeerBox> of_another_process(const Ticket& ticket) const {
@@ -245,7 +254,7 @@ class CudaPeers : public PeerMemory {
                 driver.ipc_close_memory(memory);
                 session_->fail(result, "opening an event of another process");
             }
-        return std::make_unique<OpenedBox>(session_, memory, events, true);
+        return std::make_unique<OpenedBox>(session_, memory, events, true, ticket.gpu != name_of_gpu(*session_));
     }
 
     std::shared_ptr<const Session> session_;
