@@ -205,23 +205,30 @@ std::string kernel_text(const Plan& plan, Block passes, Holes holes) {
 }
 
 Block buffer_pointers(const Buffers& buffers) {
-    Block block;
-    int start = 0;
-    const auto add = [&](const char* name, int words) {
-        if (words > 0) block.line("value* const {} = buffer{};", name, start == 0 ? "" : fmt::format(" + {}", start));
-        start += words;
-    };
-    add("planes", buffers.planes);
-    add("lines", buffers.lines);
-    add("energy_plane", buffers.energy_plane);
-    add("energy_lines", buffers.energy_lines);
-    add("powers", buffers.powers);
-    add("kept", buffers.kept);
-    add("across", buffers.across);
-    add("along", buffers.along);
-    add("rates", buffers.rates);
-    if (buffers.lines == 0 && buffers.planes > 0) block.text("value* const lines = nullptr;");
-    return block;
+    const std::pair<const char*, int> parts[] = {{"planes", buffers.planes},
+                                                 {"lines", buffers.lines},
+                                                 {"energy_plane", buffers.energy_plane},
+                                                 {"energy_lines", buffers.energy_lines},
+                                                 {"powers", buffers.powers},
+                                                 {"kept", buffers.kept},
+                                                 {"across", buffers.across},
+                                                 {"along", buffers.along},
+                                                 {"rates", buffers.rates}};
+    std::string sizes;  // of all but the last, behind which nothing lies
+    Block pointers;
+    const std::pair<const char*, int>* before = nullptr;
+    for (const auto& part : parts) {
+        if (part.second == 0) continue;
+        if (before == nullptr) {
+            pointers.line("value* const {} = buffer;", part.first);
+        } else {
+            pointers.line("value* const {0} = {1} + {1}_words;", part.first, before->first);
+            sizes += fmt::format("{}{}_words = {}", sizes.empty() ? "" : ", ", before->first, before->second);
+        }
+        before = &part;
+    }
+    if (buffers.lines == 0 && buffers.planes > 0) pointers.text("value* const lines = nullptr;");
+    return sizes.empty() ? pointers : Block().line("constexpr int {};  // of a zone", sizes).append(pointers);
 }
 
 Block pass_text(const Plan& plan, const Pass& pass, Block buffers, Holes holes) {
