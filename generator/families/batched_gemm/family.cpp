@@ -8,6 +8,7 @@
 #include "generator/families/batched_gemm/mappings.hpp"
 #include "generator/families/batched_gemm/reference.hpp"
 #include "generator/families/device/cuda_copies.hpp"
+#include "generator/families/device/dialect.hpp"
 
 namespace hone::inline v0_1 {
 namespace gemm {
@@ -89,11 +90,9 @@ Block shape_constants(const Shape& shape) {
 }
 
 Block parameters(const Shape& shape, Target target) {
-    const bool cuda = target == Target::cuda;
-    Block block;
-    const char* const restrict_word = cuda ? "__restrict__" : "__restrict";
-    return block.line("{0}batched_gemm(const real* {1} a, const real* {1} b, real* {1} c, {2}int first, int last) {{",
-                      cuda ? "" : "extern \"C\" void ", restrict_word, shape.scaled ? fmt::format("const real* {} factors, ", restrict_word) : "");
+    const Dialect& dialect = dialect_of(target);
+    return Block().line("{0}batched_gemm(const real* {1} a, const real* {1} b, real* {1} c, {2}int first, int last) {{", dialect.entry,
+                        dialect.restrict_word, shape.scaled ? fmt::format("const real* {} factors, ", dialect.restrict_word) : "");
 }
 
 void add_copy_flags(Flags& flags, const Limits& limits) {
