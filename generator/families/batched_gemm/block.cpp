@@ -32,11 +32,11 @@ struct Tile {
           thread_m(number(config, mma ? "warp_m" : "thread_m")),
           thread_n(number(config, mma ? "warp_n" : "thread_n")),
           stages(number(config, "stages")),
-          passes(number(config, "passes", 1)),
-          cut_rows(config.has("cut", "rows")),
-          ahead(config.has("ahead", 1)),
+          passes(number(config, "batches_per_block", 1)),
+          cut_rows(config.has("tiling", "rows")),
+          ahead(config.has("prefetch", 1)),
           step(mma ? number(config, "depth") : shape.vector_width()),
-          through_shared(config.word("exchange") == "shared") {
+          through_shared(config.word("epilogue") == "shared") {
         row_grain = (mma ? 16 : 1) * thread_m;
         column_grain = (mma ? 8 : 1) * thread_n;
         const int block_m = number(config, "block_m");

@@ -18,7 +18,7 @@ struct Stream {
     Stream(const Shape& shape, const Config& config)
         : groups_of_columns(number(config, "warp_groups")),
           stages(number(config, "stages")),
-          passes(number(config, "passes", 1)),
+          passes(number(config, "batches_per_block", 1)),
           steps(pieces(shape.k, step)),
           columns(groups_of_columns * group),
           columns_wanted(pieces(shape.n, pieces(shape.n, number(config, "block_n")))),
