@@ -76,7 +76,7 @@ TEST_F(CompilePoolTest, CompilesIntoTheCache) {
     EXPECT_TRUE(first.ok) << first.failure;
     EXPECT_GT(first.seconds, 0);
     EXPECT_TRUE(wait_for(pool, config("storage=table")).ok);
-    EXPECT_FALSE(pool.busy());
+    EXPECT_EQ(pool.busy(), 0);
     pool.set_problem("axpy precision=f32 n=100");
     EXPECT_FALSE(pool.result(config("")).has_value()) << "forgotten";
     EXPECT_EQ(wait_for(pool, config("")).seconds, 0) << "from the cache";
@@ -120,11 +120,11 @@ TEST_F(CompilePoolTest, CancellingEmptiesTheQueueAndGivesUpWhatRuns) {
     pool.start();
     EXPECT_EQ(pool.children().size(), 2U) << "as many as there are processes";
     pool.cancel(false);
-    EXPECT_TRUE(pool.busy());
+    EXPECT_GT(pool.busy(), 0);
     pool.cancel(true);
-    EXPECT_FALSE(pool.busy());
+    EXPECT_EQ(pool.busy(), 0);
     pool.start();
-    EXPECT_FALSE(pool.busy()) << "nothing is queued";
+    EXPECT_EQ(pool.busy(), 0) << "nothing is queued";
 }
 
 /// A compiler that never ends but for the probe (runtime/cpu/host_compiler.cpp), and neither does the program that it starts; both leave their
