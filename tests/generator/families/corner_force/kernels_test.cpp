@@ -12,6 +12,7 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/corner_force/family.hpp"
+#include "tests/generator/families/corner_force/on_host.hpp"
 #include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/digits.hpp"
@@ -59,7 +60,7 @@ class CornerForceKernels : public test::KernelTest {
     }
 
     Families families_{{corner_force()}};
-    Family emulated_ = test::emulated(corner_force(), cuda_limits(90));
+    Family emulated_ = test::emulated(test::roots_on_host(corner_force()), cuda_limits(90));
 };
 
 TEST_F(CornerForceKernels, FormsEqualTheReferenceOnTheProcessor) {
