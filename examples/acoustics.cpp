@@ -284,8 +284,7 @@ int run(Options options, Communicator& ranks) {
                    tell_tuned);
     }
     hone::Session session(device, session_settings(options.records, ranks));
-    if (options.waves.kernels == "auto")
-        options.waves.kernels = chosen_kernels(session.database(), session.backend(), model, options.waves, ranks);
+    if (options.waves.kernels == "auto") options.waves.kernels = chosen_kernels(session.database(), session.backend(), model, options.waves, ranks);
     if (options.reflection) {
         expect_one_rank("--reflection", ranks);
         return report_reflection(session.backend(), session.library(), options) ? 0 : 1;

@@ -16,10 +16,10 @@ namespace {
 constexpr int chunk_rows = item_threads;
 
 // Sums of what `item(words, all, values)` gives for each component of a row whose words `load(row, words)` has loaded, and with the scalars of `all`
-// components, of which `prepare(component)` makes one: by a block of threads for each chunk, then over all chunks by the block that ends last, of which
-// a thread for each component calls `finish(component, scalars, sum)`. So a reduction is one launch, and its sums have one order. Scalars are prepared
-// once for a block: a division by each thread takes longer than the rest of its work. `store(row, words)` writes what `item` left among the words. On a
-// GPU that comes behind the fence for the block's sum, which would wait for all that its multiprocessor wrote before.
+// components, of which `prepare(component)` makes one: by a block of threads for each chunk, then over all chunks by the block that ends last, of
+// which a thread for each component calls `finish(component, scalars, sum)`. So a reduction is one launch, and its sums have one order. Scalars are
+// prepared once for a block: a division by each thread takes longer than the rest of its work. `store(row, words)` writes what `item` left among the
+// words. On a GPU that comes behind the fence for the block's sum, which would wait for all that its multiprocessor wrote before.
 constexpr const char* cuda_sums = R"cpp(
 #define DEVICE __device__ __forceinline__
     // With as many blocks at a time as a multiprocessor has threads for: they wait for each other's words most of their time.

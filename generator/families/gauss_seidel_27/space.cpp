@@ -389,7 +389,7 @@ std::int64_t walking_shared_bytes(const Grid& grid, const Choice& choice) {
         constexpr std::int64_t groups = 2 * 18 * 32;  // two rows of a warp, each with all that couples it with the planes beside
         return walking_warps(grid, choice.points_per_thread, choice.staging) * groups * choice.points_per_thread * word;
     }
-    constexpr std::int64_t planes = 4;  // three of u and one of f
+    constexpr std::int64_t planes = 4;                                                                      // three of u and one of f
     const std::int64_t stencils = choice.copied_stencil ? (2 * choice.stages + 4) * row_stencil_words : 0;  // as in the kernel
     return (choice.stages * planes * staged_rows(choice.staging) * grid.pitch + stencils) * word;
 }

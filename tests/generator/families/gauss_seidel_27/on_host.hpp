@@ -22,7 +22,8 @@ inline void readers_on_host(std::string& text) {
 
 /// The same of what the piece device/copies.cu/bulk says. The threads of a warp go on together.
 inline void phases_on_host(std::string& text) {
-    replace_body(text, "void copy_rows(", R"(    if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || bytes % 16 != 0) cuda_on_host::stop("a bulk copy is not aligned");
+    replace_body(text, "void copy_rows(",
+                 R"(    if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || bytes % 16 != 0) cuda_on_host::stop("a bulk copy is not aligned");
     std::memcpy(to, from, bytes);
     *full -= bytes;
     if (static_cast<unsigned>(*full) == 0) *full += 1ull << 32;
