@@ -130,7 +130,10 @@ TEST_P(SlowCornerForceKernels, LayersEqualTheReferenceInTheEmulator) {
     for (const char* const result : {"products", "points", "energy"})
         for (const int dimension : {2, 3}) {
             const Problem problem = parse(fmt::format("result={} dimension={} order={} zones={}", result, dimension, GetParam(), any(1, 2)));
-            expect_verified(*backend_, emulated_, problem, member(emulated_.space(problem, {}), "form=layered,zones_per_block=1,layers=1"));
+            for (const char* const derivatives : {"staged", "direct"})
+                expect_verified(
+                    *backend_, emulated_, problem,
+                    member(emulated_.space(problem, {}), fmt::format("form=layered,zones_per_block=1,layers=1,derivatives={}", derivatives)));
         }
 }
 
