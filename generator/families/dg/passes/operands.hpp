@@ -34,6 +34,14 @@ int held_sums(const Shape& shape, const Config& config, const Parts& parts);
 
 /// Constants of the rows, and of the volume part.
 Block operand_constants(const Plan& plan, const Operands& operands);
+/// For the piece dg/passes/gather.cu: values per copy of a field.
+Block field_width_constant(const Shape& shape, const Operands& operands);
+/// Products of the volume part in registers, `coefficient` the index of node r in d[along]; and their combination with the metric factors.
+Block register_products(const Algebra& algebra, const std::string& coefficient);
+Block register_combination(const Algebra& algebra);
+/// Adds D, if a pass has a volume part, and LIFT to a plan's tables, column by column with the nodes of a column side by side, and counts the
+/// operations that it executes.
+void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded);
 /// What the pieces dg/passes/fields.cu and dg/passes/fluxes.cu need of a pass.
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces);
 
