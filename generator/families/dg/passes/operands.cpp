@@ -76,16 +76,18 @@ Block register_combination(const Algebra& algebra) {
     return block.close();
 }
 
-void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded) {
+void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products) {
     const Shape& shape = plan.shape;
     std::vector<TableSpec>& tables = plan.source.tables;
     if (plan.any(&Pass::volume))
         tables.insert(tables.begin(), table("D", shape, shape.dimension, shape.nodes, operands.field_columns, nodes_padded,
                                             [&](int a, int n, int c) { return shape.reference().derivative[static_cast<std::size_t>(a)](n, c); }));
-    tables.push_back(table("LIFT", shape, 1, shape.face_points(), operands.flux_columns, nodes_padded,
-                           [&](int, int n, int c) { return shape.reference().lift(n, c); }));
+    tables.push_back(table("LIFT", shape, 1, operands.flux_columns, operands.flux_columns, nodes_padded, [&](int, int n, int c) {
+        const int face = c / operands.face_columns, point = c % operands.face_columns;
+        return face < shape.faces && point < shape.face_nodes ? shape.reference().lift(n, face * shape.face_nodes + point) : 0;
+    }));
     const double nodes = nodes_padded;
-    plan.source.executed_operations = pass_operations(plan, nodes * operands.field_columns, nodes * operands.flux_columns);
+    plan.source.executed_operations = pass_operations(plan, nodes * operands.field_columns, nodes * surface_products);
 }
 
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces) {

@@ -123,7 +123,7 @@ Block tile_constants(const Plan& plan) {
 
 void add_tile_operators(Plan& plan) {
     const Tile tile(plan.shape, plan.config);
-    add_column_operators(plan, tile.operands, tile.nodes_padded);
+    add_column_operators(plan, tile.operands, tile.nodes_padded, tile.operands.flux_columns);
 }
 
 // Where the metric factors and an operator lie behind `here`.

@@ -27,17 +27,11 @@ struct WarpTile {
           elements_per_thread(number(config, "elements_per_thread")),
           unroll(number(config, "unroll")),
           group(std::min(nodes_per_thread, shape.vector_width())),
-          operands(shape, unroll) {
-        // Lanes along nodes: the count that idles fewest, 8 when equal, of those that the block's elements allow.
-        node_lanes = 0;
-        for (const int count : {8, 16, 4})
-            if (element_groups() % (lanes / count) == 0 && (node_lanes == 0 || padded(shape, count) < padded(shape, node_lanes))) node_lanes = count;
-        if (node_lanes == 0) node_lanes = lanes / 2;  // which is refused
-        nodes_padded = padded(shape, node_lanes);
-        warps_along_nodes = nodes_padded / (node_lanes * nodes_per_thread);
-    }
+          node_lanes(number(config, "node_lanes")),
+          warps_along_nodes((shape.nodes + node_lanes * nodes_per_thread - 1) / (node_lanes * nodes_per_thread)),
+          nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
+          operands(shape, unroll, true) {}
 
-    int padded(const Shape& shape, int along) const { return round_up(shape.nodes, along * nodes_per_thread); }
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int element_lanes() const { return lanes / node_lanes; }
     int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
@@ -45,10 +39,25 @@ struct WarpTile {
     int field_words(const Shape& shape, const Parts& parts) const {
         return parts.volume ? round_up(elements_per_block * shape.fields * operands.field_row, shape.vector_width()) : 0;
     }
+    int frame_words(const Shape& shape, const Parts& parts) const;
     int flux_words(const Shape& shape, const Parts& parts) const {
         return parts.surface ? round_up(elements_per_block * shape.fields * std::max(operands.flux_row, shape.nodes), shape.vector_width()) : 0;
     }
 };
+
+// Directions that the flux through a flat face has: one, or two tangents.
+int amplitudes_of(const Shape& shape) {
+    return shape.maxwell() ? 2 : 1;
+}
+
+// Normal, Fscale, the tangents, the impedance where materials differ.
+int words_of_frame(const Shape& shape) {
+    return round_up(shape.face_words() + (shape.maxwell() ? 2 * shape.dimension : 0) + (shape.materials ? 1 : 0), 4);
+}
+
+int WarpTile::frame_words(const Shape& shape, const Parts& parts) const {
+    return parts.surface ? elements_per_block * shape.faces * words_of_frame(shape) : 0;
+}
 
 std::optional<std::string> warp_tile_violation(const Shape& shape, const Config& config) {
     const WarpTile tile(shape, config);
@@ -56,7 +65,7 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     if (tile.element_groups() % tile.element_lanes() != 0)
         return fmt::format("{} groups of elements are no multiple of the {} in a warp", tile.element_groups(), tile.element_lanes());
     if (2 * (tile.nodes_padded - shape.nodes) > shape.nodes)
-        return fmt::format("{} nodes per thread leave {} of {} nodes of a warp's tiles empty", tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
+        return fmt::format("{} lanes of {} nodes leave {} of {} nodes empty", tile.node_lanes, tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
                            tile.nodes_padded);
     return std::nullopt;
 }
@@ -72,15 +81,16 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>&, const Li
     form.tunables = {elements_per_block_tunable(numbers({4, 8, 16, 32})),
                      {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", numbers({2, 4, 8})},
                      {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
+                     {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
                      {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
                      copy_tunable(),
                      residency_tunable(shape, limits)};
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
-                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "unroll"}}};
-    form.safe = {{"elements_per_block", std::int64_t{8}},  {"nodes_per_thread", std::int64_t{2}},
-                 {"elements_per_thread", std::int64_t{1}}, {"unroll", std::int64_t{2}},
-                 {"copy_width", std::int64_t{1}},          {"min_blocks", std::int64_t{1}}};
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes"}}};
+    form.safe = {{"elements_per_block", std::int64_t{8}}, {"nodes_per_thread", std::int64_t{2}}, {"elements_per_thread", std::int64_t{1}},
+                 {"node_lanes", std::int64_t{8}},         {"unroll", std::int64_t{2}},           {"copy_width", std::int64_t{1}},
+                 {"min_blocks", std::int64_t{1}}};
     form.former = [](const Config&) { return false; };
     return form;
 }
@@ -94,7 +104,7 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     BlockResources needs;
     needs.threads = tile.threads();
     needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
-                                          factor_words(shape, config, tile.elements_per_block, parts));
+                                          factor_words(shape, config, tile.elements_per_block, parts) + tile.frame_words(shape, parts));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
     const int flux = parts.surface ? 2 * shape.fields + 10 : 0;
@@ -113,6 +123,11 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
     block.line("constexpr int group = {};         // neighbouring nodes of a thread", tile.group);
     block.line("constexpr int unroll = {};        // columns of an operator per trip", tile.unroll);
+    if (plan.any(&Pass::surface)) {
+        block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", tile.operands.face_columns);
+        block.line("constexpr int amplitudes = {}, frame_words = {};  // directions of the flux through a face, and what is kept of a face",
+                   amplitudes_of(shape), words_of_frame(shape));
+    }
     if (fuses_all(plan.passes)) block.append(field_width_constant(shape, tile.operands));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
@@ -120,7 +135,10 @@ Block warp_tile_constants(const Plan& plan) {
 
 void add_warp_tile_operators(Plan& plan) {
     const WarpTile tile(plan.shape, plan.config);
-    add_column_operators(plan, tile.operands, tile.nodes_padded);
+    // LIFT takes amplitudes in place of fluxes, and each face's directions are added at every node.
+    const double surface = static_cast<double>(amplitudes_of(plan.shape)) / plan.shape.fields * tile.operands.flux_columns +
+                           amplitudes_of(plan.shape) * plan.shape.faces;
+    add_column_operators(plan, tile.operands, tile.nodes_padded, surface);
 }
 
 // Where fluxes, right-hand sides and the metric factors lie behind `here`.
@@ -128,7 +146,11 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
     const Parts parts = parts_of(pass);
     const int field_words = tile.field_words(plan.shape, parts), flux_words = tile.flux_words(plan.shape, parts);
     Block block;
-    if (pass.surface) block.line("real* const fluxes = here + {};", field_words);
+    if (pass.surface) {
+        block.line("real* const fluxes = here + {};", field_words);
+        block.line("real* const frames = here + {};  // [elements_per_block][face_count][frame_words]",
+                   field_words + flux_words + factor_words(plan.shape, plan.config, tile.elements_per_block, parts));
+    }
     block.line("real* const out = {};  // right-hand sides", pass.surface ? "fluxes" : "here");
     if (pass.volume) block.line("real* const factor = here + {};  // [elements_per_block][factors]", field_words + flux_words);
     return block;
@@ -141,7 +163,9 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     text.flags.insert({"warp_tile", "results_apart"});
     if (whole) text.flags.insert("gathers_ahead");
     if (whole && pass.update) text.flags.insert("residual_ahead");
-    if (pass.volume && !pass.surface) text.flags.insert("volume_alone");
+    if (!pass.surface) text.flags.insert("volume_alone");
+    if (!pass.volume) text.flags.insert("surface_alone");
+    text.flags.insert("faces_apart");
     text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
     if (!pass.volume) return text;
     text.holes.emplace_back("products", register_products(covariant(plan.shape), "r / group][r % group"));

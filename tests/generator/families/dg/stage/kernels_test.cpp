@@ -103,14 +103,14 @@ TEST_F(DgStageKernels, OperatorsInTheCodeEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_2d_tm order=2 precision=f32 elements=40", whole_in_the_code + ",node_parts=1,points_in_flight=4,copy_width=2");
 }
 
-// Lanes of 4, 8 and 16 along the nodes; elements beyond the last one; nodes beyond the last one of a tile.
+// 4 and 8 lanes along the nodes; elements beyond the last one; nodes beyond the last one of a tile.
 TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=4 precision=f32 elements=19",
-                    "form=warp_tile_whole,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,unroll=4,copy_width=2");
+                    "form=warp_tile_whole,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=2");
     expect_emulated("equation=acoustics_3d order=4 precision=f64 materials=per_element elements=5",
-                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,unroll=2,copy_width=2");
+                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,unroll=2,copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 materials=per_element elements=9",
-                    "form=warp_tile_surface_update,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,unroll=2,copy_width=1");
+                    "form=warp_tile_surface_update,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=1");
 }
 
 // With one term alone the same configuration is refused: the bound is that of f32.
@@ -152,21 +152,21 @@ TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
 // All orders that have the form, each with another equation, precision and tile.
 TEST_F(SlowDgStageKernels, TilesOfWarpsServeEveryOrderAndEquation) {
     expect_emulated("equation=maxwell_3d order=5 precision=f32 materials=per_element elements=11",
-                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,unroll=4,copy_width=4");
+                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
     expect_emulated("equation=acoustics_3d order=6 precision=f32 elements=17",
-                    "form=warp_tile_whole,elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,unroll=4,copy_width=4");
+                    "form=warp_tile_whole,elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=4");
     expect_emulated("equation=maxwell_3d order=7 precision=f32 elements=5",
-                    "form=warp_tile_separate,elements_per_block=4,nodes_per_thread=4,elements_per_thread=2,unroll=2,copy_width=4");
+                    "form=warp_tile_separate,elements_per_block=4,nodes_per_thread=4,elements_per_thread=2,node_lanes=16,unroll=2,copy_width=4");
     expect_emulated("equation=maxwell_3d order=8 precision=f32 elements=9",
-                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,unroll=2,copy_width=2");
+                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=2,copy_width=2");
     expect_emulated("equation=acoustics_3d order=9 precision=f64 elements=3",
-                    "form=warp_tile_surface_update,elements_per_block=4,nodes_per_thread=2,elements_per_thread=1,unroll=2,copy_width=2");
+                    "form=warp_tile_surface_update,elements_per_block=4,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,unroll=2,copy_width=2");
     expect_emulated("equation=maxwell_3d order=10 precision=f32 elements=5",
-                    "form=warp_tile_whole,elements_per_block=4,nodes_per_thread=8,elements_per_thread=2,unroll=4,copy_width=4");
+                    "form=warp_tile_whole,elements_per_block=4,nodes_per_thread=8,elements_per_thread=2,node_lanes=16,unroll=4,copy_width=4");
     expect_emulated("equation=maxwell_2d_tm order=10 precision=f64 elements=9",
-                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=1,unroll=2,copy_width=2");
+                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=7 precision=f32 elements=33",
-                    "form=warp_tile_whole,elements_per_block=32,nodes_per_thread=2,elements_per_thread=4,unroll=4,copy_width=4");
+                    "form=warp_tile_whole,elements_per_block=32,nodes_per_thread=2,elements_per_thread=2,node_lanes=2,unroll=4,copy_width=4");
 }
 
 TEST_F(SlowDgStageKernels, MatrixUnitsServeEveryEquationAndPrecision) {
