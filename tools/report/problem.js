@@ -7,10 +7,10 @@ function problemPage(query) {
     const same = allResults.filter((r) => r.problem === problem && r.set === set);
     const exact = same.filter((r) => r.model === model);
     // Journals of other tuners know a device by its name alone.
-    const found = exact.length > 0 ? exact : same.filter((r) => r.fingerprint.name === modelName(model));
+    const found = exact.length > 0 ? exact : same.filter((r) => r.fingerprint.only_name === deviceName(model));
     const result = found.find((r) => r.purpose === (query.get("purpose") ?? "")) ?? found[0];
     const searches = main.searches.filter((one) => one.problem === problem);
-    const search = searches.find((one) => one.device === model) ?? searches.find((one) => one.device_name === modelName(model));
+    const search = searches.find((one) => one.device === model) ?? searches.find((one) => one.device_name === deviceName(model));
     if (!result && !search)
         return {title: "Not here", elements: [h("h1", {}, "Not in this report"), h("p", {},
             `It has no result of \u201c${problem}\u201d on \u201c${model}\u201d.`),
