@@ -44,16 +44,6 @@ struct WarpTile {
     }
 };
 
-// Directions that the flux through a flat face has: one, or two tangents.
-int amplitudes_of(const Shape& shape) {
-    return shape.maxwell() ? 2 : 1;
-}
-
-// Normal, Fscale, the tangents, the impedance where materials differ.
-int words_of_frame(const Shape& shape) {
-    return round_up(shape.face_words() + (shape.maxwell() ? 2 * shape.dimension : 0) + (shape.materials ? 1 : 0), 4);
-}
-
 std::optional<std::string> warp_tile_violation(const Shape& shape, const Config& config) {
     const WarpTile tile(shape, config);
     if (tile.elements_per_block % tile.elements_per_thread != 0) return "elements_per_thread does not divide elements_per_block";
@@ -99,9 +89,8 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     const WarpTile tile(shape, config);
     BlockResources needs;
     needs.threads = tile.threads();
-    needs.shared_bytes =
-        shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape) + factor_words(shape, config, tile.elements_per_block, parts) +
-                         tile.elements_per_block * shape.faces * words_of_frame(shape));
+    needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape) +
+                                          factor_words(shape, config, tile.elements_per_block, parts) + frame_words(shape, tile.elements_per_block));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
     const int flux = 2 * shape.fields + 10;
@@ -120,9 +109,7 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
     block.line("constexpr int group = {};         // neighbouring nodes of a thread", tile.group);
     block.line("constexpr int unroll = {};        // columns of an operator per trip", tile.unroll);
-    block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", tile.operands.face_columns);
-    block.line("constexpr int amplitudes = {}, frame_words = {};  // directions of the flux through a face, and what is kept of a face",
-               amplitudes_of(shape), words_of_frame(shape));
+    block.append(frame_constants(shape, tile.operands));
     if (fuses_all(plan.passes)) block.append(field_width_constant(shape, tile.operands));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
@@ -130,10 +117,7 @@ Block warp_tile_constants(const Plan& plan) {
 
 void add_warp_tile_operators(Plan& plan) {
     const WarpTile tile(plan.shape, plan.config);
-    // LIFT takes amplitudes in place of fluxes, and each face's directions are added at every node.
-    const double surface = static_cast<double>(amplitudes_of(plan.shape)) / plan.shape.fields * tile.operands.flux_columns +
-                           amplitudes_of(plan.shape) * plan.shape.faces;
-    add_column_operators(plan, tile.operands, tile.nodes_padded, surface);
+    add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands));
 }
 
 // Where fluxes, right-hand sides and the metric factors lie behind `here`.
