@@ -10,13 +10,16 @@ namespace hone::inline v0_1::dg {
 // nodes, or the points of its faces.
 
 struct Operands {
-    int field_columns, flux_columns;  ///< columns of D and of LIFT, and values of a row that are read
-    int field_row, flux_row;          ///< stride between elements
+    int field_columns;        ///< columns of D, and values of a row that are read
+    int face_columns;         ///< likewise of LIFT for a face
+    int flux_columns;         ///< and for all of them
+    int field_row, flux_row;  ///< stride between elements
 
-    /// Rows are read `step` values at a time.
-    Operands(const Shape& shape, int step)
+    /// Rows are read `step` values at a time. `faces_apart`: each face of a row is rounded up to whole steps.
+    Operands(const Shape& shape, int step, bool faces_apart = false)
         : field_columns(round_up(shape.nodes, step)),
-          flux_columns(round_up(shape.face_points(), step)),
+          face_columns(faces_apart ? round_up(shape.face_nodes, step) : shape.face_nodes),
+          flux_columns(round_up(shape.faces * face_columns, step)),
           // An odd number of vectors keeps neighbouring elements in different banks.
           field_row((field_columns / step | 1) * step),
           flux_row((flux_columns / step | 1) * step) {}
@@ -34,6 +37,15 @@ int held_sums(const Shape& shape, const Config& config, const Parts& parts);
 
 /// Constants of the rows, and of the volume part.
 Block operand_constants(const Plan& plan, const Operands& operands);
+/// For the piece dg/passes/gather.cu: values per copy of a field.
+Block field_width_constant(const Shape& shape, const Operands& operands);
+/// Products of the volume part in registers, `coefficient` the index of node r in d[along]; and their combination with the metric factors.
+Block register_products(const Algebra& algebra, const std::string& coefficient);
+Block register_combination(const Algebra& algebra);
+/// Adds D, if a pass has a volume part, and LIFT to a plan's tables, column by column with the nodes of a column side by side, and counts the
+/// operations that it executes,
+/// `surface_products` with each field at a node for LIFT.
+void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products);
 /// What the pieces dg/passes/fields.cu and dg/passes/fluxes.cu need of a pass.
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces);
 
