@@ -84,7 +84,8 @@ function resultSections(r) {
                                    rival.ours > 0 ? times(rival.seconds / rival.ours) : "-"]), [1, 2, 3])));
     const quoted = shellWords(r.problem);
     const here = device.target === "cpu" ? "cpu" : "cuda";
-    const lines = [`hone tune ${quoted} --device ${here}`, `hone verify ${quoted} --device ${here}`,
+    const search = r.strategy && r.seed ? ` --strategy ${r.strategy} --seed ${r.seed}` : "";
+    const lines = [`hone tune ${quoted} --device ${here}${search}`, `hone verify ${quoted} --device ${here}`,
         `hone explain ${quoted} --as ${shellWord(r.model)}`];
     const target = device.target === "cpu" ? "cpu" : `cuda --arch ${shellWord(device.architecture)}`;
     if (main.families.some((family) => family.name === r.family))
