@@ -68,7 +68,7 @@ struct DeviceGather::State {
         for (std::size_t channel = 0; has_device && channel < channels.size(); ++channel) reaches_all = reaches_all && mail->way(channel) != "host";
         if (all_reduce(communicator, Reduction::smallest, reaches_all ? 1 : 0) == 0) return mail.reset();
         const bool by_nccl = !others.empty() && mail->way(0) == "nccl";
-        if (!others.empty() && !by_nccl) words = PeerWords::make(communicator, backend, bytes);
+        if (!others.empty() && !by_nccl && way != MessageWay::events) words = PeerWords::make(communicator, backend, bytes);
     }
 
     void by_mail(const void* own) {

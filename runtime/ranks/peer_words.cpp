@@ -14,7 +14,7 @@
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr int block_threads = 256, most_blocks = 32;
+constexpr int block_threads = 256, most_blocks = 128;
 constexpr std::int64_t word = 4, alignment = 256;
 
 // A gathering may be in one rank's memory while that rank still reads the last one; none is two ahead, for it waits for all in between.
