@@ -353,9 +353,10 @@ MessageWay asked_message_way() {
     throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer, events, nccl or host");
 }
 
-bool edges_go_beside() {
+bool edges_go_beside(bool usually) {
     const std::string word = environment_variable("HONE_EDGES");
-    if (word.empty() || word == "beside") return true;
+    if (word.empty()) return usually;
+    if (word == "beside") return true;
     if (word == "before") return false;
     throw Error("HONE_EDGES", fmt::format("\"{}\" is no place for edges", word), "use beside or before");
 }

@@ -19,9 +19,9 @@ enum class MessageWay { best, peer, events, nccl, host };
 MessageWay asked_message_way();
 
 /// Whether what lies at the cuts is computed on an exchange's own stream, beside the rest, or before it (or, where it needs what arrives, behind it):
-/// what the environment variable HONE_EDGES asks for, beside where it is not set. Which is faster depends on kernels and sizes. Throws Error for
+/// what the environment variable HONE_EDGES asks for, `usually` where it is not set. Which is faster depends on kernels and sizes. Throws Error for
 /// another word.
-bool edges_go_beside();
+bool edges_go_beside(bool usually);
 
 /// Messages between the memories of ranks' GPUs, by the best way that works between two ranks:
 ///

@@ -99,7 +99,7 @@ struct GatherExchange::State {
     int word_bytes;
     std::vector<std::int64_t> own, copies;  // of all links, one after the other
     OwnStream stream;
-    bool edges_beside = edges_go_beside();
+    bool edges_beside = edges_go_beside(true);
     std::unique_ptr<OnDevice> device;  // nothing where the fields are the host's
     DeviceMail mail;                   // a channel of each link
     std::vector<std::byte> host_buffer;

@@ -76,9 +76,9 @@ struct HaloExchange::State {
     };
     std::vector<Transfer> transfers;
     std::vector<std::byte> host_buffer;
-    OwnStream stream;  // where the fields are a GPU's
-    bool edges_beside = edges_go_beside();
-    std::optional<DeviceMail> mail;  // a channel of each face
+    OwnStream stream;                            // where the fields are a GPU's
+    bool edges_beside = edges_go_beside(false);  // as was faster on two GPUs (benchmarks/results/h100/ranks.md)
+    std::optional<DeviceMail> mail;              // a channel of each face
 
     State(Communicator& ranks, Backend& of, const GridPartition& partition, const HaloLayout& with)
         : communicator(ranks), backend(of), layout(with), on_host(of.device().fingerprint.target == Target::cpu), stream(of) {

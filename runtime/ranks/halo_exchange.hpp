@@ -51,8 +51,8 @@ class HaloExchange {
     HaloExchange(const HaloExchange&) = delete;
     HaloExchange& operator=(const HaloExchange&) = delete;
 
-    /// The exchange's stream, for the cells near faces: what is queued on it now runs after what was queued on the default stream before, and beside
-    /// what will be. The default stream where the device has one alone.
+    /// For the cells near faces: the default stream, or where HONE_EDGES=beside asks for it, the exchange's: what is queued on that now runs after
+    /// what was queued on the default stream before, and beside what will be.
     Stream fork();
     /// All fields at once, as what was queued on the default stream and on the exchange's leaves them. Own cells within `layers` of a face must
     /// not change until `end`, nor may halos be written or read.
