@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -144,6 +145,18 @@ INSTANTIATE_TEST_SUITE_P(All, EmittedKernels, ::testing::ValuesIn(test::read_gol
 TEST(EmittedKernel, OfAWholeAcousticStepIn2DIsShort) {
     const GoldenCase safe{"", Target::cuda, "acoustics_staggered kernel=step dimension=2 order=8 precision=f32 nx=512 ny=512", "", ""};
     EXPECT_LT(lines_of(test::emit_golden(safe).source.text).size(), 160U);
+}
+
+TEST(EmittedKernel, IsKeptOfEveryFormOfEveryFamily) {
+    std::set<std::string> all, kept;
+    for (const GoldenCase& golden : test::read_golden_cases()) {
+        const Problem problem = built_in_families().parse_problem(golden.problem);
+        const SearchSpace space = built_in_families().of(problem).space(problem, test::golden_limits(golden.target));
+        const std::string of = fmt::format("{} on {}: ", problem.family(), to_string(golden.target));
+        for (const FormSpace& form : space.forms()) all.insert(of + form.name);
+        kept.insert(of + space.form_of(space.parse(golden.config))->name);
+    }
+    EXPECT_EQ(all, kept) << "tests/golden/cases.txt needs a line for each";
 }
 
 // Statements for what no test brings about: a solver that breaks down, a team without processors, a grid that ends with a block. In short texts they
