@@ -15,6 +15,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "runtime/temporary_folder.hpp"
 #include "tests/generator/families/batched_gemm/on_host.hpp"
+#include "tests/generator/families/corner_force/on_host.hpp"
 #include "tests/generator/families/device/on_host.hpp"
 #include "tests/generator/families/dg/volume/on_host.hpp"
 #include "tests/generator/families/gauss_seidel_27/on_host.hpp"
@@ -78,7 +79,7 @@ std::vector<Problem> small_problems(const std::string& problem) {
 Family on_host(const Family& family) {
     if (family.name == "gauss_seidel_27") return test::turns_on_host(family);
     if (family.name == "acoustics_staggered" || family.name == "poisson7") return test::device_on_host(family);
-    if (family.name == "corner_force") return family;  // its only assembly is empty
+    if (family.name == "corner_force") return test::roots_on_host(family);
     if (family.name == "batched_gemm") return test::without_batched_assembly(family);
     return test::without_assembly(family);
 }
