@@ -89,6 +89,7 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
 Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
     Flags flags{{"copies_past_registers", used.contains("fields_here")},
                 {"gathers_ahead", used.contains("gathers_ahead")},
+                {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};

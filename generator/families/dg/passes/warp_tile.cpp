@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "generator/families/device/cuda_copies.hpp"
 #include "generator/families/dg/passes/operands.hpp"

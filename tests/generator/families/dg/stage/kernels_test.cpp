@@ -103,6 +103,17 @@ TEST_F(DgStageKernels, OperatorsInTheCodeEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_2d_tm order=2 precision=f32 elements=40", whole_in_the_code + ",node_parts=1,points_in_flight=4,copy_width=2");
 }
 
+TEST_F(DgStageKernels, AmplitudesInTheCodeEqualTheReferenceInTheEmulator) {
+    const std::string lifted = whole_in_the_code + ",lift=amplitudes";
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 materials=per_element elements=37",
+                    lifted + ",node_parts=2,points_in_flight=4,copy_width=4");
+    expect_emulated("equation=maxwell_3d order=1 precision=f64 elements=33", lifted + ",node_parts=1,points_in_flight=2,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=2 precision=f64 materials=per_element elements=35",
+                    lifted + ",node_parts=1,points_in_flight=2,copy_width=2");
+    expect_emulated("equation=maxwell_2d_tm order=3 precision=f32 materials=per_element elements=40",
+                    lifted + ",node_parts=1,points_in_flight=4,copy_width=2");
+}
+
 // 4 and 8 lanes along the nodes; elements beyond the last one; nodes beyond the last one of a tile.
 TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=4 precision=f32 elements=19",
@@ -142,6 +153,12 @@ TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
     expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=71",
                     whole_in_the_code + ",node_parts=4,points_in_flight=2,copy_width=4");
     expect_emulated("equation=acoustics_3d order=3 precision=f64 elements=33", whole_in_the_code + ",node_parts=2,points_in_flight=4,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=3 precision=f64 elements=35",
+                    whole_in_the_code + ",lift=amplitudes,node_parts=2,points_in_flight=4,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=3 precision=f32 elements=33",
+                    whole_in_the_code + ",lift=amplitudes,node_parts=4,points_in_flight=4,copy_width=4");
+    expect_emulated("equation=maxwell_2d_tm order=7 precision=f32 elements=33",
+                    whole_in_the_code + ",lift=amplitudes,node_parts=2,points_in_flight=2,copy_width=4");
     expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 materials=per_element elements=33",
                     whole_in_the_code + ",node_parts=4,points_in_flight=1,copy_width=2");
     for (const char* fused : {"separate", "surface_update"})
