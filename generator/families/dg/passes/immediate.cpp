@@ -366,12 +366,10 @@ FormSpace immediate_space(const Shape& shape, const std::vector<Pass>&, const Li
     Tunable points{"points_in_flight", "points of faces that a thread gathers at a time", numbers({1, 2, 4, 6})};
     points.former_name = "unroll";
     constexpr int warp = 32;
-    Tunable lift{"lift", "what LIFT takes: the flux of each field, or amplitudes along the directions that it has at a flat face",
-                 words({"fluxes", "amplitudes"}), Value("fluxes")};
     form.tunables = {elements_per_block_tunable(block_sizes(shape, warp)),
                      std::move(parts),
                      std::move(points),
-                     std::move(lift),
+                     lift_tunable(),
                      copy_tunable(),
                      residency_tunable(shape, limits)};
     form.constraints = {{"layout",

@@ -49,6 +49,11 @@ int held_sums(const Shape& shape, const Config& config, const Parts& parts) {
     return parts.volume ? std::max(shape.fields, algebra_of(shape, config).accumulators) : shape.fields;
 }
 
+Tunable gathers_tunable() {
+    return {"gathers", "how neighbours' values at faces come to a block: loads into registers, or copies into shared memory past them",
+            words({"loads", "copies"})};
+}
+
 int frame_words(const Shape& shape, int elements) {
     return elements * shape.faces * words_of_frame(shape);
 }

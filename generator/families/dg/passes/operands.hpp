@@ -35,6 +35,8 @@ int factor_words(const Shape& shape, const Config& config, int elements, const P
 /// Values that a right-hand side sums up separately: fields, or the accumulators of the volume part.
 int held_sums(const Shape& shape, const Config& config, const Parts& parts);
 
+/// How neighbours' values at faces come to a block: the tunable `gathers`.
+Tunable gathers_tunable();
 /// For the pieces dg/passes/frames.cu, amplitudes.cu and directions.cu: words of what is kept of each face, normal, Fscale, tangents, the impedance
 /// where materials differ.
 int frame_words(const Shape& shape, int elements);
