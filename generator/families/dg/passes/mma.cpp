@@ -93,7 +93,7 @@ BlockResources mma_resources(const Shape& shape, const Config& config, const Par
     needs.shared_bytes = std::int64_t{shape.bytes()} *
                          (tasks.place(shape, parts) + tasks.out_words(shape) + factor_words(shape, config, tasks.elements_per_block, parts) +
                           (tasks.amplitudes ? frame_words(shape, tasks.elements_per_block) : 0));
-    needs.registers = matrix_registers(shape, held_sums(shape, config, parts), tasks.groups_per_warp, shape.dimension, 1, shape.fields) + 40;
+    needs.registers = matrix_registers(shape, held_sums(shape, config, parts), tasks.groups_per_warp, shape.dimension, 1, shape.fields) + 32;
     return needs;
 }
 
