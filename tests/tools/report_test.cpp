@@ -277,12 +277,12 @@ class SlowReportPage : public testing::Test {
     }
 
     /// What the browser made of the page at an address of the file, without its data. Fails on any message of the page's console.
-    std::string opened(const fs::path& file, const std::string& address) {
+    std::string opened(const fs::path& file, const std::string& address, const std::string& window = "1280,900") {
         const std::string url = "file://" + file.string() + address;
         const fs::path profile = own_.folder.path() / "profile";
         const auto result = run_process({browser_, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                                          "--user-data-dir=" + profile.string(), "--enable-logging=stderr", "--virtual-time-budget=3000",
-                                         "--window-size=1280,900", "--dump-dom", url},
+                                         "--window-size=" + window, "--dump-dom", url},
                                         120);
         EXPECT_TRUE(result.ok()) << result.failure() << "\n" << result.output.substr(0, 2000);
         EXPECT_THAT(result.output, Not(HasSubstr("CONSOLE"))) << address;
@@ -355,6 +355,9 @@ TEST_F(SlowReportPage, ListsFitTheirWindowInTheOrderOfNumbers) {
     const std::string family = opened(file, "#/family?family=acoustics_staggered");
     EXPECT_THAT(family, HasSubstr("step dimension=3 levels=1 f64</button>")) << "the legend";
     EXPECT_THAT(family, HasSubstr("<code>absorbing=none</code>")) << "what all share";
+    const std::string narrow = opened(file, "#/results?q=device%3Dnvidia_h200", "500,900");  // the least that headless Chromium makes
+    for (const char* const column : {">problem</button>", ">step</button>", ">gain</button>"}) EXPECT_THAT(narrow, HasSubstr(column));
+    EXPECT_THAT(opened(file, "#/"), HasSubstr(">Intel(R) Xeon(R) Processor, 16 threads<")) << "there are records of 4 threads, too";
 }
 
 TEST_F(SlowReportPage, TellsOfAProblemItsSearchAndItsKernel) {
