@@ -21,6 +21,15 @@ Block transform(const Algebra& algebra) {
     return block;
 }
 
+// Directions of the flux through a face.
+int amplitudes(const Shape& shape) {
+    return shape.maxwell() ? 2 : 1;
+}
+
+int words_of_frame(const Shape& shape) {
+    return round_up(shape.face_words() + (shape.maxwell() ? 2 * shape.dimension : 0) + (shape.materials ? 1 : 0), 4);
+}
+
 // An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients: column by column, nodes of a column side by side,
 // zero where padded.
 template <typename Entry>
@@ -41,6 +50,27 @@ int factor_words(const Shape& shape, const Config& config, int elements, const P
 
 int held_sums(const Shape& shape, const Config& config, const Parts& parts) {
     return parts.volume ? std::max(shape.fields, algebra_of(shape, config).accumulators) : shape.fields;
+}
+
+int frame_words(const Shape& shape, int elements) {
+    return elements * shape.faces * words_of_frame(shape);
+}
+
+double products_of_amplitudes(const Shape& shape, const Operands& operands) {
+    const double directed = amplitudes(shape) * shape.faces;  // each gives every field its part
+    return static_cast<double>(amplitudes(shape)) / shape.fields * operands.flux_columns + directed;
+}
+
+Block frame_constants(const Shape& shape, const Operands& operands) {
+    Block block;
+    block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", operands.face_columns);
+    return block.line("constexpr int amplitudes = {}, frame_words = {};  // directions of the flux through a face, and what is kept of a face",
+                      amplitudes(shape), words_of_frame(shape));
+}
+
+double padded_lift(const Shape& shape, const Operands& operands, int node, int column) {
+    const int face = column / operands.face_columns, point = column % operands.face_columns;
+    return face < shape.faces && point < shape.face_nodes ? shape.reference().lift(node, face * shape.face_nodes + point) : 0;
 }
 
 Block operand_constants(const Plan& plan, const Operands& operands) {
@@ -82,10 +112,8 @@ void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded
     if (plan.any(&Pass::volume))
         tables.insert(tables.begin(), table("D", shape, shape.dimension, shape.nodes, operands.field_columns, nodes_padded,
                                             [&](int a, int n, int c) { return shape.reference().derivative[static_cast<std::size_t>(a)](n, c); }));
-    tables.push_back(table("LIFT", shape, 1, operands.flux_columns, operands.flux_columns, nodes_padded, [&](int, int n, int c) {
-        const int face = c / operands.face_columns, point = c % operands.face_columns;
-        return face < shape.faces && point < shape.face_nodes ? shape.reference().lift(n, face * shape.face_nodes + point) : 0;
-    }));
+    tables.push_back(table("LIFT", shape, 1, operands.flux_columns, operands.flux_columns, nodes_padded,
+                           [&](int, int n, int c) { return padded_lift(shape, operands, n, c); }));
     const double nodes = nodes_padded;
     plan.source.executed_operations = pass_operations(plan, nodes * operands.field_columns, nodes * surface_products);
 }

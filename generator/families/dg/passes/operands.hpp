@@ -35,6 +35,17 @@ int factor_words(const Shape& shape, const Config& config, int elements, const P
 /// Values that a right-hand side sums up separately: fields, or the accumulators of the volume part.
 int held_sums(const Shape& shape, const Config& config, const Parts& parts);
 
+// An element's faces are flat, so that the flux through one has one direction at all of its points, or two tangents for Maxwell in 3D: LIFT may take
+// amplitudes along these, face by face, in place of the flux of each field. The pieces dg/passes/frames.cu, amplitudes.cu, directions.cu.
+
+/// Words of what is kept of each face: normal, Fscale, tangents, the impedance where materials differ.
+int frame_words(const Shape& shape, int elements);
+/// Products of a column of LIFT with a node, and those with directions, divided by the number of fields.
+double products_of_amplitudes(const Shape& shape, const Operands& operands);
+Block frame_constants(const Shape& shape, const Operands& operands);
+
+/// LIFT at a column of rows whose faces are padded.
+double padded_lift(const Shape& shape, const Operands& operands, int node, int column);
 /// Constants of the rows, and of the volume part.
 Block operand_constants(const Plan& plan, const Operands& operands);
 /// For the piece dg/passes/gather.cu: values per copy of a field.

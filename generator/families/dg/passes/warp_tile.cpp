@@ -39,25 +39,10 @@ struct WarpTile {
     int field_words(const Shape& shape, const Parts& parts) const {
         return parts.volume ? round_up(elements_per_block * shape.fields * operands.field_row, shape.vector_width()) : 0;
     }
-    int frame_words(const Shape& shape, const Parts& parts) const;
-    int flux_words(const Shape& shape, const Parts& parts) const {
-        return parts.surface ? round_up(elements_per_block * shape.fields * std::max(operands.flux_row, shape.nodes), shape.vector_width()) : 0;
+    int flux_words(const Shape& shape) const {
+        return round_up(elements_per_block * shape.fields * std::max(operands.flux_row, shape.nodes), shape.vector_width());
     }
 };
-
-// Directions that the flux through a flat face has: one, or two tangents.
-int amplitudes_of(const Shape& shape) {
-    return shape.maxwell() ? 2 : 1;
-}
-
-// Normal, Fscale, the tangents, the impedance where materials differ.
-int words_of_frame(const Shape& shape) {
-    return round_up(shape.face_words() + (shape.maxwell() ? 2 * shape.dimension : 0) + (shape.materials ? 1 : 0), 4);
-}
-
-int WarpTile::frame_words(const Shape& shape, const Parts& parts) const {
-    return parts.surface ? elements_per_block * shape.faces * words_of_frame(shape) : 0;
-}
 
 std::optional<std::string> warp_tile_violation(const Shape& shape, const Config& config) {
     const WarpTile tile(shape, config);
@@ -70,21 +55,22 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     return std::nullopt;
 }
 
-// Where memory does not set the limit, on devices that copy past registers.
-bool warp_tile_applies(const Shape& shape, const std::vector<Pass>&, const Limits& limits) {
+// One launch with all that there is, where memory does not set the limit, on devices that copy past registers.
+bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     constexpr int with_async_copies = 80;
-    return shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
+    return passes.size() == 1 && passes.front().surface && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
 }
 
 FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>&, const Limits& limits) {
     FormSpace form;
-    form.tunables = {elements_per_block_tunable(numbers({4, 8, 16, 32})),
-                     {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", numbers({2, 4, 8})},
-                     {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-                     {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
-                     {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
-                     copy_tunable(),
-                     residency_tunable(shape, limits)};
+    form.tunables = {
+        elements_per_block_tunable(numbers({4, 8, 16, 32})),
+        {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", shape.low_order() ? numbers({2, 4}) : numbers({2, 4, 8})},
+        {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
+        {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
+        {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
+        copy_tunable(),
+        residency_tunable(shape, limits)};
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
                          {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes"}}};
@@ -103,11 +89,11 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     const WarpTile tile(shape, config);
     BlockResources needs;
     needs.threads = tile.threads();
-    needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
-                                          factor_words(shape, config, tile.elements_per_block, parts) + tile.frame_words(shape, parts));
+    needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape) +
+                                          factor_words(shape, config, tile.elements_per_block, parts) + frame_words(shape, tile.elements_per_block));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
-    const int flux = parts.surface ? 2 * shape.fields + 10 : 0;
+    const int flux = 2 * shape.fields + 10;
     needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + 40;
     return needs;
 }
@@ -123,11 +109,7 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
     block.line("constexpr int group = {};         // neighbouring nodes of a thread", tile.group);
     block.line("constexpr int unroll = {};        // columns of an operator per trip", tile.unroll);
-    if (plan.any(&Pass::surface)) {
-        block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", tile.operands.face_columns);
-        block.line("constexpr int amplitudes = {}, frame_words = {};  // directions of the flux through a face, and what is kept of a face",
-                   amplitudes_of(shape), words_of_frame(shape));
-    }
+    block.append(frame_constants(shape, tile.operands));
     if (fuses_all(plan.passes)) block.append(field_width_constant(shape, tile.operands));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
@@ -135,37 +117,29 @@ Block warp_tile_constants(const Plan& plan) {
 
 void add_warp_tile_operators(Plan& plan) {
     const WarpTile tile(plan.shape, plan.config);
-    // LIFT takes amplitudes in place of fluxes, and each face's directions are added at every node.
-    const double surface = static_cast<double>(amplitudes_of(plan.shape)) / plan.shape.fields * tile.operands.flux_columns +
-                           amplitudes_of(plan.shape) * plan.shape.faces;
-    add_column_operators(plan, tile.operands, tile.nodes_padded, surface);
+    add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands));
 }
 
 // Where fluxes, right-hand sides and the metric factors lie behind `here`.
 Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass) {
     const Parts parts = parts_of(pass);
-    const int field_words = tile.field_words(plan.shape, parts), flux_words = tile.flux_words(plan.shape, parts);
+    const int field_words = tile.field_words(plan.shape, parts), flux_words = tile.flux_words(plan.shape);
     Block block;
-    if (pass.surface) {
-        block.line("real* const fluxes = here + {};", field_words);
-        block.line("real* const frames = here + {};  // [elements_per_block][face_count][frame_words]",
-                   field_words + flux_words + factor_words(plan.shape, plan.config, tile.elements_per_block, parts));
-    }
-    block.line("real* const out = {};  // right-hand sides", pass.surface ? "fluxes" : "here");
+    block.line("real* const fluxes = here + {};", field_words);
+    block.line("real* const frames = here + {};  // [elements_per_block][face_count][frame_words]",
+               field_words + flux_words + factor_words(plan.shape, plan.config, tile.elements_per_block, parts));
+    block.text("real* const out = fluxes;  // right-hand sides");
     if (pass.volume) block.line("real* const factor = here + {};  // [elements_per_block][factors]", field_words + flux_words);
     return block;
 }
 
 PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const WarpTile tile(plan.shape, plan.config);
-    const bool whole = pass.volume && pass.surface;
-    PassText text = operand_text(plan, pass, whole);
+    PassText text = operand_text(plan, pass, pass.volume);
     text.flags.insert({"warp_tile", "results_apart"});
-    if (whole) text.flags.insert("gathers_ahead");
-    if (whole && pass.update) text.flags.insert("residual_ahead");
-    if (!pass.surface) text.flags.insert("volume_alone");
-    if (!pass.volume) text.flags.insert("surface_alone");
     text.flags.insert("faces_apart");
+    if (pass.volume) text.flags.insert("gathers_ahead");
+    if (pass.volume && pass.update) text.flags.insert("residual_ahead");
     text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
     if (!pass.volume) return text;
     text.holes.emplace_back("products", register_products(covariant(plan.shape), "r / group][r % group"));

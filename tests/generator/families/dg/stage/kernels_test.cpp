@@ -110,7 +110,7 @@ TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=acoustics_3d order=4 precision=f64 materials=per_element elements=5",
                     "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,unroll=2,copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 materials=per_element elements=9",
-                    "form=warp_tile_surface_update,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=1");
+                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=1");
 }
 
 // With one term alone the same configuration is refused: the bound is that of f32.
@@ -156,11 +156,11 @@ TEST_F(SlowDgStageKernels, TilesOfWarpsServeEveryOrderAndEquation) {
     expect_emulated("equation=acoustics_3d order=6 precision=f32 elements=17",
                     "form=warp_tile_whole,elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=4");
     expect_emulated("equation=maxwell_3d order=7 precision=f32 elements=5",
-                    "form=warp_tile_separate,elements_per_block=4,nodes_per_thread=4,elements_per_thread=2,node_lanes=16,unroll=2,copy_width=4");
+                    "form=warp_tile_whole,elements_per_block=4,nodes_per_thread=4,elements_per_thread=2,node_lanes=16,unroll=2,copy_width=4");
     expect_emulated("equation=maxwell_3d order=8 precision=f32 elements=9",
                     "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=2,copy_width=2");
     expect_emulated("equation=acoustics_3d order=9 precision=f64 elements=3",
-                    "form=warp_tile_surface_update,elements_per_block=4,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,unroll=2,copy_width=2");
+                    "form=warp_tile_whole,elements_per_block=4,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,unroll=2,copy_width=2");
     expect_emulated("equation=maxwell_3d order=10 precision=f32 elements=5",
                     "form=warp_tile_whole,elements_per_block=4,nodes_per_thread=8,elements_per_thread=2,node_lanes=16,unroll=4,copy_width=4");
     expect_emulated("equation=maxwell_2d_tm order=10 precision=f64 elements=9",
