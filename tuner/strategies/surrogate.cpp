@@ -16,10 +16,9 @@ namespace hone::inline v0_1 {
 namespace {
 
 constexpr std::size_t fewest_costs = 3;        // before a model is made of them
-constexpr std::size_t most_candidates = 1000;  // in the pool, so that an ask stays below a millisecond
+constexpr std::size_t most_candidates = 3000;  // in the pool, so that an ask stays below a millisecond
 constexpr std::size_t centres = 10;            // the best so many have all their neighbours in the pool
 constexpr int further_neighbours = 30;         // draws with two values altered, when a new best is found
-constexpr double local = 0.3;                  // share of asks among neighbours of the best
 constexpr std::size_t most_rows = 400;         // members that the model holds, at most ...
 constexpr std::size_t kept_rows = 300;         // ... and after it was made anew from the best and some others
 constexpr std::size_t most_fitted = 80;        // the same, for learning the covariance, which takes their third power
@@ -66,11 +65,9 @@ class Surrogate : public MemberStrategy {
         if (ranking_.size() < fewest_costs) return anywhere();
         if (!model_ || model_->rows() >= most_rows || known_.size() >= next_fit_) make_model();
         if (std::exchange(new_best_, false)) extend_pool();
-        if (random().real() < local)
-            if (const auto neighbour = best_candidate(geometry().neighbours(ranking_.front()))) return *neighbour;
-        if (const auto candidate = best_candidate(model_->pool())) return *candidate;
+        if (const auto candidate = best_candidate()) return *candidate;
         make_model();  // the pool is used up
-        return *best_candidate(model_->pool());
+        return *best_candidate();
     }
 
     void noted(std::size_t member) override {
@@ -101,6 +98,7 @@ class Surrogate : public MemberStrategy {
             add_row(member);
             if (!std::isnan(cost_[member])) model_->tell(row_[member] - 1, cost_[member]);
         }
+        model_->calibrate();
         new_best_ = false;
     }
 
@@ -169,12 +167,13 @@ class Surrogate : public MemberStrategy {
     }
 
     /// The open one in the pool that promises most.
-    std::optional<std::size_t> best_candidate(const std::vector<std::size_t>& among) const {
+    std::optional<std::size_t> best_candidate() const {
         std::optional<std::size_t> best;
         double most = -1;
-        for (const std::size_t member : among) {
-            if (!open(member) || place_[member] == 0) continue;
-            const Expectation expectation = model_->expect(place_[member] - 1);
+        for (std::size_t place = 0; place < model_->pool().size(); ++place) {
+            const std::size_t member = model_->pool()[place];
+            if (!open(member)) continue;
+            const Expectation expectation = model_->expect(place);
             const double chance = std::clamp(1 - expectation.failure, least_chance, 1.0);
             const double promise = chance * expected_improvement(cost_[ranking_.front()], expectation);
             if (promise <= most) continue;
