@@ -10,6 +10,7 @@
 #include <string>
 
 #include "benchmarks/device_bench.hpp"
+#include "benchmarks/dg_product_route.hpp"
 #include "benchmarks/rivals.hpp"
 #include "generator/families/dg/shape.hpp"
 
@@ -25,15 +26,12 @@ class CublasRoute {
           elements_(static_cast<int>(shape_.elements)),
           derivatives_(backend, shape_.dimension * words() * shape_.bytes()),
           rhs_(backend, words() * shape_.bytes()),
-          operator_(backend, std::int64_t{shape_.dimension} * shape_.nodes * shape_.nodes * shape_.bytes()) {
-        upload_operator(backend);
+          operator_(benchmarks::stacked_operator(backend, shape_)) {
         KernelSource source;
         source.target = Target::cuda;
         source.precision = shape_.precision;
         source.entries = {"chain_rule"};
-        source.text = fmt::format("#define {}\nconstexpr int nodes = {}, fields = {}, dimension = {};\n", shape_.equation, shape_.nodes,
-                                  shape_.fields, shape_.dimension) +
-                      benchmarks::real_type(shape_.precision);
+        source.text = benchmarks::chain_rule_text(shape_);
         source.text += benchmarks::rival_text("dg_chain_rule.cu");
         module_ = benchmarks::rival_module(backend, source);
         entry_ = module_->entry("chain_rule");
@@ -76,20 +74,6 @@ class CublasRoute {
   private:
     static void check(cublasStatus_t status) {
         if (status != CUBLAS_STATUS_SUCCESS) throw std::runtime_error(fmt::format("cuBLAS: {}", cublasGetStatusString(status)));
-    }
-
-    void upload_operator(Backend& backend) {
-        const ReferenceElement& element = shape_.reference();
-        const int nodes = shape_.nodes, dimension = shape_.dimension;
-        HostArray stacked(shape_.precision, std::int64_t{dimension} * nodes * nodes);
-        for (int a = 0; a < dimension; ++a)
-            for (int n = 0; n < nodes; ++n)
-                for (int m = 0; m < nodes; ++m) {
-                    const std::int64_t position = (std::int64_t{m} * dimension + a) * nodes + n;
-                    stacked.set_word(position, element.derivative[static_cast<std::size_t>(a)](n, m));
-                }
-        backend.copy(operator_.data(), stacked.data(), stacked.bytes());
-        backend.synchronise();
     }
 
     const DeviceProblem& problem_;

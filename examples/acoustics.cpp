@@ -70,10 +70,10 @@ void declare_waves(CLI::App& app, Options& options) {
     app.add_option("--order", options.waves.order, "of accuracy in space")->capture_default_str()->check(CLI::IsMember({4, 8, 16}));
     add_precision(app, options.waves.precision, "of the waves");
     app.add_option("--kernels", options.waves.kernels,
-                   "a step in one pass; the same in place, with half of the fields (in 3D on processors); or in one sweep for velocities and one for "
-                   "pressure")
+                   "a step in one pass; the same in place, with half of the fields (in 3D on processors); in one sweep for velocities and one for "
+                   "pressure; or auto: step or sweeps, what is faster by the records in --db")
         ->capture_default_str()
-        ->check(CLI::IsMember({"step", "in_place", "sweeps"}));
+        ->check(CLI::IsMember({"step", "in_place", "sweeps", "auto"}));
     app.add_option("--levels", options.levels, "time steps of one pass over memory, in 2D; auto: the fastest by the records in --db")
         ->capture_default_str()
         ->check(CLI::IsMember({"auto", "1", "2", "3", "4"}));
@@ -164,10 +164,16 @@ bool report_reflection(hone::Backend& backend, hone::KernelLibrary& library, con
     return report(good, "below 2 % up to 30 degrees and 10 % up to 60");
 }
 
-// What to tune: of --levels auto all that may turn out to be the fastest.
+// What to tune: of --kernels auto and --levels auto all that may turn out to be the fastest.
 std::vector<hone::Problem> problems_to_tune(const Model& model, const Options& options) {
-    std::vector<hone::Problem> problems = WaveSolver::problems(model, options.waves);
     WaveSettings waves = options.waves;
+    std::vector<hone::Problem> problems;
+    if (options.waves.kernels == "auto") {
+        waves.kernels = "sweeps";
+        problems = WaveSolver::problems(model, waves);
+        waves.kernels = "step";
+    }
+    for (const hone::Problem& problem : WaveSolver::problems(model, waves)) problems.push_back(problem);
     if (options.levels == "auto")
         for (waves.levels = 2; waves.levels <= most_levels(model, waves); ++waves.levels)
             problems.push_back(WaveSolver::problems(model, waves).front());
@@ -191,6 +197,14 @@ int chosen_levels(const hone::Database& database, const hone::Backend& backend, 
     WaveSettings with = settings;
     for (with.levels = levels; with.levels > 1 && WaveSolver::most_ranks(model, with) < ranks.size();) --with.levels;
     return with.levels;
+}
+
+// Where nobody says which kernels: the fastest by the first rank's records.
+std::string chosen_kernels(const hone::Database& database, const hone::Backend& backend, const Model& model, const WaveSettings& settings,
+                           Communicator& ranks) {
+    bool sweeps = fastest_kernels(database, backend, model, settings) == "sweeps";
+    ranks.broadcast(std::as_writable_bytes(std::span(&sweeps, 1)), 0);
+    return sweeps ? "sweeps" : "step";
 }
 
 void print_speed(const RunReport& report, double cells, double bytes, double copy) {
@@ -270,12 +284,13 @@ int run(Options options, Communicator& ranks) {
                    tell_tuned);
     }
     hone::Session session(device, session_settings(options.records, ranks));
+    if (options.waves.kernels == "auto") options.waves.kernels = chosen_kernels(session.database(), session.backend(), model, options.waves, ranks);
     if (options.reflection) {
         expect_one_rank("--reflection", ranks);
         return report_reflection(session.backend(), session.library(), options) ? 0 : 1;
     }
-    // Files may differ between hosts.
-    if (ranks.size() > 1) {
+    // Files may differ between hosts; what is made of the same options does not.
+    if (ranks.size() > 1 && !options.model_file.empty()) {
         const WaveIdentity identity = identity_of(model, options.waves, {});
         expect_same_on_all_ranks(ranks, "model", identity[0].second + ", SHA-256 " + identity[1].second);
     }

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 
+#include "examples/maxwell/balanced_run.hpp"
 #include "examples/maxwell/rates.hpp"
 #include "examples/maxwell/wave_run.hpp"
 #include "examples/mesh/boxes.hpp"
@@ -55,6 +56,7 @@ struct Options {
     std::string energy_file, chart_file, rates_file, rates_chart, arithmetic = "strict";
     std::vector<std::string> charted_rates;
     SharingOptions sharing;
+    Balancing balancing;
     WaveRunSettings run;
 };
 
@@ -106,6 +108,11 @@ void declare_results(CLI::App& app, Options& o) {
 void declare_kernels(CLI::App& app, Options& o) {
     add_device(app, o.device, o.records, "; several by commas: for the ranks of a host, or for as many in one process");
     add_sharing(app, o.sharing);
+    app.add_option("--balance-every", o.balancing.every,
+                   "time steps of a period, after which ranks' devices are asked how long a step took them, and the mesh is shared anew where that "
+                   "gains 5 %; 0: never")
+        ->capture_default_str()
+        ->check(not_negative());
     add_tune(app, o.tune);
     app.add_option("--form", o.form,
                    "of a Runge-Kutta stage: kernels (volume, surface, update) or fused (one problem; its configuration says what is fused)")
@@ -243,7 +250,9 @@ struct Machine {
           backend(hone::make_backend(hone::device_of_rank(options.device, all), cache)),
           records(options.records) {}
 
-    hone::KernelLibrary library() const { return {*backend, hone::known_records(hone::built_in_families(), records), hone::built_in_families()}; }
+    std::unique_ptr<hone::KernelLibrary> library() const {
+        return std::make_unique<hone::KernelLibrary>(*backend, hone::known_records(hone::built_in_families(), records), hone::built_in_families());
+    }
     const std::string& name() const { return backend->device().fingerprint.name; }
     bool speaks() const { return ranks.rank() == 0; }
 
@@ -265,8 +274,8 @@ double measured_speed(const Options& options, const Machine& machine, const Case
     const int cells = std::clamp(static_cast<int>(std::pow(share, 1.0 / dimension)), 2, largest_box);
     const Box box{{cells, cells, cells}};
     const Discretisation own(options.equation, order, dimension == 3 ? kuhn_box(box) : triangle_box(box));
-    hone::KernelLibrary library = machine.library();
-    WaveSolver solver(*machine.backend, library, own, precision_of(options), parse_form(options.form), {}, options.arithmetic);
+    const auto library = machine.library();
+    WaveSolver solver(*machine.backend, *library, own, precision_of(options), parse_form(options.form), {}, options.arithmetic);
     solver.set_fields(own.interpolated(cavity(*own.equation), 0));
     solver.set_step(own.stable_step());
     const auto seconds = [&] {
@@ -277,8 +286,11 @@ double measured_speed(const Options& options, const Machine& machine, const Case
     return own.size() / std::min({seconds(), seconds(), seconds()});
 }
 
-WavePart make_part(const Options& options, const Machine& machine, const Case& of, int order) {
-    const double speed = speed_of_rank(options.sharing, machine.ranks, machine.name(), [&] { return measured_speed(options, machine, of, order); });
+double speed_of_rank(const Options& options, const Machine& machine, const Case& of, int order) {
+    return speed_of_rank(options.sharing, machine.ranks, machine.name(), [&] { return measured_speed(options, machine, of, order); });
+}
+
+WavePart part_of(const Options& options, const Machine& machine, const Case& of, int order, double speed) {
     return {machine.ranks, options.equation, order, of.mesh, of.materials, of.where, speed, hone::parse_cutter(options.sharing.cutter)};
 }
 
@@ -313,9 +325,16 @@ void print_parts(const WavePart& part) {
     fmt::print("\n");
 }
 
+void print_beginning(const Options& options, const WavePart& part, const Machine& machine) {
+    const auto [steps, dt] = planned_steps(part.here(), options.run);
+    if (machine.speaks())
+        fmt::print("{} of order {} on {} elements ({} unknowns), {}, {} steps of {:.4g}, on {}\n", options.equation, part.here().element->order,
+                   part.whole(), text::grouped(part.whole() * part.here().equation->field_count() * part.here().nodes()), options.precision, steps,
+                   dt, machine.name());
+    print_parts(part);
+}
+
 int run(Options options, const Machine& machine, const Case& of, int order) {
-    const WavePart part = make_part(options, machine, of, order);
-    tune_if_asked(options, machine, part);
     std::map<std::string, std::string> configurations;
     StageForm form = parse_form(options.form);
     if (!options.run.restart.empty()) {
@@ -323,27 +342,38 @@ int run(Options options, const Machine& machine, const Case& of, int order) {
         configurations = checkpoint.configurations;
         form = parse_form(checkpoint.form);
     }
-    hone::KernelLibrary library = machine.library();
-    WaveSolver solver(*machine.backend, library, part, precision_of(options), form, configurations, options.arithmetic);
-    const auto [steps, dt] = planned_steps(part.here(), options.run);
-    if (machine.speaks())
-        fmt::print("{} of order {} on {} elements ({} unknowns), {}, {} steps of {:.4g}, on {}\n", options.equation, order, part.whole(),
-                   text::grouped(part.whole() * part.here().equation->field_count() * part.here().nodes()), options.precision, steps, dt,
-                   machine.name());
-    print_parts(part);
+    std::unique_ptr<hone::KernelLibrary> library;
+    const auto share_of = [&](double speed) {
+        auto part = std::make_unique<const WavePart>(part_of(options, machine, of, order, speed));
+        if (library == nullptr) {
+            tune_if_asked(options, machine, *part);
+            library = machine.library();
+            print_beginning(options, *part, machine);
+        }
+        auto solver =
+            std::make_unique<WaveSolver>(*machine.backend, *library, *part, precision_of(options), form, configurations, options.arithmetic);
+        return WaveShare{std::move(part), std::move(solver)};
+    };
     const auto [solution, exact] = first_fields(options, of.mesh);
     WaveRunSettings settings = options.run;
     std::optional<Progress> progress;
-    if (machine.speaks()) {
-        progress.emplace("time steps", steps);
-        settings.progress = [&](std::int64_t done, std::int64_t, double energy) { progress->at(done, fmt::format("energy {:.6g}", energy)); };
-    }
-    const WaveRunResult result = run_waves(solver, part, precision_of(options), form, part.here().interpolated(solution, 0), settings);
+    if (machine.speaks())
+        settings.progress = [&](std::int64_t done, std::int64_t steps, double energy) {
+            if (!progress) progress.emplace("time steps", steps);
+            progress->at(done, fmt::format("energy {:.6g}", energy));
+        };
+    const auto [result, share, moves] = run_balanced(machine.ranks, speed_of_rank(options, machine, of, order), share_of, precision_of(options), form,
+                                                     solution, settings, options.balancing);
     progress.reset();
+    const WavePart& part = *share.part;
+    if (moves > 0) {
+        if (machine.speaks()) fmt::print("the mesh was shared anew {} times:\n", moves);
+        print_parts(part);
+    }
     if (machine.speaks()) write_energy(options, result);
     const double step_seconds = result.done > result.first ? result.seconds / static_cast<double>(result.done - result.first) : 0;
-    for (int i = 0; i < options.timed_steps; ++i) solver.timed_step();
-    report(options, part, solver, machine, step_seconds);
+    for (int i = 0; i < options.timed_steps; ++i) share.solver->timed_step();
+    report(options, part, *share.solver, machine, step_seconds);
     const double error = exact ? part.error(result.fields, solution, result.time()) : 0;
     if (!machine.speaks()) return 0;
     fmt::print("\n");
@@ -357,10 +387,10 @@ int sweep(const Options& options, const Machine& machine, const Case& of, const 
     constexpr int warm_up = 2;
     std::vector<RateRow> rows;
     for (const int order : all) {
-        const WavePart part = make_part(options, machine, of, order);
+        const WavePart part = part_of(options, machine, of, order, speed_of_rank(options, machine, of, order));
         tune_if_asked(options, machine, part);
-        hone::KernelLibrary library = machine.library();
-        WaveSolver solver(*machine.backend, library, part, precision_of(options), parse_form(options.form), {}, options.arithmetic);
+        const auto library = machine.library();
+        WaveSolver solver(*machine.backend, *library, part, precision_of(options), parse_form(options.form), {}, options.arithmetic);
         solver.set_fields(part.here().interpolated(first_fields(options, of.mesh).first, 0));
         solver.set_step(part.here().stable_step(options.run.step_part));
         for (int i = 0; i < warm_up + options.timed_steps; ++i) solver.timed_step();

@@ -46,7 +46,7 @@ struct Options {
     std::string device = "best", records;
     std::filesystem::path folder;
     std::string method = "polynomial", coefficients = "axis", boundary = "dirichlet", precision = "f64", right_hand_side = "known";
-    int size = 0;
+    int size = 0, planes = 0;
     unsigned seed = 1;
     SolverSettings settings;
 };
@@ -56,6 +56,9 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--size", options.size, "cells along each axis; 0: 512 on a GPU, 128 on the processor")
         ->capture_default_str()
         ->check(CLI::Range(0, 2048));
+    app.add_option("--planes", options.planes, "cells along z, of a box that is as much longer or shorter there; 0: as --size")
+        ->capture_default_str()
+        ->check(CLI::Range(0, 8192));
     app.add_option("--method", options.method, "preconditioner")->capture_default_str()->check(CLI::IsMember({"none", "jacobi", "polynomial"}));
     app.add_option("--polynomial", options.settings.c, "c of the polynomial c Q - Q M Q")->capture_default_str();
     app.add_option("--coefficients", options.coefficients, "how the operator is stored")
@@ -78,12 +81,14 @@ void declare(CLI::App& app, Options& options) {
         "and its middle plane as solution.png)");
 }
 
-// A function of one coordinate from 0 to 1 that the boundary allows, and its second derivative, at the centre of cell number n.
+// A function of one coordinate from 0 to `length` that the boundary allows, and its second derivative, at the centre of cell number n.
 struct Profile {
     std::string boundary;
-    double width;  ///< of a cell. Walls of the dirichlet box are where the cells beyond have their centres.
+    double width;  ///< of a cell, where all are 1 long. Walls of the dirichlet box are where the cells beyond have their centres.
+    double length;
 
-    Profile(std::string at_both_ends, int cells) : boundary(std::move(at_both_ends)), width(1.0 / (boundary == "dirichlet" ? cells + 1 : cells)) {}
+    Profile(std::string at_both_ends, int cells, double with_length = 1)
+        : boundary(std::move(at_both_ends)), width(1.0 / (boundary == "dirichlet" ? cells + 1 : cells)), length(with_length) {}
 
     struct Value {
         double function, curvature;
@@ -92,9 +97,10 @@ struct Profile {
         const double t = (boundary == "dirichlet" ? n + 1 : n + 0.5) * width;
         const double angle = std::numbers::pi * t * (boundary == "periodic" ? 2 : 1);
         const double s = std::sin(angle), c = std::cos(angle), pi = std::numbers::pi;
-        if (boundary == "periodic") return {std::exp(s), 4 * pi * pi * std::exp(s) * (c * c - s)};
-        if (boundary == "neumann") return {std::exp(c), pi * pi * std::exp(c) * (s * s - c)};
-        return {std::exp(t) * s, std::exp(t) * ((1 - pi * pi) * s + 2 * pi * c)};
+        const double square = length * length;
+        if (boundary == "periodic") return {std::exp(s), 4 * pi * pi * std::exp(s) * (c * c - s) / square};
+        if (boundary == "neumann") return {std::exp(c), pi * pi * std::exp(c) * (s * s - c) / square};
+        return {std::exp(t) * s, std::exp(t) * ((1 - pi * pi) * s + 2 * pi * c) / square};
     }
 };
 
@@ -123,9 +129,10 @@ double mean_of(const Case& of, const std::vector<double>& cells, Communicator& r
     return std::accumulate(all.begin(), all.end(), 0.0) / of.cells_of_grid();
 }
 
-Case make_case(const Options& options, int n, Communicator& ranks) {
-    const Profile profile(options.boundary, n);
-    const GridPartition partition = partition_planes(options.boundary, n, n, n, ranks.size());
+// With n cells along x and y, and nz along z.
+Case make_case(const Options& options, int n, int nz, Communicator& ranks) {
+    const Profile profile(options.boundary, n), along_z(options.boundary, nz, profile.width / Profile(options.boundary, nz).width);
+    const GridPartition partition = partition_planes(options.boundary, n, n, nz, ranks.size());
     const CellRange planes = partition.block(ranks.rank())[2];
     const int own = static_cast<int>(planes.cells());
     Case result{
@@ -142,13 +149,18 @@ Case make_case(const Options& options, int n, Communicator& ranks) {
     std::vector<Profile::Value> along;
     along.reserve(static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i) along.push_back(profile(i));
-    std::size_t cell = 0;
-    for (const auto& z : std::span(along).subspan(static_cast<std::size_t>(planes.first), static_cast<std::size_t>(own)))
+    std::vector<double>& exact = result.exact;
+    exact.resize(b.size());
+#pragma omp parallel for schedule(static)
+    for (int k = 0; k < own; ++k) {
+        const auto z = along_z(static_cast<int>(planes.first) + k);
+        std::size_t cell = static_cast<std::size_t>(k) * result.cells_of_plane();
         for (const auto& y : along)
             for (const auto& x : along) {
-                result.exact.push_back(x.function * y.function * z.function);
+                exact[cell] = x.function * y.function * z.function;
                 b[cell++] = -(x.curvature * y.function * z.function + x.function * y.curvature * z.function + x.function * y.function * z.curvature);
             }
+    }
     if (!result.system.singular) return result;
     // Solutions have no mean there.
     const double mean = mean_of(result, result.exact, ranks);
@@ -178,16 +190,16 @@ void write_history(const std::filesystem::path& folder, const std::string& metho
 
 // Each rank its planes; the one that has the grid's middle plane, the picture.
 void write_solution(const std::filesystem::path& folder, const Case& of, const std::vector<double>& x, double width, Communicator& ranks) {
-    const int n = of.system.nx;
-    if (of.planes.first <= n / 2 && n / 2 < of.planes.last) {
-        const auto middle = static_cast<std::size_t>(n / 2 - of.planes.first) * of.cells_of_plane();
+    const int n = of.system.nx, nz = static_cast<int>(of.partition.cells[2]);
+    if (of.planes.first <= nz / 2 && nz / 2 < of.planes.last) {
+        const auto middle = static_cast<std::size_t>(nz / 2 - of.planes.first) * of.cells_of_plane();
         write_png(folder / "solution.png", n, n, [&](int i, int j) { return x[middle + static_cast<std::size_t>((n - 1 - j) * n + i)]; },
                   {.magnify = std::max(1, 512 / n)});
     }
     const std::vector<float> words(x.begin(), x.end());
     VtkImage image({n, n, of.system.nz}, {0, 0, 0}, {width, width, width}, {0, 0, static_cast<int>(of.planes.first)});
     image.cell_field("u", 1, std::span<const float>(words));
-    write_rank_image(ranks, folder, "solution", image, {n, n, n});
+    write_rank_image(ranks, folder, "solution", image, {n, n, nz});
 }
 
 // With a bar on the residual's logarithmic way to the tolerance.
@@ -221,15 +233,17 @@ double largest_error(const Case& of, const std::vector<double>& x, Communicator&
 bool check_residual(PoissonSolver& solver, const Case& of, const std::vector<double>& x, const Options& options, Communicator& ranks) {
     const double unit = options.precision == "f32" ? 0x1p-24 : 0x1p-53;
     const double residual = solver.true_residual(of.right_hand_side, x);
-    // What is computed in rounded numbers cannot follow the recurrence below unit roundoff times the condition number, about size^2.
-    const double allowed = 2 * options.settings.tolerance + 10 * unit * options.size * options.size;
+    // What is computed in rounded numbers cannot follow the recurrence below unit roundoff times the condition number, about the longest side's
+    // square.
+    const double longest = std::max(options.size, options.planes);
+    const double allowed = 2 * options.settings.tolerance + 10 * unit * longest * longest;
     return report(residual <= allowed, fmt::format("|b - M x| / |b| = {:.2e}, allowed {:.2e}", residual, allowed), ranks);
 }
 
 // Errors against the known solution here and with cells of twice the width: a quarter, where rounding does not hide it.
 bool check_order(hone::Session& session, const Case& of, const std::vector<double>& x, const Options& options, Communicator& ranks) {
     const double fine = largest_error(of, x, ranks);
-    const Case half = make_case(options, options.size / 2, ranks);
+    const Case half = make_case(options, options.size / 2, options.planes / 2, ranks);
     PoissonSolver solver(ranks, half.partition, session.backend(), session.library(), half.system);
     std::vector<double> coarse_x(half.right_hand_side.size(), 0.0);
     SolverSettings settings = options.settings;
@@ -244,11 +258,11 @@ bool order_can_be_checked(const Case& of, const Options& options, const Communic
     // On fewer cells the fourth power of their width still counts.
     constexpr int cells_for_order = 32;
     if (of.exact.empty() || options.precision != "f64" || options.size < cells_for_order) return false;
-    return options.size / 2 >= ranks.size() * hone::poisson::chunk_planes;
+    return options.planes / 2 >= ranks.size() * hone::poisson::chunk_planes;
 }
 
 void print_beginning(const Options& options, const PoissonSolver& solver, const hone::Session& session, const Communicator& ranks) {
-    fmt::print("-Laplace u = f on {0} x {0} x {0} cells, {1}, {2}, {3} coefficients, on {4}\n{5}\n", options.size, options.boundary,
+    fmt::print("-Laplace u = f on {0} x {0} x {1} cells, {2}, {3}, {4} coefficients, on {5}\n{6}\n", options.size, options.planes, options.boundary,
                options.precision, options.coefficients, session.device().fingerprint.name, solver.kernels());
     if (ranks.size() > 1) fmt::print("{} ranks, by {}\n", ranks.size(), ranks.transport());
 }
@@ -257,8 +271,9 @@ int run(Options options, Communicator& ranks) {
     hone::Session session(hone::device_of_rank(options.device, ranks), session_settings(options.records, ranks));
     const bool cuda = session.device().fingerprint.target == hone::Target::cuda;
     if (options.size == 0) options.size = cuda ? 512 : 128;
+    if (options.planes == 0) options.planes = options.size;
     hone::expect_same_on_all_ranks(ranks, "number of cells along an axis", fmt::format("{}", options.size));
-    const Case of = make_case(options, options.size, ranks);
+    const Case of = make_case(options, options.size, options.planes, ranks);
     PoissonSolver solver(ranks, of.partition, session.backend(), session.library(), of.system);
     const bool speaks = ranks.rank() == 0;
     if (speaks) print_beginning(options, solver, session, ranks);

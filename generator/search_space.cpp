@@ -27,6 +27,11 @@ std::size_t place_of(const std::vector<Value>& values, const Value& value) {
     return static_cast<std::size_t>(std::find(values.begin(), values.end(), value) - values.begin());
 }
 
+// By its name, or by the one that it had.
+bool is_called(const Tunable& tunable, const std::string& name) {
+    return tunable.name == name || (!tunable.former_name.empty() && tunable.former_name == name);
+}
+
 bool has_value(const Tunable& tunable, const Value& value) {
     return place_of(tunable.values, value) < tunable.values.size();
 }
@@ -287,8 +292,8 @@ Config SearchSpace::completed(const Config& config) const {
     std::vector<Assignment> assignments(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(before));
     std::size_t used = before;
     for (const auto& tunable : form->tunables) {
-        if (used < given.size() && given[used].name == tunable.name)
-            assignments.push_back(given[used++]);
+        if (used < given.size() && is_called(tunable, given[used].name))
+            assignments.push_back({tunable.name, given[used++].value});
         else if (tunable.former)
             assignments.push_back({tunable.name, *tunable.former});
     }
@@ -398,7 +403,9 @@ Config SearchSpace::parse(std::string_view text) const {
     names.reserve(assignments.size());
     for (const Assignment& assignment : assignments) names.push_back(assignment.name);
     for (const auto& [name, text_of_value] : items) {
-        const auto own = std::find(names.begin(), names.end(), name);
+        auto own = std::find(names.begin(), names.end(), name);
+        for (std::size_t i = 0; own == names.end() && i < form->tunables.size(); ++i)
+            if (is_called(form->tunables[i], name)) own = names.begin() + static_cast<std::ptrdiff_t>(own_values(*form) + i);
         if (own == names.end()) {
             const bool elsewhere =
                 std::any_of(tunables_.begin(), tunables_.end(), [&own_name = name](const Tunable& tunable) { return tunable.name == own_name; });

@@ -18,7 +18,7 @@ struct Tunable {
     std::string help;
     std::vector<Value> values;
     std::optional<Value> former = {};  ///< value that a configuration without this tunable means: how kernels were before it existed
-    std::string former_name = {};      ///< that it had in configurations without a form; empty: this one
+    std::string former_name = {};      ///< that it had, which configurations may still use; empty: none
 };
 
 /// A rule that is decided before anything is compiled.

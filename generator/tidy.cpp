@@ -233,6 +233,22 @@ std::pair<std::size_t, std::size_t> command_lines(const std::vector<std::string>
     return {first, last};
 }
 
+// Behind what is quoted from `begin` on, which ends with its line where nothing ends it before.
+std::size_t end_of_quote(std::string_view text, std::size_t begin) {
+    std::size_t i = begin + 1;
+    while (i < text.size() && text[i] != text[begin] && text[i] != '\n') i += text[i] == '\\' ? 2 : 1;
+    return i < text.size() && text[i] == '\n' ? i : std::min(i + 1, text.size());
+}
+
+// Behind the comment or white space at `begin`, a continued line's end being of the latter; `begin` where there is neither.
+std::size_t end_of_gap(std::string_view text, std::size_t begin) {
+    const std::string_view two = text.substr(begin, 2);
+    if (two == "//") return std::min(text.find('\n', begin), text.size());
+    if (two == "/*") return std::min(text.find("*/", begin + 2), text.size() - 2) + 2;
+    if (two == "\\\n") return begin + 2;
+    return std::string_view(" \t\r\n").find(text[begin]) != std::string_view::npos ? begin + 1 : begin;
+}
+
 std::string joined(const std::vector<std::string>& lines) {
     std::string text;
     for (const auto& line : lines) text.append(line).push_back('\n');
@@ -270,6 +286,34 @@ std::string tidy(std::string_view text) {
         i += std::max<std::size_t>(paragraph.size(), 1);
     }
     return joined(lines);
+}
+
+std::string code_of(std::string_view text) {
+    std::string code;
+    bool gap = false, directive = false, line_begins = true;
+    for (std::size_t i = 0; i < text.size();) {
+        if (const std::size_t end = end_of_gap(text, i); end != i) {
+            const bool line_ends = text[i] == '\n';
+            if (line_ends && directive) code += '\n';
+            gap = !(line_ends && directive);
+            directive = directive && !line_ends;
+            line_begins = line_begins || line_ends;
+            i = end;
+            continue;
+        }
+        if (line_begins && text[i] == '#') {
+            directive = true;
+            if (!code.empty() && code.back() != '\n') code += '\n';
+        } else if (gap && !code.empty() && code.back() != '\n') {
+            code += ' ';
+        }
+        gap = line_begins = false;
+        const bool quote = text[i] == '"' || (text[i] == '\'' && !separates_digits(text, i));
+        const std::size_t end = quote ? end_of_quote(text, i) : i + 1;
+        code += text.substr(i, end - i);
+        i = end;
+    }
+    return code;
 }
 
 std::string command_of(std::string_view text) {

@@ -13,6 +13,10 @@ constexpr std::size_t kernel_columns = 120;
 /// that is broken stands above it. Lines of the preprocessor and texts in quotation marks stay whole.
 std::string tidy(std::string_view text);
 
+/// The program alone: without comments, and any run of white space as one space. Lines of the preprocessor stay lines. Texts of which this is the
+/// same are the same program, however they are explained and laid out.
+std::string code_of(std::string_view text);
+
 /// The command in the comment at the head of an emitted kernel, `hone emit ...`, in one line however long; empty when there is none.
 std::string command_of(std::string_view text);
 

@@ -79,6 +79,13 @@ class Backend {
     virtual void fill(void* to, unsigned char byte, std::int64_t bytes, Stream stream = {}) = 0;
     virtual void synchronise(Stream stream = {}) = 0;
 
+    /// A queue beside the default stream, which does not wait for it; where the device may choose, its work comes first. The default stream where a
+    /// device has one queue alone, as the CPU. OwnStream gives it back.
+    virtual Stream make_stream() { return {}; }
+    virtual void free_stream(Stream) noexcept {}
+    /// What is queued on `later` from now on runs after all that is queued on `earlier` now. The host does not wait.
+    virtual void order(Stream /*earlier*/, Stream /*later*/) {}
+
     /// Seconds that `work`, which queues launches on `stream`, takes on the device.
     virtual double seconds(Stream stream, const std::function<void()>& work) = 0;
     virtual std::unique_ptr<StopWatch> make_stop_watch() = 0;
@@ -120,6 +127,24 @@ class DeviceArray {
     Backend* backend_ = nullptr;
     std::int64_t bytes_ = 0;
     void* data_ = nullptr;
+};
+
+/// A stream that frees itself.
+class OwnStream {
+  public:
+    explicit OwnStream(Backend& backend) : backend_(backend), stream_(backend.make_stream()) {}
+    OwnStream(const OwnStream&) = delete;
+    OwnStream& operator=(const OwnStream&) = delete;
+    ~OwnStream() { backend_.free_stream(stream_); }
+
+    Stream get() const { return stream_; }
+    /// What is queued on it from now on runs after what is queued on the default stream now; and the other way round.
+    void follow() const { backend_.order({}, stream_); }
+    void join() const { backend_.order(stream_, {}); }
+
+  private:
+    Backend& backend_;
+    Stream stream_;
 };
 
 /// One row of the table of backends: how to find out whether a target is usable here, and how to make its backend.

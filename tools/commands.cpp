@@ -30,22 +30,22 @@ const std::vector<std::pair<std::string, std::string>> codes{
     {"4", "interrupted; everything finished until then is kept"},
     {"5", "hone itself failed"}};
 
-std::string paragraphs(std::string_view text) {
+std::string paragraphs(std::string_view text, int columns) {
     std::string result;
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(text.size(), line.size() + 1));
-        result += wrapped(line, page) + "\n";
+        result += wrapped(line, columns) + "\n";
     }
     return result;
 }
 
-std::string overview() {
+std::string overview(int columns) {
     std::vector<std::pair<std::string, std::string>> rows;
     for (const auto& command : commands())
         if (!command.hidden) rows.emplace_back(command.name, command.summary);
     std::string text = "hone " HONE_VERSION ": autotuned kernels for high-order and stencil codes\n\nusage: hone COMMAND [arguments]\n\nCommands:\n";
-    text += definition_list(rows);
+    text += definition_list(rows, columns);
     text +=
         "\nA problem is written as a family and its parameters. A list or a range means several problems:\n"
         "  gauss_seidel_27 stencil=constant,variable precision=f32 nx=96 ny=96 nz=96\n"
@@ -56,17 +56,18 @@ std::string overview() {
         "  hone tune --budget 2m              tune a few problems on the best device found\n"
         "  hone show                          the winners\n"
         "  hone COMMAND --help                a command's options, with examples\n";
-    text += "\nEnvironment:\n" + definition_list(environment);
-    text += "\nExit codes:\n" + definition_list(codes);
-    return text;
+    text += "\nEnvironment:\n" + definition_list(environment, columns);
+    text += "\nExit codes:\n" + definition_list(codes, columns);
+    return fitted(text, columns);
 }
 
-std::string help_of(const Command& command, const Options& options) {
+std::string help_of(const Command& command, const Options& options, int columns) {
+    const int width = columns > 0 ? std::min(columns, page) : page;
     std::string text = "hone " + command.name + ": " + command.summary + "\n\nusage: hone " + command.name + " " + command.usage + "\n\n";
-    text += paragraphs(command.about) + "\nOptions:\n" + options.help();
+    text += paragraphs(command.about, width) + "\nOptions:\n" + options.help(columns);
     if (!command.examples.empty()) text += "\nExamples:\n";
-    for (const auto& [line, explanation] : command.examples) text += "  hone " + line + "\n      " + wrapped(explanation, page, 6) + "\n";
-    return text + "\nEnvironment variables and exit codes: hone --help\n";
+    for (const auto& [line, explanation] : command.examples) text += "  hone " + line + "\n      " + wrapped(explanation, width, 6) + "\n";
+    return fitted(text + "\nEnvironment variables and exit codes: hone --help\n", columns);
 }
 
 const Command& find_command(const std::string& name) {
@@ -90,7 +91,7 @@ Exit dispatch(std::vector<std::string> arguments, Console& console) {
         arguments.emplace_back("--help");
     }
     if (arguments.empty() || asks_for_help(arguments.front())) {
-        console.print("{}", overview());
+        console.print("{}", overview(console.out_width()));
         return Exit::ok;
     }
     if (arguments.front() == "--version") arguments.front() = "version";
@@ -99,7 +100,7 @@ Exit dispatch(std::vector<std::string> arguments, Console& console) {
     const Action action = command.declare(options);
     arguments.erase(arguments.begin());
     if (std::any_of(arguments.begin(), arguments.end(), asks_for_help)) {
-        console.print("{}", help_of(command, options));
+        console.print("{}", help_of(command, options, console.out_width()));
         return Exit::ok;
     }
     options.parse(arguments);

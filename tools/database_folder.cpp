@@ -12,6 +12,11 @@ std::filesystem::path database_folder(const std::string& given) {
     return own_records(given);
 }
 
+std::filesystem::path records_folder(const std::filesystem::path& folder) {
+    const std::filesystem::path below = folder / "tuning_db" / "records";
+    return std::filesystem::is_directory(below) ? below : folder;
+}
+
 std::string database_places(const std::string& given, const std::string& device_file) {
     if (!device_file.empty()) return device_file;
     if (!given.empty()) return given;

@@ -17,6 +17,9 @@ std::filesystem::path database_folder(const std::string& given);
 /// Where a command reads them, for people: the folder or file that was given, else all of record_places().
 std::string database_places(const std::string& given, const std::string& device_file = "");
 
+/// Where the records of a folder lie: itself, or tuning_db/records of a checkout of hone, whose own JSON files are none of records.
+std::filesystem::path records_folder(const std::filesystem::path& folder);
+
 /// The journals that lie in a folder of results, without those of runs that were begun anew; none where there is no such folder.
 std::set<std::filesystem::path> journal_files(const std::filesystem::path& folder);
 

@@ -1,5 +1,7 @@
 #include "tools/database_stats.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -58,7 +60,8 @@ DeviceStats stats_of(const std::vector<Record>& records, const Families& familie
     std::map<std::string, int> classes;
     for (const Record& record : records) {
         stats.device = device_key(record.device);
-        stats.name = record.device.name;
+        stats.name = stats.title = record.device.name;
+        if (record.device.target == Target::cpu) stats.title += fmt::format(", {} threads", record.device.units);
         ++stats.records;
         ++stats.families[record.problem.family()];
         ++stats.versions[record.versions.hone];

@@ -14,6 +14,7 @@ namespace hone::tools {
 struct DeviceStats {
     std::string device;  ///< key of the model
     std::string name;
+    std::string title;         ///< for people: the name, of processors with the threads
     std::uintmax_t bytes = 0;  ///< of the file
     int records = 0;
     std::map<std::string, int> families;

@@ -57,6 +57,8 @@ std::string greenup_table(const std::vector<Record>& records) {
         const Record*& best = problems[short_key(record.problem, known_families())][way_of(record)];
         if (best == nullptr || record.step.median < best->step.median) best = &record;
     }
+    // One way alone has nothing to be compared with; its energy stands beside its time.
+    std::erase_if(problems, [](const auto& problem) { return std::count(problem.second.begin(), problem.second.end(), nullptr) > 1; });
     if (problems.empty()) return "";
     Table table({{"  way"}, {"step", right}, {"power", right}, {"energy", right}, {"speed-up", right}, {"powerup", right}, {"greenup", right}});
     for (const auto& [problem, ways] : problems) add_rows(table, problem, ways);

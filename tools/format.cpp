@@ -67,21 +67,66 @@ std::string fitted(const std::string& text, int columns) {
     std::string result;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
-        const std::string line = text.substr(begin, end - begin);
-        result += (display_width(line) > columns ? wrapped(line, columns, 4) : line) + (end < text.size() ? "\n" : "");
+        std::string line = text.substr(begin, end - begin);
+        if (display_width(line) > columns) {
+            const int deepest = columns / 2;
+            const int own = std::min(static_cast<int>(std::min(line.find_first_not_of(' '), line.size())), deepest);
+            line = padding(own) + folded(std::string_view(line).substr(static_cast<std::size_t>(own)), columns, std::min(own + 4, deepest));
+        }
+        result += line + (end < text.size() ? "\n" : "");
         begin = end + 1;
     }
     return result;
 }
 
-std::string definition_list(const std::vector<std::pair<std::string, std::string>>& lines) {
-    constexpr int widest = 100;
+std::string definition_list(const std::vector<std::pair<std::string, std::string>>& lines, int columns) {
+    constexpr int page = 100;
+    constexpr int least_room = 20;  // for the second column
+    const int widest = columns > 0 ? std::min(columns, page) : page;
     int column = 0;
     for (const auto& [name, help] : lines) column = std::max(column, display_width(name));
     std::string text;
-    for (const auto& [name, help] : lines)
-        text += trimmed(fmt::format("  {}{}  {}", name, padding(column - display_width(name)), wrapped(help, widest, column + 4))) + "\n";
+    // Where nobody reads on a terminal, what may be searched or copied stays in one piece.
+    const auto broken = [&](const std::string& help, int indent) {
+        return columns > 0 ? folded(help, widest, indent) : wrapped(help, widest, indent);
+    };
+    for (const auto& [name, help] : lines) {
+        if (column + 4 + least_room <= widest)
+            text += trimmed(fmt::format("  {}{}  {}", name, padding(column - display_width(name)), broken(help, column + 4))) + "\n";
+        else
+            text += fmt::format("  {}\n", broken(name, 4)) + (help.empty() ? "" : fmt::format("      {}\n", broken(help, 6)));
+    }
     return text;
+}
+
+std::string folded(std::string_view text, int width, int indent) {
+    std::string result;
+    int column = indent;
+    while (!text.empty()) {
+        const std::string_view word = text.substr(0, text.find(' '));
+        const bool spaced = column > indent;
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+        const int room = width - indent;
+        // A word that fits a line is not broken; of a longer one the pieces between commas are.
+        std::string_view rest = word;
+        do {
+            const std::size_t comma = display_width(word) > room ? rest.find(',') : std::string_view::npos;
+            const std::string_view piece = rest.substr(0, comma == std::string_view::npos ? rest.size() : comma + 1);
+            const bool first = rest.size() == word.size();
+            const int space = first && spaced ? 1 : 0;
+            if (column > indent && column + space + display_width(piece) > width) {
+                result += "\n" + padding(indent);
+                column = indent;
+            } else if (space > 0) {
+                result += ' ';
+                ++column;
+            }
+            result += piece;
+            column += display_width(piece);
+            rest.remove_prefix(piece.size());
+        } while (!rest.empty());
+    }
+    return result;
 }
 
 std::string Table::text() const {

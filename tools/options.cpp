@@ -125,7 +125,7 @@ void Options::parse(const std::vector<std::string>& arguments) const {
     }
 }
 
-std::string Options::help() const {
+std::string Options::help(int columns) const {
     std::vector<std::pair<std::string, std::string>> lines;
     if (words_ != nullptr) lines.emplace_back(words_name_, words_help_);
     for (const auto& entry : entries_)
@@ -133,7 +133,7 @@ std::string Options::help() const {
                                (entry.placeholder.empty() ? "" : " ") + entry.placeholder,
                            entry.help + (std::holds_alternative<std::vector<std::string>*>(entry.target) ? " (may be repeated)" : ""));
     lines.emplace_back("--help", "print this help");
-    return definition_list(lines);
+    return definition_list(lines, columns);
 }
 
 }  // namespace hone::tools

@@ -36,7 +36,7 @@ class Options {
     void parse(const std::vector<std::string>& arguments) const;
 
     /// The lines of `--help` that describe positional arguments and options.
-    std::string help() const;
+    std::string help(int columns = 0) const;
     /// Names of the options, with dashes.
     std::vector<std::string> names() const;
 

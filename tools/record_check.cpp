@@ -18,7 +18,7 @@ std::string differences(const Record& record, const Surroundings& now) {
     compare("driver", record.device.driver, now.device.driver);
     compare("compiler", record.device.compiler, now.device.compiler);
     compare("hone", record.versions.hone, now.version);
-    if (record.versions.source_hash != now.source_hash) found.emplace_back("hone makes another kernel of the configuration");
+    if (!now.same_kernel) found.emplace_back("hone makes another kernel of the configuration");
     if (!now.busy.empty()) found.push_back("the machine was busy: " + now.busy);
     return fmt::format("{}", fmt::join(found, "; "));
 }

@@ -41,7 +41,8 @@ struct RecordCheck {
 struct Surroundings {
     DeviceFingerprint device;
     std::string version;      ///< of hone
-    std::string source_hash;  ///< of what hone makes of the configuration
+    std::string source_hash;  ///< kernel_hash of what hone makes of the configuration
+    bool same_kernel = true;  ///< that is what was measured
     std::string busy;         ///< what else the machine did (SystemLoad::busy); empty: nothing worth a word
 };
 

@@ -1,7 +1,7 @@
 #include "tools/record_kernel.hpp"
 
 #include "generator/error.hpp"
-#include "runtime/sha256.hpp"
+#include "runtime/kernel_hash.hpp"
 #include "tools/target.hpp"
 #include "tuning_db/json.hpp"
 
@@ -57,7 +57,7 @@ RecordKernel kernel_today(const Record& record, const Families& families) {
         }
         text += partner->text;
     }
-    kernel.state = sha256(text) == record.versions.source_hash ? KernelState::same : KernelState::other;
+    kernel.state = is_hash_of(record.versions.source_hash, text) ? KernelState::same : KernelState::other;
     return kernel;
 }
 

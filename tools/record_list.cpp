@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "generator/error.hpp"
 #include "tools/format.hpp"
@@ -16,7 +17,14 @@ namespace hone::tools {
 namespace {
 
 constexpr double unsure = 0.02;
+// With whom a step is shared makes a wide column of one that is mostly empty.
+std::string brief_remark(const Record& record) {
+    const std::string text = remark(record);
+    return text.substr(0, text.find(" with "));
+}
+
 constexpr int bar_width = 10;
+constexpr int remarks_rank = 3;
 constexpr int gap = 2;
 
 std::string measured(double value, const std::string& text) {
@@ -55,8 +63,7 @@ const std::array<RecordColumn, 17>& columns() {
          {"energy", "J", "joules of a time step", 9,
           [](const Record& record) { return record.energy ? significant(record.energy->joules.median) : ""; }},
          {"power", "W", "mean power in watts", 10, [](const Record& record) { return record.energy ? significant(record.energy->watts) : ""; }},
-         {"remarks", "remarks", "what to know before trusting it", 3, [](const Record& record) { return remark(record); },
-          [](const Record&) { return Style::fair; }, true},
+         {"remarks", "remarks", "what to know before trusting it", remarks_rank, brief_remark, [](const Record&) { return Style::fair; }, true},
          {"safe", "safe", "time of a step of the safe configuration", 0,
           [](const Record& record) { return measured(record.safe_seconds, duration(record.safe_seconds)); }},
          {"date", "date", "day of the measurement, UTC", 0, [](const Record& record) { return record.date.substr(0, 10); }, nullptr, true},
@@ -101,6 +108,32 @@ class Group {
     Group(std::vector<const Record*> records, const RecordListing& how) : records_(std::move(records)), how_(how) {
         divide_parameters();
         add_figures();
+    }
+
+    /// The parts of the group whose problems also share the parameter that makes the fewest parts, where only these leave room for what a reader
+    /// looks for first: time, nearness to the ceiling and gain. None where the group has room for them, or the parts would be too small to be tables.
+    std::vector<std::vector<const Record*>> parts() const {
+        constexpr std::size_t least = 3;  // problems of a part, on the mean
+        if (how_.width <= 0 || !how_.divisible || has_room()) return {};
+        const Column* best = nullptr;
+        std::size_t fewest = 0;
+        for (const Column& column : parameters_) {
+            std::set<std::string> values;
+            for (const Cell& value : column.cells) values.insert(value.text);
+            if (values.size() * least > records_.size()) continue;
+            if (best != nullptr && (values.size() > fewest || (values.size() == fewest && column.width <= best->width))) continue;
+            best = &column;
+            fewest = values.size();
+        }
+        std::vector<std::vector<const Record*>> found;
+        if (best == nullptr) return found;
+        std::map<std::string, std::size_t> places;
+        for (std::size_t i = 0; i < records_.size(); ++i) {
+            const auto [place, is_new] = places.emplace(best->cells[i].text, found.size());
+            if (is_new) found.emplace_back();
+            found[place->second].push_back(records_[i]);
+        }
+        return found;
     }
 
     void print(Console& console) const {
@@ -186,6 +219,20 @@ class Group {
         if (any) figures_.push_back(std::move(column));
     }
 
+    // For all figures that were asked for, else for the first three in the order of their ranks.
+    bool has_room() const {
+        if (!how_.columns.empty()) return fits();
+        int width = 0;
+        for (const Column& column : parameters_) width += gap + column.width;
+        for (const RecordColumn& figure : columns()) {
+            if (figure.rank == 0 || figure.rank > 4 || figure.rank == remarks_rank) continue;
+            int widest = display_width(figure.title);
+            for (const Record* record : records_) widest = std::max(widest, display_width(cell(figure.text(*record))));
+            width += gap + widest;
+        }
+        return width <= line_width();
+    }
+
     std::string heading() const { return cell(records_.front()->problem.family()) + shared_; }
 
     bool fits() const {
@@ -241,27 +288,7 @@ class Group {
         if (!how_.verbose) return;
         std::vector<std::string> lines{record.config.key(), energy_line(record), doubt(record), found_line(record), conditions_line(record)};
         for (const std::string& line : lines)
-            if (!line.empty()) console.print("      {}\n", how_.width > 0 ? folded(cell(line), line_width() - 6) : cell(line));
-    }
-
-    // Configurations have no spaces: they break behind a comma.
-    static std::string folded(const std::string& text, int width) {
-        std::string result;
-        int column = 0;
-        std::size_t begin = 0;
-        while (begin < text.size()) {
-            const std::size_t end = std::min(text.find_first_of(", ", begin), text.size() - 1);
-            const std::string word = text.substr(begin, end + 1 - begin);
-            if (column > 0 && column + display_width(word) > width) {
-                if (result.ends_with(' ')) result.pop_back();
-                result += "\n        ";
-                column = 2;
-            }
-            result += word;
-            column += display_width(word);
-            begin = end + 1;
-        }
-        return result;
+            if (!line.empty()) console.print("{}\n", fitted(spaces(6) + cell(line), how_.width));
     }
 
     std::vector<const Record*> records_;
@@ -270,6 +297,13 @@ class Group {
     std::vector<Column> parameters_;
     std::vector<Column> figures_;
 };
+
+void print_group(const std::vector<const Record*>& records, const RecordListing& how, Console& console) {
+    const Group group(records, how);
+    const auto parts = group.parts();
+    for (const auto& part : parts) print_group(part, how, console);
+    if (parts.empty()) group.print(console);
+}
 
 std::string csv_field(const std::string& text) {
     if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
@@ -313,7 +347,7 @@ void list_records(const std::vector<Record>& records, const RecordListing& how, 
         if (group.empty()) order.push_back(record.problem.family());
         group.push_back(&record);
     }
-    for (const std::string& family : order) Group(groups[family], how).print(console);
+    for (const std::string& family : order) print_group(groups[family], how, console);
 }
 
 double uncertainty(const Statistics& statistics) {

@@ -32,11 +32,12 @@ struct RecordListing {
     int width = 0;                             ///< of a line; 0: no bound
     bool bars = false;                         ///< where there is room for them
     bool verbose = false;                      ///< below each record its configuration and how it was found
+    bool divisible = true;                     ///< families may be divided by the values of a parameter, which changes the order
 };
 
 /// One line per record, in groups by family in the order of their first records. What all of a group's problems share stands once above it; what
-/// differs are columns. Where the lines are too long figures are left out, from the highest rank on; where not even the problem fits, it stands
-/// above its figures, wrapped.
+/// differs are columns. Where the lines are too long figures are left out, from the highest rank on. Where time, part of the ceiling and gain do not
+/// fit, a family's problems are divided into groups that share more; where these would be too small, a problem stands above its figures, wrapped.
 void list_records(const std::vector<Record>& records, const RecordListing& how, Console& console);
 
 /// What a reader should know before trusting a record, in a word or two: "disturbed", "busy" (other work on the machine meanwhile), "unsure" (the

@@ -27,10 +27,10 @@ std::string reason_to_keep(const RecordCheck& check, const Sitting& sitting) {
 
 }  // namespace
 
-std::vector<std::string> worth_measuring(const Record& record, const std::string& source_hash) {
+std::vector<std::string> worth_measuring(const Record& record, bool same_kernel) {
     std::vector<std::string> words = lacking(record);
     std::erase_if(words, [](const std::string& word) { return word == "seed" || word == "candidates" || word == "hash of the kernel"; });
-    if (record.versions.source_hash != source_hash) words.emplace_back("kernel");
+    if (!same_kernel) words.emplace_back("kernel");
     return words;
 }
 
@@ -45,6 +45,7 @@ void refresh(RecordCheck& check, const Sitting& sitting) {
     record.verification_error = sitting.winner.verification_error;
     record.tolerance = sitting.winner.tolerance;
     record.safe_seconds = sitting.safe.step.median;
+    record.safe_joules = sitting.safe.energy ? sitting.safe.energy->joules.median : 0;
     record.ceiling.clear();
     record.ceiling_fraction = ceiling_seconds(record.counts, record.problem.precision(), sitting.ceilings, record.ceiling) / record.step.median;
     record.energy = sitting.winner.energy;

@@ -29,8 +29,10 @@ std::string ceiling_of(const Record& record) {
 std::string energy_line(const Record& record) {
     if (!record.energy) return "";
     const Energy& energy = *record.energy;
-    return fmt::format("{}{} J a step, {} W on the mean{}, {} read {} times a second", record.purpose.empty() ? "" : "for " + record.purpose + ": ",
-                       significant(energy.joules.median), significant(energy.watts),
+    const double greenup = greenup_over_safe(record);
+    return fmt::format("{}{} J a step{}, {} W on the mean{}, {} read {} times a second", record.purpose.empty() ? "" : "for " + record.purpose + ": ",
+                       significant(energy.joules.median),
+                       greenup > 0 ? fmt::format(" ({:.2f}x less than the untuned safe configuration)", greenup) : "", significant(energy.watts),
                        energy.idle_watts > 0 ? fmt::format(" (idle {} W)", significant(energy.idle_watts)) : "", energy.source,
                        significant(energy.samples_per_second));
 }
@@ -59,8 +61,11 @@ std::string conditions_line(const Record& record) {
 }
 
 std::string device_line(const DeviceFingerprint& device) {
-    std::string text =
-        fmt::format("{} ({}, {} {})", device.name, device.architecture, device.units, device.target == Target::cpu ? "threads" : "multiprocessors");
+    // Other tuners know a device by its name alone.
+    std::vector<std::string> parts;
+    if (!device.architecture.empty()) parts.push_back(device.architecture);
+    if (device.units > 0) parts.push_back(fmt::format("{} {}", device.units, device.target == Target::cpu ? "threads" : "multiprocessors"));
+    std::string text = device.name + (parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", ")));
     if (!device.driver.empty()) text += ", driver " + device.driver;
     if (!device.compiler.empty()) text += ", " + device.compiler;
     return text;

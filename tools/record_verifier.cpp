@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "generator/error.hpp"
+#include "runtime/kernel_hash.hpp"
 #include "runtime/processors.hpp"
 #include "runtime/run_folder.hpp"
-#include "runtime/sha256.hpp"
 #include "tools/format.hpp"
 #include "tools/problem_words.hpp"
 #include "tools/record_refresh.hpp"
@@ -51,10 +51,10 @@ bool RecordVerifier::out_of_time() const {
     return settings_.seconds > 0 && now() - began_ > settings_.seconds;
 }
 
-std::string RecordVerifier::source_hash(const Record& record) const {
+std::optional<bool> RecordVerifier::makes_same_kernel(const Record& record) const {
     RecordCheck check{record};
     const auto job = job_of(record, check);
-    return job ? job->source_hash : "";
+    return job ? std::optional(job->same_kernel) : std::nullopt;
 }
 
 // Nothing: the check says why.
@@ -75,7 +75,8 @@ std::optional<RecordVerifier::Job> RecordVerifier::job_of(const Record& record, 
                    &family,
                    {.index = space.index_of(config), .config = config, .finalist = settings_.update},
                    {.index = space.index_of(safe), .config = safe},
-                   sha256(source.text),
+                   kernel_hash(source.text),
+                   is_hash_of(record.versions.source_hash, source.text),
                    source.executed_operations};
     } catch (const Error& error) {
         check.found = error.what();
@@ -142,7 +143,7 @@ void RecordVerifier::compile(const std::vector<Job>& jobs) {
 std::optional<RecordCheck> RecordVerifier::measured_again(WorkerEvaluator& evaluator, const Job& job) {
     constexpr int most_times = 3;
     const auto stop = [this] { return stopped(); };
-    Sitting sitting{.now = {device_.fingerprint, HONE_VERSION, job.source_hash, ""},
+    Sitting sitting{.now = {device_.fingerprint, HONE_VERSION, job.source_hash, job.same_kernel, ""},
                     .ceilings = ceilings_,
                     .limits = device_.limits,
                     .counts = job.family->counts(job.record.problem),

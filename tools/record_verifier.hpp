@@ -45,8 +45,8 @@ class RecordVerifier {
     /// Checks in the order in which they were made, each also told to `done` at once. Fewer than there are records when it was stopped.
     std::vector<RecordCheck> run(const std::vector<Record>& records, const std::function<void(const RecordCheck&)>& done = {});
 
-    /// SHA-256 of what hone makes today of a record's configuration; empty where it makes nothing of it.
-    std::string source_hash(const Record& record) const;
+    /// Whether hone makes of the record's configuration the kernel that was measured; nothing where it makes none.
+    std::optional<bool> makes_same_kernel(const Record& record) const;
 
     bool interrupted() const { return guard_.requested(); }  ///< by Ctrl-C
     bool out_of_time() const;
@@ -59,6 +59,7 @@ class RecordVerifier {
         Candidate winner;
         Candidate safe;
         std::string source_hash;
+        bool same_kernel = false;  // as the record's
         double executed_operations = 0;
     };
     std::optional<Job> job_of(const Record& record, RecordCheck& check) const;

@@ -23,6 +23,15 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
+// Of a journal's problem, whose family may not be known here.
+std::string brief_name(const std::string& problem) {
+    try {
+        return told_briefly(known_families().parse_problem(problem));
+    } catch (const Error&) {
+        return problem;
+    }
+}
+
 std::string note_of(const Record& record) {
     return fmt::format("{}: {} a step, {} GFLOP/s, {} GB/s{}", short_key(record.problem, known_families()), duration(record.step.median),
                        significant(record.gigaflops()), significant(record.gigabytes_per_second()),
@@ -196,6 +205,34 @@ SvgChart convergence_chart(const std::vector<JournalText>& journals) {
     constexpr double wide = 5;
     chart.logarithmic_y = high > wide;
     tell_apart(chart);
+    return chart;
+}
+
+SvgChart failures_chart(const std::vector<JournalText>& journals) {
+    SvgChart chart{.title = "what became of the candidates", .x_label = "", .y_label = "candidates", .y_from_zero = true, .bars = true};
+    SvgChart::Series measured{.name = "measured", .points = {}};
+    std::map<Status, SvgChart::Series> failed;
+    for (const JournalText& journal : journals) {
+        const TuningStory story = story_of(journal);
+        if (story.evaluations == 0) continue;
+        const auto at = static_cast<double>(chart.x_names.size());
+        chart.x_names.push_back(brief_name(journal.run.problem));
+        const auto count = static_cast<double>(story.measured.size());
+        measured.points.push_back({at, count, fmt::format("{}: {} of {} candidates measured", journal.run.problem, count, story.evaluations)});
+        std::map<Status, std::pair<int, std::string>> reasons;
+        for (const auto& failure : story.failures) {
+            auto& [sum, words] = reasons[failure.status];
+            sum += failure.count;
+            words += fmt::format("{}{}: {}", words.empty() ? "" : "; ", failure.count, failure.reason);
+        }
+        for (const auto& [status, reason] : reasons) {
+            failed[status].name = to_string(status);
+            failed[status].points.push_back({at, static_cast<double>(reason.first), fmt::format("{}: {}", journal.run.problem, reason.second)});
+        }
+    }
+    if (chart.x_names.empty()) throw Error("plot failures", "these searches have no candidates", "'hone tune' makes some");
+    chart.series.push_back(std::move(measured));
+    for (auto& [status, series] : failed) chart.series.push_back(std::move(series));
     return chart;
 }
 

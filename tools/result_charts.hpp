@@ -24,4 +24,7 @@ SvgChart tunable_chart(const JournalText& journal, const std::string& tunable);
 /// The best cost so far as a multiple of the best at the end, over the candidates evaluated; a line per journal.
 SvgChart convergence_chart(const std::vector<JournalText>& journals);
 
+/// How many candidates of each search were measured and how many failed, a bar for each kind of failure. Throws Error without journals of searches.
+SvgChart failures_chart(const std::vector<JournalText>& journals);
+
 }  // namespace hone::tools

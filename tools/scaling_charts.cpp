@@ -225,6 +225,29 @@ SvgChart greenup_chart(const std::vector<Record>& records) {
     return chart;
 }
 
+SvgChart greenup_over_untuned_chart(const std::vector<Record>& records) {
+    SvgChart chart{
+        .title = "gains over the untuned configuration on the same device", .x_label = "", .y_label = "times", .y_from_zero = true, .bars = true};
+    SvgChart::Series speed_up{.name = "speed-up", .points = {}};
+    SvgChart::Series greenup{.name = "greenup", .points = {}};
+    for (const Record& record : records) {
+        if (greenup_over_safe(record) <= 0 || gain(record) <= 0) continue;
+        const auto at = static_cast<double>(chart.x_names.size());
+        const std::string problem =
+            short_key(record.problem, known_families()) + (record.purpose.empty() ? "" : " for " + record.purpose) + " on " + record.device.name;
+        chart.x_names.push_back(told_briefly(record.problem) + (record.purpose.empty() ? "" : ", " + record.purpose));
+        speed_up.points.push_back({at, gain(record), fmt::format("{}: {:.3g}x as fast", problem, gain(record))});
+        greenup.points.push_back({at, greenup_over_safe(record), fmt::format("{}: {:.3g}x less energy", problem, greenup_over_safe(record))});
+    }
+    if (chart.x_names.empty())
+        throw Error("plot greenup", "no result has the energy of its untuned configuration",
+                    "'hone tune --energy' meters both, where the device has a meter; 'hone doctor' says what is missing");
+    SvgChart::Series untuned{.name = "untuned", .points = {}, .line = true, .marks = false, .faint = true};
+    untuned.points = {{-0.5, 1, ""}, {static_cast<double>(chart.x_names.size()) - 0.5, 1, ""}};
+    chart.series = {std::move(speed_up), std::move(greenup), std::move(untuned)};
+    return chart;
+}
+
 SvgChart share_chart(const Json& balance) {
     SvgChart chart = share_frame();
     SvgChart::Series series{.name = "share", .points = {}, .line = true};

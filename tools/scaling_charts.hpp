@@ -20,6 +20,9 @@ SvgChart energy_chart(const std::vector<Record>& records);
 /// How many times as fast, and at how many times less energy, each problem is computed than by the processor alone: by the GPU alone and by both
 /// together, from records of the three ways, shared ones also by what they say of their devices alone. Throws Error where nothing can be compared.
 SvgChart greenup_chart(const std::vector<Record>& records);
+/// The same over the untuned safe configuration on the same device: what tuning gains in time, and where both were metered in energy. Of records that
+/// were metered; throws Error where there are none.
+SvgChart greenup_over_untuned_chart(const std::vector<Record>& records);
 
 /// The share of the first device over the periods of a run that balances two, one line per run, from what `hone balance --json` printed or from a
 /// table of such runs with the columns run, part and share. Throws Error naming what is missing.

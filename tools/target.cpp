@@ -94,6 +94,8 @@ Limits generous_limits(const DeviceFingerprint& device) {
     Limits limits = cpu_limits();
     limits.vector_bytes = 64;
     limits.cache_bytes = 1 << 26;
+    limits.multiprocessors = device.units;
+    limits.threads_per_core = 2;
     return limits;
 }
 

@@ -44,7 +44,7 @@ int parse_architecture(const std::string& text);
 /// what to install, when there is no such device.
 Device find_device(const std::string& name);
 
-/// The most that a device allows, as far as its model says it: its architecture's limits, or what any processor might have.
+/// The most that a device allows, as far as its model says it: its architecture's limits, or what any processor of so many threads might have.
 Limits generous_limits(const DeviceFingerprint& device);
 
 /// The device of a model that the records know, by its name or its key ("NVIDIA H200", "nvidia_h200"), whether it is here or not. Throws Error naming

@@ -18,14 +18,18 @@ std::function<bool(const Config&)> parse_restriction(const SearchSpace& space, c
         const std::size_t equals = std::min(word.find('='), word.size());
         const std::string name = word.substr(0, equals);
         const Value value = parse_value(equals < word.size() ? word.substr(equals + 1) : "");
-        const bool known = std::any_of(space.tunables().begin(), space.tunables().end(), [&](const Tunable& tunable) {
-            return tunable.name == name && std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end();
-        });
-        if (!known) {
+        const auto found = [&](std::string Tunable::*called) {
+            return std::find_if(space.tunables().begin(), space.tunables().end(), [&](const Tunable& tunable) {
+                return tunable.*called == name && std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end();
+            });
+        };
+        auto known = found(&Tunable::name);
+        if (known == space.tunables().end()) known = found(&Tunable::former_name);
+        if (known == space.tunables().end()) {
             (void)space.parse(word);  // knows what is near to a wrong name or value
             throw Error("restriction", word + " is not in the space", "use a value of one of its forms; see 'hone space'");
         }
-        allowed[name].push_back(value);
+        allowed[known->name].push_back(value);
         begin = end + 1;
     }
     return [allowed](const Config& config) {

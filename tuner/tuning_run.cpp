@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "generator/error.hpp"
+#include "runtime/kernel_hash.hpp"
 #include "runtime/processors.hpp"
-#include "runtime/sha256.hpp"
 #include "tuner/disturbance.hpp"
 #include "tuner/journal.hpp"
 #include "tuner/listed_space.hpp"
@@ -332,7 +332,10 @@ class Run {
         record.counts = family_.counts(problem_);
         record.verification_error = best.outcome.verification_error;
         record.tolerance = best.outcome.tolerance;
-        if (progress_.safe && progress_.safe->measured()) record.safe_seconds = progress_.safe->step.median;
+        if (progress_.safe && progress_.safe->measured()) {
+            record.safe_seconds = progress_.safe->step.median;
+            if (progress_.safe->energy) record.safe_joules = progress_.safe->energy->joules.median;
+        }
         record.ceiling_fraction = ceiling_seconds(record.counts, problem_.precision(), ceilings_, record.ceiling) / record.step.median;
         record.purpose = objective_.purpose;
         record.team = options_.team ? options_.team : team_of(device_.fingerprint);
@@ -344,7 +347,7 @@ class Run {
         record.conditions = conditions_of(best.outcome.device, busy);
         record.measured_on = best.outcome.measured_on.value_or("");
         record.date = utc_date();
-        record.versions = {HONE_VERSION, sha256(source.text)};
+        record.versions = {HONE_VERSION, kernel_hash(source.text)};
         record.disturbed = disturbance(record, source.executed_operations, most_cache_bytes(device_.limits), ceilings_);
         if (!record.disturbed.empty() && !busy.empty()) record.disturbed += "; meanwhile " + busy;
         return record;

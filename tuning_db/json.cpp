@@ -18,9 +18,9 @@ using namespace json_bounds;
 // Rates are written with six digits.
 constexpr double rate_rounding = 1e-5;
 
-constexpr std::array known_fields{"problem", "configuration", "purpose",      "found",   "device",    "step_seconds", "counts",
-                                  "rates",   "verification",  "safe_seconds", "ceiling", "disturbed", "conditions",   "team",
-                                  "energy",  "hybrid",        "search",       "seed",    "date",      "versions",     "measured_on"};
+constexpr std::array known_fields{"problem",      "configuration", "purpose", "found",     "device",      "step_seconds", "counts", "rates",
+                                  "verification", "safe_seconds",  "ceiling", "disturbed", "conditions",  "team",         "energy", "hybrid",
+                                  "search",       "seed",          "date",    "versions",  "measured_on", "safe_joules"};
 
 std::string rates_json(const Record& record) {
     const auto rounded = [](double rate) { return std::isfinite(rate) ? fmt::format("{:.6g}", rate) : json_number(rate); };
@@ -131,6 +131,7 @@ std::vector<std::pair<std::string, std::string>> record_fields(const Record& rec
     fields.emplace_back("verification",
                         fmt::format(R"({{"error": {}, "tolerance": {}}})", json_number(record.verification_error), json_number(record.tolerance)));
     if (record.safe_seconds != 0) fields.emplace_back("safe_seconds", json_number(record.safe_seconds));
+    if (record.safe_joules != 0) fields.emplace_back("safe_joules", json_number(record.safe_joules));
     if (record.ceiling_fraction != 0)
         fields.emplace_back("ceiling",
                             fmt::format(R"({{"fraction": {}, "binding": {}}})", json_number(record.ceiling_fraction), json_string(record.ceiling)));
@@ -171,6 +172,7 @@ Record read_record(const JsonPlace& place, const Families& families) {
     read_verification(place["verification"], record);
     if (const auto purpose = place.find("purpose")) record.purpose = plain_word(*purpose, purpose->string(longest_name));
     if (const auto safe = place.find("safe_seconds")) record.safe_seconds = safe->number(shortest_step, longest_step);
+    if (const auto joules = place.find("safe_joules")) record.safe_joules = joules->number(least_joules, most_joules);
     if (const auto ceiling = place.find("ceiling")) read_ceiling(*ceiling, record);
     if (const auto disturbed = place.find("disturbed")) {
         record.disturbed = disturbed->string(longest_text);

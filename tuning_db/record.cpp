@@ -90,6 +90,10 @@ double gain(const Record& record) {
     return record.safe_seconds > 0 && record.step.median > 0 ? record.safe_seconds / record.step.median : 0;
 }
 
+double greenup_over_safe(const Record& record) {
+    return record.safe_joules > 0 && record.energy && record.energy->joules.median > 0 ? record.safe_joules / record.energy->joules.median : 0;
+}
+
 std::string implausible_gain(const Record& record) {
     const double most = record.device.target == Target::cpu ? 20 : 100;
     const double times = gain(record);

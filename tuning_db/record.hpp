@@ -29,7 +29,7 @@ struct Statistics {
 /// Versions that a result depends on, beside the device's.
 struct Versions {
     std::string hone;         ///< version of the project
-    std::string source_hash;  ///< SHA-256 of the emitted source
+    std::string source_hash;  ///< SHA-256 of the kernel: kernel_hash (runtime/kernel_hash.hpp)
 
     bool operator==(const Versions&) const = default;
 };
@@ -103,6 +103,7 @@ struct Record {
     double verification_error = std::numeric_limits<double>::infinity();
     double tolerance = 0;               ///< what was allowed
     double safe_seconds = 0;            ///< median step of the untuned safe configuration in the same run; 0: not measured
+    double safe_joules = 0;             ///< median energy of its step, metered in the same run; 0: not metered
     double ceiling_fraction = 0;        ///< achieved part of the device's measured ceiling for this problem; 0: not measured
     std::string ceiling;                ///< which ceiling binds: "memory" or "arithmetic"; empty when not measured
     std::string strategy;               ///< how it was found
@@ -142,6 +143,9 @@ bool is_older_version(const std::string& a, const std::string& b);
 
 /// Time of the safe configuration over time of the winner; 0 when it was not measured.
 double gain(const Record& record);
+
+/// Energy of a step of the safe configuration over the winner's: its greenup over the untuned kernel; 0 when one of them was not metered.
+double greenup_over_safe(const Record& record);
 
 /// What is wrong with a record's gain over the safe configuration, or an empty string. Beyond 20x on a processor it comes from a busy machine far
 /// more often than from the search: who lends cores to others is slowed down by other factors from one minute to the next. A GPU is not lent in that

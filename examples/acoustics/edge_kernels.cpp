@@ -67,11 +67,11 @@ EdgeKernels::EdgeKernels(Backend& backend, Precision precision) : target_(backen
     record_ = module_->entry("record");
 }
 
-void EdgeKernels::launch(int entry, void* field, const void* places, void* words, int items, std::vector<int> constants) const {
+void EdgeKernels::launch(int entry, void* field, const void* places, void* words, int items, std::vector<int> constants, Stream stream) const {
     int first = 0, last = items;
     std::vector<void*> arguments{static_cast<void*>(&field), static_cast<void*>(&places), static_cast<void*>(&words), &first, &last};
     for (int& constant : constants) arguments.push_back(&constant);
-    module_->launch(entry, item_blocks(items), {item_threads, 1, 1}, 0, {}, arguments.data());
+    module_->launch(entry, item_blocks(items), {item_threads, 1, 1}, 0, stream, arguments.data());
 }
 
 void EdgeKernels::mirror(void* first, const Mirror& plan) const {
@@ -81,8 +81,8 @@ void EdgeKernels::mirror(void* first, const Mirror& plan) const {
            {plan.cells, plan.stride, plan.across, plan.across_stride, plan.others_stride, plan.depth, plan.low, plan.high, plan.on_faces ? 1 : 0});
 }
 
-void EdgeKernels::inject(void* field, const void* places, const void* amounts, int step) const {
-    launch(inject_, field, places, const_cast<void*>(amounts), 1, {step});
+void EdgeKernels::inject(void* field, const void* places, const void* amounts, int step, Stream stream) const {
+    launch(inject_, field, places, const_cast<void*>(amounts), 1, {step}, stream);
 }
 
 void EdgeKernels::record(void* field, const void* places, void* traces, int count, int step) const {

@@ -33,12 +33,12 @@ class EdgeKernels {
     void mirror(void* first, const Mirror& plan) const;
 
     /// field[place] += amounts[step], on the device.
-    void inject(void* field, const void* places, const void* amounts, int step) const;
+    void inject(void* field, const void* places, const void* amounts, int step, Stream stream = {}) const;
     /// traces[step * count + i] = field[places[i]].
     void record(void* field, const void* places, void* traces, int count, int step) const;
 
   private:
-    void launch(int entry, void* field, const void* places, void* words, int items, std::vector<int> constants) const;
+    void launch(int entry, void* field, const void* places, void* words, int items, std::vector<int> constants, Stream stream = {}) const;
 
     Target target_;
     std::unique_ptr<Module> module_;

@@ -19,6 +19,8 @@ namespace hone::examples::seismic {
 namespace {
 
 constexpr int energy_samples = 12;
+// From one look at the clock to the next: fewer would keep a GPU waiting for its host.
+constexpr int least_stretch = 32;
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -55,7 +57,7 @@ class Run {
         while (begun > 0 && next_picture() <= begun && picture <= wanted_.snapshots) ++picture;
         while (begun > 0 && next_energy() < begun && energy < energy_samples) ++energy;
         while (solver_.steps_done() < steps_) {
-            const int breath = solver_.steps_done() + std::max(1, steps_ / 200), energy_due = next_energy(), picture_due = next_picture();
+            const int breath = solver_.steps_done() + std::max(least_stretch, steps_ / 200), energy_due = next_energy(), picture_due = next_picture();
             advance(std::min({picture_due, energy_due, breath, steps_}) - solver_.steps_done());
             if (solver_.steps_done() >= energy_due && solver_.steps_done() < steps_) measure_energy(), ++energy;
             if (solver_.steps_done() >= picture_due) draw(picture++);

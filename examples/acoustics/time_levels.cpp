@@ -67,4 +67,21 @@ int fastest_levels(const Database& database, const Backend& backend, const Model
     return fastest;
 }
 
+std::string fastest_kernels(const Database& database, const Backend& backend, const Model& model, const WaveSettings& settings) {
+    const auto cost_of = [&](const std::string& kernels) -> std::optional<double> {
+        WaveSettings with = settings;
+        with.kernels = kernels;
+        with.levels = 1;
+        double sum = 0;
+        for (const Problem& problem : WaveSolver::problems(model, with)) {
+            const std::optional<double> cost = seconds_per_cell(database, backend, problem);
+            if (!cost) return std::nullopt;
+            sum += *cost;
+        }
+        return sum;
+    };
+    const std::optional<double> step = cost_of("step"), sweeps = cost_of("sweeps");
+    return step && sweeps && *sweeps < *step ? "sweeps" : "step";
+}
+
 }  // namespace hone::examples::seismic

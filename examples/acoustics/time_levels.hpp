@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "examples/acoustics/wave_solver.hpp"
@@ -26,5 +27,9 @@ int most_levels(const Model& model, const WaveSettings& settings);
 /// How many time steps of one pass are the fastest by what a database knows of this device, with the rows computed beside; 1 where it does not know
 /// both.
 int fastest_levels(const Database& database, const Backend& backend, const Model& model, const WaveSettings& settings, const Survey& survey);
+
+/// `sweeps` where a database knows that on this device a sweep for velocities and one for pressure take less time than a step in one pass, as may be
+/// at order 16 in 3D; else `step`.
+std::string fastest_kernels(const Database& database, const Backend& backend, const Model& model, const WaveSettings& settings);
 
 }  // namespace hone::examples::seismic

@@ -122,6 +122,7 @@ struct WaveSolver::State {
                                                          .origin = (grid.grid().ghost() + slab.begin()) * grid.grid().layer_stride(),
                                                          .word_bytes = bytes_per_word(precision),
                                                          .layers = layers_read(settings)});
+        exchange(now);  // the first one finds the ways to other ranks
     }
 
     bool in_place() const { return settings.kernels == "in_place"; }
@@ -254,8 +255,9 @@ struct WaveSolver::State {
     }
 
     // What the source adds to the pressures of a step that computed these layers, its own among them or not.
-    void add_source(const std::string& set, std::int64_t first, std::int64_t last) const {
-        if (done < steps && source_layer >= first && source_layer < last) edges.inject(data("p" + set), source_place.data(), data("source"), done);
+    void add_source(const std::string& set, std::int64_t first, std::int64_t last, Stream stream) const {
+        if (done < steps && source_layer >= first && source_layer < last)
+            edges.inject(data("p" + set), source_place.data(), data("source"), done, stream);
     }
     // Ends a step: what the receivers hear.
     void finish_step(const std::string& set) {
@@ -281,18 +283,19 @@ struct WaveSolver::State {
         halo->begin(travelling(set));
         halo->end();
     }
-    // Calls compute(first, last) for the own layers: first for those that neighbours read, which travel while it computes the others.
+    // Calls compute(first, last, stream) for the own layers: those that neighbours read beside the others, and they travel meanwhile.
     template <typename Compute>
     void compute_and_exchange(const std::string& set, const Compute& compute) const {
-        if (halo == nullptr) return compute(slab.begin(), slab.end());
+        if (halo == nullptr) return compute(slab.begin(), slab.end(), Stream{});
         if (in_place()) {  // parts would overwrite what the others read
-            compute(slab.begin(), slab.end());
+            compute(slab.begin(), slab.end(), Stream{});
             return exchange(set);
         }
         const Slab::Parts parts = slab.parts(layers_read(settings));
-        for (const CellRange& edge : parts.edges) compute(edge.first, edge.last);
+        const Stream stream = halo->fork();
+        for (const CellRange& edge : parts.edges) compute(edge.first, edge.last, stream);
         halo->begin(travelling(set));
-        if (parts.interior) compute(parts.interior->first, parts.interior->last);
+        if (parts.interior) compute(parts.interior->first, parts.interior->last, Stream{});
         halo->end();
     }
 
@@ -306,12 +309,12 @@ struct WaveSolver::State {
             mirror_velocities("0");
         }
         const std::string to = other();
-        const auto compute = [&](std::int64_t first, std::int64_t last) {
-            bound.at(is_step() ? "step" + now + to : "pressure00").launch(first, last);
-            add_source(to, first, last);
+        const auto compute = [&](std::int64_t first, std::int64_t last, Stream stream) {
+            bound.at(is_step() ? "step" + now + to : "pressure00").launch(first, last, stream);
+            add_source(to, first, last, stream);
         };
         const CellRange wide = slab.with(more, more);
-        more > 0 ? compute(wide.first, wide.last) : compute_and_exchange(to, compute);
+        more > 0 ? compute(wide.first, wide.last, Stream{}) : compute_and_exchange(to, compute);
         since_exchange = (since_exchange + 1) % settings.exchange_every;
         now = to;
         finish_step(now);
@@ -332,7 +335,7 @@ struct WaveSolver::State {
             const std::string to = k + 1 == beside.size() ? after : from == "2" ? before : "2";
             if (const CellRange rows = own_rows_beside(k); rows.cells() > 0) {
                 bound.at("step" + from + to).launch(rows.first, rows.last);
-                add_source(to, rows.first, rows.last);
+                add_source(to, rows.first, rows.last, {});
             }
             finish_step(to);
             from = to;
@@ -342,14 +345,16 @@ struct WaveSolver::State {
     void pass() {
         const std::string before = now, after = other();
         mirror_all(before);
-        const auto compute = [&](std::int64_t first, std::int64_t last) { bound.at("pass" + before + after).launch(first, last); };
+        const auto compute = [&](std::int64_t first, std::int64_t last, Stream stream) {
+            bound.at("pass" + before + after).launch(first, last, stream);
+        };
         // What is computed beside needs the state before, so that rows which travel can be replaced only when all others are done.
         const CellRange replaced = own_rows_beside(beside.size() - 1);
         const std::vector<CellRange> travel = slab.parts(layers_read(settings)).edges;
         const bool replaces_edges = std::any_of(travel.begin(), travel.end(),
                                                 [&](const CellRange& edge) { return replaced.first < edge.last && edge.first < replaced.last; });
         if (replaces_edges)
-            compute(slab.begin(), slab.end());
+            compute(slab.begin(), slab.end(), Stream{});
         else
             compute_and_exchange(after, compute);
         compute_beside(before, after);

@@ -31,34 +31,38 @@ double determinant(const double* j, int dimension) {
     return j[0] * (j[4] * j[8] - j[5] * j[7]) - j[1] * (j[3] * j[8] - j[5] * j[6]) + j[2] * (j[3] * j[7] - j[4] * j[6]);
 }
 
+// The zones of each node, ascending.
+std::vector<std::vector<int>> zones_of_nodes(const std::vector<std::int32_t>& zone_nodes, std::size_t per_zone, std::size_t nodes) {
+    std::vector<std::vector<int>> zones(nodes);
+    for (std::size_t i = 0; i < zone_nodes.size(); ++i) zones[static_cast<std::size_t>(zone_nodes[i])].push_back(static_cast<int>(i / per_zone));
+    return zones;
+}
+
 // Rows that share a zone with each row, and no values. Columns of a row have the order of the whole mesh, so that sums have.
-CsrMatrix pattern_of(const std::vector<std::int32_t>& zone_nodes, std::size_t per_zone, const std::vector<std::int32_t>& numbers) {
-    const std::size_t nodes = numbers.size();
+CsrMatrix pattern_of(const std::vector<std::int32_t>& zone_nodes, std::size_t per_zone, const std::vector<std::vector<int>>& zones_of,
+                     const std::vector<std::int32_t>& numbers) {
     const auto before = [&](int a, int b) { return numbers[static_cast<std::size_t>(a)] < numbers[static_cast<std::size_t>(b)]; };
-    std::vector<std::vector<int>> zones_of(nodes);
-    for (std::size_t i = 0; i < zone_nodes.size(); ++i) zones_of[static_cast<std::size_t>(zone_nodes[i])].push_back(static_cast<int>(i / per_zone));
-    CsrMatrix matrix{{0}, {}, {}};
-    std::vector<int> row;
+    const std::size_t nodes = numbers.size();
+    std::vector<std::vector<int>> rows(nodes);
+#pragma omp parallel for schedule(static)
     for (std::size_t node = 0; node < nodes; ++node) {
-        row.clear();
+        std::vector<int>& row = rows[node];
         for (const int zone : zones_of[node]) {
             const auto begin = zone_nodes.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(zone) * per_zone);
             row.insert(row.end(), begin, begin + static_cast<std::ptrdiff_t>(per_zone));
         }
         std::sort(row.begin(), row.end(), before);
         row.erase(std::unique(row.begin(), row.end()), row.end());
-        matrix.columns.insert(matrix.columns.end(), row.begin(), row.end());
-        matrix.row_starts.push_back(static_cast<int>(matrix.columns.size()));
     }
+    CsrMatrix matrix{{0}, {}, {}};
+    matrix.row_starts.reserve(nodes + 1);
+    for (const std::vector<int>& row : rows) matrix.row_starts.push_back(matrix.row_starts.back() + static_cast<int>(row.size()));
+    matrix.columns.resize(static_cast<std::size_t>(matrix.row_starts.back()));
     matrix.values.assign(matrix.columns.size(), 0.0);
+#pragma omp parallel for schedule(static)
+    for (std::size_t node = 0; node < nodes; ++node)
+        std::copy(rows[node].begin(), rows[node].end(), matrix.columns.begin() + matrix.row_starts[node]);
     return matrix;
-}
-
-double& entry(CsrMatrix& matrix, const std::vector<std::int32_t>& numbers, std::int32_t row, std::int32_t column) {
-    const auto begin = matrix.columns.begin() + matrix.row_starts[static_cast<std::size_t>(row)];
-    const auto end = matrix.columns.begin() + matrix.row_starts[static_cast<std::size_t>(row) + 1];
-    const auto before = [&](int a, int b) { return numbers[static_cast<std::size_t>(a)] < numbers[static_cast<std::size_t>(b)]; };
-    return matrix.values[static_cast<std::size_t>(std::lower_bound(begin, end, column, before) - matrix.columns.begin())];
 }
 
 // All of a mesh.
@@ -185,29 +189,34 @@ void Discretisation::hold_walls(const QuadMesh& whole, const QuadLattice& lattic
 }
 
 void Discretisation::measure(const ZoneSelection& selection, const std::string& where) {
-    const std::size_t points = points_of_zone();
+    const std::size_t points = points_of_zone(), n = nodes_of_zone(), count = zones();
     const auto d = static_cast<std::size_t>(dimension);
-    for (std::size_t zone = 0; zone < zones(); ++zone) {
-        zone_sizes.push_back(0);
-        gamma.push_back(problem.gamma(place_in_zone(mesh, zone, {0.5, 0.5, 0.5})));
+    zone_sizes.assign(count, 0.0);
+    gamma.resize(count);
+    mass.resize(count * points);
+    first_jacobian.assign(count * points * d * d, 0.0);
+    std::size_t bad = count;
+    const bool many = count * points * n > 10000;
+#pragma omp parallel for schedule(static) reduction(min : bad) if (many)
+    for (std::size_t zone = 0; zone < count; ++zone) {
+        gamma[zone] = problem.gamma(place_in_zone(mesh, zone, {0.5, 0.5, 0.5}));
         for (std::size_t point = 0; point < points; ++point) {
-            std::vector<double> jacobian(d * d);
-            for (std::size_t node = 0; node < nodes_of_zone(); ++node)
+            double* const jacobian = &first_jacobian[(zone * points + point) * d * d];
+            for (std::size_t node = 0; node < n; ++node)
                 for (std::size_t row = 0; row < d; ++row) {
-                    const double x = first.positions[row * nodes_ + static_cast<std::size_t>(zone_nodes[zone * nodes_of_zone() + node])];
+                    const double x = first.positions[row * nodes_ + static_cast<std::size_t>(zone_nodes[zone * n + node])];
                     for (std::size_t column = 0; column < d; ++column)
-                        jacobian[row * d + column] += x * node_gradients[(point * nodes_of_zone() + node) * d + column];
+                        jacobian[row * d + column] += x * node_gradients[(point * n + node) * d + column];
                 }
-            const double size = determinant(jacobian.data(), dimension);
-            if (!(size > 0))
-                throw Error(where, fmt::format("zone {} is inverted or flat", selection.zones[zone]),
-                            "let its corners go around as a right-handed cube's do");
+            const double size = determinant(jacobian, dimension);
+            if (!(size > 0)) bad = std::min(bad, zone);
             const double density = problem.density(place_in_zone(mesh, zone, from_line(quadrature.points, point, dimension)));
-            mass.push_back(density * size * weights[point]);
-            zone_sizes.back() += size * weights[point];
-            first_jacobian.insert(first_jacobian.end(), jacobian.begin(), jacobian.end());
+            mass[zone * points + point] = density * size * weights[point];
+            zone_sizes[zone] += size * weights[point];
         }
     }
+    if (bad < count)
+        throw Error(where, fmt::format("zone {} is inverted or flat", selection.zones[bad]), "let its corners go around as a right-handed cube's do");
 }
 
 double Discretisation::length_of(double size, std::int64_t count) const {
@@ -215,27 +224,31 @@ double Discretisation::length_of(double size, std::int64_t count) const {
 }
 
 void Discretisation::assemble_velocity_mass(const ZoneSelection& selection) {
-    const std::size_t n = nodes_of_zone();
-    const std::size_t points = points_of_zone();
-    CsrMatrix& matrix = velocity_mass.matrix = pattern_of(zone_nodes, n, selection.nodes);
-    const std::size_t count = zones();
-    const bool many = count * n * n > 10000;
+    const std::size_t n = nodes_of_zone(), points = points_of_zone();
+    const std::vector<std::vector<int>> zones_of = zones_of_nodes(zone_nodes, n, nodes_);
+    CsrMatrix& matrix = velocity_mass.matrix = pattern_of(zone_nodes, n, zones_of, selection.nodes);
+    const auto before = [&](int a, int b) { return selection.nodes[static_cast<std::size_t>(a)] < selection.nodes[static_cast<std::size_t>(b)]; };
+    const std::size_t rows = nodes_;
+    const bool many = zones() * n * n > 10000;
 #pragma omp parallel if (many)
     {
-        std::vector<double> own(n * n);
-        // Zones are added in their order, so that no digit depends on the number of threads.
-#pragma omp for ordered schedule(dynamic, 1)
-        for (std::size_t zone = 0; zone < count; ++zone) {
-            std::fill(own.begin(), own.end(), 0.0);
-            for (std::size_t point = 0; point < points; ++point)
-                for (std::size_t i = 0; i < n; ++i) {
+        std::vector<double> products(n);  // of a node's function in a zone with all that are there
+#pragma omp for schedule(dynamic, 256)
+        for (std::size_t row = 0; row < rows; ++row) {
+            const auto begin = matrix.columns.begin() + matrix.row_starts[row], end = matrix.columns.begin() + matrix.row_starts[row + 1];
+            // Zones are added in their order.
+            for (const int number : zones_of[row]) {
+                const auto zone = static_cast<std::size_t>(number);
+                const std::int32_t* const numbers = &zone_nodes[zone * n];
+                const auto i = static_cast<std::size_t>(std::find(numbers, numbers + n, static_cast<std::int32_t>(row)) - numbers);
+                std::fill(products.begin(), products.end(), 0.0);
+                for (std::size_t point = 0; point < points; ++point) {
                     const double left = mass[zone * points + point] * node_values[point * n + i];
-                    for (std::size_t j = 0; j < n; ++j) own[i * n + j] += left * node_values[point * n + j];
+                    for (std::size_t j = 0; j < n; ++j) products[j] += left * node_values[point * n + j];
                 }
-            const std::int32_t* const numbers = &zone_nodes[zone * n];
-#pragma omp ordered
-            for (std::size_t i = 0; i < n; ++i)
-                for (std::size_t j = 0; j < n; ++j) entry(matrix, selection.nodes, numbers[i], numbers[j]) += own[i * n + j];
+                for (std::size_t j = 0; j < n; ++j)
+                    matrix.values[static_cast<std::size_t>(std::lower_bound(begin, end, numbers[j], before) - matrix.columns.begin())] += products[j];
+            }
         }
     }
 }

@@ -75,6 +75,10 @@ struct WaveSolver::State {
         upload_neighbours();
         watch = backend.make_stop_watch();
         for (Launches& launches : kernels) bind(launches);
+        if (!traces) return;
+        // The first exchange finds the ways to other ranks.
+        traces->begin(std::array<void*, 1>{data("q")});
+        traces->end();
     }
 
     void* data(const std::string& name) const { return arrays.at(name).data(); }
@@ -123,7 +127,7 @@ struct WaveSolver::State {
         return data(name);
     }
 
-    // launch(launches, kernel, first element, last element)
+    // launch(launches, kernel, first element, last element, stream)
     template <typename Launch>
     void each_launch(Launch launch) {
         for (std::size_t stage = 0; stage < stages; ++stage) {
@@ -132,12 +136,16 @@ struct WaveSolver::State {
                 const bool by_stage = launches.bound.size() > 1;
                 const BoundKernel& kernel = launches.bound[by_stage ? (launches.bound.size() > stages ? stages * turned : 0) + stage : 0];
                 if (!traces || !takes(launches, "vmapP")) {
-                    launch(launches, kernel, 0, own);
-                } else {
-                    launch(launches, kernel, boundary, own);
-                    traces->end();
-                    launch(launches, kernel, 0, boundary);
+                    launch(launches, kernel, 0, own, Stream{});
+                    continue;
                 }
+                launch(launches, kernel, boundary, own, Stream{});
+                // A stage's first kernel needs nothing that was launched after the exchange began.
+                const bool beside = &launches == &kernels.front();
+                const Stream arrived = traces->arrive();
+                if (!beside) traces->join();
+                launch(launches, kernel, 0, boundary, beside ? arrived : Stream{});
+                if (beside) traces->join();
             }
         }
         if (form == StageForm::fused) turned = 1 - turned;
@@ -200,20 +208,22 @@ void WaveSolver::set_step(double dt) {
 }
 
 void WaveSolver::step() {
-    state_->each_launch([](Launches&, const BoundKernel& kernel, int first, int last) { kernel.launch(first, last); });
+    state_->each_launch([](Launches&, const BoundKernel& kernel, int first, int last, Stream stream) { kernel.launch(first, last, stream); });
 }
 
-void WaveSolver::timed_step() {
+double WaveSolver::timed_step() {
     StopWatch& watch = *state_->watch;
-    double before = 0;  // of the elements that were launched first
-    state_->each_launch([&](Launches& launches, const BoundKernel& kernel, int first, int last) {
-        watch.start({});
-        kernel.launch(first, last);
-        watch.stop({});
-        const double seconds = watch.wait() + before;
+    double before = 0, all = 0;  // of the elements that were launched first; of all launches
+    state_->each_launch([&](Launches& launches, const BoundKernel& kernel, int first, int last, Stream stream) {
+        watch.start(stream);
+        kernel.launch(first, last, stream);
+        watch.stop(stream);
+        const double own = watch.wait(), seconds = own + before;
+        all += own;
         before = first > 0 ? seconds : 0;
         if (first == 0) launches.fastest = launches.fastest == 0 ? seconds : std::min(launches.fastest, seconds);
     });
+    return all;
 }
 
 void WaveSolver::synchronise() {

@@ -62,8 +62,8 @@ class WaveSolver {
     void set_step(double dt);
     /// Queues one time step.
     void step();
-    /// One time step, waiting for each kernel; the fastest launches so far are kept for `rates`.
-    void timed_step();
+    /// One time step, waiting for each kernel; the fastest launches so far are kept for `rates`. Returns the seconds of all launches on the device.
+    double timed_step();
     void synchronise();
 
     /// All that the next step starts from, as it lies in memory. The same state gives the same steps, bit for bit, with the same configurations.

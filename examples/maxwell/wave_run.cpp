@@ -42,7 +42,7 @@ class Run {
             std::int64_t to = next_multiple(state_.step, energy_every, last);
             if (frames_) to = std::min(to, next_multiple(state_.step, frame_every, last));
             if (!settings_.checkpoint.empty()) to = std::min(to, next_multiple(state_.step, settings_.checkpoint_every, last));
-            advance(to);
+            advance(to, to == last && settings_.times_last_step);
             const bool samples = state_.step % energy_every == 0 || state_.step == result_.steps;
             const bool draws = frames_ && (state_.step % frame_every == 0 || state_.step == result_.steps);
             if (samples || draws) look(samples, draws);
@@ -52,13 +52,19 @@ class Run {
         result_.done = state_.step;
         result_.energy = state_.energy;
         result_.fields = solver_.fields();
+        state_.state.clear();
+        result_.end = state_;
         return std::move(result_);
     }
 
   private:
     void begin(const std::vector<double>& first_fields) {
         std::tie(result_.steps, result_.dt) = planned_steps(of_, settings_);
-        if (settings_.restart.empty()) {
+        if (settings_.from != nullptr) {
+            const std::vector<std::byte>& state = settings_.from->state;
+            if (!state.empty()) solver_.set_state(part_ == nullptr ? state : part_->part_of(state, word_bytes()));
+            state_.step = settings_.from->step, state_.dt = settings_.from->dt, state_.energy = settings_.from->energy;
+        } else if (settings_.restart.empty()) {
             solver_.set_fields(first_fields);
             state_.dt = result_.dt;
             look(true, frames_.has_value());
@@ -79,12 +85,16 @@ class Run {
     std::int64_t every(int samples) const { return std::max<std::int64_t>(1, result_.steps / std::max(samples, 1)); }
 
     // In pieces of about half a second, so that progress can be shown.
-    void advance(std::int64_t to) {
+    void advance(std::int64_t to, bool times_last) {
         constexpr double short_piece = 0.25;
         while (state_.step < to) {
             const std::int64_t end = std::min(to, state_.step + piece_);
             const double began = seconds_now();
-            for (; state_.step < end; ++state_.step) solver_.step();
+            for (; state_.step < end; ++state_.step)
+                if (times_last && state_.step + 1 == to)
+                    result_.last_step = solver_.timed_step();
+                else
+                    solver_.step();
             solver_.synchronise();
             const double took = seconds_now() - began;
             result_.seconds += took;

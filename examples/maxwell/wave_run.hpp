@@ -23,6 +23,8 @@ struct WaveRunSettings {
     std::filesystem::path checkpoint;     ///< empty: none; also written at the end
     std::int64_t checkpoint_every = 0;    ///< steps; 0: at the end only
     std::filesystem::path restart;        ///< go on from this checkpoint; its time step and kernels are kept
+    const Checkpoint* from = nullptr;     ///< go on from this one, in memory; without a state: with the one that the solver has
+    bool times_last_step = false;         ///< of those that are made now, by WaveSolver::timed_step
     std::int64_t stop_after = 0;          ///< end after so many steps of the whole run, as if interrupted; 0: do not
     /// A few times a second: steps done, of how many, energy when it was last looked at.
     std::function<void(std::int64_t done, std::int64_t steps, double energy)> progress;
@@ -36,6 +38,8 @@ struct WaveRunResult {
     double seconds = 0;                             ///< of the time steps alone
     std::vector<std::pair<double, double>> energy;  ///< history: time, energy
     std::vector<double> fields;                     ///< at the end; of a rank those of its part
+    double last_step = 0;                           ///< seconds on the own device, if asked for
+    Checkpoint end;                                 ///< what a run goes on from, but for the state
 
     double time() const { return dt * static_cast<double>(done); }
     /// The largest rise of the energy from one sample to the next, as a part of the first; not positive when it never grew.

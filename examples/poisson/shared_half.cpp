@@ -9,9 +9,9 @@ namespace hone::examples {
 using namespace poisson;
 
 SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& kernel, std::span<void* const> arrays, const Slab& slab, void* travels)
-    : travels_(travels), precision_(kernel->problem().precision()) {
+    : travels_(travels) {
     const Problem& problem = kernel->problem();
-    const int word = bytes_per_word(precision_);
+    const int word = bytes_per_word(problem.precision());
     const std::int64_t sums = problem.word("kernel").starts_with("residual") ? 3 : 1;
     const std::int64_t chunk_words = blocks_of_chunk(problem.integer("nx"), problem.integer("ny")) * sums;
     const std::int64_t chunks = (slab.layers() + chunk_planes - 1) / chunk_planes;
@@ -43,22 +43,11 @@ SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& ke
 }
 
 void SharedHalf::launch(HaloExchange& halo) const {
-    for (const Part& part : edges_) part.kernel.launch(part.first, part.last);
+    const Stream beside = halo.fork();
+    for (const Part& part : edges_) part.kernel.launch(part.first, part.last, beside);
     halo.begin({&travels_, 1});
     for (const Part& part : interior_) part.kernel.launch(part.first, part.last);
     halo.end();
-}
-
-std::vector<double> SharedHalf::block_sums(Backend& backend) const {
-    HostArray words(precision_, sums_.bytes() / bytes_per_word(precision_));
-    backend.copy(words.data(), sums_.data(), sums_.bytes());
-    backend.synchronise();
-    std::vector<double> result(static_cast<std::size_t>(words.words()));
-    if (precision_ == Precision::f32)
-        std::copy_n(words.values<float>().begin(), result.size(), result.begin());
-    else
-        std::copy_n(words.values<double>().begin(), result.size(), result.begin());
-    return result;
 }
 
 }  // namespace hone::examples

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "runtime/library.hpp"
@@ -15,7 +14,7 @@ namespace hone::examples {
 /// One of the two fused kernels of an iteration on a rank's part of the grid.
 ///
 /// The neighbours' planes of what it makes of planes alone (p, or r) are computed here as well, from what is already here; only the product of the
-/// operator, which takes the planes beyond these, travels: one field, while the interior is computed.
+/// operator, which takes the planes beyond these, travels: one field, while the interior is computed beside.
 class SharedHalf {
   public:
     /// `kernel` is direction_part or residual_part on the slab. `arrays` are those of the kernel, with null for block_sums. `travels` is the array
@@ -23,8 +22,8 @@ class SharedHalf {
     SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& kernel, std::span<void* const> arrays, const Slab& slab, void* travels);
 
     void launch(HaloExchange& halo) const;
-    /// The sums of the own blocks of the last launch, in the order of the grid. Waits for it.
-    std::vector<double> block_sums(Backend& backend) const;
+    /// The sums of the own blocks of the last launch, in the order of the grid, on the device.
+    const void* block_sums() const { return sums_.data(); }
 
   private:
     struct Part {
@@ -33,7 +32,6 @@ class SharedHalf {
     };
     std::vector<Part> edges_, interior_;
     void* travels_;
-    Precision precision_;
     DeviceArray sums_, unused_sums_;
 };
 

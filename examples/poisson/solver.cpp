@@ -10,10 +10,12 @@
 #include <numeric>
 #include <optional>
 
+#include "examples/poisson/next_scalars.hpp"
 #include "examples/poisson/shared_half.hpp"
 #include "generator/error.hpp"
 #include "generator/families/built_in_families.hpp"
 #include "generator/families/poisson7/family.hpp"
+#include "runtime/ranks/device_gather.hpp"
 #include "runtime/ranks/halo_exchange.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 #include "runtime/uploader.hpp"
@@ -130,10 +132,11 @@ struct PoissonSolver::State {
     std::optional<bool> inverse_is_of;  // what Q was last uploaded for
     // Directions and residuals alternate between two arrays: the kernels read neighbours of the old ones.
     std::vector<BoundKernel> directions, residuals;
-    // The same on several ranks, with the scalars here.
+    // The same on several ranks: what follows from the sums of all ranks is computed by all alike.
     std::vector<SharedHalf> shared_directions, shared_residuals;
     std::unique_ptr<HaloExchange> halo;
-    std::vector<double> host_scalars, host_history;
+    std::unique_ptr<DeviceGather> sums_of_directions, sums_of_residuals;
+    std::unique_ptr<NextScalars> next_scalars;
 
     State(Communicator* of_ranks, const GridPartition& cut, Backend& on, KernelLibrary& library, const PoissonSystem& of,
           const std::map<std::string, std::string>& configurations)
@@ -190,6 +193,16 @@ struct PoissonSolver::State {
         rows.cells[0] = pitch;
         halo = std::make_unique<HaloExchange>(
             ranks, backend, rows, HaloLayout{.strides = {1, pitch, plane_words()}, .origin = own_begin(), .word_bytes = bytes_per_word(precision)});
+        sums_of_directions = gather_of(1);
+        sums_of_residuals = gather_of(3);
+        next_scalars = std::make_unique<NextScalars>(backend, precision, system.nx, system.ny, static_cast<int>(partition.cells[2]));
+    }
+    // Of so many sums of each of the grid's blocks.
+    std::unique_ptr<DeviceGather> gather_of(int sums) const {
+        std::vector<std::int64_t> bytes;
+        for (const int planes : planes_of_ranks(partition))
+            bytes.push_back((planes + chunk_planes - 1) / chunk_planes * blocks_of_chunk(system.nx, system.ny) * sums * bytes_per_word(precision));
+        return std::make_unique<DeviceGather>(ranks, backend, bytes);
     }
     // The neighbours' planes of a field.
     void exchange(const std::string& name) {
@@ -264,7 +277,6 @@ struct PoissonSolver::State {
 
     // Scalars and history.
     std::pair<std::vector<double>, std::vector<double>> look() const {
-        if (shared()) return {host_scalars, host_history};
         std::array<HostArray, 2> words{HostArray(precision, scalar::words), HostArray(precision, history_words)};
         backend.copy(words[0].data(), data("scalars"), words[0].bytes());
         backend.copy(words[1].data(), data("history"), words[1].bytes());
@@ -350,48 +362,19 @@ struct PoissonSolver::State {
         return scalars;
     }
 
-    double rounded(double value) const { return precision == Precision::f32 ? static_cast<double>(static_cast<float>(value)) : value; }
-
-    // The sums of the grid's blocks, of all ranks.
-    std::vector<double> gathered(const SharedHalf& half, int sums) const {
-        std::vector<int> counts = planes_of_ranks(partition);
-        const int words_of_chunk = static_cast<int>(blocks_of_chunk(system.nx, system.ny)) * sums;
-        for (int& count : counts) count = (count + chunk_planes - 1) / chunk_planes * words_of_chunk;
-        std::vector<double> all(static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), 0)));
-        ranks.all_gather(half.block_sums(backend), counts, all);
-        return all;
-    }
-
-    // The halves of iteration n. On several ranks what follows from the sums is computed here, by all alike and in the steps of the kernels of one
-    // device.
+    // The halves of iteration n.
     void direction_half(int n) {
         const auto parity = static_cast<std::size_t>(n % 2);
         if (!shared()) return directions[parity].launch();
         shared_directions[parity].launch(*halo);
-        std::vector<double>& s = host_scalars;
-        const double gamma = sum_of_blocks(gathered(shared_directions[parity], 1), 1, 0, cells_of_grid()), delta = s[scalar::delta];
-        s[scalar::gamma] = rounded(gamma);
-        s[scalar::alpha] = gamma > 0 ? rounded(delta / gamma) : 0;
-        if (!(gamma > 0) && delta != 0) s[scalar::breakdown] = 1;
-        upload("scalars", s);
+        next_scalars->after_direction(sums_of_directions->gather(shared_directions[parity].block_sums()), data("scalars"), data("history"));
     }
 
     void residual_half(int n) {
         const auto parity = static_cast<std::size_t>(n % 2);
         if (!shared()) return residuals[parity].launch();
         shared_residuals[parity].launch(*halo);
-        std::vector<double>& s = host_scalars;
-        const std::vector<double> sums = gathered(shared_residuals[parity], 3);
-        const auto sum = [&](int number) { return sum_of_blocks(sums, 3, number, cells_of_grid()); };
-        const double delta = sum(0), residual_square = sum(1), old_delta = s[scalar::delta];
-        s[scalar::beta] = old_delta > 0 ? rounded(delta / old_delta) : 0;
-        s[scalar::delta] = rounded(delta);
-        s[scalar::residual_square] = rounded(residual_square);
-        s[scalar::mean] = rounded(sum(2) * s[scalar::mean_weight]);
-        if (!(delta > 0) && residual_square > 0) s[scalar::breakdown] = 1;
-        host_history[static_cast<std::size_t>(s[scalar::iterations]) % history_words] = rounded(residual_square);
-        s[scalar::iterations] += 1;
-        upload("scalars", s);
+        next_scalars->after_residual(sums_of_residuals->gather(shared_residuals[parity].block_sums()), data("scalars"), data("history"));
     }
 
     // The first residual of the b in r0 and, for a singular system, the same without its mean. Returns how many residual halves that took.
@@ -400,9 +383,6 @@ struct PoissonSolver::State {
         for (const char* name : {"p0", "p1"}) backend.fill(data(name), 0, arrays.at(name).bytes());
         std::vector<double> scalars = first_scalars(settings);
         scalars[scalar::alpha] = 1;  // r = b - M x
-        host_scalars.assign(scalar::words, 0.0);
-        std::transform(scalars.begin(), scalars.end(), host_scalars.begin(), [&](double word) { return rounded(word); });
-        host_history.assign(history_words, 0.0);
         upload("scalars", scalars);
         // What the application wrote since.
         for (const char* name : {"x", "r0"}) exchange(name);

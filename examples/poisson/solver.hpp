@@ -72,8 +72,8 @@ std::vector<int> planes_of_ranks(const GridPartition& partition);
 ///     if (solve.ending != Ending::converged) ...
 ///
 /// On several ranks each has a solver for its planes, and all call it alike. Neighbours' planes travel while the interior is computed; sums are those
-/// of the whole grid's blocks, so that no digit of the residuals and of the solution knows how many ranks there are. There the scalars go through the
-/// host, twice an iteration.
+/// of the whole grid's blocks, so that no digit of the residuals and of the solution knows how many ranks there are. The scalars stay on the devices
+/// there, too: each gathers the sums of all ranks' blocks.
 class PoissonSolver {
   public:
     /// Looks the kernels up and uploads the operator. Backend and library must outlive the solver. `configurations` (kernel=apply, direction or

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "generator/error.hpp"
 #include "generator/render.hpp"
@@ -117,7 +118,7 @@ class CudaBackend : public Backend {
         comparison_.reset();
         CudaBackend::free(partial_);
         const Current current(*session_);
-        for (EventHandle* event : events_)
+        for (EventHandle* event : {events_[0], events_[1], order_})
             if (event != nullptr && current.ok()) driver().event_destroy(event);
     }
 
@@ -182,6 +183,28 @@ class CudaBackend : public Backend {
         session_->check(driver().stream_synchronise(handle_of(stream)), "waiting for queued work");
     }
 
+    Stream make_stream() override {
+        const Current current(*session_);
+        current.check();
+        StreamHandle* stream = nullptr;
+        session_->check(driver().stream_create(&stream, stream_non_blocking, highest_priority), "making a stream");
+        return {stream};
+    }
+    void free_stream(Stream stream) noexcept override {
+        const Current current(*session_);
+        if (stream.handle != nullptr && current.ok()) driver().stream_destroy(handle_of(stream));
+    }
+    void order(Stream earlier, Stream later) override {
+        if (earlier.handle == later.handle) return;
+        const Current current(*session_);
+        current.check();
+        // A wait is for what was recorded last: another thread must not record in between.
+        const std::lock_guard lock(order_mutex_);
+        if (order_ == nullptr) session_->check(driver().event_create(&order_, event_disable_timing), "making an event");
+        session_->check(driver().event_record(order_, handle_of(earlier)), "marking queued work");
+        session_->check(driver().stream_wait_event(handle_of(later), order_, 0), "ordering two streams");
+    }
+
     std::unique_ptr<StopWatch> make_stop_watch() override { return std::make_unique<CudaStopWatch>(session_); }
 
     double seconds(Stream stream, const std::function<void()>& work) override {
@@ -235,6 +258,8 @@ class CudaBackend : public Backend {
     std::unique_ptr<Module> comparison_;  // made at the first comparison
     void* partial_ = nullptr;
     std::array<EventHandle*, 2> events_{};
+    std::mutex order_mutex_;
+    EventHandle* order_ = nullptr;  // made when first two streams are ordered
 };
 
 }  // namespace

@@ -59,6 +59,10 @@ constexpr int function_max_dynamic_shared_bytes = 8;
 
 constexpr unsigned host_alloc_portable = 1;
 
+// CUstream_flags, and a priority that the driver takes for its highest.
+constexpr unsigned stream_non_blocking = 1;
+constexpr int highest_priority = -1000;
+
 // CUevent_flags and CUipcMem_flags.
 constexpr unsigned event_disable_timing = 2;
 constexpr unsigned event_interprocess = 4;
@@ -98,6 +102,8 @@ constexpr unsigned ipc_enable_peer_access = 1;
     row(copy_async, cuMemcpyAsync, (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle* stream))                              \
     row(fill_async, cuMemsetD8Async, (DevicePointer to, unsigned char byte, std::size_t bytes, StreamHandle* stream))                            \
     row(stream_synchronise, cuStreamSynchronize, (StreamHandle* stream))                                                                         \
+    row(stream_create, cuStreamCreateWithPriority, (StreamHandle** stream, unsigned int flags, int priority))                                    \
+    row(stream_destroy, cuStreamDestroy_v2, (StreamHandle* stream))                                                                              \
     row(event_create, cuEventCreate, (EventHandle** event, unsigned int flags))                                                                  \
     row(event_destroy, cuEventDestroy_v2, (EventHandle* event))                                                                                  \
     row(event_record, cuEventRecord, (EventHandle* event, StreamHandle* stream))                                                                 \

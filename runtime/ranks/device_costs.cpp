@@ -3,62 +3,93 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <functional>
 #include <vector>
+
+#include "generator/error.hpp"
+#include "runtime/ranks/device_gather.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr std::int64_t small_message = 8;
-constexpr std::int64_t large_message = 4 << 20;
+constexpr std::int64_t small_message = 8, face = 2 << 20, large_message = 64 << 20;
 
-double seconds_per_exchange(Communicator& communicator, Backend& backend, DeviceMail& mail, std::size_t channels, std::int64_t bytes, int calls) {
+// Of `calls` calls, which the host waits for one by one or all at once.
+double seconds_of(Communicator& communicator, Backend& backend, int calls, bool in_a_row, const std::function<void()>& call) {
+    call();  // connections are made by the first
+    backend.synchronise();
+    communicator.barrier();
+    const auto start = std::chrono::steady_clock::now();
+    for (int n = 0; n < calls; ++n) {
+        call();
+        if (!in_a_row || n + 1 == calls) backend.synchronise();
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / calls;
+}
+
+double seconds_per_exchange(Communicator& communicator, Backend& backend, DeviceMail& mail, std::size_t channels, std::int64_t bytes, int calls,
+                            bool in_a_row = false) {
     const DeviceArray message(backend, bytes);
     backend.fill(message.data(), 0, bytes);
     const std::vector sizes(channels, std::vector<DeviceMail::Sizes>{{bytes, bytes}});
-    const auto exchange = [&] {
+    return seconds_of(communicator, backend, calls, in_a_row, [&] {
         mail.prepare(sizes);
         for (std::size_t channel = 0; channel < channels; ++channel) backend.copy(mail.out(channel, 0), message.data(), bytes);
         mail.send();
         mail.receive();
         for (std::size_t channel = 0; channel < channels; ++channel) backend.copy(message.data(), mail.in(channel, 0), bytes);
-        backend.synchronise();
-    };
-    exchange();  // connections are made by the first
-    communicator.barrier();
-    const auto start = std::chrono::steady_clock::now();
-    for (int n = 0; n < calls; ++n) exchange();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / calls;
+    });
+}
+
+double seconds_per_gathering(Communicator& communicator, Backend& backend, MessageWay way, int calls) {
+    constexpr std::int64_t bytes = 2 * sizeof(double);
+    const DeviceArray own(backend, bytes);
+    backend.fill(own.data(), 0, bytes);
+    DeviceGather gather(communicator, backend, std::vector<std::int64_t>(static_cast<std::size_t>(communicator.size()), bytes), way);
+    return seconds_of(communicator, backend, calls, true, [&] { gather.gather(own.data()); });
 }
 
 std::string text(const DeviceCosts& costs) {
     if (!costs.missing.empty()) return "none (" + costs.missing + ")";
-    return fmt::format("{} bytes in {:.1f} us, {} MiB at {:.1f} GB/s", small_message, costs.message * 1e6, large_message >> 20,
-                       costs.bytes_per_second * 1e-9);
+    return fmt::format("{} bytes in {:.1f} us, {} MiB in {:.1f} us (in a row {:.1f} us), {} MiB at {:.1f} GB/s, words of all in {:.1f} us",
+                       small_message, costs.message * 1e6, face >> 20, costs.face * 1e6, costs.queued_face * 1e6, large_message >> 20,
+                       costs.bytes_per_second * 1e-9, costs.gathering * 1e6);
 }
 
 }  // namespace
 
 DeviceCosts measure_device_costs(Communicator& communicator, Backend& backend, MessageWay way) {
     const int size = communicator.size(), next = (communicator.rank() + 1) % size, last = (communicator.rank() + size - 1) % size;
-    const std::vector<DeviceMail::Channel> channels{{next, 0, 1}, {last, 1, 0}};
-    // Peers that do not work are found out, not asked for: that would end the run.
-    DeviceMail mail(communicator, backend, channels, way == MessageWay::host ? MessageWay::host : MessageWay::best);
+    // Two ranks have one channel.
+    std::vector<DeviceMail::Channel> channels{{next, 0, 1}, {last, 1, 0}};
+    if (size == 2) channels = {{next, 0, 0}};
     DeviceCosts costs;
-    costs.message = seconds_per_exchange(communicator, backend, mail, channels.size(), small_message, 100);
+    // Peers that do not work are found out, not asked for: that would end the run.
+    DeviceMail mail(communicator, backend, channels, way == MessageWay::peer ? MessageWay::best : way);
+    try {
+        costs.message = seconds_per_exchange(communicator, backend, mail, channels.size(), small_message, 100);
+    } catch (const Error& error) {  // on all ranks, where there is no NCCL
+        if (way != MessageWay::nccl) throw;
+        costs.missing = error.what();
+        return costs;
+    }
     for (std::size_t channel = 0; channel < channels.size(); ++channel)
         if (way == MessageWay::peer && mail.way(channel) != "peer") costs.missing = mail.why_not_peer(channel);
     const double lacking = all_reduce(communicator, Reduction::largest, costs.missing.empty() ? 0 : 1);
     if (lacking > 0 && costs.missing.empty()) costs.missing = "not between all ranks";
     if (lacking > 0) return costs;
+    costs.face = seconds_per_exchange(communicator, backend, mail, channels.size(), face, 50);
+    costs.queued_face = seconds_per_exchange(communicator, backend, mail, channels.size(), face, 50, true);
     costs.bytes_per_second =
-        static_cast<double>(large_message) / seconds_per_exchange(communicator, backend, mail, channels.size(), large_message, 10);
+        static_cast<double>(large_message) / seconds_per_exchange(communicator, backend, mail, channels.size(), large_message, 5);
+    costs.gathering = seconds_per_gathering(communicator, backend, way == MessageWay::peer ? MessageWay::best : way, 100);
     return costs;
 }
 
 std::string device_costs_text(Communicator& communicator, Backend& backend) {
-    const DeviceCosts peer = measure_device_costs(communicator, backend, MessageWay::peer),
-                      host = measure_device_costs(communicator, backend, MessageWay::host);
-    return fmt::format("peer: {}; host: {}", text(peer), text(host));
+    const auto of = [&](MessageWay way) { return text(measure_device_costs(communicator, backend, way)); };
+    const std::string peer = of(MessageWay::peer), nccl = of(MessageWay::nccl), host = of(MessageWay::host);
+    return fmt::format("peer: {}; nccl: {}; host: {}", peer, nccl, host);
 }
 
 }  // namespace hone::inline v0_1

@@ -11,14 +11,17 @@ namespace hone::inline v0_1 {
 /// What messages between the GPUs of ranks take by one way, when they do nothing else, both ways at once with the next rank and the one before.
 struct DeviceCosts {
     std::string missing;          ///< why there is no such way; empty: there is
-    double message = 0;           ///< seconds of 8 bytes until this rank's device has them
-    double bytes_per_second = 0;  ///< of 4 MiB, of each message
+    double message = 0;           ///< seconds of 8 bytes until this rank's device has them, which the host waits for
+    double face = 0;              ///< the same of 2 MiB: a face of 512^2 in f64
+    double queued_face = 0;       ///< and where the host waits for many of them at once
+    double bytes_per_second = 0;  ///< of 64 MiB, of each message
+    double gathering = 0;         ///< seconds until every device has two words of every rank, where the host waits for many such at once
 };
 
-/// Takes some ten milliseconds. All ranks call it. `way` is peer or host.
+/// Takes some ten milliseconds. All ranks call it. `way` is peer, nccl or host.
 DeviceCosts measure_device_costs(Communicator& communicator, Backend& backend, MessageWay way);
 
-/// Of both ways: "peer: 8 bytes in 9.1 us, 4 MiB at 180.0 GB/s; host: 8 bytes in 21.0 us, 4 MiB at 12.0 GB/s".
+/// Of all ways: "peer: 8 bytes in 9.1 us, 2 MiB in 17 us (in a row 11 us), 64 MiB at 380.0 GB/s, words of all in 9 us; nccl: none (...); host: ...".
 std::string device_costs_text(Communicator& communicator, Backend& backend);
 
 }  // namespace hone::inline v0_1

@@ -62,6 +62,7 @@ struct DeviceMail::State {
     Communicator& communicator;
     Backend& backend;
     MessageWay wish;
+    Stream stream;
     std::vector<Line> lines;
     bool agreed = false;
     std::optional<NcclRanks> nccl;
@@ -71,7 +72,8 @@ struct DeviceMail::State {
     std::int64_t pinned_bytes = 0;
     std::vector<std::int64_t> told_out, told_in;  // what peers say of a message: its length
 
-    State(Communicator& ranks, Backend& of, const std::vector<Channel>& channels, MessageWay way) : communicator(ranks), backend(of), wish(way) {
+    State(Communicator& ranks, Backend& of, const std::vector<Channel>& channels, MessageWay way, Stream on)
+        : communicator(ranks), backend(of), wish(way), stream(on) {
         for (const Channel& channel : channels) lines.emplace_back().channel = channel;
         told_out.resize(lines.size());
         told_in.resize(lines.size());
@@ -79,7 +81,7 @@ struct DeviceMail::State {
     ~State() {
         if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.theirs != nullptr; })) try {
                 // Whoever stores here, and what is stored from here, is done: a process may end now.
-                backend.synchronise();
+                backend.synchronise(stream);
             } catch (const Error&) {  // the device is lost; the run ends by whoever saw it first
             }
         if (pinned != nullptr) backend.free_pinned(pinned);
@@ -170,7 +172,7 @@ struct DeviceMail::State {
 
     // New boxes with enough room. All neighbours of a channel that has too little come here with it, for they know the same sizes.
     void connect(std::span<Line* const> of) {
-        backend.synchronise();  // what still uses the old ones
+        backend.synchronise(stream);  // what still uses the old ones
         std::vector<Offer> own(of.size()), others(of.size());
         for_all_or_none(of, [&](std::size_t n, Line& line) {
             line.theirs.reset(), line.mine.reset();
@@ -202,18 +204,18 @@ struct DeviceMail::State {
             std::array<std::vector<std::byte>, slots> words;
             for (int slot = 0; slot < slots; ++slot) {
                 auto& own = words[static_cast<std::size_t>(slot)] = words_of_trial(communicator.rank(), line.channel.neighbour, slot);
-                backend.copy(line.theirs->memory() + slot * line.room.out, own.data(), std::ssize(own));
-                line.mine->record(slot, {});
+                backend.copy(line.theirs->memory() + slot * line.room.out, own.data(), std::ssize(own), stream);
+                line.mine->record(slot, stream);
             }
-            backend.synchronise();
+            backend.synchronise(stream);
         });
         for_all_or_none(of, [&](std::size_t, Line& line) {
             for (int slot = 0; slot < slots; ++slot) {
                 const auto expected = words_of_trial(line.channel.neighbour, communicator.rank(), slot);
                 std::vector<std::byte> words(expected.size());
-                line.theirs->wait(slot, {});
-                backend.copy(words.data(), line.mine->memory() + slot * line.room.in, std::ssize(words));
-                backend.synchronise();
+                line.theirs->wait(slot, stream);
+                backend.copy(words.data(), line.mine->memory() + slot * line.room.in, std::ssize(words), stream);
+                backend.synchronise(stream);
                 if (words != expected)
                     throw Error(fmt::format("memory that rank {} stores into", line.channel.neighbour), "other words arrived than were sent",
                                 "ask for the state of the links (nvidia-smi topo -p2p w), and whether the IOMMU stands in between");
@@ -227,11 +229,11 @@ struct DeviceMail::State {
         for (const Line& line : lines)
             if (line.by_host || nccl) wanted += line.all.out + line.all.in;
         if (nccl && wanted > boxes.bytes()) {
-            backend.synchronise();  // what still copies from the old ones
+            backend.synchronise(stream);  // what still copies from the old ones
             boxes = DeviceArray(backend, wanted);
         }
         if (!nccl && wanted > pinned_bytes) {
-            backend.synchronise();  // what still copies from the old one
+            backend.synchronise(stream);  // what still copies from the old one
             if (pinned != nullptr) backend.free_pinned(std::exchange(pinned, nullptr));
             pinned = backend.allocate_pinned(wanted);
             pinned_bytes = wanted;
@@ -250,7 +252,7 @@ struct DeviceMail::State {
         }
     }
 
-    // In the order of the default stream: neither host nor device waits for anything else.
+    // In the order of the stream: neither host nor device waits for anything else.
     void exchange_by_nccl() {
         std::vector<DeviceMessage> sends, receives;
         for (const Line& line : lines)
@@ -258,14 +260,14 @@ struct DeviceMail::State {
                 sends.push_back({line.channel.neighbour, line.channel.tag_out, line.out[piece], line.pieces[piece].out});
                 receives.push_back({line.channel.neighbour, line.channel.tag_in, line.in[piece], line.pieces[piece].in});
             }
-        nccl->exchange(sends, receives);
+        nccl->exchange(sends, receives, stream);
     }
 
     void send() {
         if (nccl) return exchange_by_nccl();
         std::vector<Send> sends;
         std::vector<Receive> receives;
-        if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.by_host; })) backend.synchronise();
+        if (std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.by_host; })) backend.synchronise(stream);
         for (std::size_t n = 0; n < lines.size(); ++n) {
             Line& line = lines[n];
             const Channel& channel = line.channel;
@@ -275,7 +277,7 @@ struct DeviceMail::State {
                 if (in > 0) receives.push_back({channel.neighbour, channel.tag_in, {line.in[piece], static_cast<std::size_t>(in)}});
             }
             if (line.by_host) continue;
-            line.mine->record(turn, {});
+            line.mine->record(turn, stream);
             told_out[n] = line.said.out;
             sends.push_back({channel.neighbour, channel.tag_out, std::as_bytes(std::span(&told_out[n], 1))});
             receives.push_back({channel.neighbour, channel.tag_in, std::as_writable_bytes(std::span(&told_in[n], 1))});
@@ -294,7 +296,7 @@ struct DeviceMail::State {
                             fmt::format("rank {} sends {} bytes with tag {}, rank {} expects {}", line.channel.neighbour, told_in[n],
                                         line.channel.tag_in, communicator.rank(), line.said.in),
                             "sender and receiver must agree");
-            line.theirs->wait(turn, {});
+            line.theirs->wait(turn, stream);
         }
     }
 };
@@ -308,8 +310,8 @@ MessageWay asked_message_way() {
     throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer, nccl or host");
 }
 
-DeviceMail::DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way)
-    : state_(std::make_unique<State>(communicator, backend, channels, way)) {
+DeviceMail::DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way, Stream stream)
+    : state_(std::make_unique<State>(communicator, backend, channels, way, stream)) {
 }
 DeviceMail::~DeviceMail() = default;
 

@@ -26,11 +26,11 @@ MessageWay asked_message_way();
 ///
 ///     DeviceMail mail(communicator, backend, {{.neighbour = 1, .tag_out = 0, .tag_in = 0}});
 ///     mail.prepare({{{bytes_out, bytes_in}}});
-///     pack.launch(field, mail.out(0, 0));         // on the default stream
+///     pack.launch(field, mail.out(0, 0));         // on the mail's stream
 ///     mail.send();
 ///     ...                                         // work that needs none of the messages
 ///     mail.receive();
-///     unpack.launch(mail.in(0, 0), field);        // on the default stream
+///     unpack.launch(mail.in(0, 0), field);        // on the mail's stream
 ///
 /// Whether peers work between two ranks they find out at their first message: both open what the other one made, and a few words have to arrive.
 class DeviceMail {
@@ -44,7 +44,9 @@ class DeviceMail {
     };
 
     /// Communicator and backend must outlive it. Neighbours make theirs as well, in the same order.
-    DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way = asked_message_way());
+    /// Messages are written and read on `stream`.
+    DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way = asked_message_way(),
+               Stream stream = {});
     ~DeviceMail();
     DeviceMail(const DeviceMail&) = delete;
     DeviceMail& operator=(const DeviceMail&) = delete;
@@ -58,9 +60,9 @@ class DeviceMail {
     /// Where the device writes a piece after `prepare`, and where it finds one after `receive`: memory that its kernels and copies reach.
     std::byte* out(std::size_t channel, std::size_t piece) const;
     std::byte* in(std::size_t channel, std::size_t piece) const;
-    /// The messages are what is there once all that was queued on the default stream has run.
+    /// The messages are what is there once all that was queued on the stream has run.
     void send();
-    /// What is queued on the default stream from now on finds the messages. `in` keeps its message until the next `send`; `out` is gone.
+    /// What is queued on the stream from now on finds the messages. `in` keeps its message until the next `send`; `out` is gone.
     /// Throws Error for a message of another length than expected.
     void receive();
 

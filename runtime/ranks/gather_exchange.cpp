@@ -43,8 +43,9 @@ constexpr const char* cuda_text = R"cpp(
 // memory of the host, or in another GPU's: kernels reach both.
 class OnDevice {
   public:
-    OnDevice(Backend& backend, int word_bytes, const std::vector<std::int64_t>& own, const std::vector<std::int64_t>& copies)
+    OnDevice(Backend& backend, Stream stream, int word_bytes, const std::vector<std::int64_t>& own, const std::vector<std::int64_t>& copies)
         : backend_(backend),
+          stream_(stream),
           module_(load(backend, word_bytes)),
           pack_(module_->entry("pack")),
           unpack_(module_->entry("unpack")),
@@ -79,10 +80,11 @@ class OnDevice {
         void* packed = message;
         int begin = 0, end = static_cast<int>(last - first);
         std::array<void*, 5> arguments{&field, &places, &packed, &begin, &end};
-        module_->launch(entry, {(end + block_threads - 1) / block_threads, 1, 1}, {block_threads, 1, 1}, 0, {}, arguments.data());
+        module_->launch(entry, {(end + block_threads - 1) / block_threads, 1, 1}, {block_threads, 1, 1}, 0, stream_, arguments.data());
     }
 
     Backend& backend_;
+    Stream stream_;
     std::unique_ptr<Module> module_;
     int pack_, unpack_;
     DeviceArray own_, copies_;
@@ -96,19 +98,25 @@ struct GatherExchange::State {
     std::vector<GatherLink> links;
     int word_bytes;
     std::vector<std::int64_t> own, copies;  // of all links, one after the other
-    std::unique_ptr<OnDevice> device;       // nothing where the fields are the host's
-    DeviceMail mail;                        // a channel of each link
+    OwnStream stream;
+    std::unique_ptr<OnDevice> device;  // nothing where the fields are the host's
+    DeviceMail mail;                   // a channel of each link
     std::vector<std::byte> host_buffer;
     std::vector<void*> fields;  // of the exchange that is under way
 
     State(Communicator& ranks, Backend& of, std::vector<GatherLink> with, int bytes)
-        : communicator(ranks), backend(of), links(checked(std::move(with), ranks)), word_bytes(bytes), mail(ranks, of, channels_of(links)) {
+        : communicator(ranks),
+          backend(of),
+          links(checked(std::move(with), ranks)),
+          word_bytes(bytes),
+          stream(of),
+          mail(ranks, of, channels_of(links), asked_message_way(), stream.get()) {
         if (bytes != 4 && bytes != 8) throw Error("exchange of gathered words", fmt::format("words of {} bytes", bytes), "use words of 4 or 8");
         for (const GatherLink& link : links) {
             own.insert(own.end(), link.own.begin(), link.own.end());
             copies.insert(copies.end(), link.copies.begin(), link.copies.end());
         }
-        if (of.device().fingerprint.target != Target::cpu) device = std::make_unique<OnDevice>(of, bytes, own, copies);
+        if (of.device().fingerprint.target != Target::cpu) device = std::make_unique<OnDevice>(of, stream.get(), bytes, own, copies);
     }
     static std::vector<GatherLink> checked(std::vector<GatherLink> links, const Communicator& ranks) {
         std::set<int> seen;
@@ -155,13 +163,14 @@ struct GatherExchange::State {
         fields.assign(of.begin(), of.end());
         device != nullptr ? begin_on_device() : begin_on_host();
     }
-    void end() { device != nullptr ? end_on_device() : end_on_host(); }
+    void arrive() { device != nullptr ? end_on_device() : end_on_host(); }
 
     void begin_on_device() {
         std::vector<std::vector<DeviceMail::Sizes>> sizes;
         for (const GatherLink& link : links)
             sizes.emplace_back(fields.size(), DeviceMail::Sizes{std::ssize(link.own) * word_bytes, std::ssize(link.copies) * word_bytes});
         mail.prepare(sizes);
+        stream.follow();
         for (std::size_t field = 0; field < fields.size(); ++field)
             for_links(&GatherLink::own, [&](std::size_t link, std::int64_t first, std::int64_t last) {
                 device->pack(fields[field], first, last, mail.out(link, field));
@@ -221,7 +230,15 @@ void GatherExchange::begin(std::span<void* const> fields) {
     state_->begin(fields);
 }
 void GatherExchange::end() {
-    state_->end();
+    arrive();
+    join();
+}
+Stream GatherExchange::arrive() {
+    state_->arrive();
+    return state_->stream.get();
+}
+void GatherExchange::join() {
+    state_->stream.join();
 }
 std::int64_t GatherExchange::bytes_per_field() const {
     return static_cast<std::int64_t>(state_->size(state_->own.size()));

@@ -21,9 +21,12 @@ struct GatherLink {
 /// meshes: traces of discontinuous elements, and degrees of freedom that continuous elements share.
 ///
 ///     GatherExchange traces(communicator, backend, links, 8);
-///     traces.begin(std::array<void*, 1>{q});   // own words are read here
-///     interior.launch(boundary, own);
-///     traces.end();                            // the copies in q are there
+///     traces.begin(std::array<void*, 1>{q});        // own words are read here
+///     step.launch(boundary, own);
+///     step.launch(0, boundary, traces.arrive());    // the copies in q are there on the exchange's stream,
+///     traces.join();                                // and here, with what was queued there
+///
+/// On a GPU everything of an exchange has a stream of its own, and the default stream goes on meanwhile.
 ///
 /// It adds nothing up: a value that several ranks need is made by the rank that owns it, and its copies have the same bits. So no digit knows how
 /// many ranks there are. Words are packed, on a GPU by a small kernel that stores them where a DeviceMail wants them: into the memory of the
@@ -37,10 +40,15 @@ class GatherExchange {
     GatherExchange(GatherExchange&&) noexcept;
     GatherExchange& operator=(GatherExchange&&) noexcept;
 
-    /// All fields at once, as what was queued on the default stream leaves them. Copies must neither be read nor written until
-    /// `end`; own words may change.
+    /// All fields at once, as what was queued on the default stream leaves them. Until `end` own words must not change, nor may copies be written or
+    /// read.
     void begin(std::span<void* const> fields);
+    /// What is queued on the default stream from now on finds the copies: `arrive` and `join`.
     void end();
+    /// The exchange's stream: what is queued on it from now on finds the copies, and what was there on the default stream at `begin`.
+    Stream arrive();
+    /// What is queued on the default stream from now on runs after what was queued on the exchange's.
+    void join();
 
     /// Bytes that this rank sends of each field.
     std::int64_t bytes_per_field() const;

@@ -76,10 +76,11 @@ struct HaloExchange::State {
     };
     std::vector<Transfer> transfers;
     std::vector<std::byte> host_buffer;
+    OwnStream stream;                // where the fields are a GPU's
     std::optional<DeviceMail> mail;  // a channel of each face
 
     State(Communicator& ranks, Backend& of, const GridPartition& partition, const HaloLayout& with)
-        : communicator(ranks), backend(of), layout(with), on_host(of.device().fingerprint.target == Target::cpu) {
+        : communicator(ranks), backend(of), layout(with), on_host(of.device().fingerprint.target == Target::cpu), stream(of) {
         partition.check();
         if (partition.size() != ranks.size())
             throw Error("halo exchange", fmt::format("a partition for {} ranks", partition.size()), fmt::format("there are {}", ranks.size()));
@@ -89,7 +90,7 @@ struct HaloExchange::State {
                 if (const auto neighbour = partition.neighbour(ranks.rank(), axis, side)) add_face(block, axis, side, *neighbour);
         std::vector<DeviceMail::Channel> channels;
         for (const Face& face : faces) channels.push_back({face.neighbour, face.tag_out, face.tag_in});
-        mail.emplace(communicator, backend, channels);
+        mail.emplace(communicator, backend, channels, asked_message_way(), stream.get());
     }
 
     void add_face(const std::array<CellRange, 3>& block, int axis, int side, int neighbour) {
@@ -154,9 +155,10 @@ struct HaloExchange::State {
         for (const Transfer& transfer : transfers)
             sizes[transfer.face].push_back({transfer.own.words() * layout.word_bytes, transfer.halo.words() * layout.word_bytes});
         mail->prepare(sizes);
+        stream.follow();
         for (const Transfer& transfer : transfers)
-            backend.copy(mail->out(transfer.face, transfer.number), at(transfer.field, transfer.own.origin),
-                         transfer.own.words() * layout.word_bytes);
+            backend.copy(mail->out(transfer.face, transfer.number), at(transfer.field, transfer.own.origin), transfer.own.words() * layout.word_bytes,
+                         stream.get());
         mail->send();
     }
 
@@ -164,7 +166,8 @@ struct HaloExchange::State {
         mail->receive();
         for (const Transfer& transfer : transfers)
             backend.copy(at(transfer.field, transfer.halo.origin), mail->in(transfer.face, transfer.number),
-                         transfer.halo.words() * layout.word_bytes);
+                         transfer.halo.words() * layout.word_bytes, stream.get());
+        stream.join();
     }
 
     // What lies in one piece is sent from where it is, and received there.
@@ -200,6 +203,10 @@ HaloExchange::HaloExchange(Communicator& communicator, Backend& backend, const G
 }
 HaloExchange::~HaloExchange() = default;
 
+Stream HaloExchange::fork() {
+    state_->stream.follow();
+    return state_->stream.get();
+}
 void HaloExchange::begin(std::span<void* const> fields) {
     std::vector<HaloField> whole;
     for (void* const field : fields) whole.push_back({field, state_->layout.layers});

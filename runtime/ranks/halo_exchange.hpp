@@ -30,9 +30,14 @@ struct HaloField {
 /// grid's own ends.
 ///
 ///     HaloExchange halo(communicator, backend, partition, {.strides = {1, pitch, pitch * ny}, .origin = pitch * ny});
+///     const Stream edges = halo.fork();
+///     step.launch(first, first + 1, edges);
+///     step.launch(last - 1, last, edges);
 ///     halo.begin(std::array<void*, 1>{w});   // own cells of w next to the faces are read here
-///     interior.launch(first + 1, last - 1);
+///     step.launch(first + 1, last - 1);
 ///     halo.end();                            // w's halo is there
+///
+/// On a GPU everything of an exchange has a stream of its own, and the default stream goes on meanwhile.
 ///
 /// Faces whose cells lie in one piece are sent from where they are, others are packed. A GPU's go by a DeviceMail: into the memory of the neighbour's
 /// GPU where that works, else through page-locked host memory. They must lie in one piece: blocks are cut along the slowest axis there, with whole
@@ -46,11 +51,15 @@ class HaloExchange {
     HaloExchange(const HaloExchange&) = delete;
     HaloExchange& operator=(const HaloExchange&) = delete;
 
-    /// All fields at once, as what was queued on the default stream leaves them. Own cells within `layers` of a face must
+    /// The exchange's stream, for the cells near faces: what is queued on it now runs after what was queued on the default stream before, and beside
+    /// what will be. The default stream where the device has one alone.
+    Stream fork();
+    /// All fields at once, as what was queued on the default stream and on the exchange's leaves them. Own cells within `layers` of a face must
     /// not change until `end`, nor may halos be written or read.
     void begin(std::span<void* const> fields);
     /// The same with so many layers of each. Throws Error for more than the layout's.
     void begin(std::span<const HaloField> fields);
+    /// What is queued on the default stream from now on finds the halos, and what was queued on the exchange's stream.
     void end();
 
     /// Bytes that this rank sends of each field.

@@ -108,23 +108,23 @@ struct NcclRanks::State {
             throw Error(nccl.name, fmt::format("{}: {}", what, nccl.error_string(result)), "NCCL_DEBUG=WARN has it say more");
     }
 
-    void sum(double* words, std::int64_t count) const {
+    void sum(double* words, std::int64_t count, cuda::StreamHandle* stream) const {
         const cuda::Current current(*session);
         current.check();
-        check(nccl.all_reduce(words, words, static_cast<std::size_t>(count), cuda::nccl_f64, cuda::nccl_sum, communicator, nullptr), "a sum");
+        check(nccl.all_reduce(words, words, static_cast<std::size_t>(count), cuda::nccl_f64, cuda::nccl_sum, communicator, stream), "a sum");
     }
 
     // NCCL knows no tags: between two ranks, what is sent first is received first.
-    void exchange(std::span<const DeviceMessage> sends, std::span<const DeviceMessage> receives) const {
+    void exchange(std::span<const DeviceMessage> sends, std::span<const DeviceMessage> receives, cuda::StreamHandle* stream) const {
         const cuda::Current current(*session);
         current.check();
         check(nccl.group_start(), "beginning an exchange");
         int result = cuda::nccl_success;
         const auto note = [&](int of) { result = result == cuda::nccl_success ? of : result; };
         for (const DeviceMessage& m : by_tags(sends))
-            if (m.bytes > 0) note(nccl.send(m.data, static_cast<std::size_t>(m.bytes), cuda::nccl_bytes, m.rank, communicator, nullptr));
+            if (m.bytes > 0) note(nccl.send(m.data, static_cast<std::size_t>(m.bytes), cuda::nccl_bytes, m.rank, communicator, stream));
         for (const DeviceMessage& m : by_tags(receives))
-            if (m.bytes > 0) note(nccl.receive(m.data, static_cast<std::size_t>(m.bytes), cuda::nccl_bytes, m.rank, communicator, nullptr));
+            if (m.bytes > 0) note(nccl.receive(m.data, static_cast<std::size_t>(m.bytes), cuda::nccl_bytes, m.rank, communicator, stream));
         note(nccl.group_end());
         check(result, "an exchange");
     }
@@ -138,11 +138,11 @@ NcclRanks::~NcclRanks() = default;
 const std::string& NcclRanks::version() const {
     return state_->nccl.name;
 }
-void NcclRanks::sum(double* words, std::int64_t count) {
-    state_->sum(words, count);
+void NcclRanks::sum(double* words, std::int64_t count, Stream stream) {
+    state_->sum(words, count, cuda::handle_of(stream));
 }
-void NcclRanks::exchange(std::span<const DeviceMessage> sends, std::span<const DeviceMessage> receives) {
-    state_->exchange(sends, receives);
+void NcclRanks::exchange(std::span<const DeviceMessage> sends, std::span<const DeviceMessage> receives, Stream stream) {
+    state_->exchange(sends, receives, cuda::handle_of(stream));
 }
 
 }  // namespace hone::inline v0_1

@@ -26,7 +26,7 @@ struct DeviceMessage {
 ///     nccl.sum(words.data(), 3);                                    // on the default stream
 ///     nccl.exchange({{{right, 0, edge, bytes}}}, {{{right, 1, halo, bytes}}});
 ///
-/// Everything is queued on the default stream; the host waits for nothing. A sum's digits depend on the number of ranks and on NCCL's algorithm;
+/// Everything is queued on a stream; the host waits for nothing. A sum's digits depend on the number of ranks and on NCCL's algorithm;
 /// where they must not, gather sums of blocks (docs/many-devices.md).
 class NcclRanks {
   public:
@@ -40,9 +40,9 @@ class NcclRanks {
     /// "NCCL 2.28.9".
     const std::string& version() const;
     /// Of each word over all ranks, in place. All ranks call it.
-    void sum(double* words, std::int64_t count);
+    void sum(double* words, std::int64_t count, Stream stream = {});
     /// All messages at once. For each one that is sent, the receiver names one of the same tag and length.
-    void exchange(std::span<const DeviceMessage> sends, std::span<const DeviceMessage> receives);
+    void exchange(std::span<const DeviceMessage> sends, std::span<const DeviceMessage> receives, Stream stream = {});
 
   private:
     struct State;

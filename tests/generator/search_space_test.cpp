@@ -306,6 +306,15 @@ TEST(SearchSpaceOfForms, TranslatesWhatHadNoForm) {
     EXPECT_EQ(space.parse("staging=shared,block_x=128,unroll=1,depth=3").key(), "form=staged,block_x=128,stages=3") << "old commands work";
 }
 
+// A tunable that got another name when there were forms already: records, commands and restrictions may use both.
+TEST(SearchSpaceOfForms, AFormerNameIsAsGoodAsTodays) {
+    const SearchSpace space = space_of_forms();
+    EXPECT_EQ(space.completed(Config({{"form", "staged"}, {"block_x", 128}, {"depth", 3}})).key(), "form=staged,block_x=128,stages=3");
+    EXPECT_EQ(space.parse("form=staged,depth=4").key(), "form=staged,block_x=32,stages=4");
+    EXPECT_THROW(space.parse("form=plain,depth=4"), Error) << "another form has no such tunable";
+    EXPECT_THROW(space.parse("form=staged,depth=5"), Error) << "values are today's";
+}
+
 // What is translated is of the time before there were forms. Of a configuration with a form nothing is left out.
 TEST(SearchSpaceOfForms, ASurplusValueIsLeftOutOfFormerConfigurationsOnly) {
     const SearchSpace space = space_of_forms();

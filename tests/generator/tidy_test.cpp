@@ -48,6 +48,15 @@ TEST(Tidy, CommentsAreBrokenBetweenWordsAndStandAboveBrokenCode) {
     EXPECT_EQ(tidy("int " + a + ";  // " + std::string(60, 'c') + "\n"), "// " + std::string(60, 'c') + "\nint " + a + ";\n");
 }
 
+TEST(Tidy, TheCodeOfATextIsWithoutCommentsAndLayout) {
+    EXPECT_EQ(code_of("// head\nint a =\n    1;  // why\n/* more\n lines */ int b;\n"), "int a = 1; int b;");
+    EXPECT_EQ(code_of("int a;\n  #define f(x) \\\n    (x)  // one\n#if 1\nint b;\n#endif\n"), "int a;\n#define f(x) (x)\n#if 1\nint b;\n#endif\n");
+    EXPECT_EQ(code_of("s = \"a  // b\" ; c = '\"';  // d\nn = 1'000;  e\n"), "s = \"a  // b\" ; c = '\"'; n = 1'000; e");
+    EXPECT_EQ(code_of("a \"\\\"  //\" b"), "a \"\\\"  //\" b");
+    for (const char* unfinished : {"\"a", "'", "/* a", "//", "a\\", "\"\\", "#", ""}) code_of(unfinished);  // reads nothing behind its end
+    EXPECT_EQ(code_of("/*"), "");
+}
+
 // Layout is all that changes: without spaces and comments the text is as before.
 std::string tokens(const std::string& text) {
     std::string result;

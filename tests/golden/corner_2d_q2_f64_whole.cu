@@ -338,11 +338,12 @@ corner_force_whole(const real* __restrict__ x, const real* __restrict__ v, const
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
     const Place at{wanted < last ? wanted : last - 1, wanted < last};
     value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 196;
+    constexpr int planes_words = 96, energy_plane_words = 8, powers_words = 16, kept_words = 64;  // of a zone
     value* const planes = buffer;
-    value* const energy_plane = buffer + 96;
-    value* const powers = buffer + 104;
-    value* const kept = buffer + 120;
-    value* const rates = buffer + 184;
+    value* const energy_plane = planes + planes_words;
+    value* const powers = energy_plane + energy_plane_words;
+    value* const kept = powers + powers_words;
+    value* const rates = kept + kept_words;
     value* const lines = nullptr;
     {
         gather_planes<dimension>(lane, [&](int i) { return fetch<vector_words>(x, at, i); }, lines, planes);

@@ -516,9 +516,10 @@ corner_force_points(const real* __restrict__ x, const real* __restrict__ v, cons
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
     const Place at{wanted < last ? wanted : last - 1, wanted < last};
     value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 64;
+    constexpr int energy_plane_words = 32, energy_lines_words = 16;  // of a zone
     value* const energy_plane = buffer;
-    value* const energy_lines = buffer + 32;
-    value* const rates = buffer + 48;
+    value* const energy_lines = energy_plane + energy_plane_words;
+    value* const rates = energy_lines + energy_lines_words;
     {
         gather_energy(lane, [&](int i) { return fetch<energies>(e, at, i); }, energy_lines, energy_plane);
         const Settings shared_by_all{settings[0], settings[1], settings[2], settings[3]};

@@ -496,12 +496,15 @@ corner_force_points(const real* __restrict__ x, const real* __restrict__ v, cons
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
     const Place at{wanted < last ? wanted : last - 1, wanted < last};
     value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 12080;
+    // of a zone
+    constexpr int planes_words = 5760, lines_words = 1200, energy_plane_words = 256, energy_lines_words = 128,
+        kept_words = 4608;
     value* const planes = buffer;
-    value* const lines = buffer + 5760;
-    value* const energy_plane = buffer + 6960;
-    value* const energy_lines = buffer + 7216;
-    value* const kept = buffer + 7344;
-    value* const rates = buffer + 11952;
+    value* const lines = planes + planes_words;
+    value* const energy_plane = lines + lines_words;
+    value* const energy_lines = energy_plane + energy_plane_words;
+    value* const kept = energy_lines + energy_lines_words;
+    value* const rates = kept + kept_words;
     {
         gather_planes<dimension>(lane, [&](int i) { return fetch<vector_words>(x, at, i); }, lines, planes);
         gather_planes<dimension>(lane, [&](int i) { return fetch<vector_words>(v, at, i); }, lines,
@@ -595,8 +598,9 @@ corner_force_corner(const real* __restrict__ x, const real* __restrict__ v, cons
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
     const Place at{wanted < last ? wanted : last - 1, wanted < last};
     value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 2128;
+    constexpr int across_words = 768;  // of a zone
     value* const across = buffer;
-    value* const along = buffer + 768;
+    value* const along = across + across_words;
     const auto stress_at = [&](int i) { return fetch<stress_words>(stress, at, i); };
     constexpr int slab_energies = 4, line_words = 2 * points_along + 1;  // an odd distance: different banks
     // F, axis by axis, the last one first: for a node and `slab_energies` coefficients there, all columns; then all

@@ -470,12 +470,15 @@ corner_force_points(const real* __restrict__ x, const real* __restrict__ v, cons
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
     const Place at{wanted < last ? wanted : last - 1, wanted < last};
     value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 12080;
+    // of a zone
+    constexpr int planes_words = 5760, lines_words = 1200, energy_plane_words = 256, energy_lines_words = 128,
+        kept_words = 4608;
     value* const planes = buffer;
-    value* const lines = buffer + 5760;
-    value* const energy_plane = buffer + 6960;
-    value* const energy_lines = buffer + 7216;
-    value* const kept = buffer + 7344;
-    value* const rates = buffer + 11952;
+    value* const lines = planes + planes_words;
+    value* const energy_plane = lines + lines_words;
+    value* const energy_lines = energy_plane + energy_plane_words;
+    value* const kept = energy_lines + energy_lines_words;
+    value* const rates = kept + kept_words;
     {
         gather_planes<dimension>(lane, [&](int i) { return fetch<vector_words>(x, at, i); }, lines, planes);
         gather_planes<dimension>(lane, [&](int i) { return fetch<vector_words>(v, at, i); }, lines,

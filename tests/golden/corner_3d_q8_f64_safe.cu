@@ -600,8 +600,9 @@ corner_force_gradients(const real* __restrict__ x, const real* __restrict__ v, c
     const Place at{wanted < last ? wanted : last - 1, wanted < last};
     value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 9504;
     const int field = blockIdx.y;
+    constexpr int planes_words = 6912;  // of a zone
     value* const planes = buffer;
-    value* const lines = buffer + 6912;
+    value* const lines = planes + planes_words;
     const real* const source = field < dimension ? x : v;
     const int component = field % dimension;
     {
@@ -632,9 +633,10 @@ corner_force_points(const real* __restrict__ x, const real* __restrict__ v, cons
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
     const Place at{wanted < last ? wanted : last - 1, wanted < last};
     value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 3328;
+    constexpr int energy_plane_words = 2048, energy_lines_words = 1024;  // of a zone
     value* const energy_plane = buffer;
-    value* const energy_lines = buffer + 2048;
-    value* const rates = buffer + 3072;
+    value* const energy_lines = energy_plane + energy_plane_words;
+    value* const rates = energy_lines + energy_lines_words;
     {
         gather_energy(lane, [&](int i) { return fetch<energies>(e, at, i); }, energy_lines, energy_plane);
         const Settings shared_by_all{settings[0], settings[1], settings[2], settings[3]};
@@ -702,8 +704,9 @@ corner_force_momentum(const real* __restrict__ x, const real* __restrict__ v, co
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
     const Place at{wanted < last ? wanted : last - 1, wanted < last};
     value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 9504;
+    constexpr int planes_words = 6912;  // of a zone
     value* const planes = buffer;
-    value* const lines = buffer + 6912;
+    value* const lines = planes + planes_words;
     const auto stress_at = [&](int i) { return fetch<stress_words>(stress, at, i); };
     for (int begin = 0; begin < dimension; begin += together) {
         const int stress_start = begin * dimension * points, force_start = begin * nodes;
@@ -745,8 +748,9 @@ corner_force_gradients_of_w(const real* __restrict__ x, const real* __restrict__
     const Place at{wanted < last ? wanted : last - 1, wanted < last};
     value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 9504;
     const int field = blockIdx.y;
+    constexpr int planes_words = 6912;  // of a zone
     value* const planes = buffer;
-    value* const lines = buffer + 6912;
+    value* const lines = planes + planes_words;
     const real* const source = w;
     const int component = field;
     {
@@ -777,9 +781,10 @@ corner_force_work(const real* __restrict__ x, const real* __restrict__ v, const 
     const long long wanted = first + (long long)blockIdx.x * zones_per_block + threadIdx.x / team;
     const Place at{wanted < last ? wanted : last - 1, wanted < last};
     value* const buffer = reinterpret_cast<value*>(shared_memory) + threadIdx.x / team * 7168;
+    constexpr int energy_plane_words = 2048, energy_lines_words = 1024;  // of a zone
     value* const energy_plane = buffer;
-    value* const energy_lines = buffer + 2048;
-    value* const powers = buffer + 3072;
+    value* const energy_lines = energy_plane + energy_plane_words;
+    value* const powers = energy_lines + energy_lines_words;
     const auto stress_at = [&](int i) { return fetch<stress_words>(stress, at, i); };
     {
         for (int item = lane; item < columns * splits; item += team) {

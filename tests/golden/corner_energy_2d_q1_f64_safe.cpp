@@ -333,9 +333,10 @@ corner_force_work(const real* __restrict w, const real* __restrict stress, real*
         for (long long zone = first; zone < last; zone += lanes) {
             const Place at{zone, last - zone < lanes ? static_cast<int>(last - zone) : lanes};
             alignas(64) value buffer[22];
+            constexpr int planes_words = 16, energy_plane_words = 2;  // of a zone
             value* const planes = buffer;
-            value* const energy_plane = buffer + 16;
-            value* const powers = buffer + 18;
+            value* const energy_plane = planes + planes_words;
+            value* const powers = energy_plane + energy_plane_words;
             value* const lines = nullptr;
             const auto stress_at = [&](int i) { return fetch<stress_words>(stress, at, i); };
             {

@@ -1,6 +1,6 @@
 // batched_gemm: C = alpha A^T B + beta C, 16 x 16 times 16 x 16, f32
 // hone emit batched_gemm form=tn b=each update=scale precision=f32 m=16 n=16 k=16 batch=100000 --target cuda --config
-//     form=tile,matrices_per_block=4,block_m=32,block_n=16,thread_m=4,thread_n=4,chunk=16,stages=1,exchange=direct,
+//     form=tile,matrices_per_block=4,block_m=32,block_n=16,thread_m=4,thread_n=4,chunk=16,stages=1,epilogue=direct,
 //     min_blocks=1
 // The same text serves any number of matrices.
 // per product: 8192 operations, 4096 bytes (compulsory); this form executes 8192 operations
@@ -22,6 +22,9 @@ constexpr int b_here_column = 20, b_here_inner = 1, b_group = 320;  // in shared
 constexpr int b_width = 4, b_length = 16, b_line_count = 64;  // words per copy, words of a line, lines
 constexpr int b_parts = 1, b_vectors = 4, b_lines = 16, b_unroll = 4;
 constexpr int stage_words = 2560, b_start = groups * a_group;
+// rows and columns that a thread accumulates, and values along k at a time
+constexpr int thread_m = 4, thread_n = 4, step = 4;
+constexpr int threads_m = 4, threads_n = 4;  // along the rows and the columns of a tile
 
 // Copies past the registers, from global to shared memory. What a thread copied since its last commit_copies is a
 // group; it waits for groups in the order in which it committed them.
@@ -122,43 +125,44 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     a += block_first * stride_a;
     b += block_first * stride_b;
     c += block_first * stride_c;
-    constexpr int threads_m = 4, threads_n = 4;
-    // Values that a thread loads together are neighbours in shared memory: its rows where rows are, else values along
-    // k.
-    constexpr int row_step = threads_m, column_step = threads_n;
     const int holder = threadIdx.x;
     const int group = holder / (threads_m * threads_n);
+    // Values that a thread loads together are neighbours in shared memory: its rows where rows are, else values along
+    // k.
+    constexpr int row_step = threads_m;
     const int row = holder % threads_m;
+    constexpr int column_step = threads_n;
     const int column = holder / threads_m % threads_n;
 
-    real sum[4][4] = {};
+    real sum[thread_m][thread_n] = {};
     copy_a(stage, a, tile_row, 0, present);
     copy_b(stage + b_start, b, tile_column, 0, present);
     commit_copies();
     wait_for_copies<0>();
     __syncthreads();
-    const real* const a_now = stage + group * a_group + row * a_here_row;
-    const real* const b_now = stage + b_start + group * b_group + column * b_here_column;
-    constexpr int step = 4;  // values along k at a time
+    const real* const here = stage;
+    // Where this thread's operands begin.
+    const real* const a_now = here + group * a_group + row * a_here_row;
+    const real* const b_now = here + b_start + group * b_group + column * b_here_column;
     #pragma unroll
     for (int l = 0; l < chunk; l += step) {
-        real x[4][step], y[4][step];
+        real x[thread_m][step], y[thread_n][step];
         #pragma unroll
-        for (int i = 0; i < 4; ++i) load(x[i], a_now + i * (row_step * a_here_row) + l);
+        for (int i = 0; i < thread_m; ++i) load(x[i], a_now + i * (row_step * a_here_row) + l);
         #pragma unroll
-        for (int i = 0; i < 4; ++i) load(y[i], b_now + i * (column_step * b_here_column) + l);
+        for (int i = 0; i < thread_n; ++i) load(y[i], b_now + i * (column_step * b_here_column) + l);
         #pragma unroll
         for (int j = 0; j < step; ++j)
             #pragma unroll
-            for (int i = 0; i < 4; ++i)
+            for (int i = 0; i < thread_m; ++i)
                 #pragma unroll
-                for (int p = 0; p < 4; ++p) sum[i][p] += x[i][j] * y[p][j];
+                for (int p = 0; p < thread_n; ++p) sum[i][p] += x[i][j] * y[p][j];
     }
 
     #pragma unroll
-    for (int j = 0; j < 4; ++j) {
+    for (int j = 0; j < thread_n; ++j) {
         #pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < thread_m; ++i) {
             const int s = row + i * row_step, t = column + j * column_step;
             const real value = sum[i][j];
             const int matrix = stacked ? s / m : group;

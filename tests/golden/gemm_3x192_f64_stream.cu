@@ -1,6 +1,6 @@
 // batched_gemm: C = A B, 3 x 27 times 27 x 192, f64, one B for all
 // hone emit batched_gemm form=nn b=shared update=set precision=f64 m=3 n=192 k=27 batch=100000 --target cuda --config
-//     form=stream,block_n=256,warp_groups=2,stages=4,passes=8,min_blocks=2
+//     form=stream,block_n=256,warp_groups=2,stages=4,batches_per_block=8,min_blocks=2
 // The same text serves any number of matrices.
 // per product: 31104 operations, 5256 bytes and 41472 for all together (compulsory); this form executes 32256
 // operations
@@ -42,8 +42,8 @@ template <int groups>
 __device__ __forceinline__ void wait_for_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
-// c += a b on the matrix units: a holds 16 rows x 4 values along k, b 4 values along k x 8 columns, spread over the
-// warp as PTX prescribes for m16n8k4.
+// c += a b on the matrix units: a holds 16 rows, b 8 columns, and both as many values along k as the instruction's name
+// says. They are spread over the warp as PTX prescribes.
 __device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[2], const real (&b)[1]) {
     asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
         "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
@@ -133,6 +133,7 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
             const int matrix = (i * 32 + lane) / vectors, word = (i * 32 + lane) % vectors * c_width;
             if (matrix < present && (n % (warps * columns) == 0 || word < (n - first_column) * m)) {
                 const real* const from = here + matrix * c_here + word;
+                // likewise
                 __stcs(reinterpret_cast<double2*>(to + matrix * stride_c + word),
                     *reinterpret_cast<const double2*>(from));
             }

@@ -1,6 +1,6 @@
 // batched_gemm: C = A B, 3 x 3 times 3 x 3, f64
 // hone emit batched_gemm form=nn b=each update=set precision=f64 m=3 n=3 k=3 batch=100000 --target cuda --config
-//     form=thread,matrices_per_block=128,exchange=shared,min_blocks=1
+//     form=thread,matrices_per_block=128,epilogue=shared,min_blocks=1
 // The same text serves any number of matrices.
 // per product: 54 operations, 216 bytes (compulsory); this form executes 54 operations
 using real = double;

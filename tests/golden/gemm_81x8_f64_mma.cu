@@ -1,7 +1,7 @@
 // batched_gemm: C = A B, 81 x 64 times 64 x 8, f64, one B for all
 // hone emit batched_gemm form=nn b=shared update=set precision=f64 m=81 n=8 k=64 batch=100000 --target cuda --config
 //     form=mma,matrices_per_block=1,block_m=128,block_n=16,warp_m=1,warp_n=1,chunk=32,stages=2,depth=8,
-//     exchange=shared,passes=1,cut=matrices,ahead=0,min_blocks=1
+//     epilogue=shared,batches_per_block=1,tiling=matrices,prefetch=0,min_blocks=1
 // The same text serves any number of matrices.
 // per product: 82944 operations, 46656 bytes and 4096 for all together (compulsory); this form executes 98304
 // operations
@@ -24,6 +24,9 @@ constexpr int b_width = 2, b_length = 32, b_line_count = 8;  // words per copy, 
 constexpr int b_parts = 1, b_vectors = 16, b_lines = 12, b_unroll = 1;
 constexpr int stage_words = 3488, b_start = groups * a_group;
 constexpr int c_here_column = 98;
+// tiles of 16 rows and of 8 columns that a warp accumulates, and values along k at a time
+constexpr int warp_m = 1, warp_n = 1, step = 8;
+constexpr int warps_m = 6, warps_n = 1;  // along the rows and the columns of a tile
 
 // Copies past the registers, from global to shared memory. What a thread copied since its last commit_copies is a
 // group; it waits for groups in the order in which it committed them.
@@ -49,8 +52,8 @@ template <int groups>
 __device__ __forceinline__ void wait_for_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
-// c += a b on the matrix units: a holds 16 rows x 8 values along k, b 8 values along k x 8 columns, spread over the
-// warp as PTX prescribes for m16n8k8.
+// c += a b on the matrix units: a holds 16 rows, b 8 columns, and both as many values along k as the instruction's name
+// says. They are spread over the warp as PTX prescribes.
 __device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[4], const real (&b)[2]) {
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -116,20 +119,19 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
     a += block_first * stride_a;
     b += block_first * stride_b;
     c += block_first * stride_c;
-    constexpr int warps_m = 6, warps_n = 1;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int group = warp / (warps_m * warps_n);
-    const int row = warp % warps_m * 16 + lane / 4;
-    const int column = warp / warps_m % warps_n * 8 + lane / 4;
+    const int row = warp % warps_m * (16 * warp_m) + lane / 4;
+    const int column = warp / warps_m % warps_n * (8 * warp_n) + lane / 4;
 
-    real sum[1][1][4] = {};
+    real sum[warp_m][warp_n][4] = {};
     // The next chunks arrive while this one is used; one barrier per chunk.
     for (int next = 0; next < stages - 1; ++next) {
         copy_a(stage + next * stage_words, a, tile_row, next * chunk, present);
         copy_b(stage + next * stage_words + b_start, b, tile_column, next * chunk, present);
         commit_copies();
     }
-    constexpr int chunks = 2;
+    constexpr int chunks = (k + chunk - 1) / chunk;
     #pragma unroll 1
     for (int now = 0; now < chunks; ++now) {
         wait_for_copies<stages - 2>();
@@ -141,33 +143,33 @@ batched_gemm(const real* __restrict__ a, const real* __restrict__ b, real* __res
         }
         commit_copies();
         const real* const here = stage + now % stages * stage_words;
+        // Where this thread's operands begin.
         const real* const a_now = here + group * a_group + row * a_here_row + lane % 4 * a_here_inner;
         const real* const b_now = here + b_start + column * b_here_column + lane % 4 * b_here_inner;
-        constexpr int step = 8;  // values along k at a time
         #pragma unroll
         for (int l = 0; l < chunk; l += step) {
-            real x[1][step / 2], y[1][step / 4];
+            real x[warp_m][step / 2], y[warp_n][step / 4];
             #pragma unroll
-            for (int i = 0; i < 1; ++i)
+            for (int i = 0; i < warp_m; ++i)
                 #pragma unroll
                 for (int j = 0; j < step / 2; ++j)
                     x[i][j] = a_now[(i * 16 + j % 2 * 8) * a_here_row + (l + j / 2 * 4) * a_here_inner];
             #pragma unroll
-            for (int i = 0; i < 1; ++i)
+            for (int i = 0; i < warp_n; ++i)
                 #pragma unroll
                 for (int j = 0; j < step / 4; ++j) y[i][j] = b_now[i * 8 * b_here_column + (l + j * 4) * b_here_inner];
             #pragma unroll
-            for (int i = 0; i < 1; ++i)
+            for (int i = 0; i < warp_m; ++i)
                 #pragma unroll
-                for (int j = 0; j < 1; ++j) multiply_add(sum[i][j], x[i], y[j]);
+                for (int j = 0; j < warp_n; ++j) multiply_add(sum[i][j], x[i], y[j]);
         }
     }
     __syncthreads();
 
     #pragma unroll
-    for (int j = 0; j < 1; ++j) {
+    for (int j = 0; j < warp_n; ++j) {
         #pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < 4 * warp_m; ++i) {
             const int s = row + i / 2 * 8, t = column - lane / 4 + j * 8 + lane % 4 * 2 + i % 2;
             const real value = sum[i / 4][j][i % 4];
             stage[(group * columns + t) * c_here_column + s] = value;

@@ -1,6 +1,6 @@
 // gauss_seidel_27: constant stencil, f32
 // hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=chase,
-//     staging=bulk_2,warps_per_row=8,points_per_thread=4,stencil_in=by_value,min_blocks=1
+//     staging=bulk_2,warps_per_row=8,points_per_thread=4,stencil_in=by_value,min_blocks=1,copied_by=thread,stages=2
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 using real = float;
@@ -8,7 +8,7 @@ using wide = long long;  // a position in an array
 constexpr int block_x = 32, block_y = 8, block_z = 1;
 constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = 1;
 constexpr int points_per_thread = 4;  // along x
-constexpr int rows_per_stage = 2;
+constexpr int rows_per_stage = 2, stages = 2;
 constexpr int pairs = points_per_thread / 2;
 // at each end of a warp: they repeat points of the neighbouring warp
 constexpr int halo_lanes = points_per_thread >= 4 ? 1 : 2;
@@ -195,8 +195,6 @@ __device__ __forceinline__ int plane_of_ticket(int* tickets, int first, int last
     return 1 + first + min(max(number, 0), last - first - 1);
 }
 
-constexpr int stages = 2;
-
 // One transfer barrier per stage: it opens when the bytes that it expects have arrived.
 using Barrier = unsigned long long;
 
@@ -244,18 +242,6 @@ struct Rows {
     wide plane;
     int pitch, ny, x;
     Turn turn;
-
-    __device__ __forceinline__ Rows(real* buffer, Barrier* barriers, const real* u_plane, const real* f_plane,
-        wide plane_words, int pitch_words, int rows,
-                                    int x_read, const Turn& block_turn)
-        : stage(buffer), full(barriers), u(u_plane), f(f_plane), plane(plane_words), pitch(pitch_words), ny(rows),
-            x(x_read), turn(block_turn) {
-        if (threadIdx.x == 0 && threadIdx.y == 0) {
-            prepare_barriers(full);
-            for (int i = 0; i < stages; ++i) fill(i);
-        }
-        __syncthreads();
-    }
 
     // Starts the copies of stage number `number`, which holds rows 1 + number * rows_per_stage onwards, up to the
     // boundary.
@@ -320,8 +306,14 @@ extern "C" __global__ void __launch_bounds__(threads_per_block, min_blocks) gaus
     const real* const f_plane = f + z * plane;
     const auto stencil_of_row = [&](int) -> const Coefficients& { return s; };
     extern __shared__ __align__(128) unsigned char shared_memory[];
+    real* const buffer = reinterpret_cast<real*>(shared_memory);
     __shared__ Barrier full[stages];
-    Rows rows(reinterpret_cast<real*>(shared_memory), full, u_plane, f_plane, plane, pitch, ny, x_read, turn);
+    Rows rows{buffer, full, u_plane, f_plane, plane, pitch, ny, x_read, turn};
+    if (threadIdx.x == 0 && threadIdx.y == 0) {
+        prepare_barriers(full);
+        for (int i = 0; i < stages; ++i) rows.fill(i);
+    }
+    __syncthreads();
 
     // Row 0 is the boundary: odd and even rows are y and y - 1 in the loop.
     Sums odd, even;

@@ -1,7 +1,7 @@
 // fe_mass: y = M x, Q4 in 2 dimensions, 6 points along an axis, 1 component, f32
 // hone emit fe_mass kernel=apply data=vertices dimension=2 order=4 points=0 components=1 precision=f32 elements=1000
-//     nodes=10000 --target cuda --config form=teams,elements=16,columns=1,components_at_once=one,weights=early,
-//     node_threads=128,corners_together=2,min_blocks=1
+//     nodes=10000 --target cuda --config form=teams,elements_per_block=16,columns_per_thread=1,components_at_once=one,
+//     weights=early,node_threads=128,loads_in_flight=2,min_blocks=1
 // The same text serves every mesh.
 // per element: 1356 operations
 using real = float;

@@ -1,7 +1,7 @@
 // fe_mass: y = M x and x . y, Q2 in 3 dimensions, 4 points along an axis, 3 components, f64
 // hone emit fe_mass kernel=apply_dot data=stored dimension=3 order=2 points=4 components=3 precision=f64 elements=1000
-//     nodes=10000 --target cuda --config form=teams,elements=16,columns=2,components_at_once=all,weights=late,
-//     node_threads=512,corners_together=2,min_blocks=1
+//     nodes=10000 --target cuda --config form=teams,elements_per_block=16,columns_per_thread=2,components_at_once=all,
+//     weights=late,node_threads=512,loads_in_flight=2,min_blocks=1
 // The same text serves every mesh.
 // per element: 5520 operations
 using real = double;

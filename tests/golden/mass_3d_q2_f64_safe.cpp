@@ -31,15 +31,15 @@ inline real multiply_add(real a, real b, real c) {
     #endif
 }
 
-inline
+static inline
 int place_in_column(int column, int q) {
     return (column / points_along * points_along + q) * points_along + column % points_along;
 }
 
 // Weights of the points of a column of an element.
-inline
+static inline
 void column_weights(const real* weights, wide element, int column, real (&weight)[points_along]) {
-    #pragma GCC unroll 16
+    #pragma GCC unroll 32
     for (int q = 0; q < points_along; ++q) weight[q] = weights[element * element_points + place_in_column(column, q)];
 }
 
@@ -47,12 +47,12 @@ void column_weights(const real* weights, wide element, int column, real (&weight
 
 // Values at the points of an axis from those at its nodes, which are `from_step` apart; results are `to_step` apart.
 inline void to_points(const real* from, int from_step, real* to, int to_step) {
-    #pragma GCC unroll 16
+    #pragma GCC unroll 32
     for (int q = 0; q < points_along; ++q) {
         #pragma omp simd simdlen(lanes)
         for (int lane = 0; lane < lanes; ++lane) {
             real sum = 0;
-            #pragma GCC unroll 16
+            #pragma GCC unroll 32
             for (int i = 0; i < nodes_along; ++i)
                 sum = multiply_add(basis[q][i], from[i * from_step * lanes + lane], sum);
             to[q * to_step * lanes + lane] = sum;
@@ -62,12 +62,12 @@ inline void to_points(const real* from, int from_step, real* to, int to_step) {
 
 // The way back.
 inline void to_nodes(const real* from, int from_step, real* to, int to_step) {
-    #pragma GCC unroll 16
+    #pragma GCC unroll 32
     for (int i = 0; i < nodes_along; ++i) {
         #pragma omp simd simdlen(lanes)
         for (int lane = 0; lane < lanes; ++lane) {
             real sum = 0;
-            #pragma GCC unroll 16
+            #pragma GCC unroll 32
             for (int q = 0; q < points_along; ++q)
                 sum = multiply_add(basis[q][i], from[q * from_step * lanes + lane], sum);
             to[i * to_step * lanes + lane] = sum;

@@ -1,6 +1,7 @@
 // csr_spmv: y = A x, 1 component, f32
 // hone emit csr_spmv kernel=apply components=1 vectors=split precision=f32 rows=100000 entries=2700000 --target cuda
-//     --config form=vector,lanes=1,steps=1,threads=128,together=4,once=streaming,min_blocks=1
+//     --config form=vector,threads_per_row=1,rows_per_group=1,threads=128,loads_in_flight=4,cache_hint=streaming,
+//     min_blocks=1
 // The same text serves every matrix.
 // per entry: 2 operations, 8 bytes (compulsory), without the vectors
 using real = float;

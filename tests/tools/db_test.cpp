@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/families/built_in_families.hpp"
-#include "runtime/sha256.hpp"
+#include "runtime/kernel_hash.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/tools/ask.hpp"
 #include "tools/command.hpp"
@@ -20,6 +20,7 @@ namespace {
 
 using test::Answer;
 using testing::HasSubstr;
+using testing::Not;
 
 Answer hone_db(const std::vector<std::string>& words) {
     std::vector<std::string> arguments{"db"};
@@ -98,7 +99,7 @@ TEST_F(DbCommand, CountsWhatThereIs) {
 TEST_F(DbCommand, CountsKernelsOfTodayAndWhatRecordsDoNotSay) {
     Record same = record_of(dg, 1e-3);
     const Family& family = built_in_families().of(same.problem);
-    same.versions.source_hash = sha256(family.kernel(same.problem, same.config, cuda_limits(90)).text);
+    same.versions.source_hash = kernel_hash(family.kernel(same.problem, same.config, cuda_limits(90)).text);
     same.seed = 3;
     Record impossible = record_of(gs, 1e-3);
     impossible.config = Config({{"gone", std::int64_t{3}}});
@@ -110,6 +111,24 @@ TEST_F(DbCommand, CountsKernelsOfTodayAndWhatRecordsDoNotSay) {
     EXPECT_EQ(device["lacking"]["seed"], 2);
     EXPECT_EQ(device["lacking"]["clocks"], 3);
     EXPECT_FALSE(device["lacking"].contains("driver"));
+}
+
+// A processor's space depends on how many threads it has: those of the record, not of the machine that looks at it.
+TEST_F(DbCommand, KernelsOfProcessorsAreMembersOfTheirOwnSpace) {
+    Record record = record_of("gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96", 1e-3);
+    record.device = {Target::cpu, "Some Processor", "x86-64-avx512", 16, "", "g++ 13"};
+    Limits limits = cpu_limits();
+    limits.multiprocessors = 16;
+    const SearchSpace space = built_in_families().of(record.problem).space(record.problem, limits);
+    std::vector<Assignment> assignments = space.safe().assignments();
+    for (Assignment& own : assignments)
+        if (own.name == "binding") own.value = Value("close");
+    record.config = Config(assignments);
+    ASSERT_FALSE(space.check(record.config));
+    const Answer stats = hone_db({"stats", folder("threads", {record})});
+    EXPECT_THAT(stats.out, HasSubstr("Some Processor, 16 threads"));
+    EXPECT_THAT(stats.out, Not(HasSubstr("no members")));
+    EXPECT_EQ(hone_db({"prune", folder("threads2", {record})}).code, Exit::nothing);
 }
 
 TEST_F(DbCommand, PrunesByRulesAndKeepsWhatWas) {

@@ -38,7 +38,8 @@ TEST(GreenupTable, SaysWhatIsNotKnown) {
     Record unmetered = record_of(Target::cpu, 1, 200);
     unmetered.energy.reset();
     EXPECT_EQ(greenup_table({unmetered}), "");
-    const std::string text = greenup_table({unmetered, record_of(Target::cuda, 0.1, 400)});
+    EXPECT_EQ(greenup_table({unmetered, record_of(Target::cuda, 0.1, 400)}), "") << "nothing to compare with";
+    const std::string text = greenup_table({unmetered, record_of(Target::cuda, 0.1, 400), record_of(Target::cuda, 0.08, 625, true)});
     EXPECT_THAT(text, HasSubstr("GPU alone"));
     EXPECT_THAT(text, Not(HasSubstr("0x")));
     EXPECT_THAT(text, Not(HasSubstr("processor alone")));

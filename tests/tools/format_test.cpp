@@ -1,8 +1,10 @@
 #include "tools/format.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
+#include <sstream>
 
 #include "generator/error.hpp"
 
@@ -66,6 +68,27 @@ TEST(Format, NotesOfATableWidenNothing) {
 
 TEST(Format, AlignsDefinitions) {
     EXPECT_EQ(definition_list({{"a", "first"}, {"long", "second"}}), "  a     first\n  long  second\n");
+}
+
+TEST(Format, DefinitionsFitTheTerminal) {
+    const std::vector<std::pair<std::string, std::string>> lines{{"winner", "form=element,elements_per_block=64,copy_width=4,padding=1,min_blocks=4"},
+                                                                 {"--a-long-option NAME", "which of them; several are told one after the other"}};
+    for (const int columns : {20, 40, 60, 80, 200}) {
+        std::istringstream text(definition_list(lines, columns));
+        std::string joined;
+        for (std::string line; std::getline(text, line);) {
+            EXPECT_LE(display_width(line), std::max(columns, 30)) << line;  // 30: the longest piece that has no place to break
+            joined += line.substr(line.find_first_not_of(' '));
+        }
+        EXPECT_THAT(joined, testing::HasSubstr(lines[0].second)) << "nothing but spaces where a configuration goes on";
+    }
+    EXPECT_THAT(definition_list(lines), testing::HasSubstr(lines[0].second)) << "in one piece where no terminal is";
+}
+
+TEST(Format, LinesThatAreTooLongKeepTheirIndent) {
+    EXPECT_EQ(fitted("  a line of words\nshort\n", 12), "  a line\n      of\n      words\nshort\n");
+    EXPECT_EQ(fitted("  a=1,b=2,c=3,d=4\n", 14), "  a=1,b=2,\n      c=3,d=4\n");
+    EXPECT_EQ(fitted("as it is, however long", 0), "as it is, however long");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Record volume(int order = 3) {
 }
 
 Surroundings same_as(const Record& record) {
-    return {record.device, record.versions.hone, record.versions.source_hash, ""};
+    return {record.device, record.versions.hone, record.versions.source_hash, true, ""};
 }
 
 Outcome measured(double median, double half_width = 0.01) {
@@ -64,6 +64,7 @@ TEST(RecordCheck, SaysWhatElseDiffersAndWhatToDo) {
     Surroundings now = same_as(record);
     now.device.driver = "14.1";
     now.source_hash = std::string(64, 'b');
+    now.same_kernel = false;
     const RecordCheck changed = judged(record, measured(2e-3), now, 0.05);
     EXPECT_THAT(changed.differs, HasSubstr("driver 13.0 -> 14.1"));
     EXPECT_THAT(changed.differs, HasSubstr("another kernel"));

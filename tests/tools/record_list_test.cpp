@@ -83,6 +83,26 @@ TEST(RecordList, FiguresAreLeftOutFromTheLeastImportantOnWhereThereIsLittleRoom)
     EXPECT_THAT(before, Not(HasSubstr("GFLOP/s")));
 }
 
+// One line per problem with time, ceiling and gain on an ordinary terminal, though a family's problems differ in five words.
+TEST(RecordList, FamiliesAreDividedWhereTimeCeilingAndGainWouldNotFit) {
+    std::vector<Record> records;
+    for (const char* const equation : {"maxwell_3d", "acoustics_3d", "maxwell_2d_tm"})
+        for (const char* const precision : {"f32", "f64"})
+            for (int order = 1; order <= 4; ++order)
+                records.push_back(record_of(
+                    fmt::format("dg_volume equation={} order={} precision={} elements={}", equation, order, precision, 1000 * order), 1e-3, 0.5));
+    const std::string text = listed(records, {.width = 72});
+    EXPECT_LE(widest_line(text), 72);
+    std::size_t lines = 0;
+    for (std::size_t at = text.find("x\n"); at != std::string::npos; at = text.find("x\n", at + 1)) ++lines;
+    EXPECT_EQ(lines, records.size()) << text;
+    EXPECT_THAT(text, HasSubstr("dg_volume precision=f32"));
+    EXPECT_THAT(text, testing::ContainsRegex("50.0 % memory +3.00x"));
+    // An order that was asked for is kept, and few problems make no groups.
+    EXPECT_THAT(listed(records, {.width = 72, .divisible = false}), Not(HasSubstr("dg_volume precision=f32")));
+    EXPECT_THAT(listed({records[0], records[4], records[8]}, {.width = 72}), Not(HasSubstr("dg_volume precision=f32")));
+}
+
 TEST(RecordList, OfShippedRecordsNoLineIsWiderThanTheTerminalAndNoProblemIsLost) {
     const Database shipped = Database::load(test::source_path("tuning_db/records"), built_in_families());
     std::vector<Record> some;

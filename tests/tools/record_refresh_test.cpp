@@ -45,7 +45,8 @@ Record old_record() {
 }
 
 Sitting sitting_with(const Record& record, const Outcome& winner) {
-    Sitting sitting{.winner = winner, .safe = measured(2.2e-3), .now = {record.device, "0.1.0", std::string(64, 'b'), ""}, .limits = cuda_limits(90)};
+    Sitting sitting{
+        .winner = winner, .safe = measured(2.2e-3), .now = {record.device, "0.1.0", std::string(64, 'b'), false, ""}, .limits = cuda_limits(90)};
     sitting.now.device.driver = "13.0";
     sitting.ceilings = {.copy_bytes_per_second = 4.2e12, .fma_f32 = 6.4e13, .fma_f64 = 3.3e13};
     sitting.counts = record.counts;
@@ -60,12 +61,12 @@ RecordCheck refreshed(const Record& record, const Sitting& sitting) {
 
 TEST(RecordRefresh, ChoosesWhatAMeasurementCompletes) {
     Record record = old_record();
-    EXPECT_THAT(worth_measuring(record, same_hash), ElementsAre("clocks", "temperature"));
-    EXPECT_THAT(worth_measuring(record, std::string(64, 'b')), ElementsAre("clocks", "temperature", "kernel"));
+    EXPECT_THAT(worth_measuring(record, true), ElementsAre("clocks", "temperature"));
+    EXPECT_THAT(worth_measuring(record, false), ElementsAre("clocks", "temperature", "kernel"));
     record.conditions = conditions_of(measured(1e-3).device);
-    EXPECT_TRUE(worth_measuring(record, same_hash).empty()) << "nothing brings the seed back";
+    EXPECT_TRUE(worth_measuring(record, true).empty()) << "nothing brings the seed back";
     record.ceiling_fraction = 0;
-    EXPECT_THAT(worth_measuring(record, same_hash), ElementsAre("ceiling"));
+    EXPECT_THAT(worth_measuring(record, true), ElementsAre("ceiling"));
 }
 
 TEST(RecordRefresh, TakesWhatWasMeasuredAndKeepsHowItWasFound) {

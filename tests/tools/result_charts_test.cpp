@@ -96,6 +96,9 @@ TEST(ResultCharts, CommandDrawsSearchesAndShippedResults) {
     EXPECT_EQ(points.back()["y"], 1);
     const Json tunable = Json::parse(ask({"plot", "tunable", "--over", "block_y", "--journal", journal, "--json"}).out);
     EXPECT_EQ(tunable["series"][1]["points"].size(), 163U);
+    const Json failures = Json::parse(ask({"plot", "failures", "--journal", journal, "--json"}).out);
+    EXPECT_EQ(failures["series"].size(), 1U) << "none failed";
+    EXPECT_EQ(failures["series"][0]["points"][0]["y"], 163);
     const test::Answer wrong = ask({"plot", "tunable", "--over", "blok_y", "--journal", journal});
     EXPECT_THAT(wrong.error, HasSubstr("did you mean block_y?"));
     const std::string picture = (own.folder.path() / "a.svg").string();
@@ -118,6 +121,8 @@ TEST(ResultCharts, CommandRefusesWhatItCannotDraw) {
         {{"plot", "tunable"}, "--over TUNABLE"},
         {{"plot", "rate", "dg_volume", "--over", "oder"}, "did you mean order?"},
         {{"plot", "rate", "dg_volume", "order=77"}, "no such results"},
+        {{"plot", "greenup", "--over", "the_moon"}, "use processor or untuned"},
+        {{"plot", "greenup", "--over", "untuned"}, "no result has the energy"},
         {{"plot", "convergence", "dg_volume"}, "no such journals"}};
     for (auto [words, expected] : cases) {
         words.insert(words.end(), {"--db", folder});

@@ -73,6 +73,19 @@ TEST(ScalingCharts, GainsOverTheProcessorNeedBothWays) {
     EXPECT_THROW(greenup_chart({gpu}), Error);
 }
 
+TEST(ScalingCharts, GreenupOverTheUntunedConfigurationOfTheSameDevice) {
+    Record record = on_threads(2, 2e-3);
+    record.energy = Energy{{0.5, 0.5, 0.5, 0.5, 5}, 250, 0, "nvml", 10, 0, 0};
+    record.safe_seconds = 8e-3;
+    EXPECT_THROW(greenup_over_untuned_chart({record}), Error) << "the untuned one was not metered";
+    record.safe_joules = 1.5;
+    const SvgChart chart = greenup_over_untuned_chart({on_threads(1, 1e-3), record});
+    ASSERT_EQ(chart.series.size(), 3U);
+    EXPECT_EQ(chart.x_names.size(), 1U);
+    EXPECT_DOUBLE_EQ(chart.series[0].points[0].y, 4);
+    EXPECT_DOUBLE_EQ(chart.series[1].points[0].y, 3) << "a quarter of the time at more power";
+}
+
 TEST(ScalingCharts, SharesOverPeriodsFromBothForms) {
     const SvgChart one = share_chart(Json::parse(R"({"periods": [{"share": 1}, {"share": 0.25}]})"));
     EXPECT_DOUBLE_EQ(one.series[0].points[1].y, 0.25);

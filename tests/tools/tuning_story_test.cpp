@@ -15,6 +15,7 @@
 #include "tests/tools/ask.hpp"
 #include "tests/tools/hone_process.hpp"
 #include "tools/json.hpp"
+#include "tools/result_charts.hpp"
 #include "tuning_db/database.hpp"
 #include "tuning_db/file_store.hpp"
 
@@ -55,6 +56,23 @@ JournalText journal_of(std::vector<JournalEntry> entries) {
     journal.run.strategy = "surrogate";
     journal.entries = std::move(entries);
     return journal;
+}
+
+TEST(TuningStory, FailuresAreABarForEachKind) {
+    const SvgChart chart = failures_chart({journal_of({measured("a=1", 4e-3), measured("a=2", 1e-3)}),
+                                           journal_of({measured("a=1", 4e-3), failed("a=4", Status::wrong, "differs by 3"),
+                                                       failed("a=5", Status::wrong, "not a number"), failed("a=6", Status::crashed, "")})});
+    EXPECT_EQ(chart.x_names.size(), 2U);
+    ASSERT_EQ(chart.series.size(), 3U);
+    EXPECT_EQ(chart.series[0].name, "measured");
+    EXPECT_EQ(chart.series[0].points[0].y, 2);
+    const auto wrong = std::find_if(chart.series.begin(), chart.series.end(), [](const auto& s) { return s.name == to_string(Status::wrong); });
+    ASSERT_NE(wrong, chart.series.end());
+    ASSERT_EQ(wrong->points.size(), 1U);
+    EXPECT_EQ(wrong->points[0].x, 1);
+    EXPECT_EQ(wrong->points[0].y, 2);
+    EXPECT_THAT(wrong->points[0].note, HasSubstr("not a number"));
+    EXPECT_THROW(failures_chart({}), Error);
 }
 
 TEST(TuningStory, TellsTheFirstEvaluationOfEveryCandidate) {
@@ -329,7 +347,7 @@ TEST(TuningStory, ExplainSaysWhichResultsTheWordsMean) {
     EXPECT_EQ(ask({"explain", "nx=32", "--db", folder}).code, Exit::ok);
     const test::Answer none = ask({"explain", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=33", "ny=33", "nz=33", "--db", folder});
     EXPECT_EQ(none.code, Exit::wrong_input);
-    EXPECT_THAT(none.error, HasSubstr("no result of this problem"));
+    EXPECT_THAT(none.error, HasSubstr("no result of gauss_seidel_27"));
     EXPECT_EQ(ask({"explain"}).code, Exit::wrong_input);
 }
 

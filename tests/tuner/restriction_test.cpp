@@ -11,7 +11,7 @@ namespace hone::restriction_test {
 namespace {
 
 SearchSpace space() {
-    return SearchSpace({{"block_x", "", numbers({8, 16, 32})}, {"form", "", words({"plain", "rows"})}}, {},
+    return SearchSpace({{"block_x", "", numbers({8, 16, 32}), {}, "threads"}, {"form", "", words({"plain", "rows"})}}, {},
                        {{"block_x", std::int64_t{8}}, {"form", "plain"}});
 }
 
@@ -30,6 +30,7 @@ TEST(Restriction, LeavesMembersWithTheseValues) {
     EXPECT_EQ(left_by("form=rows").size(), 3U);
     EXPECT_EQ(left_by("block_x=16,form=rows"), (std::vector<std::string>{"block_x=16,form=rows"}));
     EXPECT_EQ(left_by("block_x=16,block_x=32,form=plain").size(), 2U) << "a name given twice: either value";
+    EXPECT_EQ(left_by("block_x=16,threads=32").size(), 4U) << "a former name is the same tunable";
 }
 
 TEST(Restriction, WhatTheSpaceDoesNotHaveIsAnError) {

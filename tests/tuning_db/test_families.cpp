@@ -135,6 +135,7 @@ Record RandomRecords::operator()() {
     if (below(2) == 0) record.energy = energy(median);
     if (device.target == Target::cpu && below(2) == 0) record.team = Team{below(2) == 0 ? "0-15" : "3", below(2) == 0 ? "none" : "close"};
     if (below(4) == 0) record.disturbed = "somebody else was at work";
+    if (below(2) == 0) record.safe_joules = uniform(0.1, 10);
     if (below(2) == 0) record.seed = ~static_cast<std::uint64_t>(below(1000));
     if (below(2) == 0) record.conditions.sm_megahertz = uniform(300, 2000);
     if (below(2) == 0) record.conditions.memory_megahertz = uniform(300, 3000);

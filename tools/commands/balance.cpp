@@ -181,7 +181,7 @@ void print_text(const BalanceOutcome& outcome, const Problem& problem, const std
         lines.emplace_back("best of sweep", fmt::format("{} with {}, {:.3f}x the step found", duration(best.step.median), percent(best.share),
                                                         best.step.median / record.step.median));
     }
-    console.print("\n{}", definition_list(lines));
+    console.print("\n{}", definition_list(lines, console.out_width()));
 }
 
 Json rows_of(const std::vector<BalancePeriod>& periods) {

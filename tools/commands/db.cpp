@@ -226,8 +226,8 @@ std::string counted(const std::map<std::string, int>& all, const std::string& of
 
 // What this hone makes of the configurations.
 std::string kernels_text(const std::map<std::string, int>& kernels) {
-    constexpr std::array<std::pair<KernelState, const char*>, 4> words{{{KernelState::same, "have the text that was measured"},
-                                                                        {KernelState::other, "have another text since"},
+    constexpr std::array<std::pair<KernelState, const char*>, 4> words{{{KernelState::same, "are the code that was measured"},
+                                                                        {KernelState::other, "are other code since"},
                                                                         {KernelState::impossible, "are no members of today's spaces"},
                                                                         {KernelState::foreign, "are of families that are not known here"}}};
     std::string text;
@@ -251,7 +251,7 @@ void print_stats(const DeviceStats& stats, Console& console) {
         "doubts", fmt::format("{} not verified, {} disturbed, {} unsure (interval beyond 2 %)", stats.unverified, stats.disturbed, stats.unsure));
     lines.emplace_back("kernels", kernels_text(stats.kernels));
     if (!stats.lacking.empty()) lines.emplace_back("not said", counted(stats.lacking, "of "));
-    console.print("{}\n{}\n", stats.name, fitted(definition_list(lines), console.out_width()));
+    console.print("{}\n{}\n", fitted(stats.title, console.out_width()), definition_list(lines, console.out_width()));
 }
 
 Exit stats(const Settings& settings, Console& console) {

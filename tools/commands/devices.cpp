@@ -89,7 +89,7 @@ void print_text(const Device& device, Console& console) {
     }
     lines.emplace_back("compiler", fingerprint.compiler.empty() ? "none; see 'hone doctor'" : fingerprint.compiler);
     lines.emplace_back("database file", device_key(fingerprint) + ".json");
-    console.print("{}: {}\n{}", device_id(device), fingerprint.name, definition_list(lines));
+    console.print("{}: {}\n{}", device_id(device), fingerprint.name, definition_list(lines, console.out_width()));
 }
 
 Exit list(const Settings& settings, Console& console) {

@@ -33,12 +33,6 @@ struct Side {
     std::set<std::string> devices;
 };
 
-// A folder of records, or a checkout of hone, which has them in tuning_db/records.
-fs::path folder_of(const fs::path& path) {
-    const fs::path below = path / "tuning_db" / "records";
-    return database_files(path).empty() && fs::is_directory(below) ? below : path;
-}
-
 std::vector<Record> records_at(const std::string& path, const Families& families, Console& console) {
     if (path.empty()) return read_database("", "", families, console).first_records();
     if (fs::is_regular_file(path)) return read_database_file(path, families).records;
@@ -46,7 +40,7 @@ std::vector<Record> records_at(const std::string& path, const Families& families
         throw Error("diff", "\"" + path + "\" is neither a folder nor a file",
                     "name a folder of records, a record file, or a checkout of hone; @MODEL behind it chooses a device");
     std::vector<Record> all;
-    for (const auto& file : database_files(folder_of(path)))
+    for (const auto& file : database_files(records_folder(path)))
         for (auto& record : read_database_file(file, families).records) all.push_back(std::move(record));
     return all;
 }
@@ -66,6 +60,11 @@ Side side_of(const std::string& text, const Families& families, Console& console
     if (!model.empty()) std::erase_if(side.records, [&](const Record& r) { return device_key(r.device) != model && r.device.name != model; });
     for (const Record& record : side.records) side.devices.insert(device_key(record.device));
     return side;
+}
+
+std::string described(const Side& side) {
+    if (side.records.empty()) return side.name + ": no results";
+    return fmt::format("{}: {} results of {}", side.name, side.records.size(), fmt::join(side.devices, ", "));
 }
 
 void keep_matching(Side& side, const std::vector<std::string>& words, const Families& families) {
@@ -212,9 +211,7 @@ Exit diff(Settings settings, Console& console) {
     if (settings.json) {
         print(console, document_of(before, after, changes, failures));
     } else {
-        console.print("{}", fitted(fmt::format("before  {}: {} results of {}\nafter   {}: {} results of {}\n\n", before.name, before.records.size(),
-                                               fmt::join(before.devices, ", "), after.name, after.records.size(), fmt::join(after.devices, ", ")),
-                                   console.out_width()));
+        console.print("{}", fitted(fmt::format("before  {}\nafter   {}\n\n", described(before), described(after)), console.out_width()));
         for (const Change kind : order())
             if (kind != Change::same || settings.verbose) print_kind(kind, changes, console);
         print_summary(changes, console);

@@ -93,9 +93,9 @@ void print_text(const std::vector<Finding>& findings, const std::vector<std::str
         else
             missing.emplace_back(finding.what, fmt::format("{}. Remedy: {}. Then {}.", finding.detail, finding.remedy, finding.purpose));
     }
-    console.print("found:\n{}", definition_list(found));
-    if (!missing.empty()) console.print("\nmissing:\n{}", definition_list(missing));
-    console.print("\nfolders:\n{}", definition_list(folders()));
+    console.print("found:\n{}", definition_list(found, console.out_width()));
+    if (!missing.empty()) console.print("\nmissing:\n{}", definition_list(missing, console.out_width()));
+    console.print("\nfolders:\n{}", definition_list(folders(), console.out_width()));
     if (devices.empty())
         console.print("\nnot ready: there is no device that kernels can be compiled for; install one of the above\n");
     else

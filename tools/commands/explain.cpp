@@ -90,9 +90,20 @@ std::optional<Record> find_record(const Settings& settings, Console& console) {
     return only_record(found, settings);
 }
 
+// Words that choose among results may be less than a problem.
+std::optional<Problem> problem_in(const std::vector<std::string>& words) {
+    try {
+        return problem_of(words, known_families());
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
 // Of the journals that lie in the folders, the one that the words mean.
 std::optional<fs::path> find_journal(const Settings& settings, const std::vector<fs::path>& folders) {
-    const Problem problem = problem_of(settings.words, known_families());
+    const std::optional<Problem> wanted = problem_in(settings.words);
+    if (!wanted) return std::nullopt;
+    const Problem& problem = *wanted;
     const std::string hash = sha256(problem.key()).substr(0, 16);
     std::set<fs::path> found;
     for (const fs::path& folder : folders) {
@@ -130,7 +141,11 @@ Subject subject_of(const Settings& settings, Console& console) {
             if (const fs::path path = journal_path(folder, subject.record->problem, subject.device); !file && fs::exists(path)) file = path;
     } else {
         file = find_journal(settings, folders);
-        if (!file) throw Error("explain", "there is no result of this problem, and no journal", "'hone show' lists results, 'hone tune' makes them");
+        if (!file)
+            throw Error("explain",
+                        fmt::format("there is no result of {}, and no journal, in {}", fmt::join(settings.words, " "),
+                                    database_places(settings.database, settings.device_file)),
+                        "'hone show' lists results, 'hone tune' makes them");
     }
     if (file) {
         take_journal(subject, *file);
@@ -174,7 +189,7 @@ void print_record(const Record& record, Console& console) {
     if (const std::string conditions = conditions_line(record); !conditions.empty()) lines.emplace_back("under", conditions);
     if (const std::string words = remark(record); !words.empty()) lines.emplace_back("remarks", words);
     if (const std::string why = doubt(record); !why.empty()) lines.emplace_back("", why);
-    console.print("{}\n", fitted(definition_list(lines), console.out_width()));
+    console.print("{}\n", definition_list(lines, console.out_width()));
 }
 
 // Of the kernel that hone makes of the record today; what stands in the way is said.
@@ -228,9 +243,11 @@ void print_candidates(const SearchExplanation& search, const Subject& subject, C
                                      story.elapsed > 0 ? " in " + duration(story.elapsed) : "", story.measured.size(),
                                      story.evaluations - std::ssize(story.measured), story.complete ? "" : "; the run did not come to its end"),
                          width));
-    console.print("{}", fitted(fmt::format("  compilers {}, verification {}, measuring {}\n", duration(story.compile_seconds),
-                                           duration(story.verify_seconds), duration(story.measure_seconds)),
-                               width));
+    // Other tuners do not say where the time went.
+    if (story.compile_seconds + story.verify_seconds + story.measure_seconds > 0)
+        console.print("{}", fitted(fmt::format("  compilers {}, verification {}, measuring {}\n", duration(story.compile_seconds),
+                                               duration(story.verify_seconds), duration(story.measure_seconds)),
+                                   width));
     for (const auto& failure : story.failures)
         console.print(
             "{}", fitted(fmt::format("  {:4}  {}{}\n", failure.count, to_string(failure.status), failure.reason.empty() ? "" : ": " + failure.reason),

@@ -46,7 +46,7 @@ void print_text(const Family& family, Console& console) {
     console.print("{}: {}\n", family.name, wrapped(family.summary, 100, display_width(family.name) + 2));
     std::vector<std::pair<std::string, std::string>> lines;
     for (const auto& parameter : family.parameters) lines.emplace_back(parameter.name, described(parameter));
-    console.print("{}", definition_list(lines));
+    console.print("{}", definition_list(lines, console.out_width()));
     console.print("  source:  {}\n  example: {}\n", wrapped(family.source, 100, 11), family.example);
 }
 

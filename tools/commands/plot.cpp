@@ -98,6 +98,10 @@ SvgChart of_convergence(const Settings& settings, Console& /*console*/) {
     return convergence_chart(journals_of(settings));
 }
 
+SvgChart of_failures(const Settings& settings, Console& /*console*/) {
+    return failures_chart(journals_of(settings));
+}
+
 // Of searches where they are named or lie beside the results, else of the results.
 SvgChart of_energy(const Settings& settings, Console& console) {
     if (!settings.journals.empty()) return energy_chart(journals_of(settings));
@@ -105,7 +109,16 @@ SvgChart of_energy(const Settings& settings, Console& console) {
 }
 
 SvgChart of_greenup(const Settings& settings, Console& console) {
-    return greenup_chart(all_records(settings, console));
+    if (settings.over == "untuned") return greenup_over_untuned_chart(all_records(settings, console));
+    if (!settings.over.empty() && settings.over != "processor")
+        throw Error("--over", fmt::format("greenup over \"{}\" is not known", settings.over), "use processor or untuned");
+    SvgChart chart = greenup_chart(all_records(settings, console));
+    const bool metered = std::any_of(chart.series.begin(), chart.series.end(), [](const auto& series) { return series.name.starts_with("greenup"); });
+    if (!metered)
+        console.message(
+            "hone: speed-ups only: no result of the processor has its energy, which the system shows on real machines ('hone doctor'); --over "
+            "untuned compares with the untuned kernel on the same device\n");
+    return chart;
 }
 
 constexpr std::int64_t largest_table = std::int64_t{1} << 26;
@@ -144,14 +157,16 @@ struct Kind {
     SvgChart (*chart)(const Settings&, Console&);
 };
 
-const std::array<Kind, 9>& kinds() {
-    static const std::array<Kind, 9> all{
+const std::array<Kind, 10>& kinds() {
+    static const std::array<Kind, 10> all{
         {{"roofline", "GFLOP/s over operations per byte, below the measured ceilings", of_roofline},
          {"rate", "updates per second over a parameter of the problems, a line for each choice of the others", of_rate},
          {"tunable", "the times of all candidates of a search over the values of one tunable", of_tunable},
          {"convergence", "the best so far over the candidates of each search", of_convergence},
+         {"failures", "how many candidates of each search were measured, and how many failed by which reason", of_failures},
          {"energy", "joules over seconds: of all candidates of searches (--journal), else of the results", of_energy},
-         {"greenup", "speed-up and greenup over the processor alone", of_greenup},
+         {"greenup", "speed-up and greenup over the processor alone, or by --over untuned over the safe configuration on the same device",
+          of_greenup},
          {"share", "the share of a step between two devices over the periods of a run (--table)", of_share},
          {"drift", "times measured again over the recorded ones, from what 'hone verify --json' printed (--table)", of_drift},
          {"scaling", "speed-up over the threads or devices, strong or --weak, of results or of a program's runs (--table)", of_scaling}}};
@@ -222,9 +237,10 @@ Action declare(Options& options) {
     auto settings = std::make_shared<Settings>();
     options.words("KIND [FAMILY] [key=value...]", settings->words,
                   fmt::format("{}; then which problems, lists and ranges mean any of them", fmt::join(kind_names(), ", ")));
-    options.text("over", settings->over, "NAME", "rate: the problems' parameter along the x axis, default order; tunable: the tunable");
+    options.text("over", settings->over, "NAME",
+                 "rate: the problems' parameter along the x axis, default order; tunable: the tunable; greenup: processor (default) or untuned");
     options.list("journal", settings->journals, "FILE",
-                 "tunable, convergence, energy: this journal, or what another tuner measured, instead of those beside the results");
+                 "tunable, convergence, failures, energy: this journal, or what another tuner measured, instead of those beside the results");
     options.text(
         "table", settings->table, "FILE",
         "share, drift: what 'hone balance --json' or 'hone verify --json' printed; share, drift, scaling: comma-separated values, see below");
@@ -252,6 +268,7 @@ Command plot_command() {
              {"plot rate dg_volume order=3 --over elements --db DIR --output rate.svg", "speed over a parameter"},
              {"plot tunable --over block_y --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl", "what one tunable does"},
              {"plot convergence --journal ~/.local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl --json", "for another program"},
+             {"plot failures --db DIR --text", "what became of the candidates of all searches"},
              {"plot greenup --text", "what GPU and processor gain over the processor alone"},
              {"plot energy --text", "joules over seconds of the results"}},
             plot::declare};

@@ -37,10 +37,11 @@ std::vector<Record> records_of(const Database& database, const std::vector<std::
     return all;
 }
 
-// Of a folder of results, or of one file.
+// Of a folder of results, a checkout of hone, or one file.
 std::vector<Record> other_records(const Settings& settings, Console& console) {
     const bool file = fs::is_regular_file(settings.against);
-    return records_of(read_database(file ? "" : settings.against, file ? settings.against : "", known_families(), console), settings.words);
+    return records_of(read_database(file ? "" : records_folder(settings.against).string(), file ? settings.against : "", known_families(), console),
+                      settings.words);
 }
 
 std::vector<fs::path> journals_beside(const Settings& settings) {

@@ -175,6 +175,7 @@ void print_lists(const std::map<std::string, std::vector<Record>>& by_device, co
     listing.width = width;
     listing.bars = settings.bars || console.out_is_terminal;
     listing.verbose = settings.verbose;
+    listing.divisible = settings.sort.empty();
     for (const auto& [device, records] : by_device) {
         console.styled(Style::strong, fitted(device_line(records.front().device), width));
         console.print("\n\n");

@@ -117,7 +117,7 @@ void print_census(const SearchSpace& space, const Census& census, Console& conso
     console.print("\ntunables:\n");
     std::vector<std::pair<std::string, std::string>> lines;
     for (const auto& tunable : space.tunables()) lines.emplace_back(tunable.name, values_of(tunable) + "; " + tunable.help);
-    console.print("{}\nsafe configuration (what runs untuned): {}\n", definition_list(lines), space.safe().key());
+    console.print("{}\nsafe configuration (what runs untuned): {}\n", definition_list(lines, console.out_width()), space.safe().key());
 }
 
 void print_text(const std::string& title, const SearchSpace& space, const Settings& settings, Console& console) {

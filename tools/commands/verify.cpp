@@ -146,8 +146,8 @@ void print_update(const std::vector<RecordCheck>& checks, std::size_t chosen, in
 std::vector<Record> chosen_of(const Settings& settings, std::vector<Record> all, const RecordVerifier& verifier) {
     if (settings.update && !settings.all)
         std::erase_if(all, [&](const Record& record) {
-            const std::string hash = verifier.source_hash(record);
-            return !hash.empty() && worth_measuring(record, hash).empty();
+            const std::optional<bool> same = verifier.makes_same_kernel(record);
+            return same && worth_measuring(record, *same).empty();
         });
     const bool whole = settings.all || (settings.update && settings.sample == 0);
     const std::size_t count = whole ? all.size() : settings.sample > 0 ? static_cast<std::size_t>(settings.sample) : usual_sample;

@@ -74,6 +74,12 @@ class Search extends Subject {
 const main = part("main");
 const inOrder = new Intl.Collator("en", {numeric: true}).compare;
 main.searches = main.searches.map((summary) => new Search(summary)).sort((a, b) => inOrder(a.problem, b.problem));
+// Processors with other threads are other devices of the same name.
+for (const device of main.devices) device.only_name = device.name;
+for (const device of main.devices)
+    if (device.target === "cpu" && main.devices.some((one) => one.only_name === device.only_name && one.units !== device.units))
+        device.name = `${device.only_name}, ${device.units} threads`;
+
 const allResults = main.records.map((row, place) => new Result(main.fields, row, place, main.devices));
 const results = allResults.filter((result) => result.set === 0);
 const models = groupBy(results, (result) => result.model);
@@ -121,6 +127,11 @@ function groupBy(list, key) {
         else groups.set(key(item), [item]);
     }
     return groups;
+}
+
+/** As modelName, but as the device calls itself, which is all that journals of other tuners know of it. */
+function deviceName(model) {
+    return main.devices.find((device) => device.key === model)?.only_name ?? modelName(model);
 }
 
 function modelName(model) {

@@ -2,7 +2,7 @@
 
 const columnsOfResults = {
     problem: {name: "problem", title: "problem", text: (r) => r.brief, full: (r) => r.problem, most: 96},
-    device: {name: "device", title: "device", text: (r) => r.fingerprint.name, most: 24, rank: 1},
+    device: {name: "device", title: "device", text: (r) => r.fingerprint.name, most: 38, rank: 1},
     step: {name: "step", title: "step", help: "median time of a time step", number: true, text: (r) => duration(r.median), value: (r) => r.median},
     unsure: {name: "unsure", title: "\u00b1", help: "half the 95 % confidence interval of the median", number: true, rank: 5,
              text: (r) => r.half > 0 ? percent(r.half) : "-", value: (r) => r.half, style: (r) => r.half > 0.02 ? "poor" : ""},
@@ -18,7 +18,7 @@ const columnsOfResults = {
         value: (r) => r.bandwidth},
     flops: {name: "flops", title: "GFLOP/s", help: "operations per second", number: true, rank: 7, text: (r) => significant(r.flops),
         value: (r) => r.flops},
-    remark: {name: "remark", title: "remarks", help: "what to know before trusting it", text: (r) => r.remark, style: () => "poor", most: 16, rank: 2},
+    remark: {name: "remark", title: "remarks", help: "what to know before trusting it", text: (r) => r.remark, style: () => "poor", most: 16, rank: 3},
     date: {name: "date", title: "date", help: "day of the measurement, UTC", text: (r) => r.date.slice(0, 10), rank: 8}
 };
 

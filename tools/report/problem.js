@@ -7,10 +7,10 @@ function problemPage(query) {
     const same = allResults.filter((r) => r.problem === problem && r.set === set);
     const exact = same.filter((r) => r.model === model);
     // Journals of other tuners know a device by its name alone.
-    const found = exact.length > 0 ? exact : same.filter((r) => r.fingerprint.name === modelName(model));
+    const found = exact.length > 0 ? exact : same.filter((r) => r.fingerprint.only_name === deviceName(model));
     const result = found.find((r) => r.purpose === (query.get("purpose") ?? "")) ?? found[0];
     const searches = main.searches.filter((one) => one.problem === problem);
-    const search = searches.find((one) => one.device === model) ?? searches.find((one) => one.device_name === modelName(model));
+    const search = searches.find((one) => one.device === model) ?? searches.find((one) => one.device_name === deviceName(model));
     if (!result && !search)
         return {title: "Not here", elements: [h("h1", {}, "Not in this report"), h("p", {},
             `It has no result of \u201c${problem}\u201d on \u201c${model}\u201d.`),
@@ -84,7 +84,8 @@ function resultSections(r) {
                                    rival.ours > 0 ? times(rival.seconds / rival.ours) : "-"]), [1, 2, 3])));
     const quoted = shellWords(r.problem);
     const here = device.target === "cpu" ? "cpu" : "cuda";
-    const lines = [`hone tune ${quoted} --device ${here}`, `hone verify ${quoted} --device ${here}`,
+    const search = r.strategy && r.seed ? ` --strategy ${r.strategy} --seed ${r.seed}` : "";
+    const lines = [`hone tune ${quoted} --device ${here}${search}`, `hone verify ${quoted} --device ${here}`,
         `hone explain ${quoted} --as ${shellWord(r.model)}`];
     const target = device.target === "cpu" ? "cpu" : `cuda --arch ${shellWord(device.architecture)}`;
     if (main.families.some((family) => family.name === r.family))

@@ -60,7 +60,7 @@ function searchesPage(query) {
         {name: "device", title: "device", text: (s) => s.device_name, most: 24, rank: 4},
         {name: "strategy", title: "strategy", text: (s) => s.strategy, rank: 7},
         {name: "evaluations", title: "candidates", number: true, rank: 2, text: (s) => grouped(s.evaluations), value: (s) => s.evaluations},
-        {name: "members", title: "of", help: "members of the space", number: true, rank: 8, text: (s) => s.members > 0 ? grouped(s.members) : "-",
+        {name: "members", title: "in the space", help: "members of the space", number: true, rank: 8, text: (s) => s.members > 0 ? grouped(s.members) : "-",
             value: (s) => s.members},
         {name: "failed", title: "failed", number: true, rank: 5, text: (s) => grouped(failed(s)), value: failed},
         {name: "best", title: "best", number: true, text: (s) => costText(s.objective, s.best ?? 0), value: (s) => s.best ?? 0},

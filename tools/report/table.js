@@ -1,6 +1,8 @@
 // Tables of any length: only the lines in view are in the page, all of them when it is printed.
 
-const lineHeight = 30;  // as in report.css
+// As in report.css, where the first column of a narrow window has three lines.
+const narrowWindow = matchMedia("(max-width: 40rem)");
+const heightOfLine = () => narrowWindow.matches ? 60 : 30;
 
 /**
  * A table of rows. `columns`: {name, title, help, text(row), value(row), number, style(row), cell(row), most, rank, full(row)}; without `value` it is
@@ -24,13 +26,16 @@ function table({label, columns: all, rows, address: addressOf, query, sort = ""}
                   ruler, grid);
     const hidden = h("p", {class: "hint"});
     const place = h("div", {}, box, hidden);
-    const widths = new Map(all.map((column) => [column, widthOf(column, rows)]));
+    let lineHeight = 0;
+    let widths = new Map();
     const lines = new Map();  // by position, of those in the page
     let first = -1;
     let last = -1;
 
     // As many columns as there is room for beside the first, which takes what the others leave.
     function fit() {
+        lineHeight = heightOfLine();
+        widths = new Map(all.map((column) => [column, widthOf(column, rows)]));
         const room = (place.clientWidth - 2) / (ruler.offsetWidth / 100 || 8);
         const needs = widths.get(all[0]);
         const others = () => columns.slice(1).reduce((sum, column) => sum + widths.get(column), 0);
@@ -59,7 +64,7 @@ function table({label, columns: all, rows, address: addressOf, query, sort = ""}
     function line(row, i) {
         const cells = columns.map((column, c) => {
             const text = column.text(row);
-            const content = column.cell ? column.cell(row) : text;
+            const content = column.cell && !narrowWindow.matches ? column.cell(row) : text;
             const inner = c === 0 && addressOf ? h("a", {href: addressOf(row), tabindex: -1}, content) : content;
             return h(c === 0 ? "th" : "td", {scope: c === 0 ? "row" : null, class: `${column.number ? "number" : ""} ${column.style?.(row) ?? ""}`,
                                              title: column.full?.(row) ?? (text.length > 12 ? text : null)}, inner);
@@ -150,7 +155,7 @@ function widthOf(column, rows) {
     const stride = Math.max(1, Math.floor(rows.length / 300));
     let longest = column.title.length + 2;
     for (let i = 0; i < rows.length; i += stride) longest = Math.max(longest, column.text(rows[i]).length);
-    return Math.min(longest, column.most ?? 40) + (column.cell ? 9 : 2);
+    return Math.min(longest, column.most ?? 40) + (column.cell && !narrowWindow.matches ? 9 : 2);
 }
 
 // What was not measured (0, "-") comes last, whichever way round.

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "generator/error.hpp"
+#include "runtime/kernel_hash.hpp"
 #include "runtime/processors.hpp"
-#include "runtime/sha256.hpp"
 #include "tuning_db/database.hpp"
 
 namespace hone::inline v0_1 {
@@ -121,7 +121,7 @@ void keep_record(const OnlineNotes& notes, const Families& families, const Probl
     record.conditions = conditions_of(outcome.device);
     record.evaluations = evaluations;
     record.date = utc_date();
-    record.versions = {HONE_VERSION, sha256(families.of(problem).kernel(problem, config, device.limits).text)};
+    record.versions = {HONE_VERSION, kernel_hash(families.of(problem).kernel(problem, config, device.limits).text)};
     record.found = "online";
     record.team = team_of(device.fingerprint);
     record.disturbed = implausible_gain(record);

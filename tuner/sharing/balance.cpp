@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "runtime/sha256.hpp"
+#include "runtime/cuda/nvml.hpp"
+#include "runtime/kernel_hash.hpp"
+#include "tuner/outcome.hpp"
 #include "tuner/statistics.hpp"
 #include "tuner/worker/memory_need.hpp"
 
@@ -41,11 +43,17 @@ class Run {
           problem_(first.kernel->problem()),
           specs_(family.arrays(problem_)),
           workload_(make_workload(family, first, second)),
-          hybrid_(family, first, second, pointers(), first.kernel->range()) {}
+          hybrid_(family, first, second, pointers(), first.kernel->range()) {
+        for (const HybridSide* side : {&first, &second})
+            if (const Device& device = side->backend->device(); !monitor_ && device.fingerprint.target == Target::cuda)
+                monitor_.emplace(device.index);
+    }
 
     HybridKernel& hybrid() { return hybrid_; }
     double error() const { return error_; }
     double tolerance() const { return workload_.tolerance; }
+    /// What the GPU was like right after the last period; nothing without one.
+    const std::optional<DeviceReading>& reading() const { return reading_; }
 
     // One step from the pristine data at a share, against the reference.
     void verify(std::int64_t units) {
@@ -77,6 +85,7 @@ class Run {
             second.push_back(times.second);
             exchange.push_back(times.exchange);
         }
+        if (monitor_) reading_ = monitor_->read();
         const double share = static_cast<double>(units) / static_cast<double>(hybrid_.range());
         return {units, share, summarise(step), summarise(first), summarise(second), median(exchange), false};
     }
@@ -127,6 +136,8 @@ class Run {
     std::vector<HostArray> arrays_;  // of those that steps write; the workload keeps how they began
     HybridKernel hybrid_;
     double error_ = 0;
+    std::optional<DeviceMonitor> monitor_;
+    std::optional<DeviceReading> reading_;
 };
 
 std::int64_t multiple(double units, std::int64_t granularity, std::int64_t range) {
@@ -215,8 +226,9 @@ Record record_of(const Family& family, const HybridSide& first, const HybridSide
     record.found = "offline";
     record.strategy = "load_balancer";
     record.evaluations = static_cast<int>(outcome.periods.size());
+    record.conditions = conditions_of(run.reading());
     record.date = utc_date();
-    record.versions = {HONE_VERSION, sha256(first.kernel->source().text + second.kernel->source().text)};
+    record.versions = {HONE_VERSION, kernel_hash(first.kernel->source().text + second.kernel->source().text)};
     return record;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "generator/error.hpp"
 #include "tuner/messages.hpp"
@@ -41,12 +42,42 @@ std::optional<CompilePool::Result> CompilePool::result(const std::string& proble
     return found == results_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void CompilePool::start(int most) {
-    auto busy = std::count_if(processes_.begin(), processes_.end(), [](const Process& process) { return process.work.has_value(); });
+bool CompilePool::hold() {
+    bool all = true;
+    for (const Process& process : processes_) {
+        if (!process.work) continue;
+        // Its group has the compiler's programs, too.
+        if (process.command)
+            all = false;
+        else if (!held())
+            kill(-process.child->pid(), SIGSTOP);
+    }
+    if (!held()) held_since_ = Clock::now();
+    return all;
+}
+
+void CompilePool::go_on() {
+    if (!held()) return;
     for (Process& process : processes_) {
-        if (queue_.empty() || busy >= most) return;
+        if (!process.work || process.command) continue;
+        process.held = held_seconds(process);
+        kill(-process.child->pid(), SIGCONT);
+    }
+    held_since_.reset();
+}
+
+double CompilePool::held_seconds(const Process& process) const {
+    if (!held() || process.command) return process.held;
+    return process.held + std::chrono::duration<double>(Clock::now() - *held_since_).count();
+}
+
+void CompilePool::start(int most) {
+    go_on();
+    int at_work = busy();
+    for (Process& process : processes_) {
+        if (queue_.empty() || at_work >= most) return;
         if (process.work || process.retired) continue;
-        ++busy;
+        ++at_work;
         const Work work = queue_.front();
         queue_.pop_front();
         give(process, work);
@@ -61,10 +92,12 @@ void CompilePool::give(Process& process, const Work& work) {
     const auto& [problem, config] = work;
     if (!process.child) {
         forget(process);
+        // On the CPU its compiler may be held for longer than it works: `collect` keeps the time.
+        const double timeout = settings_.limits.target == Target::cpu ? 10 * settings_.timeout : settings_.timeout;
         process.child = std::make_unique<ChildProcess>(process.command ? process.command() : settings_.command, settings_.environment);
         process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}{}}})",
                                         json_string(settings_.architecture), to_json(settings_.limits), json_string(settings_.cache.string()),
-                                        json_number(settings_.timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));
+                                        json_number(timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));
         ++process.answers_due;
     }
     if (process.problem != problem) {
@@ -74,7 +107,8 @@ void CompilePool::give(Process& process, const Work& work) {
     }
     process.child->send(fmt::format(R"({{"do": "compile", "config": {}}})", json_string(config)));
     process.work = work;
-    process.began = std::chrono::steady_clock::now();
+    process.began = Clock::now();
+    process.held = 0;
 }
 
 void CompilePool::collect() {
@@ -91,7 +125,9 @@ void CompilePool::collect(Process& process) {
             --process.answers_due;
             continue;
         }
-        settle(process, read_result(place));
+        Result result = read_result(place);
+        result.seconds = std::max(0.0, result.seconds - held_seconds(process));
+        settle(process, std::move(result));
         if (preparation) process.child.reset();  // a later candidate gets a new one
         return;
     }
@@ -108,9 +144,9 @@ void CompilePool::collect(Process& process) {
     }
     // The compiler's own process, where there is one, is ended by its worker at the time-out; this is for compilers inside the worker.
     constexpr double grace = 2;
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - process.began;
-    if (spent.count() > settings_.timeout + grace) {
-        settle(process, {false, fmt::format("the compiler was killed after {:.3g} s", spent.count()), spent.count()});
+    const double spent = std::chrono::duration<double>(Clock::now() - process.began).count() - held_seconds(process);
+    if (spent > settings_.timeout + grace) {
+        settle(process, {false, fmt::format("the compiler was killed after {:.3g} s", spent), spent});
         process.child.reset();
     }
 }
@@ -120,8 +156,8 @@ void CompilePool::settle(Process& process, Result result) {
     process.work.reset();
 }
 
-bool CompilePool::busy() const {
-    return std::any_of(processes_.begin(), processes_.end(), [](const Process& process) { return process.work.has_value(); });
+int CompilePool::busy() const {
+    return static_cast<int>(std::count_if(processes_.begin(), processes_.end(), [](const Process& process) { return process.work.has_value(); }));
 }
 
 void CompilePool::cancel(bool kill) {

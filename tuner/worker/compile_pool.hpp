@@ -64,30 +64,39 @@ class CompilePool {
     /// The result, once it is there.
     std::optional<Result> result(const Config& config) const { return result(problem_, config); }
     std::optional<Result> result(const std::string& problem, const Config& config) const;
-    /// Gives queued work to idle processes, in the order added, until `most` are at work. Throws Error when no process can be started.
+    /// Lets what was held go on, and gives queued work to idle processes, in the order added, until `most` are at work. Throws Error when no process
+    /// can be started.
     void start(int most = std::numeric_limits<int>::max());
     /// Takes what the processes said; ends those that are beyond their time.
     void collect();
-    /// Some process is compiling.
-    bool busy() const;
+    /// Processes that are compiling, held or not.
+    int busy() const;
+    /// Stops what is being compiled until `start`, so that it disturbs no measurement. What compiles by `further` commands goes on: false while
+    /// some of it does. The time does not count as the compilers'.
+    bool hold();
+    bool held() const { return held_since_.has_value(); }
     /// Empties the queue. With `kill`, also gives up what is being compiled.
     void cancel(bool kill);
     /// For ChildProcess::wait.
     std::vector<ChildProcess*> children() const;
 
   private:
+    using Clock = std::chrono::steady_clock;
     using Work = std::pair<std::string, std::string>;  ///< keys of problem and configuration
     struct Process {
         std::unique_ptr<ChildProcess> child;
         int answers_due = 0;       ///< to be skipped: of the requests before "compile"
         std::string problem;       ///< that it was told
         std::optional<Work> work;  ///< that it compiles; none: idle
-        std::chrono::steady_clock::time_point began;
+        Clock::time_point began;
+        double held = 0;        ///< seconds for which its work was
         WorkerCommand command;  ///< empty: the settings'
         bool retired = false;   ///< takes no further part
     };
 
     static void forget(Process& process);
+    void go_on();
+    double held_seconds(const Process& process) const;
     void give(Process& process, const Work& work);
     void collect(Process& process);
     void settle(Process& process, Result result);
@@ -97,6 +106,7 @@ class CompilePool {
     std::deque<Work> queue_;
     std::map<Work, Result> results_;
     std::vector<Process> processes_;
+    std::optional<Clock::time_point> held_since_;
 };
 
 }  // namespace hone::inline v0_1

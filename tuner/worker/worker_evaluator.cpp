@@ -284,7 +284,7 @@ std::deque<Candidate>::iterator WorkerEvaluator::next_for(const Lane& lane) {
 
 void WorkerEvaluator::hand_out(double incumbent) {
     refuse_uncompilable();
-    if (on_cpu() && pool_.busy()) return;
+    if (on_cpu() && (compilers_turn() || !pool_.hold())) return;
     for (Lane& lane : lanes_)
         if (!lane.retired && !lane.at_work) hand_out(lane, incumbent);
 }
@@ -381,12 +381,18 @@ std::optional<Outcome> WorkerEvaluator::evaluate(const Candidate& candidate, dou
     return evaluated ? std::optional(std::move(evaluated->outcome)) : std::nullopt;
 }
 
-/// On the CPU: as long as nothing is measured, and devices wait for code, or are being set up, when the workers prepare data on the host.
-bool WorkerEvaluator::may_compile() const {
-    if (!on_cpu()) return true;
+/// On the CPU compilers and measurements take turns. While most processes compile, or there is nothing to measure, it is the compilers': few late
+/// ones must not keep the other processors idle. Once they are held they stay so while there is something to measure.
+bool WorkerEvaluator::compilers_turn() {
     if (measuring()) return false;
+    if (first().setup_answers_due > 0) return true;
     const auto ready = std::count_if(queue_.begin(), queue_.end(), [this](const Candidate& c) { return pool_.result(c.config).has_value(); });
-    return lanes_.front().setup_answers_due > 0 || ready < std::min<std::ptrdiff_t>(devices(), std::ssize(queue_));
+    const bool enough = devices() > 1 ? ready >= std::min<std::ptrdiff_t>(devices(), std::ssize(queue_)) : next_for(first()) != queue_.end();
+    return !enough || (measured_one_ && !pool_.held() && 2 * pool_.busy() > processes_for(settings_));
+}
+
+bool WorkerEvaluator::may_compile() {
+    return !on_cpu() || compilers_turn();
 }
 
 Outcome WorkerEvaluator::read_answer(Lane& lane, const std::string& answer) {
@@ -406,6 +412,7 @@ Outcome WorkerEvaluator::read_answer(Lane& lane, const std::string& answer) {
 
 std::optional<Ceilings> WorkerEvaluator::ceilings(const std::function<bool()>& stop) {
     Lane& lane = first();
+    if (on_cpu()) pool_.hold();
     // In the midst of a problem a worker that a candidate took with it is followed by one that knows the problem.
     if (!lane.worker && !problem_.empty())
         set_up(lane);

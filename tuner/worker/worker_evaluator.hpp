@@ -55,9 +55,9 @@ struct WorkerSettings {
 /// A candidate that hangs, crashes or corrupts its device takes the worker with it and nothing else: it is killed and reaped, the candidate's outcome
 /// says why, and the next candidate gets a new worker with the problem set up again.
 ///
-/// On a GPU, candidates are compiled while others are measured. On the CPU both would want the same cores, so they alternate: nothing is compiled
+/// On a GPU, candidates are compiled while others are measured. On the CPU both would want the same cores, so they alternate: compilers are stopped
 /// while a candidate is measured, and all cores compile when the next candidate to be measured is not there yet. Few compile before the first one is
-/// measured, which would wait for them all.
+/// measured, which would wait for its share of the processors.
 ///
 /// Of several devices each takes the next candidate as it becomes free, and `evaluate_next` returns what is finished first. The first of them is the
 /// run's own: it alone measures finalists, while the others rest, and what is measured again. Devices of one model differ by several per cent. So
@@ -133,7 +133,8 @@ class WorkerEvaluator : public Evaluator {
     /// Whether something wanted is being measured and will be finished soon; stops what takes longer.
     bool soon_finished();
     void wait_a_moment(bool compile);
-    bool may_compile() const;
+    bool compilers_turn();
+    bool may_compile();
 
     SamplingRule search_sampling() const;
     double timeout() const;

@@ -32,11 +32,11 @@ struct Tile {
           thread_m(number(config, mma ? "warp_m" : "thread_m")),
           thread_n(number(config, mma ? "warp_n" : "thread_n")),
           stages(number(config, "stages")),
-          passes(number(config, "passes", 1)),
-          cut_rows(config.has("cut", "rows")),
-          ahead(config.has("ahead", 1)),
+          passes(number(config, "batches_per_block", 1)),
+          cut_rows(config.has("tiling", "rows")),
+          ahead(config.has("prefetch", 1)),
           step(mma ? number(config, "depth") : shape.vector_width()),
-          through_shared(config.word("exchange") == "shared") {
+          through_shared(config.word("epilogue") == "shared") {
         row_grain = (mma ? 16 : 1) * thread_m;
         column_grain = (mma ? 8 : 1) * thread_n;
         const int block_m = number(config, "block_m");
@@ -71,7 +71,7 @@ struct Tile {
                 result.width = width;
         const int vector = shape.vector_width();
         result.length = round_up(rows_fast ? extent : chunk, 4);
-        if (mma && result.length % 8 == 0) result.length += 4;                               // see mma_operands
+        if (mma && result.length % 8 == 0) result.length += 4;                               // see add_matrix_unit_flags
         if (!mma && !rows_fast && result.length / vector % 2 == 0) result.length += vector;  // an odd number of 16-byte vectors
         result.group = result.length * (rows_fast ? chunk : extent);
         return result;
@@ -203,6 +203,11 @@ Block constants(const Shape& shape, const Tile& tile, const Config& config) {
     block.append(operand_constants(shape, tile, 'b'));
     block.line("constexpr int stage_words = {}, b_start = groups * a_group;", tile.stage_words(shape));
     if (tile.through_shared) block.line("constexpr int c_here_column = {};", tile.c_length);
+    block.line("constexpr int {0}_m = {1}, {0}_n = {2}, step = {3};  // {4}, and values along k at a time", tile.mma ? "warp" : "thread",
+               tile.thread_m, tile.thread_n, tile.step,
+               tile.mma ? "tiles of 16 rows and of 8 columns that a warp accumulates" : "rows and columns that a thread accumulates");
+    block.line("constexpr int {0}_m = {1}, {0}_n = {2};  // along the rows and the columns of a tile", tile.mma ? "warps" : "threads", tile.warps_m(),
+               tile.warps_n());
     return block;
 }
 
@@ -218,185 +223,8 @@ struct Walk {
     bool b_columns_fast, b_equally_far;
 };
 
-// Which matrix row `s` of a tile belongs to, and which of its rows it is, where a tile has rows of several.
-Block matrix_of(const Tile& tile, const char* s) {
-    const std::string row = tile.cut_rows ? fmt::format("(tile_row + {})", s) : s;
-    return Block().line("const int matrix = {0} / m, row = {0} % m;", row);
-}
-
-// What copies of A need to know of a tile's rows.
-void add_rows(Holes& holes, const Tile& tile, const Walk& walk) {
-    holes.emplace_back("row_of_place", tile.stacked ? matrix_of(tile, "place") : Block().text("const int row = tile_row + place;"));
-    holes.emplace_back("row_of_line", tile.stacked ? matrix_of(tile, "s") : Block().text("const int matrix = group, row = tile_row + s;"));
-    holes.emplace_back("within_rows", Block()
-                                          .line("const bool within = {};", tile.stacked ? "matrix < present" : "m % rows == 0 || row < m")
-                                          .line("const real* const from = a{} + row * a_row + (long long)(start + first_line) * a_inner;",
-                                                tile.stacked ? " + matrix * stride_a" : ""));
-    holes.emplace_back("row_there", Block().line("const bool there = within && {};",
-                                                 tile.stacked ? "tile_row + line < present * m" : "(m % rows == 0 || tile_row + line < m)"));
-    holes.emplace_back("line_of_a", Block().text(walk.a_rows_fast ? "const int s = place, l = line % chunk, group = line / chunk;"
-                                                                  : "const int l = place, s = line % rows, group = line / rows;"));
-}
-
-// Where this thread's sums lie: the first `row` and `column` within the tile.
-void add_place(Holes& holes, const Shape& shape, const Tile& tile) {
-    Block row_and_column;
-    if (tile.mma) {
-        holes.emplace_back("holders", Block().line("constexpr int warps_m = {}, warps_n = {};", tile.warps_m(), tile.warps_n()));
-        row_and_column.line("const int row = warp % warps_m * {} + lane / 4;", tile.row_grain);
-        row_and_column.line("const int column = warp / warps_m % warps_n * {} + lane / 4;", tile.column_grain);
-    } else {
-        holes.emplace_back("holders", Block().line("constexpr int threads_m = {}, threads_n = {};", tile.warps_m(), tile.warps_n()));
-        holes.emplace_back("steps_of_rows", Block().line("constexpr int row_step = {}, column_step = {};", shape.transposed_a ? "threads_m" : "1",
-                                                         shape.transposed_b ? "1" : "threads_n"));
-        row_and_column.line("const int row = holder % threads_m{};", shape.transposed_a ? "" : fmt::format(" * {}", tile.thread_m));
-        row_and_column.line("const int column = holder / threads_m % threads_n{};", shape.transposed_b ? fmt::format(" * {}", tile.thread_n) : "");
-    }
-    holes.emplace_back("row_and_column", row_and_column);
-}
-
-// `step` values along k of the thread's rows (or columns) into `name`[count][step].
-Block operand(const char* name, int count, bool rows_fast, const char* from, const char* length, const char* between) {
-    Block block;
-    block.text("#pragma unroll");
-    if (rows_fast) {
-        block.open("for (int j = 0; j < step; ++j)");
-        block.line("real line[{}];", count);
-        block.line("load(line, {} + (l + j) * {});", from, length);
-        block.text("#pragma unroll");
-        block.line("for (int i = 0; i < {0}; ++i) {1}[i][j] = line[i];", count, name);
-        block.close();
-    } else {
-        block.line("for (int i = 0; i < {}; ++i) load({}[i], {} + i * ({} * {}) + l);", count, name, from, between, length);
-    }
-    return block;
-}
-
-// A warp's operands of one step, from column `l` of a chunk on.
-Block mma_operands(const Tile& tile, const char* x, const char* y, const char* a, const char* b) {
-    Block block;
-    block.text("#pragma unroll");
-    block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
-    block.text("    #pragma unroll");
-    block.text("    for (int j = 0; j < step / 2; ++j)");
-    block.line("        {}[i][j] = {}[(i * 16 + j % 2 * 8) * a_here_row + (l + j / 2 * 4) * a_here_inner];", x, a);
-    block.text("#pragma unroll");
-    block.line("for (int i = 0; i < {}; ++i)", tile.thread_n);
-    block.text("    #pragma unroll");
-    return block.line("    for (int j = 0; j < step / 4; ++j) {}[i][j] = {}[i * 8 * b_here_column + (l + j * 4) * b_here_inner];", y, b);
-}
-
-Block mma_sums(const Tile& tile, const char* x, const char* y) {
-    Block block;
-    block.text("#pragma unroll");
-    block.line("for (int i = 0; i < {}; ++i)", tile.thread_m);
-    block.text("    #pragma unroll");
-    return block.line("    for (int j = 0; j < {}; ++j) multiply_add(sum[i][j], {}[i], {}[j]);", tile.thread_n, x, y);
-}
-
-Block step(const Tile& tile) {
-    return Block().line("constexpr int step = {};  // values along k at a time", tile.step);
-}
-
-// The products of one chunk, `a_now` and `b_now` being its operands.
-Block multiply(const Shape& shape, const Tile& tile) {
-    Block block = step(tile);
-    block.text("#pragma unroll");
-    block.open("for (int l = 0; l < chunk; l += step)");
-    if (tile.mma) {
-        block.line("real x[{}][step / 2], y[{}][step / 4];", tile.thread_m, tile.thread_n);
-        block.append(mma_operands(tile, "x", "y", "a_now", "b_now"));
-        block.append(mma_sums(tile, "x", "y"));
-    } else {
-        block.line("real x[{}][step], y[{}][step];", tile.thread_m, tile.thread_n);
-        block.append(operand("x", tile.thread_m, !shape.transposed_a, "a_now", shape.transposed_a ? "a_here_row" : "a_here_inner", "row_step"));
-        block.append(operand("y", tile.thread_n, shape.transposed_b, "b_now", shape.transposed_b ? "b_here_inner" : "b_here_column", "column_step"));
-        block.text("#pragma unroll");
-        block.text("for (int j = 0; j < step; ++j)");
-        block.text("    #pragma unroll");
-        block.line("    for (int i = 0; i < {}; ++i)", tile.thread_m);
-        block.text("        #pragma unroll");
-        block.line("        for (int p = 0; p < {}; ++p) sum[i][p] += x[i][j] * y[p][j];", tile.thread_n);
-    }
-    block.close();
-    return block;
-}
-
-// First words of the thread's operands in the chunk that lies `here`.
-Block operands_now(const Shape& shape, const Tile& tile, const char* here) {
-    Block block;
-    block.line("const real* const a_now = {} + group * a_group + row * a_here_row{};", here, tile.mma ? " + lane % 4 * a_here_inner" : "");
-    block.line("const real* const b_now = {} + b_start{} + column * b_here_column{};", here, shape.shared_b ? "" : " + group * b_group",
-               tile.mma ? " + lane % 4 * b_here_inner" : "");
-    return block;
-}
-
-// The multiply-adds, chunk by chunk. Where operands of every step are loaded while the one before is multiplied, those of a chunk's first step come
-// before the last step of the chunk before it, so that the matrix units have work while the warps meet and the first words are on their way from
-// shared memory.
-void add_products(Holes& holes, const Shape& shape, const Tile& tile) {
-    holes.emplace_back("sum", Block().line("real sum[{}][{}]{} = {{}};", tile.thread_m, tile.thread_n, tile.mma ? "[4]" : ""));
-    holes.emplace_back("chunks", Block().line("constexpr int chunks = {};", tile.chunks));
-    holes.emplace_back("operands_here", operands_now(shape, tile, "here"));
-    if (!tile.ahead) {
-        holes.emplace_back("operands_in_stage", operands_now(shape, tile, "stage"));
-        holes.emplace_back("multiply", multiply(shape, tile));
-        return;
-    }
-    holes.emplace_back("step", step(tile));
-    holes.emplace_back(
-        "operands_of_two_steps",
-        Block().line("real x[2][{}][step / 2], y[2][{}][step / 4];  // operands of this step, and of the next", tile.thread_m, tile.thread_n));
-    holes.emplace_back("load_operands", mma_operands(tile, "x[which]", "y[which]", "a_now", "b_now"));
-    holes.emplace_back("add_products", mma_sums(tile, "x[which]", "y[which]"));
-}
-
 bool idle_threads(const Tile& tile) {
     return !tile.mma && tile.holders() < tile.threads();
-}
-
-// Runs `body` for every sum of the thread, with its place `s`, `t` in the tile and its `value`.
-Block for_every_sum(const Tile& tile, const Block& body) {
-    const bool some_idle = idle_threads(tile);
-    Block block;
-    if (some_idle) block.open("if (holds)");
-    block.text("#pragma unroll");
-    block.open(fmt::format("for (int j = 0; j < {}; ++j)", tile.thread_n));
-    block.text("#pragma unroll");
-    if (tile.mma) {
-        block.open(fmt::format("for (int i = 0; i < {}; ++i)", 4 * tile.thread_m));
-        block.text("const int s = row + i / 2 * 8, t = column - lane / 4 + j * 8 + lane % 4 * 2 + i % 2;");
-        block.text("const real value = sum[i / 4][j][i % 4];");
-    } else {
-        block.open(fmt::format("for (int i = 0; i < {}; ++i)", tile.thread_m));
-        block.text("const int s = row + i * row_step, t = column + j * column_step;");
-        block.text("const real value = sum[i][j];");
-    }
-    block.append(body);
-    block.close();
-    block.close();
-    if (some_idle) block.close();
-    return block;
-}
-
-// The sums' way to C, or into shared memory, from where they go to C.
-void add_store(Holes& holes, const Shape& shape, const Tile& tile) {
-    const char* const factors = shape.scaled ? ", alpha, beta" : "";
-    Block body;
-    if (tile.through_shared) {
-        body.text("stage[(group * columns + t) * c_here_column + s] = value;");
-    } else {
-        if (tile.cut_rows)
-            body.text("const int matrix = (tile_row + s) / m, i_row = (tile_row + s) % m;");
-        else
-            body.text("const int matrix = stacked ? s / m : group;").text("const int i_row = stacked ? s % m : tile_row + s;");
-        body.text("if (matrix < present && i_row < m && tile_column + t < n)");
-        body.line("    put(c + matrix * stride_c + (tile_column + t) * m + i_row, value{});", factors);
-    }
-    holes.emplace_back("store_sums", for_every_sum(tile, body));
-    holes.emplace_back("put_from_stage",
-                       Block().line("put(c + matrix * stride_c + (tile_column + t) * m + i_row, stage[t * c_here_column + s]{});", factors));
-    holes.emplace_back("put_value", Block().line("put(c + matrix * stride_c + (tile_column + t) * m + tile_row + s, value{});", factors));
 }
 
 Flags flags_of(const Shape& shape, const Tile& tile, const Walk& walk, const Limits& limits) {
@@ -413,7 +241,9 @@ Flags flags_of(const Shape& shape, const Tile& tile, const Walk& walk, const Lim
                 {"b_lines_end", b.lines_end()},
                 {"f32", shape.precision == Precision::f32},
                 {"mma", tile.mma},
+                {"own_b", !shape.shared_b},
                 {"flat_a", tile.flat_a},
+                {"a_rows_fast", walk.a_rows_fast},
                 {"longer_chunk", tile.chunk > shape.k},
                 {"a_rows_apart", walk.a_equally_far && walk.a_rows_fast},
                 {"a_values_apart", walk.a_equally_far && !walk.a_rows_fast},
@@ -422,6 +252,8 @@ Flags flags_of(const Shape& shape, const Tile& tile, const Walk& walk, const Lim
                 {"b_columns_fast", walk.b_columns_fast},
                 {"one_pass", tile.passes == 1},
                 {"cut_rows", tile.cut_rows},
+                {"stacked_matrices", tile.stacked && !tile.cut_rows},
+                {"one_matrix", !tile.stacked},
                 {"some_idle", idle_threads(tile)},
                 {"ahead", tile.ahead},
                 {"chunks_in_stages", !tile.ahead && !one_stage},
@@ -431,6 +263,7 @@ Flags flags_of(const Shape& shape, const Tile& tile, const Walk& walk, const Lim
                 // Where a chunk is the last of several, the barrier behind it has let everybody pass.
                 {"waits_for_operands", tile.through_shared && !chunk_by_chunk}};
     add_copy_flags(flags, limits);
+    add_matrix_unit_flags(flags, tile.mma ? tile.step : 0);
     return flags;
 }
 
@@ -439,16 +272,11 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits& 
     const Tile tile(shape, config);
     const double executed = 2.0 * tile.rows * tile.columns * tile.chunk * tile.chunks * tile.groups * tile.tiles() / tile.matrices_per_block *
                             static_cast<double>(shape.batch);
-    const Walk walk(shape, tile);
-    Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
-                {"constants", constants(shape, tile, config)},
-                {"entry", parameters(shape, Target::cuda)}};
-    if (tile.mma) holes.emplace_back("multiply_add", mma_function(tile.step));
-    add_rows(holes, tile, walk);
-    add_place(holes, shape, tile);
-    add_products(holes, shape, tile);
-    add_store(holes, shape, tile);
-    KernelSource source = make_source(problem, Target::cuda, render("batched_gemm/block.cu", holes, flags_of(shape, tile, walk, limits)), executed);
+    const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
+                      {"constants", constants(shape, tile, config)},
+                      {"entry", parameters(shape, Target::cuda)}};
+    const Flags flags = flags_of(shape, tile, Walk(shape, tile), limits);
+    KernelSource source = make_source(problem, Target::cuda, render("batched_gemm/block.cu", holes, flags), executed);
     source.step.push_back(block_launch(shape, std::int64_t{tile.matrices_per_block} * tile.passes, tile.tiles(), resources(shape, config)));
     return source;
 }

@@ -8,6 +8,7 @@
 #include "generator/families/batched_gemm/mappings.hpp"
 #include "generator/families/batched_gemm/reference.hpp"
 #include "generator/families/device/cuda_copies.hpp"
+#include "generator/families/device/dialect.hpp"
 
 namespace hone::inline v0_1 {
 namespace gemm {
@@ -89,11 +90,9 @@ Block shape_constants(const Shape& shape) {
 }
 
 Block parameters(const Shape& shape, Target target) {
-    const bool cuda = target == Target::cuda;
-    Block block;
-    const char* const restrict_word = cuda ? "__restrict__" : "__restrict";
-    return block.line("{0}batched_gemm(const real* {1} a, const real* {1} b, real* {1} c, {2}int first, int last) {{",
-                      cuda ? "" : "extern \"C\" void ", restrict_word, shape.scaled ? fmt::format("const real* {} factors, ", restrict_word) : "");
+    const Dialect& dialect = dialect_of(target);
+    return Block().line("{0}batched_gemm(const real* {1} a, const real* {1} b, real* {1} c, {2}int first, int last) {{", dialect.entry,
+                        dialect.restrict_word, shape.scaled ? fmt::format("const real* {} factors, ", dialect.restrict_word) : "");
 }
 
 void add_copy_flags(Flags& flags, const Limits& limits) {
@@ -105,26 +104,8 @@ void add_copy_flags(Flags& flags, const Limits& limits) {
 // word i of a is (row g + 8 (i % 2), column t + 4 (i / 2)), word i of b (row t + 4 i, column g), word i of c (row g + 8 (i / 2), column 2 t + i % 2).
 // A warp reads half of its lanes at a time: 4 rows in each of 4 columns, which lie in 16 different banks where columns are 4 or 12 words apart
 // modulo 16.
-Block mma_function(int depth) {
-    const auto list = [](int count, int first, const char* form) {
-        std::string text;
-        for (int i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + fmt::format(fmt::runtime(form), i + first);
-        return text;
-    };
-    const int a = depth / 2;
-    const int b = depth / 4;
-    Block block;
-    block.line("// c += a b on the matrix units: a holds 16 rows x {0} values along k, b {0} values along k x 8 columns, spread over the warp as PTX",
-               depth);
-    block.line("// prescribes for m16n8k{}.", depth);
-    block.line("__device__ __forceinline__ void multiply_add(real (&c)[4], const real (&a)[{}], const real (&b)[{}]) {{", a, b);
-    block.line("    asm(\"mma.sync.aligned.m16n8k{}.row.col.f64.f64.f64.f64 \"", depth);
-    block.line("        \"{{%0, %1, %2, %3}}, {{{}}}, {{{}}}, {{%0, %1, %2, %3}};\"", list(a, 4, "%{}"), list(b, 4 + a, "%{}"));
-    block.text("        : \"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3])");
-    block.line("        : {}, {});", list(a, 0, "\"d\"(a[{}])"), list(b, 0, "\"d\"(b[{}])"));
-    block.text("}");
-    block.text("");
-    return block;
+void add_matrix_unit_flags(Flags& flags, int depth) {
+    flags.insert(flags.end(), {{"depth_4", depth == 4}, {"depth_8", depth == 8}, {"depth_16", depth == 16}});
 }
 
 KernelSource make_source(const Problem& problem, Target target, std::string text, double executed) {

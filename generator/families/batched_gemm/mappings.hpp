@@ -61,8 +61,8 @@ Block parameters(const Shape& shape, Target target);
 void add_copy_flags(Flags& flags, const Limits& limits);
 /// m16n8k4 and its like came with sm_90; the older m8n8k4 is no faster than multiply-adds.
 bool has_matrix_units(const Shape& shape, const Limits& limits);
-/// `multiply_add`, `depth` values along k on the FP64 matrix units.
-Block mma_function(int depth);
+/// Adds the flags of batched_gemm/block.cu/matrix_units: a product on the FP64 matrix units takes 4, 8 or 16 values along k.
+void add_matrix_unit_flags(Flags& flags, int depth);
 /// A source with everything but launches filled in.
 KernelSource make_source(const Problem& problem, Target target, std::string text, double executed_operations);
 /// One launch over blocks of `matrices_per_block`, with `tiles` blocks for each.

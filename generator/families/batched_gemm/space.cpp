@@ -80,11 +80,11 @@ Suggestion frugal(const Shape& shape, const std::string& form, const Values& val
             {"chunk", std::int64_t{mma && shape.k > 16 ? 16 : 8}},
             {"stages", form == "stream" ? values.stages.back() : values.stages.front()},
             {"depth", values.depth.front()},
-            {"exchange", form == "thread" && shape.packed() ? "shared" : "direct"},
+            {"epilogue", form == "thread" && shape.packed() ? "shared" : "direct"},
             {"min_blocks", std::int64_t{1}},
-            {"passes", std::int64_t{1}},
-            {"cut", "matrices"},
-            {"ahead", std::int64_t{0}}};
+            {"batches_per_block", std::int64_t{1}},
+            {"tiling", "matrices"},
+            {"prefetch", std::int64_t{0}}};
 }
 
 // The first of a list's values that is not below `wanted`, or else the last.
@@ -117,7 +117,7 @@ Suggestion stream_of_rows(const Shape& shape, const Values& values) {
             {"thread_n", within(values.thread_n, 2)},
             {"stages", within(values.stages, 3)},
             {"min_blocks", std::int64_t{2}},
-            {"passes", std::int64_t{4}}};
+            {"batches_per_block", std::int64_t{4}}};
 }
 
 // Products of few rows with one B for all: a block takes many of them, or it loads B for next to nothing. Of 18 such shapes that were searched on an
@@ -142,11 +142,11 @@ Suggestion many_in_a_block(const Shape& shape, const Values& values, bool units)
             {"chunk", suited_chunk(shape, values)},
             {"stages", values.stages.front()},
             {"depth", values.depth.front()},
-            {"exchange", mma && shape.m > few_rows && shape.n >= 8 && shape.k <= short_k ? "shared" : "direct"},
+            {"epilogue", mma && shape.m > few_rows && shape.n >= 8 && shape.k <= short_k ? "shared" : "direct"},
             {"min_blocks", std::int64_t{1}},
-            {"passes", std::int64_t{1}},
-            {"cut", "matrices"},
-            {"ahead", std::int64_t{0}}};
+            {"batches_per_block", std::int64_t{1}},
+            {"tiling", "matrices"},
+            {"prefetch", std::int64_t{0}}};
 }
 
 // Whether tiles are better cut from the rows of all products: where the values along k count, and more than a seventh of the rows of a product's own
@@ -189,11 +189,11 @@ Suggestion tile_of_c(const Shape& shape, const Values& values, bool units) {
             {"chunk", within(values.chunk, std::min(suited_chunk(shape, values), fitting))},
             {"stages", values.stages.front()},
             {"depth", values.depth.front()},
-            {"exchange", ordered ? "shared" : "direct"},
+            {"epilogue", ordered ? "shared" : "direct"},
             {"min_blocks", std::int64_t{ordered ? 2 : 1}},
-            {"passes", std::int64_t{1}},
-            {"cut", rows ? "rows" : "matrices"},
-            {"ahead", std::int64_t{0}}};
+            {"batches_per_block", std::int64_t{1}},
+            {"tiling", rows ? "rows" : "matrices"},
+            {"prefetch", std::int64_t{0}}};
 }
 
 // What a form has of the tunables of all. Where two forms mean different things by one of former times, it has two names.
@@ -218,18 +218,22 @@ std::vector<Tunable> tunables_of(const std::string& form, const Shape& shape, co
     add(tiles || stream,
         {"stages", "pieces of the operands in shared memory (chunks, or groups of 8 products): one is used while the others arrive", values.stages});
     add(units, {"depth", "values along k of one instruction", values.depth});
-    add(!stream, {"exchange", "shared: words that threads hold go to memory through shared memory, in order; direct: as they are",
-                  words({"direct", "shared"})});
+    add(!stream,
+        {"epilogue", "how C leaves the threads: direct: as they hold it; shared: through shared memory, in order", words({"direct", "shared"})},
+        "exchange");
     // B stays in shared memory: for that it must be shared by all products, and fit at once.
     const bool stays = shape.shared_b && shape.k <= 128 && shape.k * shape.n >= 512;
     add((tiles || stream) && (stays || thin),
-        {"passes", "groups of products that a block computes with a shared B that it has loaded once", numbers({1, 2, 4, 8, 16}), Value(1)});
+        {"batches_per_block", "batches of products that a block computes with a shared B that it has loaded once", numbers({1, 2, 4, 8, 16}),
+         Value(1)},
+        "passes");
     add(tiles && shape.shared_b,
-        {"cut", "matrices: tiles are cut from every matrix; rows: from the rows of all matrices with one B, as if they were one",
-         words({"matrices", "rows"}), Value("matrices")});
+        {"tiling", "matrices: tiles are cut from every matrix; rows: from the rows of all matrices with one B, as if they were one",
+         words({"matrices", "rows"}), Value("matrices")},
+        "cut");
     // Two chunks at least, of two steps each.
     add(units && limits.architecture >= 80 && shape.k >= 32,
-        {"ahead", "steps whose operands a warp loads from shared memory before it multiplies", numbers({0, 1}), Value(0)});
+        {"prefetch", "steps whose operands a warp loads from shared memory before it multiplies", numbers({0, 1}), Value(0)}, "ahead");
     // Last: whether the other values go together does not depend on it.
     add(true, {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4})});
     return tunables;
@@ -238,9 +242,8 @@ std::vector<Tunable> tunables_of(const std::string& form, const Shape& shape, co
 std::vector<Assignment> taken(const Suggestion& suggestion, const std::vector<Tunable>& tunables) {
     std::vector<Assignment> assignments;
     for (const Tunable& tunable : tunables) {
-        const std::string& name = tunable.former_name.empty() ? tunable.name : tunable.former_name;
         for (const Assignment& one : suggestion)
-            if (one.name == name) assignments.push_back({tunable.name, one.value});
+            if (one.name == tunable.name || one.name == tunable.former_name) assignments.push_back({tunable.name, one.value});
     }
     return assignments;
 }

@@ -18,7 +18,7 @@ struct Stream {
     Stream(const Shape& shape, const Config& config)
         : groups_of_columns(number(config, "warp_groups")),
           stages(number(config, "stages")),
-          passes(number(config, "passes", 1)),
+          passes(number(config, "batches_per_block", 1)),
           steps(pieces(shape.k, step)),
           columns(groups_of_columns * group),
           columns_wanted(pieces(shape.n, pieces(shape.n, number(config, "block_n")))),
@@ -80,12 +80,6 @@ Block constants(const Shape& shape, const Stream& stream, const Config& config) 
     return block.line("constexpr int c_width = {}, c_unroll = {};  // words per store", stream.c_width, std::min(writes, longest_unrolled));
 }
 
-// A streaming store: what C leaves in the second cache would only be in the way of the next words of C.
-Block store_past_the_caches(const Stream& stream) {
-    if (stream.c_width == 1) return Block().text("__stcs(to + matrix * stride_c + word, from[0]);");
-    return Block().text("__stcs(reinterpret_cast<double2*>(to + matrix * stride_c + word), *reinterpret_cast<const double2*>(from));");
-}
-
 KernelSource kernel(const Problem& problem, const Config& config, const Limits& limits) {
     const Shape shape(problem);
     const Stream stream(shape, config);
@@ -93,11 +87,11 @@ KernelSource kernel(const Problem& problem, const Config& config, const Limits& 
     const double executed = 2.0 * shape.m * (parts * stream.warps * stream.columns) * (stream.steps * step) * static_cast<double>(shape.batch);
     const Holes holes{{"banner", banner(problem, config, Target::cuda, executed)},
                       {"constants", constants(shape, stream, config)},
-                      {"multiply_add", mma_function(step)},
-                      {"entry", parameters(shape, Target::cuda)},
-                      {"store_past_the_caches", store_past_the_caches(stream)}};
-    Flags flags{{"scaled", shape.scaled}};
+                      {"entry", parameters(shape, Target::cuda)}};
+    Flags flags{
+        {"scaled", shape.scaled}, {"streams_words", !shape.scaled && stream.c_width == 1}, {"streams_pairs", !shape.scaled && stream.c_width == 2}};
     add_copy_flags(flags, limits);
+    add_matrix_unit_flags(flags, step);
     KernelSource source = make_source(problem, Target::cuda, render("batched_gemm/stream.cu", holes, flags), executed);
     source.step.push_back(block_launch(shape, std::int64_t{matrices} * stream.passes, parts, resources(shape, config)));
     return source;

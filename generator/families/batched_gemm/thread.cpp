@@ -20,7 +20,7 @@ constexpr int odd(int words) {
 
 struct Tiny {
     Tiny(const Shape& shape, const Config& config)
-        : threads(number(config, "matrices_per_block")), through_shared(config.word("exchange") == "shared") {
+        : threads(number(config, "matrices_per_block")), through_shared(config.word("epilogue") == "shared") {
         a_words = shape.m * shape.k;
         b_words = shape.shared_b ? 0 : shape.k * shape.n;
         c_words = shape.m * shape.n;
@@ -45,7 +45,7 @@ bool applies(const Shape& shape, const Limits&) {
 }
 
 std::string conflict(const Shape& shape, const Config& config) {
-    if (config.word("exchange") == "shared" && !shape.packed()) return "gaps would go through shared memory, too";
+    if (config.word("epilogue") == "shared" && !shape.packed()) return "gaps would go through shared memory, too";
     return "";
 }
 

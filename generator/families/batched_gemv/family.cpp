@@ -5,6 +5,7 @@
 #include "generator/families/batched_gemm/mappings.hpp"
 #include "generator/families/batched_gemm/reference.hpp"
 #include "generator/families/batched_gemv/mappings.hpp"
+#include "generator/families/device/dialect.hpp"
 
 namespace hone::inline v0_1 {
 namespace gemv {
@@ -67,11 +68,9 @@ Block shape_constants(const Shape& shape) {
 }
 
 Block entry(const Shape& shape, Target target) {
-    const bool cuda = target == Target::cuda;
-    const char* const restrict_word = cuda ? "__restrict__" : "__restrict";
-    return Block().line("{0}batched_gemv(const real* {1} a, const real* {1} x, real* {1} y, {2}int first, int last) {{",
-                        cuda ? "" : "extern \"C\" void ", restrict_word,
-                        shape.of.scaled ? fmt::format("const real* {} factors, ", restrict_word) : "");
+    const Dialect& dialect = dialect_of(target);
+    return Block().line("{0}batched_gemv(const real* {1} a, const real* {1} x, real* {1} y, {2}int first, int last) {{", dialect.entry,
+                        dialect.restrict_word, shape.of.scaled ? fmt::format("const real* {} factors, ", dialect.restrict_word) : "");
 }
 
 KernelSource make_source(const Problem& problem, Target target, std::string text) {

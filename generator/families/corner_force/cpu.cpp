@@ -23,7 +23,7 @@ std::int64_t buffer_bytes(const Plan& plan) {
 }
 
 Block entry_of(const Plan& plan, const Pass& pass) {
-    const Holes holes{{"parallel", team_parallel(plan.config)}, {"seat", team_seat(plan.config)}};
+    const Holes holes{{"parallel", team_parallel(plan.config)}, {"seat", team_seat(plan.config)}, {"forget", Block()}};
     Block pointers;
     if (!pass.of_zones()) return pass_text(plan, pass, pointers, holes);
     const Buffers buffers(plan, pass);

@@ -10,6 +10,11 @@
 namespace hone::inline v0_1::corner {
 namespace {
 
+// Whether each point sums up its row of nodes for itself.
+bool sums_directly(const Plan& plan) {
+    return plan.config.has("derivatives", "direct");
+}
+
 // Where its half-way results lie in shared memory, in words. Distances are such that a warp's accesses go to different banks.
 struct LayeredLayout {
     explicit LayeredLayout(const Plan& plan);
@@ -57,7 +62,8 @@ LayeredLayout::LayeredLayout(const Plan& plan) {
     slot = rows * point_pitch;
     several = layers < p;
     across_words = std::max(fields, shape.physics() ? d : 0) * d * rows * node_pitch;
-    const int numbers = fields * d + (shape.physics() ? 1 : 0);
+    const int derived = fields * d + (shape.physics() ? 1 : 0), made = (shape.physics() ? d * d : 0) + (shape.works() ? 1 : 0);
+    const int numbers = sums_directly(plan) ? made : derived;
     point_words = std::max(numbers * slot, plan.team());
     layer_pitch = node_pitch;
     if (solid) {
@@ -100,7 +106,7 @@ int registers(const Plan& plan) {
     const Shape& shape = plan.shape;
     const int words = shape.bytes() / 4;
     const int sums = 2 * std::max(shape.points_along, shape.nodes_along) + shape.nodes_along;  // of a row
-    return words * std::max(!shape.physics() ? 24 : shape.dimension == 3 ? 46 : 28, sums) + 32;
+    return words * std::max(!shape.physics() ? 24 : shape.dimension == 3 ? 32 : 28, sums) + 32;
 }
 
 BlockResources resources(const Plan& plan) {
@@ -133,6 +139,8 @@ std::string text_of(const Plan& plan, const LayeredLayout& layout, double execut
                    {"early", early},
                    {"late", !early},
                    {"keeps_stress", shape.keeps_stress()},
+                   {"direct", sums_directly(plan)},
+                   {"staged", !sums_directly(plan)},
                    {"folded", layout.folded},
                    {"several", layout.several},
                    {"several_rows", layout.several && !solid}});
@@ -160,11 +168,14 @@ Form layered_form(const Problem& problem) {
                       .tunables =
                           {zones_per_block(),
                            {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"},
-                           min_blocks({1, 2, 3, 4, 6, 8, 12, 16})},
-                      .safe = {{"zones_per_block", safe_zones(shape)}, {"layers", std::int64_t{several ? 2 : 1}}, {"min_blocks", std::int64_t{1}}},
+                           {"derivatives",
+                            "staged: rows of nodes become rows of points in shared memory; direct: each point sums up its row of nodes",
+                            words({"staged", "direct"}), Value("staged")},
+                           min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20})},
+                      .safe = {{"zones_per_block", safe_zones(shape)}, {"layers", std::int64_t{several ? 2 : 1}}, {"derivatives", "staged"}, {"min_blocks", std::int64_t{1}}},
                       .former = [](const Config& config) { return config.has(form_tunable, "layered"); }},
             .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
-            .resources_read = {"zones_per_block", "layers"},
+            .resources_read = {"zones_per_block", "layers", "derivatives"},
             .kernel = [problem](const Config& config) { return kernel(problem, config); }};
 }
 

@@ -50,8 +50,8 @@ struct Plan {
     bool makes_corner() const;
     /// Threads that share a column of points.
     int splits() const { return static_cast<int>(integer_or(config, "splits", integer_or(config, "layers", 1))); }
-    /// Threads of a zone on a GPU.
-    int team() const { return shape.columns() * splits(); }
+    /// Threads of a zone: one alone where a form does not say how many zones a block of threads has.
+    int team() const { return config.find("zones_per_block") == nullptr ? 1 : shape.columns() * splits(); }
     /// Components whose sums a zone makes together.
     int together() const { return stored() ? 1 : shape.dimension; }
 

@@ -4,6 +4,7 @@
 
 #include "generator/families/corner_force/data.hpp"
 #include "generator/families/corner_force/plan.hpp"
+#include "generator/families/device/dialect.hpp"
 
 namespace hone::inline v0_1::corner {
 namespace {
@@ -14,37 +15,14 @@ Block line_of(std::string_view text) {
     return Block().text(text);
 }
 
-Block inline_word(Target target) {
-    return line_of(target == Target::cuda ? "__device__ __forceinline__" : "static inline");
-}
-
-Block unroll(Target target) {
-    return line_of(target == Target::cuda ? "#pragma unroll" : "#pragma GCC unroll 32");
-}
-
 // Of loops over the points of a line: unrolled as a whole, long ones take more registers than there are.
-Block unroll_points(const Shape& shape, Target target) {
+const char* unroll_points(const Shape& shape, const Dialect& dialect) {
     constexpr int longest = 8;
-    if (shape.points_along <= longest) return unroll(target);
-    return line_of(target == Target::cuda ? "#pragma unroll 4" : "#pragma GCC unroll 4");
-}
-
-// A loop that stays one: what stands in it would be too much text.
-Block once(Target target) {
-    return line_of(target == Target::cuda ? "#pragma unroll 1" : "#pragma GCC unroll 1");
-}
-
-// The sums of a column, which the derivatives at all its points take, are more than a thread has registers for: without this, compilers hold them
-// all.
-Block forget(Target target) {
-    Block block;
-    if (target == Target::cuda) block.text("asm volatile(\"\" ::: \"memory\");  // sums of the column are read again");
-    return block;
+    return shape.points_along <= longest ? dialect.unroll : dialect.unroll_by_4;
 }
 
 void add_table(Block& block, Target target, const char* name, const Matrix& matrix) {
-    const char* const storage = target == Target::cuda ? "__constant__" : "static constexpr";
-    block.line("{} real {}[{}][{}] = {{", storage, name, matrix.rows, matrix.columns);
+    block.line("{} real {}[{}][{}] = {{", dialect_of(target).table, name, matrix.rows, matrix.columns);
     for (int row = 0; row < matrix.rows; ++row) {
         std::string text = "    {";
         for (int column = 0; column < matrix.columns; ++column) text += fmt::format("{}real({:.17g})", column == 0 ? "" : ", ", matrix(row, column));
@@ -56,7 +34,7 @@ void add_table(Block& block, Target target, const char* name, const Matrix& matr
 void add_weights(Block& block, Target target, const char* name, const std::vector<double>& weights, bool inverse) {
     std::string text;
     for (const double weight : weights) text += fmt::format("{}real({:.17g})", text.empty() ? "" : ", ", inverse ? 1 / weight : weight);
-    block.line("{} real {}[{}] = {{{}}};", target == Target::cuda ? "__constant__" : "static constexpr", name, weights.size(), text);
+    block.line("{} real {}[{}] = {{{}}};", dialect_of(target).table, name, weights.size(), text);
 }
 
 TableSpec scratch(const char* name, std::int64_t words) {
@@ -191,53 +169,60 @@ Block axis_tables(const Shape& shape, Target target) {
 }
 
 std::string kernel_text(const Plan& plan, Block passes, Holes holes) {
-    const Target target = plan.target;
-    holes.insert(holes.end(), {{"inline", inline_word(target)},
-                               {"unroll", unroll(target)},
-                               {"unroll_points", unroll_points(plan.shape, target)},
-                               {"once", once(target)},
-                               {"tables", axis_tables(plan.shape, target)},
+    const Dialect& dialect = dialect_of(plan.target);
+    holes.insert(holes.end(), {{"inline", line_of(dialect.function)},
+                               {"unroll", line_of(dialect.unroll)},
+                               {"unroll_points", line_of(unroll_points(plan.shape, dialect))},
+                               {"once", line_of(dialect.keep_loop)},
+                               {"tables", axis_tables(plan.shape, plan.target)},
                                {"entries", std::move(passes)}});
-    return render(target == Target::cuda ? "corner_force/kernel.cu" : "corner_force/kernel.cpp", holes,
+    return render(std::string("corner_force/kernel") + dialect.file, holes,
                   {{"solid", plan.shape.dimension == 3},
                    {"jacobi", plan.config.has("decomposition", "jacobi")},
                    {"dense", is_dense(plan.config.word("form"))}});
 }
 
 Block buffer_pointers(const Buffers& buffers) {
-    Block block;
-    int start = 0;
-    const auto add = [&](const char* name, int words) {
-        if (words > 0) block.line("value* const {} = buffer{};", name, start == 0 ? "" : fmt::format(" + {}", start));
-        start += words;
-    };
-    add("planes", buffers.planes);
-    add("lines", buffers.lines);
-    add("energy_plane", buffers.energy_plane);
-    add("energy_lines", buffers.energy_lines);
-    add("powers", buffers.powers);
-    add("kept", buffers.kept);
-    add("across", buffers.across);
-    add("along", buffers.along);
-    add("rates", buffers.rates);
-    if (buffers.lines == 0 && buffers.planes > 0) block.text("value* const lines = nullptr;");
-    return block;
+    const std::pair<const char*, int> parts[] = {{"planes", buffers.planes},
+                                                 {"lines", buffers.lines},
+                                                 {"energy_plane", buffers.energy_plane},
+                                                 {"energy_lines", buffers.energy_lines},
+                                                 {"powers", buffers.powers},
+                                                 {"kept", buffers.kept},
+                                                 {"across", buffers.across},
+                                                 {"along", buffers.along},
+                                                 {"rates", buffers.rates}};
+    std::string sizes;  // of all but the last, behind which nothing lies
+    Block pointers;
+    const std::pair<const char*, int>* before = nullptr;
+    for (const auto& part : parts) {
+        if (part.second == 0) continue;
+        if (before == nullptr) {
+            pointers.line("value* const {} = buffer;", part.first);
+        } else {
+            pointers.line("value* const {0} = {1} + {1}_words;", part.first, before->first);
+            sizes += fmt::format("{}{}_words = {}", sizes.empty() ? "" : ", ", before->first, before->second);
+        }
+        before = &part;
+    }
+    if (buffers.lines == 0 && buffers.planes > 0) pointers.text("value* const lines = nullptr;");
+    return sizes.empty() ? pointers : Block().line("constexpr int {};  // of a zone", sizes).append(pointers);
 }
 
 Block pass_text(const Plan& plan, const Pass& pass, Block buffers, Holes holes) {
     const Shape& shape = plan.shape;
+    const Dialect& dialect = dialect_of(plan.target);
     Block slab;
     slab.line("constexpr int slab_energies = {}, line_words = 2 * points_along + 1;  // an odd distance: different banks", slab_energies(shape));
     holes.insert(holes.end(), {{"comment", pass.of_zones() ? Block().text(pass_comment(pass)) : Block()},
                                {"entry", signature(plan, pass)},
                                {"buffers", std::move(buffers)},
-                               {"once", once(plan.target)},
-                               {"forget", forget(plan.target)},
-                               {"unroll", unroll(plan.target)},
-                               {"unroll_points", unroll_points(shape, plan.target)},
+                               {"once", line_of(dialect.keep_loop)},
+                               {"unroll", line_of(dialect.unroll)},
+                               {"unroll_points", line_of(unroll_points(shape, dialect))},
                                {"slab", slab}});
     Block block;
-    return block.lines_of(render(plan.target == Target::cuda ? "corner_force/pass.cu" : "corner_force/pass.cpp", holes,
+    return block.lines_of(render(fmt::format("corner_force/kernel{}/pass", dialect.file), holes,
                                  {{"zones", pass.of_zones()},
                                   {"solid", shape.dimension == 3},
                                   {"gradients_alone", pass.kind == Kind::gradients},
@@ -259,7 +244,7 @@ Block pass_text(const Plan& plan, const Pass& pass, Block buffers, Holes holes) 
 }
 
 Block signature(const Plan& plan, const Pass& pass) {
-    const char* const restrict_word = plan.target == Target::cuda ? "__restrict__" : "__restrict";
+    const char* const restrict_word = dialect_of(plan.target).restrict_word;
     std::string text = pass.entry + "(";
     for (const ArraySpec& array : arrays(plan.problem))
         text += fmt::format("{}real* {} {}, ", array.access == Access::in ? "const " : "", restrict_word, array.name);

@@ -17,10 +17,10 @@ constexpr int warp = 32;
 struct Plan {
     Plan(const Shape& of, const Config& config)
         : shape(of),
-          lanes(value(config, "lanes")),
-          steps(value(config, "steps")),
+          lanes(value(config, "threads_per_row")),
+          steps(value(config, "rows_per_group")),
           threads(value(config, "threads")),
-          together(value(config, "together")) {}
+          together(value(config, "loads_in_flight")) {}
 
     static int value(const Config& config, const char* name) { return static_cast<int>(config.integer(name)); }
     int own_sums() const { return partial_sums / lanes; }
@@ -84,14 +84,15 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const Plan plan(shape, config);
     KernelSource source = common_source(problem, Target::cuda);
-    source.text = render("csr_spmv/kernel.cu",
-                         {{"banner", banner(problem, config, Target::cuda)},
-                          {"constants", constants(plan, config)},
-                          {"place", place(shape)},
-                          {"own_halves", own_halves(plan)},
-                          {"parameters", parameters(problem)},
-                          {"chunks", chunk_count()}},
-                         {{"streaming", config.word("once") == "streaming"}, {"dotted", shape.dotted}, {"chunk_per_warp", plan.chunk_per_warp()}});
+    source.text =
+        render("csr_spmv/kernel.cu",
+               {{"banner", banner(problem, config, Target::cuda)},
+                {"constants", constants(plan, config)},
+                {"place", place(shape)},
+                {"own_halves", own_halves(plan)},
+                {"parameters", parameters(problem)},
+                {"chunks", chunk_count()}},
+               {{"streaming", config.word("cache_hint") == "streaming"}, {"dotted", shape.dotted}, {"chunk_per_warp", plan.chunk_per_warp()}});
     source.step = {cuda_launch("csr_spmv", {(shape.rows + plan.rows_per_block() - 1) / plan.rows_per_block(), 1, 1}, {plan.threads, 1, 1})};
     source.step[0].range_axis = 0;
     source.step[0].range_per_block = plan.rows_per_block();
@@ -105,15 +106,23 @@ FormSpace vector_form(const Shape& shape) {
     const bool long_rows = shape.entries / shape.rows >= 16;
     return {.name = "vector",
             .help = "neighbouring threads share a row",
-            .tunables = {{"lanes", "neighbouring threads that share a row", numbers({1, 2, 4, 8, 16, 32})},
-                         {"steps", "rows that such a group takes one after the other", numbers({1, 2, 4, 8, 16, 32})},
+            .tunables = {{"threads_per_row", "neighbouring threads that share a row", numbers({1, 2, 4, 8, 16, 32}), {}, "lanes"},
+                         {"rows_per_group", "rows that these threads take one after the other", numbers({1, 2, 4, 8, 16, 32}), {}, "steps"},
                          {"threads", "threads of a block", numbers({64, 128, 256, 512})},
-                         {"together", "entries of a row that a thread has in flight", numbers({1, 2, 4, 8})},
-                         {"once", "loads of the matrix: as all others, or in passing, which leaves the caches to the vectors",
-                          words({"cached", "streaming"})},
+                         {"loads_in_flight", "entries of a row that a thread loads before it uses the first", numbers({1, 2, 4, 8}), {}, "together"},
+                         {"cache_hint",
+                          "loads of the matrix: like all others, or streaming, which leaves the caches to the vectors",
+                          words({"cached", "streaming"}),
+                          {},
+                          "once"},
                          {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8, 16})}},
             .constraints = constraints(shape),
-            .safe = {{"lanes", long_rows ? 8 : 2}, {"steps", 2}, {"threads", 128}, {"together", 2}, {"once", "cached"}, {"min_blocks", 1}},
+            .safe = {{"threads_per_row", long_rows ? 8 : 2},
+                     {"rows_per_group", 2},
+                     {"threads", 128},
+                     {"loads_in_flight", 2},
+                     {"cache_hint", "cached"},
+                     {"min_blocks", 1}},
             .former = [](const Config& config) { return config.find("lanes") != nullptr; }};
 }
 

@@ -27,8 +27,8 @@ int all_columns(const Shape& shape) {
 struct Plan {
     Plan(const Shape& of, const Config& config)
         : shape(of),
-          elements(value(config, "elements")),
-          columns(value(config, "columns")),
+          elements(value(config, "elements_per_block")),
+          columns(value(config, "columns_per_thread")),
           at_once(config.word("components_at_once") == "all" ? of.components : 1),
           early(config.word("weights") == "early") {}
 
@@ -63,7 +63,7 @@ struct Plan {
 };
 
 Violation layout_violation(const Shape& shape, const Config& config) {
-    const int all = all_columns(shape), columns = Plan::value(config, "columns");
+    const int all = all_columns(shape), columns = Plan::value(config, "columns_per_thread");
     if (all % columns != 0) return fmt::format("{} columns cannot be dealt out evenly to threads", all);
     if (config.has("weights", "early") && columns != 1) return "weights=early holds those of one column: columns=1";
     return std::nullopt;
@@ -110,7 +110,8 @@ std::vector<Assignment> safe_assignments(const Shape& shape) {
     const int team = all_columns(shape);
     std::int64_t elements = 1;
     while (elements * team < few_threads && elements < warp) elements *= 2;
-    std::vector<Assignment> safe{{"elements", elements}, {"columns", std::int64_t{1}}, {"components_at_once", "one"}, {"weights", "late"}};
+    std::vector<Assignment> safe{
+        {"elements_per_block", elements}, {"columns_per_thread", std::int64_t{1}}, {"components_at_once", "one"}, {"weights", "late"}};
     for (Assignment& assignment : safe_nodes()) safe.push_back(std::move(assignment));
     return safe;
 }
@@ -139,17 +140,17 @@ Form team_form(const Problem& problem) {
     space.name = "teams";
     space.help = "threads with columns of points each, half-way results in shared memory";
     space.tunables = {
-        {"elements", elements_help, numbers({1, 2, 4, 8, 16, 32, 64})},
-        {"columns", "of points that a thread has of an element", numbers({1, 2, 4})},
+        {"elements_per_block", elements_help, numbers({1, 2, 4, 8, 16, 32, 64}), {}, "elements"},
+        {"columns_per_thread", "columns of points that a thread has of an element", numbers({1, 2, 4}), {}, "columns"},
         {"components_at_once", "of the vectors, in one pass over an element", shape.components == 1 ? words({"one"}) : words({"one", "all"})},
         {"weights", "early: into registers before all else; late: where they are used", words({"early", "late"})}};
     for (Tunable& tunable : node_tunables()) space.tunables.push_back(std::move(tunable));
-    space.constraints = {{"layout", [shape](const Config& config) { return layout_violation(shape, config); }, {"columns", "weights"}}};
+    space.constraints = {{"layout", [shape](const Config& config) { return layout_violation(shape, config); }, {"columns_per_thread", "weights"}}};
     space.safe = safe_assignments(shape);
     space.former = [](const Config&) { return true; };
     return {.space = std::move(space),
             .resources = [shape](const Config& config) { return Plan(shape, config).resources(); },
-            .resources_read = {"elements", "columns", "components_at_once", "weights"},
+            .resources_read = {"elements_per_block", "columns_per_thread", "components_at_once", "weights"},
             .kernel = [problem](const Config& config) { return team_kernel(problem, config); }};
 }
 
@@ -157,12 +158,12 @@ Form team_form(const Problem& problem) {
 
 std::vector<Tunable> node_tunables() {
     return {{"node_threads", "threads of a block that adds up at nodes", numbers({64, 128, 256, 512})},
-            {"corners_together", "sums of elements that a node has in flight", numbers({1, 2, 4})},
+            {"loads_in_flight", "sums of elements that a node loads before it adds the first", numbers({1, 2, 4}), {}, "corners_together"},
             {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 4, 8, 16})}};
 }
 
 std::vector<Assignment> safe_nodes() {
-    return {{"node_threads", std::int64_t{128}}, {"corners_together", std::int64_t{2}}, {"min_blocks", std::int64_t{1}}};
+    return {{"node_threads", std::int64_t{128}}, {"loads_in_flight", std::int64_t{2}}, {"min_blocks", std::int64_t{1}}};
 }
 
 Forms cuda_forms(const Problem& problem, const Limits& limits) {
@@ -175,7 +176,7 @@ KernelSource cuda_source(const Problem& problem, const Config& config, const Cud
     const Shape shape(problem);
     KernelSource source = common_source(problem, Target::cuda);
     Block constants = parts.constants;
-    constants.line("constexpr int node_threads = {}, corners_together = {};", config.integer("node_threads"), config.integer("corners_together"));
+    constants.line("constexpr int node_threads = {}, corners_together = {};", config.integer("node_threads"), config.integer("loads_in_flight"));
     source.text = render("fe_mass/kernel.cu",
                          {{"banner", banner(problem, config, Target::cuda)},
                           {"constants", constants},

@@ -67,7 +67,7 @@ struct CudaParts {
     BlockResources needs;
 };
 KernelSource cuda_source(const Problem& problem, const Config& config, const CudaParts& parts);
-constexpr const char* elements_help = "of a block";
+constexpr const char* elements_help = "elements of a block";
 /// Of the launch that adds up at nodes, and `min_blocks`.
 std::vector<Tunable> node_tunables();
 std::vector<Assignment> safe_nodes();

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "generator/families/device/dialect.hpp"
 #include "generator/families/fe_mass/shape.hpp"
 #include "generator/render.hpp"
 
@@ -9,7 +10,7 @@ namespace {
 void add_numbers(Block& block, Target target, const char* name, const std::vector<double>& numbers) {
     std::string text;
     for (const double number : numbers) text += fmt::format("{}real({:.17g})", text.empty() ? "" : ", ", number);
-    block.line("{} real {}[{}] = {{{}}};", target == Target::cuda ? "__constant__" : "static constexpr", name, numbers.size(), text);
+    block.line("{} real {}[{}] = {{{}}};", dialect_of(target).table, name, numbers.size(), text);
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ Block shape_constants(const Shape& shape, Target target) {
     block.line("constexpr int element_nodes_count = {}, element_points = {};", shape.element_nodes(), shape.element_points());
     if (shape.dotted) block.line("constexpr int chunk_rows = {}, sum_lanes = {};", chunk_rows, sum_lanes);
     block.line("// Of an axis: values of the nodal functions at the points.");
-    block.line("{} real basis[{}][{}] = {{", target == Target::cuda ? "__constant__" : "static constexpr", shape.points_along, shape.nodes_along);
+    block.line("{} real basis[{}][{}] = {{", dialect_of(target).table, shape.points_along, shape.nodes_along);
     for (int q = 0; q < shape.points_along; ++q) {
         std::string row;
         for (int i = 0; i < shape.nodes_along; ++i) row += fmt::format("{}real({:.17g})", i == 0 ? "" : ", ", axis.basis(q, i));
@@ -79,7 +80,7 @@ Block weights_function(const Shape& shape, Target target) {
     const std::string name = shape.stored           ? "fe_mass/weights.cpp/stored_weights"
                              : shape.dimension == 2 ? "fe_mass/weights.cpp/vertex_weights_2d"
                                                     : "fe_mass/weights.cpp/vertex_weights_3d";
-    Holes holes{{"inline", Block().text(target == Target::cuda ? "__device__ __forceinline__" : "inline")}, {"unroll", unroll(target)}};
+    Holes holes{{"inline", Block().text(dialect_of(target).function)}, {"unroll", unroll(target)}};
     if (shape.stored)
         holes.emplace_back(
             "place",
@@ -98,14 +99,14 @@ Block weights_arguments(const Shape& shape) {
 }
 
 Block unroll(Target target) {
-    return Block().text(target == Target::cuda ? "#pragma unroll" : "#pragma GCC unroll 16");
+    return Block().text(dialect_of(target).unroll);
 }
 
 // Unrolled as a whole, long ones are more text than the cache of instructions has room for.
 Block unroll_points(const Shape& shape, Target target) {
     constexpr int longest = 8;
     if (shape.points_along <= longest) return unroll(target);
-    return Block().text(target == Target::cuda ? "#pragma unroll 4" : "#pragma GCC unroll 4");
+    return Block().text(dialect_of(target).unroll_by_4);
 }
 
 }  // namespace hone::inline v0_1::fe

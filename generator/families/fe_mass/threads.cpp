@@ -11,7 +11,7 @@ namespace hone::inline v0_1::fe {
 namespace {
 
 struct Plan {
-    Plan(const Shape& of, const Config& config) : shape(of), elements(static_cast<int>(config.integer("elements"))) {}
+    Plan(const Shape& of, const Config& config) : shape(of), elements(static_cast<int>(config.integer("elements_per_block"))) {}
 
     // Rows of shared memory have odd lengths: threads with a row each are in different banks.
     int weight_row() const { return shape.element_points() | 1; }
@@ -63,13 +63,13 @@ std::vector<Form> thread_forms(const Problem& problem, const Limits& limits) {
     FormSpace space;
     space.name = "threads";
     space.help = "a thread for each component of an element, all in registers";
-    space.tunables = {{"elements", elements_help, numbers({32, 64, 128, 256})}};
+    space.tunables = {{"elements_per_block", elements_help, numbers({32, 64, 128, 256}), {}, "elements"}};
     for (Tunable& tunable : node_tunables()) space.tunables.push_back(std::move(tunable));
-    space.safe = {{"elements", std::int64_t{32}}};
+    space.safe = {{"elements_per_block", std::int64_t{32}}};
     for (Assignment& assignment : safe_nodes()) space.safe.push_back(std::move(assignment));
     return {{.space = std::move(space),
              .resources = [shape](const Config& config) { return Plan(shape, config).resources(); },
-             .resources_read = {"elements"},
+             .resources_read = {"elements_per_block"},
              .kernel = [problem](const Config& config) { return kernel(problem, config); }}};
 }
 

@@ -49,7 +49,7 @@ Block constants(const Plan& plan) {
     if (!plan.chases()) block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
     if (plan.staging != "shared") block.line("constexpr int points_per_thread = {};  // along x", plan.points_per_thread);
     if (plan.walks > 1) block.line("constexpr int walks = {};              // of a plane, by blocks that share it", plan.walks);
-    if (plan.bulk()) block.line("constexpr int rows_per_stage = {};", staged_rows(plan.staging));
+    if (plan.bulk()) block.line("constexpr int rows_per_stage = {}, stages = {};", staged_rows(plan.staging), plan.stages);
     if (plan.colours_per_pass == 1)
         block.line("constexpr bool clamped_loads = {};  // threads beyond the grid repeat the last point's loads, or have none", plan.clamped);
     else if (plan.colours_per_pass == 2)
@@ -67,7 +67,7 @@ struct Text {
 
 // How coefficient k of a point is read where its stencil stays in memory.
 Block coefficient(const Plan& plan) {
-    const char* const load = plan.stencil_in == "shared" ? "*" : plan.stencil_in == "streaming" ? "__ldcs" : "__ldg";
+    const char* const load = plan.stencil_in == "shared" || plan.copied_stencil ? "*" : plan.stencil_in == "streaming" ? "__ldcs" : "__ldg";
     Block block;
     if (plan.grid.stencil == Stencil::symmetric) {
         block.open("__device__ __forceinline__ real operator[](int k) const");
@@ -195,15 +195,25 @@ Block walk_parameters(const Plan& plan) {
     return parameters(plan, tables_of_walk(plan), plan.hands_over() || plan.chases() ? "" : "z_parity");
 }
 
+Block rows_of_block(const Plan& plan) {
+    return Block().line("Rows rows{{buffer, full, {}u_plane, f_plane, {}plane, pitch, ny, x_read, turn}};", plan.copying_warp ? "read, " : "",
+                        plan.copied_stencil ? "stencils, stencil_0, " : "");
+}
+
 std::string walk_text(const Plan& plan, const Block& head) {
     const bool variable = plan.grid.stencil == Stencil::variable, symmetric = plan.grid.stencil == Stencil::symmetric;
     Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", walk_parameters(plan)}},
-              {{"chases", plan.chases()}, {"bulk", plan.bulk()}}};
+              {{"chases", plan.chases()}, {"bulk", plan.bulk()}, {"copying_warp", plan.copying_warp}}};
     add_groups(text, plan);
     if (!plan.per_point()) {
+        const bool constant = plan.grid.stencil == Stencil::constant;
         add_coefficients(text, plan);
         text.holes.emplace_back("stencil_of_block", stencil_of_block(plan));
-        text.flags.insert(text.flags.end(), {{"constant", plan.grid.stencil == Stencil::constant}, {"kept_reads", false}});
+        text.holes.emplace_back("rows_of_block", rows_of_block(plan));
+        text.flags.insert(text.flags.end(), {{"constant", constant},
+                                             {"copied_stencil", plan.copied_stencil},
+                                             {"stencil_in_memory", !constant && !plan.copied_stencil},
+                                             {"kept_reads", false}});
         return text.of("walk.cu");
     }
     text.flags.emplace_back("hands_over", plan.hands_over());
@@ -240,8 +250,8 @@ Launch keep_rows(const Plan& plan) {
 void walks(const Plan& plan, const Block& head, KernelSource& source) {
     source.text = walk_text(plan, head);
     Launch walk = launch(plan, "gauss_seidel_27_walk", {1, 1, divide_up(plan.grid.nz, plan.z_block)}, 0);
-    walk.block[1] = walking_warps(plan.grid, plan.points_per_thread, plan.staging);
-    walk.shared_bytes = walking_shared_bytes(plan.grid, plan.staging, plan.points_per_thread);
+    walk.block[1] = walking_warps(plan.grid, plan.points_per_thread, plan.staging) + (plan.copying_warp ? 1 : 0);
+    walk.shared_bytes = walking_shared_bytes(plan.grid, plan);
     const auto add = [&](const char* entry, std::int64_t blocks) {
         walk.entry = entry;
         walk.grid[2] = blocks;

@@ -47,6 +47,9 @@ struct Choice {
     std::int64_t walks;  ///< blocks that share a plane
     bool clamped, split;
     std::string staging, stencil_in;
+    std::int64_t stages;  ///< of bulk copies on their way
+    bool copying_warp;    ///< a warp of its own starts bulk copies
+    bool copied_stencil;  ///< rows of stencils come by bulk copies, too
 
     /// Threads own whole rows, both colours of x.
     bool rows() const { return colours_per_pass > 1; }
@@ -57,7 +60,7 @@ struct Choice {
 
 /// The forms of the CUDA kernel that do all colours of a plane in one walk: warps that its rows need, and bytes of dynamic shared memory.
 std::int64_t walking_warps(const Grid& grid, std::int64_t points_per_thread, const std::string& staging);
-std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, std::int64_t points_per_thread);
+std::int64_t walking_shared_bytes(const Grid& grid, const Choice& choice);
 /// Rows that arrive together with staging=bulk_1 and bulk_2; 0 for any other.
 int staged_rows(const std::string& staging);
 /// Whether planes of the earlier colours leave to the others what their new values amount to: staging=partial_sums and partial_sums_async.

@@ -46,7 +46,7 @@ std::int64_t static_bytes(const Grid& grid, const Choice& choice) {
 
 BlockResources resources(const Grid& grid, const Config& config) {
     const Choice choice(grid, config);
-    const std::int64_t dynamic = choice.walks_through_planes() ? walking_shared_bytes(grid, choice.staging, choice.points_per_thread) : 0;
+    const std::int64_t dynamic = choice.walks_through_planes() ? walking_shared_bytes(grid, choice) : 0;
     return {
         .threads = choice.threads(), .shared_bytes = static_bytes(grid, choice) + dynamic, .registers = static_cast<int>(registers(grid, choice))};
 }
@@ -72,7 +72,7 @@ Tunable stencil_in(std::vector<std::string> places) {
     return {"stencil_in",
             "where the stencil is held; streaming: read-only loads that leave the caches to what is read again; by_value: in the arguments of the "
             "launch, "
-            "which lie in constant memory",
+            "which lie in constant memory; copied: to shared memory, with the rows of the grid",
             words(std::move(places))};
 }
 Tunable edges() {
@@ -95,9 +95,9 @@ std::vector<std::string> places_for_rows(Stencil stencil) {
 }
 
 // A walk needs its registers for sums.
-std::vector<std::string> places_for_walks(Stencil stencil) {
+std::vector<std::string> places_for_walks(Stencil stencil, bool bulk) {
     if (stencil == Stencil::constant) return {"read_only", "by_value"};
-    if (stencil == Stencil::semi_constant) return {"read_only"};
+    if (stencil == Stencil::semi_constant) return bulk ? std::vector<std::string>{"read_only", "copied"} : std::vector<std::string>{"read_only"};
     return places_for_points(stencil);
 }
 
@@ -212,7 +212,8 @@ std::vector<std::string> stagings(const Grid& grid, const Limits& limits) {
 
 Constraint rows_in_block(const Grid& grid) {
     return {"rows_in_block", [grid](const Config& config) -> Reason {
-                const std::int64_t warps = walking_warps(grid, config.integer("points_per_thread"), config.word("staging"));
+                const std::int64_t copying = config.has("copied_by", "warp") ? 1 : 0;
+                const std::int64_t warps = walking_warps(grid, config.integer("points_per_thread"), config.word("staging")) + copying;
                 if (warps <= config.integer("warps_per_row")) return {};
                 return fmt::format("rows of {} points need {} warps, warps_per_row is {}", grid.nx, warps, config.integer("warps_per_row"));
             }};
@@ -241,26 +242,48 @@ std::int64_t safe_warps(const Grid& grid) {
     return enough == warps_per_row.end() ? warps_per_row.back() : *enough;
 }
 
+// What only bulk copies have.
+Constraint bulk_copies_alone() {
+    return {"bulk_copies_alone",
+            [](const Config& config) -> Reason {
+                const bool bulk = staged_rows(config.word("staging")) > 0;
+                if (!bulk && config.has("stencil_in", "copied")) return "stencils are copied with bulk copies of rows only: staging=bulk_1 or bulk_2";
+                if (!bulk && config.has("copied_by", "warp")) return "a warp of its own starts bulk copies only: staging=bulk_1 or bulk_2";
+                return rejected_when(config.integer("stages") > 2 && !config.has("copied_by", "warp"),
+                                     "more than two stages are filled by a warp of its own: copied_by=warp");
+            },
+            {"staging", "stencil_in", "copied_by", "stages"}};
+}
+
 // The part that walks in two launches and in one have in common.
 FormSpace walking_form(const Grid& grid, const Limits& limits) {
+    const std::vector<std::string> ways = stagings(grid, limits);
+    const bool bulk = std::find(ways.begin(), ways.end(), "bulk_2") != ways.end();
     Tunable most_warps{"warps_per_row", "warps that a row may have, at most: the compiler leaves registers for as many",
                        numbers({warps_per_row.begin(), warps_per_row.end()})};
     most_warps.former_name = "block_y";
-    return {
+    FormSpace form{
         .name = "",
         .tunables =
             {{"staging",
               "how rows reach a warp: the next ones in registers, or by bulk copies of one or two rows; partial_sums: in registers, and planes "
               "of the later colours get what those of the earlier ones amount to, in a table of the kernel; partial_sums_async: with "
               "coefficients copied to shared memory meanwhile",
-              words(stagings(grid, limits))},
+              words(ways)},
              most_warps,
              points_per_thread({2, 4}),
-             stencil_in(places_for_walks(grid.stencil)),
+             stencil_in(places_for_walks(grid.stencil, bulk)),
              min_blocks()},
         .constraints = {aligned_pairs(grid), rows_in_block(grid)},
         .safe = {
             {"staging", "registers"}, {"warps_per_row", safe_warps(grid)}, {"points_per_thread", 2}, {"stencil_in", "read_only"}, {"min_blocks", 1}}};
+    if (!bulk) return form;
+    form.tunables.push_back({"copied_by", "who starts bulk copies: a thread between barriers of the block, or a warp of its own, without barriers",
+                             words({"thread", "warp"}), Value("thread")});
+    form.tunables.push_back({"stages", "of bulk copies that are on their way or read", numbers({2, 3, 4}), Value(2)});
+    form.constraints.push_back(bulk_copies_alone());
+    form.safe.insert(form.safe.end(), {{"copied_by", "thread"}, {"stages", 2}});
+    return form;
 }
 
 FormSpace walk_form(const Grid& grid, const Limits& limits) {
@@ -355,16 +378,20 @@ Choice::Choice(const Grid& grid, const Config& config) : form(config.word(form_t
     split = grid.stencil == Stencil::variable && (marches || config.has("layout", "colour_split"));
     staging = is_walk ? config.word("staging") : form == "march" ? "registers" : form == "slices" ? "shared" : "cache";
     stencil_in = config.word("stencil_in");
+    stages = integer_or(config, "stages", 2);
+    copying_warp = config.has("copied_by", "warp");
+    copied_stencil = stencil_in == "copied";
 }
 
-std::int64_t walking_shared_bytes(const Grid& grid, const std::string& staging, std::int64_t points_per_thread) {
-    if (staging == "partial_sums_async") {
+std::int64_t walking_shared_bytes(const Grid& grid, const Choice& choice) {
+    const std::int64_t word = bytes_per_word(grid.precision);
+    if (choice.staging == "partial_sums_async") {
         constexpr std::int64_t groups = 2 * 18 * 32;  // two rows of a warp, each with all that couples it with the planes beside
-        return walking_warps(grid, points_per_thread, staging) * groups * points_per_thread * bytes_per_word(grid.precision);
+        return walking_warps(grid, choice.points_per_thread, choice.staging) * groups * choice.points_per_thread * word;
     }
-    constexpr std::int64_t stages = 2;
-    constexpr std::int64_t planes = 4;  // three of u and one of f
-    return stages * planes * staged_rows(staging) * grid.pitch * bytes_per_word(grid.precision);
+    constexpr std::int64_t planes = 4;                                                                      // three of u and one of f
+    const std::int64_t stencils = choice.copied_stencil ? (2 * choice.stages + 4) * row_stencil_words : 0;  // as in the kernel
+    return (choice.stages * planes * staged_rows(choice.staging) * grid.pitch + stencils) * word;
 }
 
 }  // namespace hone::inline v0_1::gauss_seidel

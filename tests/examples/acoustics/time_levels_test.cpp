@@ -47,21 +47,25 @@ class TimeLevelsOnCpu : public ::testing::Test {
         if (const std::string missing = backend_->compiler().missing(); !missing.empty()) GTEST_SKIP() << missing;
     }
 
-    // A database in which a time step of so many levels takes so many nanoseconds for each of a thousand points.
+    // A problem takes so many nanoseconds for each of a thousand points.
+    void add(Database& database, const Problem& problem, double nanoseconds) const {
+        const Family& family = built_in_families().of(problem);
+        Record record{problem, family.space(problem, backend_->device().limits).safe(), backend_->device().fingerprint};
+        record.counts = family.counts(problem);
+        record.step.median = record.step.low = record.step.high = record.step.minimum = nanoseconds * 1e-12 * record.counts.updates;
+        record.step.samples = 3;
+        record.verification_error = 0;
+        record.date = "2026-11-21T00:00:00Z";
+        database.add(record);
+    }
+
+    // A database with time steps of so many levels.
     Database measured(const Model& model, const WaveSettings& settings, const std::vector<std::pair<int, double>>& nanoseconds) const {
         Database database(built_in_families());
         for (const auto& [levels, cost] : nanoseconds) {
             WaveSettings with = settings;
             with.levels = levels;
-            const Problem problem = WaveGrid::problem(model, with, "step");
-            const Family& family = built_in_families().of(problem);
-            Record record{problem, family.space(problem, backend_->device().limits).safe(), backend_->device().fingerprint};
-            record.counts = family.counts(problem);
-            record.step.median = record.step.low = record.step.high = record.step.minimum = cost * 1e-12 * record.counts.updates;
-            record.step.samples = 3;
-            record.verification_error = 0;
-            record.date = "2026-11-21T00:00:00Z";
-            database.add(record);
+            add(database, WaveGrid::problem(model, with, "step"), cost);
         }
         return database;
     }
@@ -86,6 +90,21 @@ TEST_F(TimeLevelsOnCpu, TheFastestAreTakenFromTheRecords) {
     // Receivers everywhere: all rows of all steps but the last are computed beside.
     const Survey deep{{10}, {30, 5, 0}, {{3, 8, 0}, {3, 3990, 0}}};
     EXPECT_EQ(fastest_levels(measured(model, settings, {{1, 30}, {2, 20}}), *backend_, model, settings, deep), 1);
+}
+
+TEST_F(TimeLevelsOnCpu, SweepsAreTakenWhereTheRecordsKnowThatBothTogetherAreFaster) {
+    const Model model = small_model(3);
+    const WaveSettings settings{.order = 16};
+    const auto fastest = [&](const std::vector<std::pair<std::string, double>>& known) {
+        Database database(built_in_families());
+        for (const auto& [kernel, cost] : known) add(database, WaveGrid::problem(model, settings, kernel), cost);
+        return fastest_kernels(database, *backend_, model, settings);
+    };
+    EXPECT_EQ(fastest({}), "step");
+    EXPECT_EQ(fastest({{"velocity", 10}, {"pressure", 6}}), "step") << "what a step in one pass takes is not known";
+    EXPECT_EQ(fastest({{"step", 20}, {"velocity", 10}}), "step") << "what a sweep takes is not known";
+    EXPECT_EQ(fastest({{"step", 20}, {"velocity", 10}, {"pressure", 6}}), "sweeps");
+    EXPECT_EQ(fastest({{"step", 15}, {"velocity", 10}, {"pressure", 6}}), "step");
 }
 
 // Whatever walls there are, and with steps left over.

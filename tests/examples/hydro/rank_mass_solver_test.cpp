@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 
@@ -67,7 +68,7 @@ TEST_F(RankMassSolverTest, SolvesAsMassSolverDoes) {
 // The text for GPUs, on the processor in several blocks, against that for processors.
 TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
     SCOPED_TRACE(seed_);
-    constexpr int components = 2, own = 300, rows = 333, blocks = 2, dots = 10;
+    constexpr int components = 2, own = 300, rows = 333, blocks = 2, dots = 10, all_rows = 5000, shares = 20, dots_of_share = 8, words = 10;
     std::array<KernelSource, 2> sources{RankMassSolver::kernels(Target::cpu, components), RankMassSolver::kernels(Target::cuda, components)};
     for (KernelSource& source : sources)
         for (Launch& launch : source.step) launch.grid = {blocks, 1, 1};
@@ -77,25 +78,33 @@ TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
     std::vector<std::int32_t> held(rows);
     for (auto& bits : held) bits = static_cast<std::int32_t>(random_() % 4);
     std::vector<std::vector<double>> arrays;
-    for (int i = 0; i < 8; ++i) arrays.push_back(random_words(components * rows));
+    for (int i = 0; i < 7; ++i) arrays.push_back(random_words(components * rows));
+    arrays.push_back(random_words(words * components));
+    // The chunks of all ranks: shares of nodes in any order, each chunk after the other.
+    const std::vector<double> all = random_words(components * shares * dots_of_share);
+    std::vector<std::int32_t> places(components * shares);
+    for (std::size_t n = 0; n < places.size(); ++n) places[n] = static_cast<std::int32_t>(n * dots_of_share);
+    std::shuffle(places.begin(), places.end(), random_);
     for (std::size_t target = 0; target < 2; ++target) {
         const CompileOutcome outcome = backend_->compiler().compile(sources[target]);
         ASSERT_TRUE(outcome.ok) << outcome.code.log;
         const auto module = backend_->load(outcome.code);
         for (std::size_t step = 0; step < entries.size(); ++step) {
-            auto words = arrays;
+            auto found = arrays;
             std::vector<double> sums(components * dots, 7.0);
-            std::array<void*, 10> pointers{words[0].data(), words[1].data(), held.data(),     words[2].data(), words[3].data(),
-                                           words[4].data(), words[5].data(), words[6].data(), words[7].data(), sums.data()};
-            int stride = rows, first = 0, last = entries[step] == "clear" || entries[step] == "advance" ? rows : own;
+            std::array<const void*, 12> pointers{found[0].data(), found[1].data(), held.data(),   found[2].data(),
+                                                 found[3].data(), all.data(),      places.data(), found[4].data(),
+                                                 found[5].data(), found[6].data(), sums.data(),   found[7].data()};
+            const bool of_all = entries[step].ends_with("ed");
+            int stride = rows, first = 0, last = of_all ? all_rows : entries[step] == "clear" || entries[step] == "advance" ? rows : own;
             std::vector<void*> arguments;
-            for (void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
+            for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
             arguments.insert(arguments.end(), {&stride, &first, &last});
             const Launch& launch = sources[target].step[step];
             module->launch(module->entry(launch.entry), launch.grid, launch.block, 0, {}, arguments.data());
-            words.push_back(sums);
-            for (const auto& array : words) results[target].push_back(array);
-            EXPECT_NE(words, ([&] {
+            found.push_back(sums);
+            for (const auto& array : found) results[target].push_back(array);
+            EXPECT_NE(found, ([&] {
                           auto before = arrays;
                           before.emplace_back(components * dots, 7.0);
                           return before;

@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "examples/maxwell/balanced_run.hpp"
 #include "examples/maxwell/frames.hpp"
 #include "examples/maxwell/wave_run.hpp"
 #include "generator/error.hpp"
@@ -90,6 +91,15 @@ class WaveRanks : public ::testing::Test {
     KernelLibrary library_{*backend_, Database(built_in_families()), built_in_families()};
 };
 
+std::string reason(int ranks, const std::function<void(Communicator&)>& work) {
+    try {
+        run_thread_ranks(ranks, work);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
 TEST_F(WaveRanks, NoDigitKnowsTheRanks) {
     SCOPED_TRACE(seed_);
     for (const auto& [c, form] : {std::pair(random_case("maxwell_3d", 1, Precision::f64), StageForm::kernels),
@@ -120,6 +130,41 @@ TEST_F(WaveRanks, GoesOnOnAnotherNumberOfRanks) {
     }
 }
 
+// Rank 0 is said to become three times as slow: it gives elements away in the middle of the run, and no digit tells.
+TEST_F(WaveRanks, PartsThatMoveLeaveNoTrace) {
+    SCOPED_TRACE(seed_);
+    const Case c = random_case("maxwell_2d_tm", 2, Precision::f64);
+    for (const auto& [form, cutter] : {std::pair(StageForm::fused, Cutter::best), {StageForm::kernels, Cutter::bisection}}) {
+        const std::string expected = run(c, 1, form, cutter, {});
+        WaveRunSettings settings{.time = 0.1, .energy_samples = 3, .checkpoint = folder_.path() / "moved"};
+        run_thread_ranks(2, [&](Communicator& communicator) {
+            const auto share = [&](double speed) {
+                auto part = std::make_unique<const WavePart>(communicator, c.equation, c.order, c.mesh, c.materials, "mesh", speed, cutter);
+                auto solver = std::make_unique<WaveSolver>(*backend_, library_, *part, c.precision, form);
+                return WaveShare{std::move(part), std::move(solver)};
+            };
+            const Balancing balancing{.every = 1, .least_gain = 0.2, .seconds = [&](double measured) {
+                                          EXPECT_GT(measured, 0);
+                                          return communicator.rank() == 0 ? 3.0 : 1.0;
+                                      }};
+            const BalancedRun moved = run_balanced(communicator, 1, share, c.precision, form, c.fields(), settings, balancing);
+            EXPECT_GT(moved.result.steps, 2);
+            EXPECT_EQ(moved.result.done, moved.result.steps);
+            EXPECT_GT(moved.moves, 0);
+            if (communicator.rank() == 0) {
+                EXPECT_LT(moved.share.part->own(), 0.4 * static_cast<double>(moved.share.part->whole()));
+            }
+        });
+        EXPECT_TRUE(contents(settings.checkpoint) == expected) << to_string(form);
+    }
+    EXPECT_THAT(reason(2,
+                       [&](Communicator& communicator) {
+                           run_balanced(communicator, 1, [](double) { return WaveShare{}; }, c.precision, StageForm::fused, c.fields(),
+                                        {.frames_folder = folder_.path() / "frames"}, {.every = 2});
+                       }),
+                ::testing::HasSubstr("pictures belong to parts"));
+}
+
 TEST_F(WaveRanks, ErrorsAndPicturesAreOfTheWhole) {
     SCOPED_TRACE(seed_);
     const Case c = random_case("maxwell_3d", 2, Precision::f64);
@@ -139,15 +184,6 @@ TEST_F(WaveRanks, ErrorsAndPicturesAreOfTheWhole) {
         EXPECT_THAT(contents(folder_.path() / "frames" / part), ::testing::HasSubstr("NumberOfCells=\""));
     }
     EXPECT_THAT(contents(folder_.path() / "frames" / "fields.pvd"), ::testing::HasSubstr("fields_0000.pvtu"));
-}
-
-std::string reason(int ranks, const std::function<void(Communicator&)>& work) {
-    try {
-        run_thread_ranks(ranks, work);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
 }
 
 TEST_F(WaveRanks, RefusesWhatDoesNotFit) {

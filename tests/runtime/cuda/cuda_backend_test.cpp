@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -20,9 +21,11 @@ namespace {
 using test::error_of;
 using test::FakeMachine;
 using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 void launch_add_one(const Module& module, void* values, int first, int last) {
     void* arguments[] = {static_cast<void*>(&values), &first, &last};
@@ -339,6 +342,28 @@ double compared(Backend& backend, const std::vector<Real>& a, const std::vector<
                                       sizeof(Real) == 4 ? Precision::f32 : Precision::f64);
 }
 
+TEST(CudaBackend, OrdersStreamsByOneEvent) {
+    FakeMachine machine;
+    {
+        auto backend = machine.backend();
+        const OwnStream stream(*backend), another(*backend);
+        EXPECT_EQ(machine.state().streams, 2);
+        EXPECT_NE(stream.get().handle, nullptr);
+        machine.state().calls.clear();
+        backend->order(stream.get(), stream.get());
+        EXPECT_THAT(machine.state().calls, Not(Contains("cuEventRecord")));
+        stream.follow();
+        stream.join();
+        backend->order(stream.get(), another.get());
+        EXPECT_EQ(std::count(machine.state().calls.begin(), machine.state().calls.end(), "cuEventRecord"), 3);
+        EXPECT_EQ(std::count(machine.state().calls.begin(), machine.state().calls.end(), "cuStreamWaitEvent"), 3);
+        EXPECT_EQ(machine.state().total_events, 1);
+    }
+    EXPECT_EQ(machine.state().streams, 0);
+    EXPECT_EQ(machine.state().events, 0);
+    EXPECT_EQ(machine.state().pushes, 0);
+}
+
 TEST(CudaBackend, ComparesThroughTheReductionKernel) {
     FakeMachine machine;
     auto backend = machine.backend();
@@ -373,6 +398,8 @@ void use_everything(FakeMachine& machine) {
     backend->synchronise();
     backend->seconds({}, [&] { module->launch(module->entry("large"), {1, 1, 1}, {32, 1, 1}, 100 << 10, {}, nullptr); });
     backend->largest_difference(array.data(), array.data(), 100, Precision::f32);
+    const OwnStream stream(*backend);
+    stream.follow();
 }
 
 // No return code may be passed over: whichever function of the driver fails, an Error says so, and everything is released.
@@ -381,8 +408,13 @@ TEST(CudaBackend, ChecksEveryReturnCode) {
     use_everything(machine);
     const std::set<std::string> used(machine.state().calls.begin(), machine.state().calls.end());
     // What runs in destructors, where nothing can be thrown, and what is only asked while an error is being written.
-    const std::set<std::string> silent{
-        "cuDevicePrimaryCtxRelease_v2", "cuCtxPopCurrent_v2", "cuModuleUnload", "cuMemFree_v2", "cuMemFreeHost", "cuEventDestroy_v2"};
+    const std::set<std::string> silent{"cuDevicePrimaryCtxRelease_v2",
+                                       "cuCtxPopCurrent_v2",
+                                       "cuModuleUnload",
+                                       "cuMemFree_v2",
+                                       "cuMemFreeHost",
+                                       "cuEventDestroy_v2",
+                                       "cuStreamDestroy_v2"};
     EXPECT_GT(used.size(), 25u);
     for (const auto& symbol : used) {
         machine.state() = {};

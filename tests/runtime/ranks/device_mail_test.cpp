@@ -10,6 +10,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
+#include "runtime/ranks/device_gather.hpp"
 #include "runtime/ranks/gather_exchange.hpp"
 #include "runtime/ranks/halo_exchange.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
@@ -209,6 +210,87 @@ TEST_F(ConcurrentDeviceMail, BringsHalosBesideProcessors) {
                 }
         });
     }
+}
+
+// A stencil on a ring of cells, of which the edges are computed beside the interior and travel meanwhile: against the whole ring in plain loops.
+TEST_F(ConcurrentDeviceMail, EdgesAndInteriorsGoBesideEachOther) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(seed);
+    constexpr std::int64_t cells = 12, own = 4;
+    constexpr int steps = 40;
+    const auto next = [](std::uint64_t left, std::uint64_t here, std::uint64_t right) { return 3 * left + 5 * here + 7 * right + 1; };
+    std::vector<std::uint64_t> ring(cells);
+    for (std::size_t n = 0; n < ring.size(); ++n) ring[n] = n;
+    for (int step = 0; step < steps; ++step) {
+        const auto before = ring;
+        for (std::size_t n = 0; n < ring.size(); ++n) ring[n] = next(before[(n + cells - 1) % cells], before[n], before[(n + 1) % cells]);
+    }
+    const GridPartition partition{{1, 1, cells}, {1, 1, 3}, {false, false, true}, {1, 1, own}};
+    run_thread_ranks(3, [&](Communicator& communicator) {
+        test::LateDevice device(*backend_, seed + static_cast<unsigned>(communicator.rank()));
+        std::array<std::vector<std::uint64_t>, 2> fields;
+        for (auto& field : fields) field.assign(own + 2, 0);
+        const std::int64_t first = own * communicator.rank();
+        for (std::int64_t n = -1; n <= own; ++n) fields[0][static_cast<std::size_t>(n + 1)] = static_cast<std::uint64_t>((first + n + cells) % cells);
+        HaloExchange halo(communicator, device, partition, {.strides = {1, 1, 1}, .origin = 1});
+        for (int step = 0; step < steps; ++step) {
+            const std::uint64_t* const from = fields[static_cast<std::size_t>(step % 2)].data();
+            std::uint64_t* const to = fields[static_cast<std::size_t>(1 - step % 2)].data();
+            const auto launch = [&](std::int64_t begin, std::int64_t end, Stream stream) {
+                device.queue(
+                    [=] {
+                        for (std::int64_t n = begin + 1; n < end + 1; ++n) to[n] = next(from[n - 1], from[n], from[n + 1]);
+                    },
+                    stream);
+            };
+            const Stream edges = halo.fork();
+            launch(0, 1, edges);
+            launch(own - 1, own, edges);
+            halo.begin(std::array<void*, 1>{to});
+            launch(1, own - 1, {});
+            halo.end();
+        }
+        device.synchronise({});
+        for (std::int64_t n = 0; n < own; ++n)
+            EXPECT_EQ(fields[steps % 2][static_cast<std::size_t>(n + 1)], ring[static_cast<std::size_t>(first + n)]) << "cell " << first + n;
+    });
+}
+
+// What every device has of all ranks, round by round, while hosts wait for no device.
+TEST_F(ConcurrentDeviceMail, GathersTheWordsOfAllDevices) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(seed);
+    constexpr int rounds = 8;
+    for (const Peers peers : {Peers::present, Peers::absent, Peers::deaf})
+        for (const int ranks : {1, 2, 4}) {
+            std::mt19937 random(seed);
+            std::vector<std::int64_t> bytes(static_cast<std::size_t>(ranks));
+            for (std::int64_t& count : bytes) count = random() % 5 == 0 ? 0 : static_cast<std::int64_t>(random() % 100);
+            const auto word = [&](std::size_t rank, std::int64_t at, int round) {
+                return static_cast<std::byte>(31 * rank + static_cast<std::size_t>(7 * at + 3 * round));
+            };
+            run_thread_ranks(ranks, [&](Communicator& communicator) {
+                const auto rank = static_cast<std::size_t>(communicator.rank());
+                test::LateDevice late(*backend_, seed + static_cast<unsigned>(rank), rank == 1 ? peers : Peers::present);
+                // The last one has no device where words go through the hosts.
+                Backend& device = peers == Peers::absent && rank + 1 == bytes.size() && ranks > 2 ? *backend_ : late;
+                DeviceGather gather(communicator, device, bytes);
+                std::vector<Bytes> own, found, expected;
+                own.reserve(rounds), found.reserve(rounds);  // the device has pointers to them
+                for (int round = 0; round < rounds; ++round) {
+                    own.emplace_back();
+                    for (std::int64_t at = 0; at < bytes[rank]; ++at) own.back().push_back(word(rank, at, round));
+                    expected.emplace_back();
+                    for (std::size_t of = 0; of < bytes.size(); ++of)
+                        for (std::int64_t at = 0; at < bytes[of]; ++at) expected.back().push_back(word(of, at, round));
+                    found.emplace_back(expected.back().size(), std::byte{0xAA});
+                    device.copy(found.back().data(), gather.gather(own.back().data()), std::ssize(found.back()), {});
+                }
+                device.synchronise({});
+                EXPECT_EQ(found, expected) << "rank " << rank << " of " << ranks;
+            });
+        }
+    EXPECT_THROW(run_thread_ranks(2, [&](Communicator& communicator) { DeviceGather(communicator, *backend_, {8}); }), Error);
 }
 
 // Through the calls of a CUDA driver: two GPUs of one process.

@@ -1,19 +1,18 @@
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <random>
+#include <vector>
 
 #include "runtime/backend.hpp"
 #include "runtime/peer_memory.hpp"
 
 namespace hone::test {
 
-/// Looks like a GPU from outside: one queue, which a thread of its own works off whenever it likes, with pauses drawn at random. Memory is the
-/// host's. Events of its peers are as CUDA's: who waits for one that was never recorded does not wait.
+/// Looks like a GPU from outside: each stream is a queue, which a thread of its own works off whenever it likes, with pauses drawn at random. Memory
+/// is the host's. Events of its peers are as CUDA's: who waits for one that was never recorded does not wait.
 class LateDevice final : public Backend {
   public:
     /// What its peers are like.
@@ -36,25 +35,27 @@ class LateDevice final : public Backend {
     void copy(void* to, const void* from, std::int64_t bytes, Stream stream) override;
     void fill(void* to, unsigned char byte, std::int64_t bytes, Stream stream) override;
     void synchronise(Stream stream) override;
+    Stream make_stream() override;
+    void free_stream(Stream stream) noexcept override;
+    void order(Stream earlier, Stream later) override;
     double seconds(Stream, const std::function<void()>&) override { return 0; }
     std::unique_ptr<StopWatch> make_stop_watch() override { return nullptr; }
     double largest_difference(const void*, const void*, std::int64_t, ValueType) override { return 0; }
     PeerMemory* peers() override { return peers_.get(); }
 
     /// Queues anything.
-    void queue(std::function<void()> work);
+    void queue(std::function<void()> work, Stream stream = {});
 
   private:
-    void work(unsigned seed);
+    class Queue;
+    Queue& queue_of(Stream stream);
 
     Backend& of_;
     Device device_;
+    std::mt19937 random_;
     std::unique_ptr<PeerMemory> peers_;
     std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<std::function<void()>> queue_;
-    bool busy_ = false, ended_ = false;
-    std::thread thread_;
+    std::vector<std::unique_ptr<Queue>> queues_;  // the default stream's first
 };
 
 }  // namespace hone::test

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "generator/families/device/cuda_copies.hpp"
 #include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/ways.hpp"
 #include "generator/families/dg/tiling.hpp"
@@ -20,7 +21,8 @@ bool scaled(const Plan& plan, const Pass& pass) {
 }
 
 // A pass's last loop, over the words of the fields' arrays; the vectors `total`, ... hold copy_width of them.
-void add_finish(Holes& holes, const Plan& plan, const Pass& pass) {
+void add_finish(Holes& holes, const Plan& plan, const Pass& pass, bool residual_ahead) {
+    holes.emplace_back("residual", Block().line("load(residual, {} + i);", residual_ahead ? "here" : "res + base"));
     holes.emplace_back("scale",
                        Block().line("const real scale = materials[3 * size_t(block_first + (i + j) / words) + ((i + j) % words < {} ? 0 : 1)];",
                                     plan.shape.what->second_group * plan.shape.nodes));
@@ -55,8 +57,15 @@ BlockShape streaming_shape(const Shape& shape) {
 
 // All of the template's flags that are a way's.
 constexpr std::array way_flags{"tile",
+                               "warp_tile",
                                "mma",
                                "immediate",
+                               "results_apart",
+                               "results_in_place",
+                               "gathers_ahead",
+                               "faces_apart",
+                               "fluxes_lifted",
+                               "residual_ahead",
                                "ahead",
                                "rhs_ahead",
                                "several_parts",
@@ -76,6 +85,17 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
     return flags;
 }
 
+// Flags of the file around the passes, of which one has `used`.
+Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
+    Flags flags{{"copies_past_registers", used.contains("fields_here")},
+                {"gathers_ahead", used.contains("gathers_ahead")},
+                {"matrix_units", used.contains("mma")},
+                {"f64", shape.precision == Precision::f64},
+                {"kept_reads", false}};
+    add_copies(flags, Copies::words_or_zeros);
+    return flags;
+}
+
 // `text` is what a way has in the template; empty for a pass that only updates, which may have a block of its `own`.
 Block entry(const Plan& plan, const Pass& pass, PassText text, const std::optional<BlockShape>& own) {
     Flags flags = flags_of(plan, pass, text);
@@ -89,7 +109,7 @@ Block entry(const Plan& plan, const Pass& pass, PassText text, const std::option
                            own->copy_width);
     }
     holes.emplace_back("own_constants", own_constants);
-    add_finish(holes, plan, pass);
+    add_finish(holes, plan, pass, text.flags.contains("residual_ahead"));
     if (pass.surface) holes.emplace_back("mirrored", mirrored_line(plan.shape));
     return Block().lines_of(render("dg/passes/entry.cu", holes, flags));
 }
@@ -144,9 +164,7 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way) {
                           {"constants", constants.append(way.constants(plan))},
                           {"face_node", face_node_table(shape, "__device__ const")},
                           {"entries", entries}},
-                         {{"copies_past_registers", used.contains("fields_here")},
-                          {"matrix_units", used.contains("mma")},
-                          {"f64", shape.precision == Precision::f64}});
+                         kernel_flags(shape, used));
     return std::move(source);
 }
 
@@ -164,7 +182,7 @@ KernelSource update_cuda_kernel(Plan plan) {
     source.text = render(
         "dg/passes/kernel.cu",
         {{"banner", pass_banner(plan, Target::cuda)}, {"constants", constants}, {"face_node", {}}, {"entries", entry(plan, pass, {}, std::nullopt)}},
-        {{"copies_past_registers", false}, {"matrix_units", false}, {"f64", plan.shape.precision == Precision::f64}});
+        kernel_flags(plan.shape, {}));
     return std::move(source);
 }
 

@@ -14,13 +14,15 @@ namespace {
 struct Tasks {
     int elements_per_block, groups_per_warp;
     int nodes_padded;
+    bool copies;  // fields and neighbours' values past the registers
     Operands operands;
 
     Tasks(const Shape& shape, const Config& config)
         : elements_per_block(number(config, "elements_per_block")),
           groups_per_warp(number(config, "groups_per_warp")),
           nodes_padded(round_up(shape.nodes, mma_nodes)),
-          operands(shape, mma_columns) {}
+          copies(config.has("gathers", "copies")),
+          operands(shape, mma_columns, copies) {}
 
     int column_groups() const { return std::max(1, elements_per_block / (mma_elements * groups_per_warp)); }
     int tasks() const { return nodes_padded / mma_nodes * column_groups(); }
@@ -33,7 +35,9 @@ struct Tasks {
     int place(const Shape& shape, const Parts& parts) const {
         return round_up(elements_per_block * shape.fields * operands.place(parts, parts.volume && parts.surface), 4);
     }
-    int out_words(const Shape& shape) const { return elements_per_block * shape.words(); }
+    /// Whether right-hand sides replace the fields: each warp has one task, and keeps what it makes until all are done.
+    bool in_place() const { return copies && threads() == tasks() * mma_lanes; }
+    int out_words(const Shape& shape) const { return in_place() ? 0 : elements_per_block * shape.words(); }
 };
 
 std::optional<std::string> task_violation(const Config& config) {
@@ -53,6 +57,12 @@ FormSpace mma_space(const Shape& shape, const std::vector<Pass>& passes, const L
     groups.former_name = "elements_per_thread";
     Tunable steps{"unrolled_steps", "steps of 8 columns of an operator per trip of the inner loop", numbers({1, 2, 4})};
     steps.former_name = "unroll";
+    if (fuses_all(passes)) {
+        form.tunables.push_back({"gathers",
+                                 "how fields, and neighbours' values at faces, come into shared memory: loads through registers, or copies past them",
+                                 words({"loads", "copies"}), Value("loads")});
+        form.safe.push_back({"gathers", "loads"});
+    }
     form.tunables.insert(form.tunables.end(), {elements_per_block_tunable(block_sizes(shape, mma_elements)), std::move(groups), std::move(steps),
                                                copy_tunable(), residency_tunable(shape, limits)});
     form.constraints = {{"tile", task_violation, {"elements_per_block", "groups_per_warp"}}};
@@ -70,7 +80,8 @@ BlockResources mma_resources(const Shape& shape, const Config& config, const Par
     BlockResources needs;
     needs.threads = tasks.threads();
     needs.shared_bytes = std::int64_t{shape.bytes()} *
-                         (tasks.place(shape, parts) + tasks.out_words(shape) + factor_words(shape, config, tasks.elements_per_block, parts));
+                         (tasks.place(shape, parts) + tasks.out_words(shape) + factor_words(shape, config, tasks.elements_per_block, parts) +
+                          (tasks.copies ? frame_words(shape, tasks.elements_per_block) : 0));
     needs.registers = matrix_registers(shape, held_sums(shape, config, parts), tasks.groups_per_warp, shape.dimension, 1, shape.fields) + 40;
     return needs;
 }
@@ -83,6 +94,7 @@ Block mma_constants(const Plan& plan) {
     block.line("constexpr int node_tiles = {}, column_groups = {};", tasks.nodes_padded / mma_nodes, tasks.column_groups());
     block.line("constexpr int flux_steps = {};  // of 8 columns of LIFT", tasks.operands.flux_columns / mma_columns);
     if (plan.any(&Pass::volume)) block.line("constexpr int field_steps = {};  // of 8 columns of D", tasks.operands.field_columns / mma_columns);
+    if (tasks.copies) block.append(field_width_constant(plan.shape, tasks.operands)).append(frame_constants(plan.shape, tasks.operands));
     block.append(block_constants(tasks.threads(), plan.config)).append(copy_constants(plan.shape, plan.config));
     return block.append(operand_constants(plan, tasks.operands));
 }
@@ -95,9 +107,12 @@ void add_mma_operators(Plan& plan) {
         tables.insert(tables.begin(), fragment_table("D", shape, shape.dimension, shape.nodes, [&](int a, int n, int c) {
                           return shape.reference().derivative[static_cast<std::size_t>(a)](n, c);
                       }));
-    tables.push_back(fragment_table("LIFT", shape, 1, shape.face_points(), [&](int, int n, int c) { return shape.reference().lift(n, c); }));
+    tables.push_back(
+        fragment_table("LIFT", shape, 1, tasks.operands.flux_columns, [&](int, int n, int c) { return padded_lift(shape, tasks.operands, n, c); }));
     const double nodes = static_cast<double>(tasks.nodes_padded) * product_terms(shape);
-    plan.source.executed_operations = pass_operations(plan, nodes * tasks.operands.field_columns, nodes * tasks.operands.flux_columns);
+    plan.source.executed_operations =
+        pass_operations(plan, nodes * tasks.operands.field_columns,
+                        nodes * (tasks.copies ? products_of_amplitudes(shape, tasks.operands) : tasks.operands.flux_columns));
 }
 
 // Where right-hand sides and the metric factors lie behind `here`.
@@ -106,11 +121,16 @@ Block places_of_matrix_units(const Plan& plan, const Tasks& tasks, const Pass& p
     Block block;
     if (pass.surface) block.text(pass.volume ? "real* const fluxes = here + fields * elements_per_block * field_row;" : "real* const fluxes = here;");
     block.line("constexpr int field_words = {};  // and those of the fluxes", tasks.place(plan.shape, parts));
-    block.line("constexpr int out_words = {};", tasks.out_words(plan.shape));
-    block.text("real* const out = here + field_words;  // right-hand sides");
+    if (tasks.in_place()) {
+        block.text("real* const out = here;  // right-hand sides");
+    } else {
+        block.line("constexpr int out_words = {};", tasks.out_words(plan.shape));
+        block.text("real* const out = here + field_words;  // right-hand sides");
+    }
     if (!pass.volume) return block;
     block.line("constexpr int factor_words = {};", factor_words(plan.shape, plan.config, tasks.elements_per_block, parts));
-    return block.text("real* const factor = out + out_words;  // [elements_per_block][factors]");
+    block.line("real* const factor = {};  // [elements_per_block][factors]", tasks.in_place() ? "here + field_words" : "out + out_words");
+    return tasks.copies ? block.text("real* const frames = factor + factor_words;  // [elements_per_block][face_count][frame_words]") : block;
 }
 
 Block products_of_matrix_units(const Algebra& algebra) {
@@ -134,7 +154,12 @@ Block combine_of_matrix_units(const Algebra& algebra) {
 PassText mma_text(const Plan& plan, const Pass& pass) {
     const Tasks tasks(plan.shape, plan.config);
     PassText text = operand_text(plan, pass, pass.volume && pass.surface);
-    text.flags.insert("mma");
+    text.flags.insert({"mma", "results_apart"});
+    if (tasks.copies)
+        text.flags.insert({"gathers_ahead", "faces_apart"});
+    else if (pass.surface)
+        text.flags.insert("fluxes_lifted");
+    if (tasks.in_place()) text.flags.insert("results_in_place");
     text.holes.emplace_back("shared_places", places_of_matrix_units(plan, tasks, pass));
     text.holes.emplace_back("unroll", Block().line("#pragma unroll {}", number(plan.config, "unrolled_steps")));
     if (!pass.volume) return text;

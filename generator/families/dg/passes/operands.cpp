@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace hone::inline v0_1::dg {
 namespace {
@@ -20,6 +21,27 @@ Block transform(const Algebra& algebra) {
     return block;
 }
 
+// Directions of the flux through a face.
+int amplitudes(const Shape& shape) {
+    return shape.maxwell() ? 2 : 1;
+}
+
+int words_of_frame(const Shape& shape) {
+    return round_up(shape.face_words() + (shape.maxwell() ? 2 * shape.dimension : 0) + (shape.materials ? 1 : 0), 4);
+}
+
+// An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients: column by column, nodes of a column side by side,
+// zero where padded.
+template <typename Entry>
+TableSpec table(const char* name, const Shape& shape, int matrices, int columns, int padded_columns, int nodes_padded, Entry entry) {
+    TableSpec result{name, static_cast<std::int64_t>(matrices) * padded_columns * nodes_padded, {}};
+    result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
+    for (int a = 0; a < matrices; ++a)
+        for (int c = 0; c < columns; ++c)
+            for (int n = 0; n < shape.nodes; ++n) result.contents[static_cast<std::size_t>((c * matrices + a) * nodes_padded + n)] = entry(a, n, c);
+    return result;
+}
+
 }  // namespace
 
 int factor_words(const Shape& shape, const Config& config, int elements, const Parts& parts) {
@@ -30,6 +52,27 @@ int held_sums(const Shape& shape, const Config& config, const Parts& parts) {
     return parts.volume ? std::max(shape.fields, algebra_of(shape, config).accumulators) : shape.fields;
 }
 
+int frame_words(const Shape& shape, int elements) {
+    return elements * shape.faces * words_of_frame(shape);
+}
+
+double products_of_amplitudes(const Shape& shape, const Operands& operands) {
+    const double directed = amplitudes(shape) * shape.faces;  // each gives every field its part
+    return static_cast<double>(amplitudes(shape)) / shape.fields * operands.flux_columns + directed;
+}
+
+Block frame_constants(const Shape& shape, const Operands& operands) {
+    Block block;
+    block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", operands.face_columns);
+    return block.line("constexpr int amplitudes = {}, frame_words = {};  // directions of the flux through a face, and what is kept of a face",
+                      amplitudes(shape), words_of_frame(shape));
+}
+
+double padded_lift(const Shape& shape, const Operands& operands, int node, int column) {
+    const int face = column / operands.face_columns, point = column % operands.face_columns;
+    return face < shape.faces && point < shape.face_nodes ? shape.reference().lift(node, face * shape.face_nodes + point) : 0;
+}
+
 Block operand_constants(const Plan& plan, const Operands& operands) {
     Block block;
     block.line("constexpr int flux_columns = {}, flux_row = {};  // points of an element's faces and their stride in shared memory, padded",
@@ -38,6 +81,41 @@ Block operand_constants(const Plan& plan, const Operands& operands) {
     block.line("constexpr int field_columns = {}, field_row = {};  // nodes of an element, likewise", operands.field_columns, operands.field_row);
     return block.line("constexpr int factors = {}, accumulators = {}, geometry_words = dimension * dimension;", plan.own_algebra().factor_count(),
                       plan.own_algebra().accumulators);
+}
+
+Block field_width_constant(const Shape& shape, const Operands& operands) {
+    return Block().line("constexpr int field_width = {};  // values per copy of a field",
+                        std::gcd(std::gcd(shape.nodes, operands.field_row), shape.vector_width()));
+}
+
+Block register_products(const Algebra& algebra, const std::string& coefficient) {
+    Block block;
+    for (const Product& product : algebra.products)
+        block.line("derivative[{}][r][c] {} d[{}][{}] * u[{}][c][j];", product.accumulator, product.sign > 0 ? "+=" : "-=", product.derivative,
+                   coefficient, product.field);
+    return block;
+}
+
+Block register_combination(const Algebra& algebra) {
+    Block block = name_factors(algebra);
+    block.text("#pragma unroll");
+    block.open("for (int r = 0; r < nodes_per_thread; ++r)");
+    for (std::size_t f = 0; f < algebra.combine.size(); ++f)
+        block.line("sum[{}][r][c] = {};", f,
+                   expression(algebra.combine[f], algebra.combine_scale, [](int i) { return fmt::format("derivative[{}][r][c]", i); }));
+    return block.close();
+}
+
+void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products) {
+    const Shape& shape = plan.shape;
+    std::vector<TableSpec>& tables = plan.source.tables;
+    if (plan.any(&Pass::volume))
+        tables.insert(tables.begin(), table("D", shape, shape.dimension, shape.nodes, operands.field_columns, nodes_padded,
+                                            [&](int a, int n, int c) { return shape.reference().derivative[static_cast<std::size_t>(a)](n, c); }));
+    tables.push_back(table("LIFT", shape, 1, operands.flux_columns, operands.flux_columns, nodes_padded,
+                           [&](int, int n, int c) { return padded_lift(shape, operands, n, c); }));
+    const double nodes = nodes_padded;
+    plan.source.executed_operations = pass_operations(plan, nodes * operands.field_columns, nodes * surface_products);
 }
 
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces) {

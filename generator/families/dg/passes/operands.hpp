@@ -10,13 +10,16 @@ namespace hone::inline v0_1::dg {
 // nodes, or the points of its faces.
 
 struct Operands {
-    int field_columns, flux_columns;  ///< columns of D and of LIFT, and values of a row that are read
-    int field_row, flux_row;          ///< stride between elements
+    int field_columns;        ///< columns of D, and values of a row that are read
+    int face_columns;         ///< likewise of LIFT for a face
+    int flux_columns;         ///< and for all of them
+    int field_row, flux_row;  ///< stride between elements
 
-    /// Rows are read `step` values at a time.
-    Operands(const Shape& shape, int step)
+    /// Rows are read `step` values at a time. `faces_apart`: each face of a row is rounded up to whole steps.
+    Operands(const Shape& shape, int step, bool faces_apart = false)
         : field_columns(round_up(shape.nodes, step)),
-          flux_columns(round_up(shape.face_points(), step)),
+          face_columns(faces_apart ? round_up(shape.face_nodes, step) : shape.face_nodes),
+          flux_columns(round_up(shape.faces * face_columns, step)),
           // An odd number of vectors keeps neighbouring elements in different banks.
           field_row((field_columns / step | 1) * step),
           flux_row((flux_columns / step | 1) * step) {}
@@ -32,8 +35,28 @@ int factor_words(const Shape& shape, const Config& config, int elements, const P
 /// Values that a right-hand side sums up separately: fields, or the accumulators of the volume part.
 int held_sums(const Shape& shape, const Config& config, const Parts& parts);
 
+// An element's faces are flat, so that the flux through one has one direction at all of its points, or two tangents for Maxwell in 3D: LIFT may take
+// amplitudes along these, face by face, in place of the flux of each field. The pieces dg/passes/frames.cu, amplitudes.cu, directions.cu.
+
+/// Words of what is kept of each face: normal, Fscale, tangents, the impedance where materials differ.
+int frame_words(const Shape& shape, int elements);
+/// Products of a column of LIFT with a node, and those with directions, divided by the number of fields.
+double products_of_amplitudes(const Shape& shape, const Operands& operands);
+Block frame_constants(const Shape& shape, const Operands& operands);
+
+/// LIFT at a column of rows whose faces are padded.
+double padded_lift(const Shape& shape, const Operands& operands, int node, int column);
 /// Constants of the rows, and of the volume part.
 Block operand_constants(const Plan& plan, const Operands& operands);
+/// For the piece dg/passes/gather.cu: values per copy of a field.
+Block field_width_constant(const Shape& shape, const Operands& operands);
+/// Products of the volume part in registers, `coefficient` the index of node r in d[along]; and their combination with the metric factors.
+Block register_products(const Algebra& algebra, const std::string& coefficient);
+Block register_combination(const Algebra& algebra);
+/// Adds D, if a pass has a volume part, and LIFT to a plan's tables, column by column with the nodes of a column side by side, and counts the
+/// operations that it executes,
+/// `surface_products` with each field at a node for LIFT.
+void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products);
 /// What the pieces dg/passes/fields.cu and dg/passes/fluxes.cu need of a pass.
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces);
 

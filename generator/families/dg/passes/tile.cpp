@@ -121,30 +121,9 @@ Block tile_constants(const Plan& plan) {
     return block.append(operand_constants(plan, tile.operands));
 }
 
-// An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients: column by column, nodes of a column side by side,
-// zero where padded.
-template <typename Entry>
-TableSpec table(const char* name, const Shape& shape, const Tile& tile, int matrices, int columns, int padded_columns, Entry entry) {
-    TableSpec result{name, static_cast<std::int64_t>(matrices) * padded_columns * tile.nodes_padded, {}};
-    result.contents.assign(static_cast<std::size_t>(result.words), 0.0);
-    for (int a = 0; a < matrices; ++a)
-        for (int c = 0; c < columns; ++c)
-            for (int n = 0; n < shape.nodes; ++n)
-                result.contents[static_cast<std::size_t>((c * matrices + a) * tile.nodes_padded + n)] = entry(a, n, c);
-    return result;
-}
-
 void add_tile_operators(Plan& plan) {
-    const Shape& shape = plan.shape;
-    const Tile tile(shape, plan.config);
-    std::vector<TableSpec>& tables = plan.source.tables;
-    if (plan.any(&Pass::volume))
-        tables.insert(tables.begin(), table("D", shape, tile, shape.dimension, shape.nodes, tile.operands.field_columns,
-                                            [&](int a, int n, int c) { return shape.reference().derivative[static_cast<std::size_t>(a)](n, c); }));
-    tables.push_back(table("LIFT", shape, tile, 1, shape.face_points(), tile.operands.flux_columns,
-                           [&](int, int n, int c) { return shape.reference().lift(n, c); }));
-    const double nodes = tile.nodes_padded;
-    plan.source.executed_operations = pass_operations(plan, nodes * tile.operands.field_columns, nodes * tile.operands.flux_columns);
+    const Tile tile(plan.shape, plan.config);
+    add_column_operators(plan, tile.operands, tile.nodes_padded, tile.operands.flux_columns);
 }
 
 // Where the metric factors and an operator lie behind `here`.
@@ -167,24 +146,6 @@ Block copy_operator(const char* name, int words) {
     return Block().line("for (int i = threadIdx.x; i < {}; i += threads_per_block) operator_here[i] = {}[i];", words, name);
 }
 
-Block products(const Algebra& algebra) {
-    Block block;
-    for (const Product& product : algebra.products)
-        block.line("derivative[{}][r][c] {} d[{}][r] * u[{}][c][j];", product.accumulator, product.sign > 0 ? "+=" : "-=", product.derivative,
-                   product.field);
-    return block;
-}
-
-Block combine(const Algebra& algebra) {
-    Block block = name_factors(algebra);
-    block.text("#pragma unroll");
-    block.open("for (int r = 0; r < nodes_per_thread; ++r)");
-    for (std::size_t f = 0; f < algebra.combine.size(); ++f)
-        block.line("sum[{}][r][c] = {};", f,
-                   expression(algebra.combine[f], algebra.combine_scale, [](int i) { return fmt::format("derivative[{}][r][c]", i); }));
-    return block.close();
-}
-
 PassText tile_text(const Plan& plan, const Pass& pass) {
     const Tile tile(plan.shape, plan.config);
     PassText text = operand_text(plan, pass, tile.traces_in_shared);
@@ -196,8 +157,8 @@ PassText tile_text(const Plan& plan, const Pass& pass) {
         text.holes.emplace_back("copy_lift", copy_operator("LIFT", tile.operands.flux_columns * tile.nodes_padded));
     }
     if (!pass.volume) return text;
-    text.holes.emplace_back("products", products(plan.own_algebra()));
-    text.holes.emplace_back("combine", combine(plan.own_algebra()));
+    text.holes.emplace_back("products", register_products(plan.own_algebra(), "r"));
+    text.holes.emplace_back("combine", register_combination(plan.own_algebra()));
     return text;
 }
 

@@ -20,6 +20,7 @@
 #include "generator/render.hpp"
 #include "runtime/cpu/cpu_backend.hpp"
 #include "runtime/library.hpp"
+#include "tests/generator/families/corner_force/on_host.hpp"
 #include "tests/support/emulator.hpp"
 #include "tests/support/places.hpp"
 
@@ -233,8 +234,7 @@ using value = real;
 __device__ __forceinline__ value larger(value a, value b) { return a > b ? a : b; }
 __device__ __forceinline__ value smaller(value a, value b) { return a < b ? a : b; }
 __device__ __forceinline__ value magnitude(value a) { return a < 0 ? -a : a; }
-__device__ __forceinline__ value root(value a) { return sqrt(a); }
-__device__ __forceinline__ value inverse_root(value a) { return rsqrt(a); }
+//@ use corner_force/layered_physics.cu/roots
 __device__ __forceinline__ value scale_of(value a) {
     union {
         real number;
@@ -259,7 +259,7 @@ extern "C" __global__ void decompose(const real* __restrict__ symmetric, const r
     const value determinant = b[0] * adjugate[0][0] + b[1] * adjugate[1][0] + b[2] * adjugate[2][0];
     answers[5 * zone] = smallest_eigenpair(matrix, direction);
     for (int i = 0; i < 3; ++i) answers[5 * zone + 1 + i] = direction[i];
-    answers[5 * zone + 4] = inverse_singular_value(adjugate, real(1) / determinant);
+    answers[5 * zone + 4] = inverse_singular_value(adjugate, reciprocal(determinant));
 }
 )";
 
@@ -275,6 +275,7 @@ KernelSource projecting(const Problem& problem, std::vector<ArraySpec> arrays, c
     source.arrays = std::move(arrays);
     source.step.push_back({"decompose", {static_cast<int>(problem.integer("zones")), 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     source.text = render_text(projectors, "projectors", {{"constants", all}}, {{"f32", f32}, {"solid", true}});
+    test::roots_on_host(source.text);
     return test::emulated(source);
 }
 

@@ -12,6 +12,7 @@
 #include "generator/error.hpp"
 #include "generator/families.hpp"
 #include "generator/families/corner_force/family.hpp"
+#include "tests/generator/families/corner_force/on_host.hpp"
 #include "tests/generator/families/kernel_test.hpp"
 #include "tests/support/backend_or_skip.hpp"
 #include "tests/support/digits.hpp"
@@ -59,7 +60,7 @@ class CornerForceKernels : public test::KernelTest {
     }
 
     Families families_{{corner_force()}};
-    Family emulated_ = test::emulated(corner_force(), cuda_limits(90));
+    Family emulated_ = test::emulated(test::roots_on_host(corner_force()), cuda_limits(90));
 };
 
 TEST_F(CornerForceKernels, FormsEqualTheReferenceOnTheProcessor) {
@@ -85,6 +86,10 @@ TEST_F(CornerForceKernels, LayersEqualTheReferenceInTheEmulator) {
     expect_emulated("result=points dimension=3 order=3 zones=2", "form=layered,zones_per_block=1,layers=3");
     expect_emulated("result=energy dimension=3 order=2 zones=3", "form=layered,zones_per_block=2,layers=4");
     expect_emulated("result=energy dimension=2 order=4 zones=3", "form=layered,zones_per_block=1,layers=2");
+    expect_emulated("dimension=2 order=2 zones=7", std::string(all_layers) + ",derivatives=direct");
+    expect_emulated("dimension=3 order=2 precision=f32 zones=5", "form=layered,zones_per_block=2,layers=4,derivatives=direct");
+    expect_emulated("result=points dimension=3 order=3 zones=2", "form=layered,zones_per_block=1,layers=3,derivatives=direct");
+    expect_emulated("result=energy dimension=3 order=1 zones=9", "form=layered,zones_per_block=8,layers=1,derivatives=direct");
 }
 
 TEST_F(CornerForceKernels, RandomConfigurationsEqualTheReference) {
@@ -125,7 +130,10 @@ TEST_P(SlowCornerForceKernels, LayersEqualTheReferenceInTheEmulator) {
     for (const char* const result : {"products", "points", "energy"})
         for (const int dimension : {2, 3}) {
             const Problem problem = parse(fmt::format("result={} dimension={} order={} zones={}", result, dimension, GetParam(), any(1, 2)));
-            expect_verified(*backend_, emulated_, problem, member(emulated_.space(problem, {}), "form=layered,zones_per_block=1,layers=1"));
+            for (const char* const derivatives : {"staged", "direct"})
+                expect_verified(
+                    *backend_, emulated_, problem,
+                    member(emulated_.space(problem, {}), fmt::format("form=layered,zones_per_block=1,layers=1,derivatives={}", derivatives)));
         }
 }
 
@@ -152,6 +160,7 @@ TEST_F(SlowCornerForceCompilation, RepresentativeCudaKernelsCompileWithoutSpilli
         {"dimension=3 order=8", ""},
         {"dimension=2 order=4", "form=layered,zones_per_block=2,layers=8"},
         {"dimension=3 order=2", "form=layered,zones_per_block=2,layers=2,min_blocks=8"},
+        {"dimension=3 order=2", "form=layered,zones_per_block=2,layers=4,derivatives=direct,min_blocks=4"},
         {"dimension=3 order=6", "form=layered,zones_per_block=1,layers=1"},
         {"dimension=3 order=7", "form=layered,zones_per_block=1,layers=1"},
         {"dimension=3 order=8", "form=layered,zones_per_block=1,layers=1"},

@@ -9,6 +9,30 @@
 
 namespace hone::test {
 
+/// Barriers of a kernel whose copies a warp of its own starts: the bytes or warps still to come, and behind 32 bits the phases that are over.
+inline void readers_on_host(std::string& text) {
+    replace_body(text, "void prepare_readers(", "    std::memset(read, 0, stages * sizeof(Barrier));\n");
+    replace_body(text, "void say_read(", "    if (++*read % (1ull << 32) == blockDim.y - 1) *read = ((*read >> 32) + 1) << 32;\n");
+    replace_body(text, "void wait_for_readers(", R"(    for (int turn = 0; (*read >> 32) % 2 == phase; ++turn) {
+        if (turn > 100000) cuda_on_host::stop("a stage is not read by all warps");
+        __syncwarp(1u << cuda_on_host::current->lane);
+    }
+)");
+}
+
+/// The same of what the piece device/copies.cu/bulk says. The threads of a warp go on together.
+inline void phases_on_host(std::string& text) {
+    replace_body(text, "void copy_rows(",
+                 R"(    if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || bytes % 16 != 0) cuda_on_host::stop("a bulk copy is not aligned");
+    std::memcpy(to, from, bytes);
+    *full -= bytes;
+    if (static_cast<unsigned>(*full) == 0) *full += 1ull << 32;
+)");
+    replace_body(text, "void wait_for_bytes(", R"(    for (int turn = 0; __shfl_sync(0xffffffffu, int((*full >> 32) % 2 == phase), 0) != 0; ++turn)
+        if (turn > 100000) cuda_on_host::stop("a stage does not get the bytes that it expects");
+)");
+}
+
 /// gauss_seidel_27 with its inline PTX written out in C++, for the emulator. Blocks run one after another in the order of their tickets, so that
 /// whoever waits has no need to.
 inline Family turns_on_host(const Family& family) {
@@ -22,9 +46,16 @@ inline Family turns_on_host(const Family& family) {
     return *progress;
 )");
         replace_body(source.text, "void admit_bulk_copies(", "");
+        readers_on_host(source.text);
         return source;
     };
-    return device_on_host(result);
+    result = device_on_host(result);
+    result.kernel = [kernel = result.kernel](const Problem& problem, const Config& config, const Limits& limits) {
+        KernelSource source = kernel(problem, config, limits);
+        if (source.text.find("void say_read(") != std::string::npos) phases_on_host(source.text);
+        return source;
+    };
+    return result;
 }
 
 /// An emulated source whose blocks run at the same time, as processes that share the arrays and tables (which must be shared memory): what a block

@@ -35,6 +35,7 @@ struct FakeDriverState {
     int pushes = 0;    ///< contexts pushed and not popped, over all threads
     int total_pushes = 0;
     int modules = 0;  ///< loaded and not unloaded
+    int streams = 0;  ///< made and not destroyed
     int events = 0;   ///< made and not destroyed
     int total_events = 0;
     int fault = 0;            ///< pending or reported: from then on every call that waits returns it

@@ -49,6 +49,8 @@ TEST_F(DgSurfaceKernels, EveryFormEqualsTheReferenceInTheEmulator) {
                     "elements_per_block=32,elements_per_thread=1,nodes_per_thread=2,unroll=4,copy_width=2");
     expect_emulated("equation=acoustics_3d order=4 precision=f64 materials=per_element elements=11",
                     "form=mma,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=4 precision=f32 materials=per_element elements=11",
+                    "form=warp_tile,elements_per_block=8,nodes_per_thread=4,elements_per_thread=1,node_lanes=4,unroll=4,copy_width=2");
 }
 
 using SlowDgSurfaceKernels = DgSurfaceKernels;

@@ -4,6 +4,7 @@
 
 #include "generator/error.hpp"
 #include "generator/family.hpp"
+#include "tests/generator/families/device/on_host.hpp"
 #include "tests/support/replace_body.hpp"
 
 namespace hone::test {
@@ -13,6 +14,12 @@ enum class Tf32 {
     three_terms,  ///< what the kernel says
     one_term      ///< high parts alone, as a kernel would that takes TF32 for f32
 };
+
+inline KernelSource checked(KernelSource source) {
+    if (source.text.find("asm") != std::string::npos)
+        throw Error("dg_volume", "has inline PTX that the test does not know", "write it out in C++ here");
+    return source;
+}
 
 /// A dg family with its inline PTX written out in C++, for the emulator.
 ///
@@ -61,6 +68,8 @@ inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_ter
 )");
         replace_body(source.text, "void wait_for_chunk(", "");
         // These arrive when they are waited for: what is read before is no number.
+        copies_on_host(source.text);
+        if (source.text.find("void copy_past_registers(") == std::string::npos) return checked(std::move(source));
         replace_body(source.text, "void copy_past_registers(", R"(    for (int i = 0; i < count; ++i) {
         to[i] = __builtin_nanf("");
         own_copies[threadIdx.x].to[own_copies[threadIdx.x].count] = to + i;
@@ -80,9 +89,7 @@ inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_ter
 static OwnCopies own_copies[1024];
 
 )");
-        if (source.text.find("asm") != std::string::npos)
-            throw Error("dg_volume", "has inline PTX that the test does not know", "write it out in C++ here");
-        return source;
+        return checked(std::move(source));
     };
     return result;
 }

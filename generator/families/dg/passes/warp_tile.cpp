@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "generator/families/device/cuda_copies.hpp"
+#include "generator/families/dg/passes/operands.hpp"
+
+// A warp has a tile of nodes x elements, cut into its lanes' tiles so that each operand that comes from shared memory or the first cache feeds as
+// many multiply-adds as in a matrix product, and that two wavefronts bring what a warp loads of 16 bytes a lane. Fields, and what lies beyond the
+// faces, are copied into shared memory past the registers.
+
+namespace hone::inline v0_1::dg {
+namespace {
+
+constexpr int lanes = 32;
+
+struct WarpTile {
+    int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
+    int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
+    int node_lanes, warps_along_nodes, nodes_padded;
+    Operands operands;
+
+    WarpTile(const Shape& shape, const Config& config)
+        : elements_per_block(number(config, "elements_per_block")),
+          nodes_per_thread(number(config, "nodes_per_thread")),
+          elements_per_thread(number(config, "elements_per_thread")),
+          unroll(number(config, "unroll")),
+          group(std::min(nodes_per_thread, shape.vector_width())),
+          node_lanes(number(config, "node_lanes")),
+          warps_along_nodes((shape.nodes + node_lanes * nodes_per_thread - 1) / (node_lanes * nodes_per_thread)),
+          nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
+          operands(shape, unroll, true) {}
+
+    int element_groups() const { return elements_per_block / elements_per_thread; }
+    int element_lanes() const { return lanes / node_lanes; }
+    int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
+    /// Words of the fields, and of the fluxes that right-hand sides replace.
+    int field_words(const Shape& shape, const Parts& parts) const {
+        return parts.volume ? round_up(elements_per_block * shape.fields * operands.field_row, shape.vector_width()) : 0;
+    }
+    int flux_words(const Shape& shape) const {
+        return round_up(elements_per_block * shape.fields * std::max(operands.flux_row, shape.nodes), shape.vector_width());
+    }
+};
+
+std::optional<std::string> warp_tile_violation(const Shape& shape, const Config& config) {
+    const WarpTile tile(shape, config);
+    if (tile.elements_per_block % tile.elements_per_thread != 0) return "elements_per_thread does not divide elements_per_block";
+    if (tile.element_groups() % tile.element_lanes() != 0)
+        return fmt::format("{} groups of elements are no multiple of the {} in a warp", tile.element_groups(), tile.element_lanes());
+    if (2 * (tile.nodes_padded - shape.nodes) > shape.nodes)
+        return fmt::format("{} lanes of {} nodes leave {} of {} nodes empty", tile.node_lanes, tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
+                           tile.nodes_padded);
+    return std::nullopt;
+}
+
+// One launch with all that there is, where memory does not set the limit, on devices that copy past registers.
+bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
+    constexpr int with_async_copies = 80;
+    return passes.size() == 1 && passes.front().surface && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
+}
+
+FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>&, const Limits& limits) {
+    FormSpace form;
+    form.tunables = {
+        elements_per_block_tunable(numbers({4, 8, 16, 32})),
+        {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", shape.low_order() ? numbers({2, 4}) : numbers({2, 4, 8})},
+        {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
+        {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
+        {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
+        copy_tunable(),
+        residency_tunable(shape, limits)};
+    form.constraints = {{"tile",
+                         [shape](const Config& config) { return warp_tile_violation(shape, config); },
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes"}}};
+    form.safe = {{"elements_per_block", std::int64_t{8}}, {"nodes_per_thread", std::int64_t{2}}, {"elements_per_thread", std::int64_t{1}},
+                 {"node_lanes", std::int64_t{8}},         {"unroll", std::int64_t{2}},           {"copy_width", std::int64_t{1}},
+                 {"min_blocks", std::int64_t{1}}};
+    form.former = [](const Config&) { return false; };
+    return form;
+}
+
+const Algebra& covariant(const Shape& shape) {
+    return algebra(shape.equation, "covariant");
+}
+
+BlockResources warp_tile_resources(const Shape& shape, const Config& config, const Parts& parts) {
+    const WarpTile tile(shape, config);
+    BlockResources needs;
+    needs.threads = tile.threads();
+    needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape) +
+                                          factor_words(shape, config, tile.elements_per_block, parts) + frame_words(shape, tile.elements_per_block));
+    const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
+    const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
+    const int flux = 2 * shape.fields + 10;
+    needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + 40;
+    return needs;
+}
+
+Block warp_tile_constants(const Plan& plan) {
+    const Shape& shape = plan.shape;
+    const WarpTile tile(shape, plan.config);
+    Block block = face_constants(shape);
+    block.line("constexpr int elements_per_block = {}, elements_per_thread = {}, element_groups = elements_per_block / elements_per_thread;",
+               tile.elements_per_block, tile.elements_per_thread);
+    block.line("constexpr int node_lanes = {}, element_lanes = {}, warps_along_nodes = {};", tile.node_lanes, tile.element_lanes(),
+               tile.warps_along_nodes);
+    block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
+    block.line("constexpr int group = {};         // neighbouring nodes of a thread", tile.group);
+    block.line("constexpr int unroll = {};        // columns of an operator per trip", tile.unroll);
+    block.append(frame_constants(shape, tile.operands));
+    if (fuses_all(plan.passes)) block.append(field_width_constant(shape, tile.operands));
+    block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
+    return block.append(operand_constants(plan, tile.operands));
+}
+
+void add_warp_tile_operators(Plan& plan) {
+    const WarpTile tile(plan.shape, plan.config);
+    add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands));
+}
+
+// Where fluxes, right-hand sides and the metric factors lie behind `here`.
+Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass) {
+    const Parts parts = parts_of(pass);
+    const int field_words = tile.field_words(plan.shape, parts), flux_words = tile.flux_words(plan.shape);
+    Block block;
+    block.line("real* const fluxes = here + {};", field_words);
+    block.line("real* const frames = here + {};  // [elements_per_block][face_count][frame_words]",
+               field_words + flux_words + factor_words(plan.shape, plan.config, tile.elements_per_block, parts));
+    block.text("real* const out = fluxes;  // right-hand sides");
+    if (pass.volume) block.line("real* const factor = here + {};  // [elements_per_block][factors]", field_words + flux_words);
+    return block;
+}
+
+PassText warp_tile_text(const Plan& plan, const Pass& pass) {
+    const WarpTile tile(plan.shape, plan.config);
+    PassText text = operand_text(plan, pass, pass.volume);
+    text.flags.insert({"warp_tile", "results_apart"});
+    text.flags.insert("faces_apart");
+    if (pass.volume) text.flags.insert("gathers_ahead");
+    if (pass.volume && pass.update) text.flags.insert("residual_ahead");
+    text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
+    if (!pass.volume) return text;
+    text.holes.emplace_back("products", register_products(covariant(plan.shape), "r / group][r % group"));
+    text.holes.emplace_back("combine", register_combination(covariant(plan.shape)));
+    return text;
+}
+
+}  // namespace
+
+Way warp_tile_way() {
+    return {.name = "warp_tile",
+            .help = "a warp has a tile of nodes x elements, cut into its lanes' tiles",
+            .applies = warp_tile_applies,
+            .space = warp_tile_space,
+            .resources = warp_tile_resources,
+            .constants = warp_tile_constants,
+            .add_operators = add_warp_tile_operators,
+            .text = warp_tile_text};
+}
+
+}  // namespace hone::inline v0_1::dg

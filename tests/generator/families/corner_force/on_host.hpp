@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "generator/family.hpp"
+#include "tests/support/replace_body.hpp"
+
+namespace hone::test {
+
+/// The estimates of form=layered in f64, which are inline PTX, written out in C++ for the emulator: as wrong as those of a GPU may be.
+inline void roots_on_host(std::string& text) {
+    replace_body(text, "value near_reciprocal(", "    return (1 - 0x1p-19) / a;\n");
+    replace_body(text, "value near_inverse_root(", "    return (1 + 0x1p-20) / sqrt(a);\n");
+}
+
+inline Family roots_on_host(const Family& family) {
+    Family result = family;
+    result.kernel = [family](const Problem& problem, const Config& config, const Limits& limits) {
+        KernelSource source = family.kernel(problem, config, limits);
+        roots_on_host(source.text);
+        return source;
+    };
+    return result;
+}
+
+}  // namespace hone::test
