@@ -11,7 +11,7 @@ namespace hone::inline v0_1 {
 struct Expectation {
     double mean = 0;
     double deviation = 0;  ///< of the candidate's own value, with what no other member explains
-    double failure = 0;  ///< how much it looks like a failure: about 0 to 1
+    double failure = 0;    ///< how much it looks like a failure: about 0 to 1
 };
 
 /// A Gaussian process conditioned on members one by one (the rows). It keeps its expectations of a pool of candidates up to date.

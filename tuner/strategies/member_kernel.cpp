@@ -13,6 +13,7 @@ namespace {
 
 constexpr double share = 0.6;        // of a tunable's variance that depends on the others' values
 constexpr double whole_range = 2;    // the rate, times the root of the number of tunables, when an end of a list says little of the other
+constexpr double power_part = 0.3;   // of that rate for being a power of two, which matters to few tunables
 constexpr double prior_width = 3.2;  // of the logarithms of rates and noise: a factor of 24 either way is nothing unusual
 constexpr double least_rate = 0.02;
 constexpr double most_rate = 80;
@@ -113,8 +114,8 @@ double evidence(const MemberKernel& kernel, std::span<const std::size_t> members
     const auto count = static_cast<double>(members.size());
     double sum = -0.5 * count * std::log(process.variance() + 1e-12) - process.log_determinant();
     const auto less_usual = [](double value, double usual) { return 0.5 * std::pow(std::log(value / usual) / prior_width, 2); };
-    for (const double rate : kernel.rates())
-        if (rate > 0) sum -= less_usual(rate, kernel.usual_rate());
+    for (std::size_t which = 0; which < kernel.rates().size(); ++which)
+        if (const double rate = kernel.rates()[which]; rate > 0) sum -= less_usual(rate, kernel.usual_rates()[which]);
     return sum - less_usual(kernel.noise(), MemberKernel::usual_noise);
 }
 
@@ -155,13 +156,14 @@ MemberKernel::MemberKernel(const SearchSpace& space, const MemberGeometry& geome
         }
         tables_.push_back(std::move(table));
     }
-    usual_rate_ = whole_range / std::sqrt(static_cast<double>(std::max<std::size_t>(1, tables_.size())));
-    for (std::size_t t = 0; t < tables_.size(); ++t) {
-        rates_.push_back(usual_rate_);
-        rates_.push_back(tables_[t].alignment.empty() ? 0 : usual_rate_);
-        rates_.push_back(tables_[t].power.empty() ? 0 : usual_rate_);
-        fill(t);
+    const double usual = whole_range / std::sqrt(static_cast<double>(std::max<std::size_t>(1, tables_.size())));
+    for (const Table& table : tables_) {
+        usual_rates_.push_back(usual);
+        usual_rates_.push_back(table.alignment.empty() ? 0 : usual);
+        usual_rates_.push_back(table.power.empty() ? 0 : power_part * usual);
     }
+    rates_ = usual_rates_;
+    for (std::size_t t = 0; t < tables_.size(); ++t) fill(t);
 }
 
 void MemberKernel::set_rate(std::size_t which, double rate) {
@@ -193,6 +195,8 @@ void MemberKernel::fill(std::size_t t) {
 }
 
 void fit(MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values) {
+    for (std::size_t which = 0; which < kernel.rates().size(); ++which) kernel.set_rate(which, kernel.usual_rates()[which]);
+    kernel.set_noise(MemberKernel::usual_noise);
     const auto score = [&] { return evidence(kernel, members, values); };
     double best = score();
     for (int sweep = 0; sweep < sweeps; ++sweep) {

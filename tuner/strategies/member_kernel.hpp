@@ -16,8 +16,8 @@ namespace hone::inline v0_1 {
 /// of the distance in the ordered list, of smoothness 3/2 because costs have kinks. For whole numbers it is multiplied by an exponential of the
 /// difference in alignment, the number of times that a number can be halved: warps, memory banks and transactions depend on that. It is multiplied by
 /// one more where one number is a power of two and the other is not: extents of problems and caches mostly are, so that others leave a remainder or
-/// need another kernel. For words and truth values c only tells equal from different; so it does for having the tunable and being of a form without it. How fast c falls is a rate per
-/// tunable, learnt from the costs.
+/// need another kernel. For words and truth values c only tells equal from different; so it does for having the tunable and being of a form without
+/// it. How fast c falls is a rate per tunable, learnt from the costs.
 ///
 /// Sources: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006 (Matern functions, marginal likelihood); Durrande et al., 2013,
 /// "ANOVA kernels and RKHS of zero mean functions" (the form of the product).
@@ -29,8 +29,8 @@ class MemberKernel {
     /// not learnt.
     const std::vector<double>& rates() const { return rates_; }
     void set_rate(std::size_t which, double rate);
-    /// All rates before any cost is known.
-    double usual_rate() const { return usual_rate_; }
+    /// The rates before any cost is known.
+    const std::vector<double>& usual_rates() const { return usual_rates_; }
     /// Variance that no other member explains, as a part of the whole.
     double noise() const { return noise_; }
     void set_noise(double noise) { noise_ = noise; }
@@ -63,12 +63,12 @@ class MemberKernel {
     const MemberGeometry* geometry_;
     std::vector<Table> tables_;
     std::vector<double> rates_;  ///< `rates_per_table` each
-    double usual_rate_ = 1;
+    std::vector<double> usual_rates_;
     double noise_ = usual_noise;
 };
 
-/// Learns rates and noise: those that make the `values` of `members` likeliest, weighed with a wide prior around the usual ones. Deterministic;
-/// starts from what the kernel has, so that repeated calls with more values refine it.
+/// Learns rates and noise: those that make the `values` of `members` likeliest, weighed with a wide prior around the usual ones. Deterministic, and
+/// starts from the usual ones whatever the kernel has: what few values had led to would be hard to leave.
 void fit(MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values);
 
 }  // namespace hone::inline v0_1
