@@ -194,14 +194,14 @@ TEST(Layering, KernelsAreWrittenByTemplates) {
     EXPECT_LE(templates, most_templates);
 }
 
-// A device is asked for its properties, and a language for its words (generator/families/device/dialect.hpp): so a further target is a folder and rows.
+// A device is asked for its properties, and a language for its words (generator/families/device/dialect.hpp): so a further target is a folder and
+// rows.
 TEST(Layering, FamiliesDoNotCompareTargets) {
     for (const auto& entry : fs::recursive_directory_iterator(test::source_path("generator/families"))) {
         if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
         if (entry.path().filename() == "dialect.cpp") continue;
         std::ifstream source(entry.path());
-        for (std::string line; std::getline(source, line);)
-            EXPECT_EQ(line.find("== Target::"), std::string::npos) << entry.path() << ": " << line;
+        for (std::string line; std::getline(source, line);) EXPECT_EQ(line.find("== Target::"), std::string::npos) << entry.path() << ": " << line;
     }
 }
 
