@@ -76,7 +76,8 @@ struct HaloExchange::State {
     };
     std::vector<Transfer> transfers;
     std::vector<std::byte> host_buffer;
-    OwnStream stream;                // where the fields are a GPU's
+    OwnStream stream;  // where the fields are a GPU's
+    bool edges_beside = edges_go_beside();
     std::optional<DeviceMail> mail;  // a channel of each face
 
     State(Communicator& ranks, Backend& of, const GridPartition& partition, const HaloLayout& with)
@@ -204,6 +205,7 @@ HaloExchange::HaloExchange(Communicator& communicator, Backend& backend, const G
 HaloExchange::~HaloExchange() = default;
 
 Stream HaloExchange::fork() {
+    if (!state_->edges_beside) return {};
     state_->stream.follow();
     return state_->stream.get();
 }

@@ -136,12 +136,11 @@ Block shape_constants(const Plan& plan) {
     const bool f32 = shape.precision == Precision::f32;
     Block block;
     block.line("using real = {};", f32 ? "float" : "double");
-    if (f32)
-        block.text("using word = int;  // of the same size: a number's sign, exponent and digits");
-    else
-        block.text("using word = long long;  // of the same size: a number's sign, exponent and digits");
-    block.line("constexpr word exponent_bits = {}, exponent_sum = {};", f32 ? "0x7f800000" : "0x7ff0000000000000ll",
-               f32 ? "0x7f000000" : "0x7fe0000000000000ll");
+    if (shape.physics()) {
+        block.line("using word = {};  // of the same size: a number's sign, exponent and digits", f32 ? "int" : "long long");
+        block.line("constexpr word exponent_bits = {}, exponent_sum = {};", f32 ? "0x7f800000" : "0x7ff0000000000000ll",
+                   f32 ? "0x7f000000" : "0x7fe0000000000000ll");
+    }
     block.line("constexpr int dimension = {}, order = {};", shape.dimension, shape.order);
     block.line("constexpr int nodes_along = {}, energies_along = {}, points_along = {};  // of an axis", shape.nodes_along, shape.energies_along,
                shape.points_along);
@@ -176,8 +175,19 @@ std::string kernel_text(const Plan& plan, Block passes, Holes holes) {
                                {"once", line_of(dialect.keep_loop)},
                                {"tables", axis_tables(plan.shape, plan.target)},
                                {"entries", std::move(passes)}});
+    const auto any = [&](bool Pass::*has) {
+        return std::any_of(plan.passes.begin(), plan.passes.end(), [&](const Pass& pass) { return pass.*has; });
+    };
+    const bool points = any(&Pass::points), momentum = any(&Pass::momentum), work = any(&Pass::work);
+    const bool differentiates = !plan.stored() && (points || work);
     return render(std::string("corner_force/kernel") + dialect.file, holes,
-                  {{"solid", plan.shape.dimension == 3},
+                  {{"physics", plan.shape.physics()},
+                   {"points", points},
+                   {"momentum", momentum},
+                   {"back", momentum || work},
+                   {"differentiates", differentiates},
+                   {"nodal", differentiates || momentum || plan.has(Kind::gradients)},
+                   {"solid", plan.shape.dimension == 3},
                    {"jacobi", plan.config.has("decomposition", "jacobi")},
                    {"dense", is_dense(plan.config.word("form"))}});
 }

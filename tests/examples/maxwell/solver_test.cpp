@@ -64,7 +64,12 @@ TEST_F(WaveSolverTest, StepsAsTheReferenceDoes) {
                 WaveSolver solver = this->solver(of, Precision::f64, form);
                 solver.set_fields(first);
                 solver.set_step(of.stable_step());
-                for (int step = 0; step < steps; ++step) step == 1 ? solver.timed_step() : solver.step();
+                for (int step = 0; step < steps; ++step) {
+                    if (step == 1)
+                        solver.timed_step();
+                    else
+                        solver.step();
+                }
                 // A stage sums about 3 Np products of size one, some hundred roundings; fifteen stages of a stable stepper do not amplify them.
                 EXPECT_LT(largest_difference(solver.fields(), expected), 1e-12) << to_string(form);
                 for (const KernelRate& rate : solver.rates()) EXPECT_GT(rate.gflops(), 0) << rate.name;

@@ -10,6 +10,7 @@
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/power.hpp"
 #include "tests/support/axpy_family.hpp"
+#include "tests/support/backend_or_skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tuner/objective.hpp"
 #include "tuner/tuning_run.hpp"

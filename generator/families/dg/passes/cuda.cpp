@@ -63,6 +63,8 @@ constexpr std::array way_flags{"tile",
                                "results_apart",
                                "results_in_place",
                                "gathers_ahead",
+                               "neighbours_copied",
+                               "prefetches",
                                "faces_apart",
                                "fluxes_lifted",
                                "residual_ahead",
@@ -89,6 +91,8 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
 Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
     Flags flags{{"copies_past_registers", used.contains("fields_here")},
                 {"gathers_ahead", used.contains("gathers_ahead")},
+                {"prefetches", used.contains("prefetches")},
+                {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};

@@ -62,6 +62,7 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way);
 /// Tunables that all ways have, with the same meaning.
 Tunable elements_per_block_tunable(std::vector<Value> values);
 Tunable copy_tunable();
+Tunable lift_tunable();
 Tunable residency_tunable(const Shape& shape, const Limits& limits);
 /// Numbers of elements that a block can have.
 std::vector<Value> block_sizes(const Shape& shape, int multiple_of);
