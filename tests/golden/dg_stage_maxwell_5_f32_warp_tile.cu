@@ -1,7 +1,7 @@
 // dg_stage: maxwell_3d, order 5, f32
 // hone emit dg_stage equation=maxwell_3d order=5 precision=f32 materials=uniform arithmetic=strict elements=100000
-//     --target cuda --config form=warp_tile_whole,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,
-//     node_lanes=8,unroll=4,copy_width=4,min_blocks=1
+//     --target cuda --config form=warp_tile_whole,gathers=loads,elements_per_block=16,nodes_per_thread=4,
+//     elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4,min_blocks=1
 // The same text serves any number of elements.
 // per element: 180600 operations, 5812 bytes (compulsory); this form executes 125892 operations
 using real = float;
@@ -48,6 +48,12 @@ template <int groups>
 __device__ __forceinline__ void wait_for_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
+
+// Asks the second cache for the line of a word.
+__device__ __forceinline__ void prefetch(const real* from) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
+constexpr int prefetched_words = 128 / sizeof(real);
 
 // Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
 template <int count>
@@ -107,9 +113,9 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
     extern __shared__ __align__(16) unsigned char shared_memory[];
     real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
     real* const fluxes = here + 5760;
-    real* const frames = here + 15520;  // [elements_per_block][face_count][frame_words]
-    real* const out = fluxes;  // right-hand sides
-    real* const factor = here + 15360;  // [elements_per_block][factors]
+    real* const frames = here + 9120;  // [elements_per_block][face_count][frame_words]
+    real* const out = here;  // right-hand sides
+    real* const factor = here + 8960;  // [elements_per_block][factors]
 
     // A warp is node_lanes x element_lanes threads. Neighbouring lanes have the same nodes, and every second one the
     // same elements: what a warp then loads of 16 bytes a lane arrives in two wavefronts instead of four. A thread
@@ -132,30 +138,17 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         for (int j = 0; j < 6; ++j) frame[dimension + 1 + j] = tangents[j];
     }
 
-    // Fields of the block's elements arrive in shared memory, and what lies beyond each point of their faces in the
-    // place of its flux. No register waits for them, so that all are under way together. A boundary reads the own
-    // values.
+    // Fields of the block's elements arrive in shared memory. No register waits for them, so that all are under way
+    // together.
     for (int i = threadIdx.x * field_width; i < elements_per_block * fields * field_row;
         i += threads_per_block * field_width) {
         const int f = i / (elements_per_block * field_row), e = i / field_row % elements_per_block, m = i % field_row;
         const bool inside = e < present && m < nodes;
         copy<field_width>(here + i, q + (inside ? (size_t(block_first + e) * fields + f) * nodes + m : 0), inside);
     }
-    #pragma unroll 4
-    for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
-        const int e = min(i / flux_row, present - 1);
-        // Rows hold face after face, each rounded up to whole trips.
-        const int side = min(i % flux_row / face_columns, face_count - 1);
-        const int point = side * face_nodes + min(i % flux_row % face_columns, face_nodes - 1);
-        const size_t k = block_first + e;
-        const int plus = vmapP[k * face_points + point];
-        const real* const other = plus >= 0 ? q + (size_t(plus / nodes) * words + plus % nodes)
-            : q + (k * words + face_node[point]);
-        real* const beyond = fluxes + i;
-        #pragma unroll
-        for (int f = 0; f < fields; ++f) copy<1>(beyond + f * (elements_per_block * flux_row), other + f * nodes, true);
-    }
     commit_copies();
+    for (int i = threadIdx.x * prefetched_words; i < present * words; i += threads_per_block * prefetched_words)
+        prefetch(res + size_t(block_first) * words + i);
     for (int e = threadIdx.x; e < present; e += threads_per_block) {
         const real* const g = geometry + size_t(block_first + e) * geometry_words;
         real* const own = factor + e * factors;
@@ -168,53 +161,87 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         }
         own[9] = real(1) / (g[0] * own[0] + g[1] * own[1] + g[2] * own[2]);
     }
-    wait_for_copies<0>();
-    __syncthreads();
 
     // Surface: an element's faces are flat, so that the flux through one has the same direction at each of its points,
     // or two of them. LIFT takes the amplitudes along these, here at every point of the faces of the block's elements.
     // What lies beyond the last point or element repeats it, and a boundary reads the own values twice, so that no load
-    // waits for a branch.
-    #pragma unroll 2
-    for (int i = threadIdx.x; i < elements_per_block * flux_row; i += threads_per_block) {
-        const bool inside = i / flux_row < present && i % flux_row < flux_columns
-            && i % flux_row % face_columns < face_nodes;
-        const int e = min(i / flux_row, present - 1);
-        // Rows hold face after face, each rounded up to whole trips.
-        const int side = min(i % flux_row / face_columns, face_count - 1);
-        const int point = side * face_nodes + min(i % flux_row % face_columns, face_nodes - 1);
-        const size_t k = block_first + e;
-        const int plus = vmapP[k * face_points + point];
-        real frame[frame_words];
-        load(frame, frames + (e * face_count + side) * frame_words);
-        const real* const own = here + e * field_row + face_node[point];
-        constexpr int own_stride = elements_per_block * field_row;
-        const real* const other = fluxes + i;
-        constexpr int other_stride = elements_per_block * flux_row;
-        real difference[fields];
-        // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary there
-        // is nothing.
-        constexpr bool mirrored[fields] = {false, false, false, true, true, true};
-        const real same = plus == -2 ? 0 : 1, mirror = plus >= 0 ? 1 : plus == -1 ? -1 : 0;
+    // waits for a branch. A thread has several points at a time, and asks for those that it works on next before the
+    // barrier and while it works.
+    constexpr int points = elements_per_block * flux_row, in_flight = 4;
+    int pluses[in_flight];
+    real met[in_flight][fields];
+    const auto gather = [&](int start) {
         #pragma unroll
-        for (int f = 0; f < fields; ++f) {
-            const real own_value = own[f * own_stride], beyond = other[f * other_stride];
-            difference[f] = (mirrored[f] ? mirror : same) * beyond - own_value;
+        for (int b = 0; b < in_flight; ++b) {
+            const int i = min(start + b * threads_per_block, points - 1);
+            // Rows hold face after face, each rounded up to whole trips.
+            const int side = min(i % flux_row / face_columns, face_count - 1);
+            const int point = side * face_nodes + min(i % flux_row % face_columns, face_nodes - 1);
+            pluses[b] = vmapP[size_t(block_first + min(i / flux_row, present - 1)) * face_points + point];
         }
-        const real nx = frame[0], ny = frame[1];
-        const real nz = frame[2];
-        constexpr real other_z = 1;
-        const real weight = real(0.5) * frame[dimension];
-        const real* const tangents = frame + (dimension + 1);
-        // Amplitudes of the flux along the directions of its face.
-        const real wx = difference[3] + other_z * (ny * difference[2] - nz * difference[1]);
-        const real wy = difference[4] + other_z * (nz * difference[0] - nx * difference[2]);
-        const real wz = difference[5] + other_z * (nx * difference[1] - ny * difference[0]);
-        const real amplitude[amplitudes] = {weight * (tangents[0] * wx + tangents[1] * wy + tangents[2] * wz),
-                                            weight * (tangents[3] * wx + tangents[4] * wy + tangents[5] * wz)};
         #pragma unroll
-        for (int a = 0; a < amplitudes; ++a)
-            fluxes[(a * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? amplitude[a] : real(0);
+        for (int b = 0; b < in_flight; ++b) {
+            const int i = min(start + b * threads_per_block, points - 1);
+            // Rows hold face after face, each rounded up to whole trips.
+            const int side = min(i % flux_row / face_columns, face_count - 1);
+            const int point = side * face_nodes + min(i % flux_row % face_columns, face_nodes - 1);
+            const size_t own = size_t(block_first + min(i / flux_row, present - 1)) * words + face_node[point];
+            const real* const other = q
+                + (pluses[b] >= 0 ? size_t(pluses[b] / nodes) * words + pluses[b] % nodes : own);
+            #pragma unroll
+            for (int f = 0; f < fields; ++f) met[b][f] = other[f * nodes];
+        }
+    };
+    gather(threadIdx.x);
+    wait_for_copies<0>();
+    __syncthreads();
+    #pragma unroll 1
+    for (int start = threadIdx.x; start < points; start += in_flight * threads_per_block) {
+        #pragma unroll
+        for (int b = 0; b < in_flight; ++b) {
+            const int i = start + b * threads_per_block;
+            if (i >= points) break;
+            const int e = min(i / flux_row, present - 1), plus = pluses[b];
+            const real(&beyond)[fields] = met[b];
+            // Rows hold face after face, each rounded up to whole trips.
+            const int side = min(i % flux_row / face_columns, face_count - 1);
+            const int point = side * face_nodes + min(i % flux_row % face_columns, face_nodes - 1);
+            const size_t k = block_first + e;
+            // Point `point` of face `side` of element e of the block, k of all: neighbour's node `plus`, where the
+            // fields are `beyond`.
+            const bool inside = i / flux_row < present && i % flux_row < flux_columns
+                && i % flux_row % face_columns < face_nodes;
+            real frame[frame_words];
+            load(frame, frames + (e * face_count + side) * frame_words);
+            const real* const own = here + e * field_row + face_node[point];
+            constexpr int own_stride = elements_per_block * field_row;
+            real difference[fields];
+            // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary
+            // there is nothing.
+            constexpr bool mirrored[fields] = {false, false, false, true, true, true};
+            const real same = plus == -2 ? 0 : 1, mirror = plus >= 0 ? 1 : plus == -1 ? -1 : 0;
+            #pragma unroll
+            for (int f = 0; f < fields; ++f) {
+                const real own_value = own[f * own_stride];
+                difference[f] = (mirrored[f] ? mirror : same) * beyond[f] - own_value;
+            }
+            const real nx = frame[0], ny = frame[1];
+            const real nz = frame[2];
+            constexpr real other_z = 1;
+            const real weight = real(0.5) * frame[dimension];
+            const real* const tangents = frame + (dimension + 1);
+            // Amplitudes of the flux along the directions of its face.
+            const real wx = difference[3] + other_z * (ny * difference[2] - nz * difference[1]);
+            const real wy = difference[4] + other_z * (nz * difference[0] - nx * difference[2]);
+            const real wz = difference[5] + other_z * (nx * difference[1] - ny * difference[0]);
+            const real amplitude[amplitudes] = {weight * (tangents[0] * wx + tangents[1] * wy + tangents[2] * wz),
+                                                weight * (tangents[3] * wx + tangents[4] * wy + tangents[5] * wz)};
+            #pragma unroll
+            for (int a = 0; a < amplitudes; ++a)
+                fluxes[(a * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? amplitude[a]
+                    : real(0);
+        }
+        if (start + in_flight * threads_per_block < points) gather(start + in_flight * threads_per_block);
     }
 
     // The faces have what they need of the fields: transform them where they lie.
@@ -292,12 +319,6 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         }
     }
 
-    // Nobody needs the fields any more: the residual arrives in their place.
-    __syncthreads();
-    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width)
-        copy<copy_width>(here + i, res + size_t(block_first) * words + i, true);
-    commit_copies();
-
     // Surface: LIFT on the amplitudes, face by face, then their directions.
     #pragma unroll 1
     for (int side = 0; side < face_count; ++side) {
@@ -358,7 +379,6 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
                 for (int f = 0; f < fields; ++f)
                     out[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
         }
-    wait_for_copies<0>();
     __syncthreads();
     const real a = stage[0], b = stage[1], dt = stage[2];
     const size_t base = size_t(block_first) * words;
@@ -367,7 +387,7 @@ dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const re
         real total[copy_width];
         load(total, out + i);
         real residual[copy_width];
-        load(residual, here + i);
+        load(residual, res + base + i);
         real field[copy_width];
         load(field, q + base + i);
         #pragma unroll

@@ -51,13 +51,13 @@ TEST(MemberKernel, TellsPowersOfTwoFromOtherSizes) {
     EXPECT_EQ(kernel.rates()[5], 0) << "all of a list are: its order says as much";
 }
 
-// 100 costs that only depend on whether the tile is a power of two, of a space where its size and alignment say something else.
+// Costs that only depend on whether the tile is a power of two, of a space where its size and alignment say something else.
 TEST(MemberKernel, LearnsThatPowersOfTwoMatter) {
     const SearchSpace space({{"tile", "", numbers({1, 2, 3, 4, 5, 6, 7, 8})}, {"block", "", numbers({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})}},
                             {}, {{"tile", 1}, {"block", 1}});
     const MemberGeometry geometry(space, space.members());
     MemberKernel kernel(space, geometry);
-    std::vector<std::size_t> members(100);
+    std::vector<std::size_t> members(60);
     std::iota(members.begin(), members.end(), std::size_t{0});
     std::vector<double> costs;
     for (const std::size_t one : members) costs.push_back(std::has_single_bit(geometry.coordinate(one, 0) + 1) ? 0 : 4);
