@@ -63,6 +63,8 @@ constexpr std::array way_flags{"tile",
                                "results_apart",
                                "results_in_place",
                                "gathers_ahead",
+                               "neighbours_copied",
+                               "prefetches",
                                "faces_apart",
                                "fluxes_lifted",
                                "residual_ahead",
@@ -89,6 +91,8 @@ Flags flags_of(const Plan& plan, const Pass& pass, const PassText& text) {
 Flags kernel_flags(const Shape& shape, const std::set<std::string>& used) {
     Flags flags{{"copies_past_registers", used.contains("fields_here")},
                 {"gathers_ahead", used.contains("gathers_ahead")},
+                {"prefetches", used.contains("prefetches")},
+                {"tangents", used.contains("faces_apart") && shape.maxwell()},
                 {"matrix_units", used.contains("mma")},
                 {"f64", shape.precision == Precision::f64},
                 {"kept_reads", false}};
@@ -111,7 +115,7 @@ Block entry(const Plan& plan, const Pass& pass, PassText text, const std::option
     holes.emplace_back("own_constants", own_constants);
     add_finish(holes, plan, pass, text.flags.contains("residual_ahead"));
     if (pass.surface) holes.emplace_back("mirrored", mirrored_line(plan.shape));
-    return Block().lines_of(render("dg/passes/entry.cu", holes, flags));
+    return Block().lines_of(render("dg/passes/kernel.cu/entry", holes, flags));
 }
 
 Launch element_launch(const Plan& plan, const Pass& pass, const BlockShape& block, std::int64_t shared_bytes) {

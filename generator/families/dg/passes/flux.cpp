@@ -27,6 +27,10 @@ Block mirrored_line(const Shape& shape) {
     return Block().line("constexpr bool mirrored[fields] = {{{}}};", values);
 }
 
+int amplitudes_of(const Shape& shape) {
+    return shape.maxwell() ? 2 : 1;
+}
+
 int flux_operations(const Shape& shape) {
     // Differences and the lines of the template; with materials the factor Z+, a sum, a division and a product, otherwise the factor of all.
     const int lines = !shape.what->maxwell ? 5 + 1 + 1 + 6 : shape.dimension == 2 ? 4 + 4 : 3 * 4 + 5 + 3 * 4 + 3 * 3;

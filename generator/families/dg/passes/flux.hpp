@@ -4,7 +4,7 @@
 #include "generator/families/dg/shape.hpp"
 #include "generator/render.hpp"
 
-// The upwind flux of all fields at one point of a face, times Fscale: templates/dg/passes/upwind_flux.cu. `difference` are the neighbour's fields
+// The upwind flux of all fields at one point of a face, times Fscale: the piece dg/passes/flux.cu/upwind. `difference` are the neighbour's fields
 // less the own ones.
 //
 // With the neighbour's impedance Z+ and the own Z-: for Maxwell, flux of H = Z- (Z+ [H]_t - n x [E]) / (Z- + Z+) and of E =
@@ -22,6 +22,11 @@ Block wall_line(const Shape& shape);
 
 /// Names `mirrored`: whether what lies behind a reflecting wall is the own value with the other sign.
 Block mirrored_line(const Shape& shape);
+
+/// An affine element's faces are flat, and so the flux through one has the same direction at all of its points, or two tangents for Maxwell in 3D:
+/// this many. LIFT may take amplitudes along these, face by face, in place of the flux of each field. The templates dg/passes/amplitude.cu and
+/// directions.cu.
+int amplitudes_of(const Shape& shape);
 
 /// Floating-point operations of the flux per point.
 int flux_operations(const Shape& shape);

@@ -70,6 +70,11 @@ Tunable copy_tunable() {
     return {"copy_width", "values per load and store of fields and right-hand sides", numbers({1, 2, 4})};
 }
 
+Tunable lift_tunable() {
+    return {"lift", "what LIFT takes: the flux of each field, or amplitudes along the directions that it has at a flat face",
+            words({"fluxes", "amplitudes"}), Value("fluxes")};
+}
+
 Tunable residency_tunable(const Shape& shape, const Limits& limits) {
     return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for",
             shape.low_order() && matrix_units(shape, limits).empty() ? numbers({1, 2, 3, 4}) : numbers({1, 2, 3})};

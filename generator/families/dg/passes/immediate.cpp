@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "generator/families/dg/halves.hpp"
+#include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/ways.hpp"
 #include "generator/families/dg/tiling.hpp"
 
@@ -26,7 +27,9 @@ struct ImmediateLayout {
     int node_parts;      ///< threads that share the nodes of a half
     int nodes_per_part;  ///< the last may have fewer
     int row;             ///< stride between elements' fields in shared memory
-    int flux_row;        ///< stride between the fields of an element's fluxes
+    bool amplitudes;     ///< LIFT takes these, face by face, and not the flux of each field
+    int face_row;        ///< stride between faces of these
+    int flux_row;        ///< stride between the fields of an element's fluxes, or its amplitudes
     int result_row;      ///< stride between elements' fluxes, which their right-hand sides replace
     int flux_groups;     ///< elements whose points the threads of a block work on side by side
     int geometry_words;  ///< of an element
@@ -117,6 +120,13 @@ Coefficients lift(const Shape& shape) {
     return {shape.nodes, shape.face_points(), [&](int n, int c) { return shape.reference().lift(n, c); }};
 }
 
+// The same coefficients, each face's columns followed by zeros.
+Coefficients lift_face_by_face(const Shape& shape, int face_row) {
+    return {shape.nodes, shape.faces * face_row, [&shape, face_row, exact = lift(shape)](int n, int c) {
+                return c % face_row < shape.face_nodes ? exact(n, c / face_row * shape.face_nodes + c % face_row) : 0;
+            }};
+}
+
 // `columns` columns of an operator, zero beyond its own.
 Block column_lines(const Shape& shape, const Coefficients& coefficients, int columns) {
     constexpr std::size_t longest_line = 130;
@@ -155,7 +165,7 @@ Block operators(const Plan& plan, const ImmediateLayout& layout) {
         }
     if (plan.any(&Pass::surface)) {
         block.text("__device__ const real LIFT[flux_row][nodes] = {");
-        block.append(column_lines(shape, lift(shape), layout.flux_row)).text("};");
+        block.append(column_lines(shape, layout.amplitudes ? lift_face_by_face(shape, layout.face_row) : lift(shape), layout.flux_row)).text("};");
     }
     return block;
 }
@@ -202,7 +212,7 @@ Block derivatives(const Shape& shape, const Half& half, const Nodes& nodes, cons
                      expression(form.combine[static_cast<std::size_t>(half.outputs[o])], shape.maxwell() ? "scale" : form.combine_scale,
                                 [](int i) { return fmt::format("a{}", i); }));
     const std::string first = shape.maxwell() ? "half * (3 * nodes)" : fmt::format("{} * nodes", half.first_field);
-    return Block().lines_of(render("dg/passes/immediate_volume.cu",
+    return Block().lines_of(render("dg/passes/immediate.cu/volume",
                                    {{"sizes", sizes({{"inputs", half.field_count}, {"together", field_width(shape, layout.copy_width)}}, nodes)},
                                     {"mine", Block().line("const real* const mine = here + e * row + {};", first)},
                                     {"inputs", inputs},
@@ -218,18 +228,51 @@ std::string first_output(const Shape& shape, const Half& half) {
     return shape.maxwell() ? "(1 - half) * 3" : std::to_string(half.outputs.front());
 }
 
+// Of each output of a half, the component of the directions of the amplitudes; they are coefficients of pieces dg/passes/flux.cu/directions, too.
+Block components(const Shape& shape, const Half& half) {
+    Block block;
+    if (shape.maxwell()) {  // E along the tangents, H along those turned by a right angle
+        block.line("const real along[amplitudes][outputs] = {{");
+        for (int a = 0; a < 2; ++a) {
+            std::string line;
+            for (int j = 0; j < 3; ++j)
+                line += fmt::format("{}half == 0 ? tangents[{}] : {}own_z * tangents[{}]", j == 0 ? "" : ", ", 3 * a + j, a == 0 ? "-" : "",
+                                    3 * (1 - a) + j);
+            block.line("    {{{}}},", line);
+        }
+        return block.text("};");
+    }
+    std::string line;
+    for (const int output : half.outputs) {
+        const bool alike = shape.dimension == 3 ? output == 0 : output == 2;  // the pressure; Ez
+        const std::string part = alike                  ? "1"
+                                 : shape.dimension == 3 ? fmt::format("-own_z * face[{}]", output - 1)
+                                 : output == 0          ? "-own_z * face[1]"
+                                                        : "own_z * face[0]";
+        line += (line.empty() ? "" : ", ") + part;
+    }
+    return block.line("const real along[amplitudes][outputs] = {{{{{}}}}};", line);
+}
+
 // The surface part of a half at some nodes.
-Block lifted(const Shape& shape, const Half& half, const Nodes& nodes) {
+Block lifted(const Shape& shape, const ImmediateLayout& layout, const Half& half, const Nodes& nodes) {
+    const Block bounds = sizes({{"outputs", static_cast<int>(half.outputs.size())}}, nodes);
+    if (layout.amplitudes) {
+        Flags flags;
+        add_flux_flags(flags, shape);
+        std::erase_if(flags, [](const auto& flag) { return flag.first != "materials" && flag.first != "maxwell_3d"; });
+        return Block().lines_of(render("dg/passes/immediate.cu/lift", {{"sizes", bounds}, {"along", components(shape, half)}}, flags));
+    }
     return Block().lines_of(
-        render("dg/passes/immediate_surface.cu",
-               {{"sizes", sizes({{"outputs", static_cast<int>(half.outputs.size())}}, nodes)},
+        render("dg/passes/immediate.cu/surface",
+               {{"sizes", bounds},
                 {"mine", Block().line("const real* const mine = results + e * result_row + {} * flux_row;", first_output(shape, half))}}));
 }
 
 // Right-hand sides of a half at some nodes into the place of its element's fluxes.
 Block kept(const Shape& shape, const Half& half, const Nodes& nodes) {
     const int together = std::gcd(std::gcd(shape.nodes, shape.vector_width()), std::gcd(nodes.first, nodes.last));
-    return Block().lines_of(render("dg/passes/immediate_result.cu",
+    return Block().lines_of(render("dg/passes/immediate.cu/result",
                                    {{"sizes", sizes({{"outputs", static_cast<int>(half.outputs.size())}, {"together", together}}, nodes)},
                                     {"mine", Block().line("real* const mine = results + e * result_row + {} * nodes;", first_output(shape, half))}}));
 }
@@ -266,8 +309,10 @@ ImmediateLayout::ImmediateLayout(const Shape& shape, const Config& config)
       node_parts(number(config, "node_parts")),
       nodes_per_part(round_up((shape.nodes + node_parts - 1) / node_parts, std::gcd(shape.nodes, 2))),
       row(odd_vectors(shape.words(), copy_width)),
-      flux_row(round_up(shape.face_points(), shape.vector_width())),
-      result_row(odd_vectors(std::max(shape.words(), shape.fields * flux_row), shape.vector_width())),
+      amplitudes(config.has("lift", "amplitudes")),
+      face_row(round_up(shape.face_nodes, shape.vector_width())),
+      flux_row(amplitudes ? shape.faces * face_row : round_up(shape.face_points(), shape.vector_width())),
+      result_row(odd_vectors(std::max(shape.words(), (amplitudes ? amplitudes_of(shape) : shape.fields) * flux_row), shape.vector_width())),
       flux_groups(threads() / shape.face_points()),
       geometry_words(shape.geometry_words()),
       copies((elements_per_block * shape.words() / copy_width + threads() - 1) / threads()) {
@@ -321,7 +366,11 @@ FormSpace immediate_space(const Shape& shape, const std::vector<Pass>&, const Li
     Tunable points{"points_in_flight", "points of faces that a thread gathers at a time", numbers({1, 2, 4, 6})};
     points.former_name = "unroll";
     constexpr int warp = 32;
-    form.tunables = {elements_per_block_tunable(block_sizes(shape, warp)), std::move(parts), std::move(points), copy_tunable(),
+    form.tunables = {elements_per_block_tunable(block_sizes(shape, warp)),
+                     std::move(parts),
+                     std::move(points),
+                     lift_tunable(),
+                     copy_tunable(),
                      residency_tunable(shape, limits)};
     form.constraints = {{"layout",
                          [shape](const Config& config) { return layout_violation(shape, config); },
@@ -329,6 +378,7 @@ FormSpace immediate_space(const Shape& shape, const std::vector<Pass>&, const Li
     form.safe = {{"elements_per_block", std::int64_t{warp}},
                  {"node_parts", std::int64_t{2}},
                  {"points_in_flight", std::int64_t{2}},
+                 {"lift", "fluxes"},
                  {"copy_width", std::int64_t{widest_copies(shape)}},
                  {"min_blocks", std::int64_t{1}}};
     form.former = [](const Config& config) { return config.has("operator", "immediate"); };
@@ -340,7 +390,9 @@ int immediate_registers(const Shape& shape, const ImmediateLayout& layout, const
     for (const Half& half : halves_of(shape)) {
         if (parts.volume)
             operands = std::max(operands, half.field_count * (field_width(shape, layout.copy_width) + 1) + covariant(shape).factor_count());
-        if (parts.surface) operands = std::max(operands, static_cast<int>(half.outputs.size()) * shape.vector_width());
+        if (parts.surface)
+            operands = std::max(operands, layout.amplitudes ? amplitudes_of(shape) * (layout.nodes_per_part + shape.vector_width()) + 12
+                                                            : static_cast<int>(half.outputs.size()) * shape.vector_width());
     }
     const int gathered = parts.surface ? layout.in_flight * (shape.fields * (parts.volume ? 1 : 2) + shape.face_words() + (shape.materials ? 2 : 0)) +
                                              2 * shape.fields + 6
@@ -367,6 +419,9 @@ Block immediate_constants(const Plan& plan) {
     block.line("constexpr int flux_groups = threads_per_block / face_points;  // elements whose points are worked on side by side");
     block.line("constexpr int in_flight = {};  // points whose gathers a thread has under way together", layout.in_flight);
     block.line("constexpr int copies = {};     // of copy_width words, by each thread, make a block's words", layout.copies);
+    if (layout.amplitudes)
+        block.line("constexpr int amplitudes = {}, face_row = {};  // directions of the flux through a face, and stride between faces",
+                   amplitudes_of(shape), layout.face_row);
     block.line("constexpr int flux_row = {}, result_row = {};  // stride between fields, and between elements, in shared memory, padded",
                layout.flux_row, layout.result_row);
     if (plan.any(&Pass::volume)) {
@@ -377,7 +432,11 @@ Block immediate_constants(const Plan& plan) {
 }
 
 void add_immediate_operators(Plan& plan) {
-    plan.source.executed_operations = pass_operations(plan, volume_pairs(plan.shape), surface_pairs(plan.shape));
+    const Shape& shape = plan.shape;
+    double surface = surface_pairs(shape);
+    if (ImmediateLayout(shape, plan.config).amplitudes)
+        surface = amplitudes_of(shape) * (surface / shape.fields + static_cast<double>(shape.faces) * shape.nodes);
+    plan.source.executed_operations = pass_operations(plan, volume_pairs(shape), surface);
 }
 
 PassText immediate_text(const Plan& plan, const Pass& pass) {
@@ -386,6 +445,7 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
     PassText text;
     Holes& holes = text.holes;
     text.flags.insert("immediate");
+    if (layout.amplitudes) text.flags.insert("faces_apart");
     if (layout.node_parts > 1) text.flags.insert("several_parts");
     holes.emplace_back("sum", Block().line("real sum[{}][{}] = {{}};", most_outputs(shape), layout.nodes_per_part));
     // What right-hand sides are added to, a part of which each thread has in registers before it makes them.
@@ -400,7 +460,8 @@ PassText immediate_text(const Plan& plan, const Pass& pass) {
                            of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return derivatives(shape, half, nodes, layout); }));
     }
     if (pass.surface)
-        holes.emplace_back("lift", of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return lifted(shape, half, nodes); }));
+        holes.emplace_back("lift",
+                           of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return lifted(shape, layout, half, nodes); }));
     holes.emplace_back("keep", of_thread(shape, layout, [&](const Half& half, const Nodes& nodes) { return kept(shape, half, nodes); }));
     return text;
 }

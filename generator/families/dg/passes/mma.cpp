@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/operands.hpp"
 
 // Warps take tiles of 16 nodes x groups of 8 elements on the matrix units. Fields and fluxes lie in shared memory, side by side where a pass needs
@@ -14,15 +15,17 @@ namespace {
 struct Tasks {
     int elements_per_block, groups_per_warp;
     int nodes_padded;
-    bool copies;  // fields and neighbours' values past the registers
+    bool amplitudes;         // LIFT takes these, face by face, and fields are copied past the registers
+    bool neighbours_copied;  // into the place of the fluxes
     Operands operands;
 
     Tasks(const Shape& shape, const Config& config)
         : elements_per_block(number(config, "elements_per_block")),
           groups_per_warp(number(config, "groups_per_warp")),
           nodes_padded(round_up(shape.nodes, mma_nodes)),
-          copies(config.has("gathers", "copies")),
-          operands(shape, mma_columns, copies) {}
+          amplitudes(config.has("lift", "amplitudes")),
+          neighbours_copied(config.has("gathers", "copies")),
+          operands(shape, mma_columns, amplitudes) {}
 
     int column_groups() const { return std::max(1, elements_per_block / (mma_elements * groups_per_warp)); }
     int tasks() const { return nodes_padded / mma_nodes * column_groups(); }
@@ -33,10 +36,12 @@ struct Tasks {
     }
     /// Words of the place of fields and fluxes, and of that of right-hand sides.
     int place(const Shape& shape, const Parts& parts) const {
+        if (amplitudes && !neighbours_copied)
+            return round_up(elements_per_block * (shape.fields * operands.field_row + amplitudes_of(shape) * operands.flux_row), 4);
         return round_up(elements_per_block * shape.fields * operands.place(parts, parts.volume && parts.surface), 4);
     }
     /// Whether right-hand sides replace the fields: each warp has one task, and keeps what it makes until all are done.
-    bool in_place() const { return copies && threads() == tasks() * mma_lanes; }
+    bool in_place() const { return amplitudes && threads() == tasks() * mma_lanes; }
     int out_words(const Shape& shape) const { return in_place() ? 0 : elements_per_block * shape.words(); }
 };
 
@@ -44,6 +49,11 @@ std::optional<std::string> task_violation(const Config& config) {
     const int together = mma_elements * number(config, "groups_per_warp");
     if (number(config, "elements_per_block") % together == 0) return std::nullopt;
     return fmt::format("the matrix units need a multiple of {} elements per block", together);
+}
+
+std::optional<std::string> copies_violation(const Config& config) {
+    if (config.has("gathers", "loads") || config.has("lift", "amplitudes")) return std::nullopt;
+    return "fluxes are made from values in registers";
 }
 
 FormSpace mma_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
@@ -58,14 +68,15 @@ FormSpace mma_space(const Shape& shape, const std::vector<Pass>& passes, const L
     Tunable steps{"unrolled_steps", "steps of 8 columns of an operator per trip of the inner loop", numbers({1, 2, 4})};
     steps.former_name = "unroll";
     if (fuses_all(passes)) {
-        form.tunables.push_back({"gathers",
-                                 "how fields, and neighbours' values at faces, come into shared memory: loads through registers, or copies past them",
-                                 words({"loads", "copies"}), Value("loads")});
-        form.safe.push_back({"gathers", "loads"});
+        Tunable gathers = gathers_tunable();
+        gathers.former = Value("loads");
+        form.tunables.insert(form.tunables.end(), {lift_tunable(), std::move(gathers)});
+        form.safe.insert(form.safe.end(), {{"lift", "fluxes"}, {"gathers", "loads"}});
     }
     form.tunables.insert(form.tunables.end(), {elements_per_block_tunable(block_sizes(shape, mma_elements)), std::move(groups), std::move(steps),
                                                copy_tunable(), residency_tunable(shape, limits)});
-    form.constraints = {{"tile", task_violation, {"elements_per_block", "groups_per_warp"}}};
+    form.constraints = {{"tile", task_violation, {"elements_per_block", "groups_per_warp"}}, {"gathers", copies_violation, {"lift", "gathers"}}};
+    if (!fuses_all(passes)) form.constraints.pop_back();
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{mma_elements}},
                                        {"groups_per_warp", std::int64_t{1}},
                                        {"unrolled_steps", std::int64_t{1}},
@@ -81,8 +92,8 @@ BlockResources mma_resources(const Shape& shape, const Config& config, const Par
     needs.threads = tasks.threads();
     needs.shared_bytes = std::int64_t{shape.bytes()} *
                          (tasks.place(shape, parts) + tasks.out_words(shape) + factor_words(shape, config, tasks.elements_per_block, parts) +
-                          (tasks.copies ? frame_words(shape, tasks.elements_per_block) : 0));
-    needs.registers = matrix_registers(shape, held_sums(shape, config, parts), tasks.groups_per_warp, shape.dimension, 1, shape.fields) + 40;
+                          (tasks.amplitudes ? frame_words(shape, tasks.elements_per_block) : 0));
+    needs.registers = matrix_registers(shape, held_sums(shape, config, parts), tasks.groups_per_warp, shape.dimension, 1, shape.fields) + 32;
     return needs;
 }
 
@@ -94,7 +105,7 @@ Block mma_constants(const Plan& plan) {
     block.line("constexpr int node_tiles = {}, column_groups = {};", tasks.nodes_padded / mma_nodes, tasks.column_groups());
     block.line("constexpr int flux_steps = {};  // of 8 columns of LIFT", tasks.operands.flux_columns / mma_columns);
     if (plan.any(&Pass::volume)) block.line("constexpr int field_steps = {};  // of 8 columns of D", tasks.operands.field_columns / mma_columns);
-    if (tasks.copies) block.append(field_width_constant(plan.shape, tasks.operands)).append(frame_constants(plan.shape, tasks.operands));
+    if (tasks.amplitudes) block.append(field_width_constant(plan.shape, tasks.operands)).append(frame_constants(plan.shape, tasks.operands));
     block.append(block_constants(tasks.threads(), plan.config)).append(copy_constants(plan.shape, plan.config));
     return block.append(operand_constants(plan, tasks.operands));
 }
@@ -112,7 +123,7 @@ void add_mma_operators(Plan& plan) {
     const double nodes = static_cast<double>(tasks.nodes_padded) * product_terms(shape);
     plan.source.executed_operations =
         pass_operations(plan, nodes * tasks.operands.field_columns,
-                        nodes * (tasks.copies ? products_of_amplitudes(shape, tasks.operands) : tasks.operands.flux_columns));
+                        nodes * (tasks.amplitudes ? products_of_amplitudes(shape, tasks.operands) : tasks.operands.flux_columns));
 }
 
 // Where right-hand sides and the metric factors lie behind `here`.
@@ -130,7 +141,7 @@ Block places_of_matrix_units(const Plan& plan, const Tasks& tasks, const Pass& p
     if (!pass.volume) return block;
     block.line("constexpr int factor_words = {};", factor_words(plan.shape, plan.config, tasks.elements_per_block, parts));
     block.line("real* const factor = {};  // [elements_per_block][factors]", tasks.in_place() ? "here + field_words" : "out + out_words");
-    return tasks.copies ? block.text("real* const frames = factor + factor_words;  // [elements_per_block][face_count][frame_words]") : block;
+    return tasks.amplitudes ? block.text("real* const frames = factor + factor_words;  // [elements_per_block][face_count][frame_words]") : block;
 }
 
 Block products_of_matrix_units(const Algebra& algebra) {
@@ -155,7 +166,9 @@ PassText mma_text(const Plan& plan, const Pass& pass) {
     const Tasks tasks(plan.shape, plan.config);
     PassText text = operand_text(plan, pass, pass.volume && pass.surface);
     text.flags.insert({"mma", "results_apart"});
-    if (tasks.copies)
+    if (tasks.neighbours_copied) text.flags.insert("neighbours_copied");
+    if (tasks.amplitudes && pass.update) text.flags.insert("prefetches");
+    if (tasks.amplitudes)
         text.flags.insert({"gathers_ahead", "faces_apart"});
     else if (pass.surface)
         text.flags.insert("fluxes_lifted");

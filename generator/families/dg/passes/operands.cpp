@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "generator/families/dg/passes/flux.hpp"
+
 namespace hone::inline v0_1::dg {
 namespace {
 
@@ -19,11 +21,6 @@ Block transform(const Algebra& algebra) {
         block.line("here[({} * elements_per_block + e) * field_row + m] = {};", f,
                    expression(algebra.transform[f], "", [](int i) { return fmt::format("value[{}]", i); }));
     return block;
-}
-
-// Directions of the flux through a face.
-int amplitudes(const Shape& shape) {
-    return shape.maxwell() ? 2 : 1;
 }
 
 int words_of_frame(const Shape& shape) {
@@ -52,20 +49,25 @@ int held_sums(const Shape& shape, const Config& config, const Parts& parts) {
     return parts.volume ? std::max(shape.fields, algebra_of(shape, config).accumulators) : shape.fields;
 }
 
+Tunable gathers_tunable() {
+    return {"gathers", "how neighbours' values at faces come to a block: loads into registers, or copies into shared memory past them",
+            words({"loads", "copies"})};
+}
+
 int frame_words(const Shape& shape, int elements) {
     return elements * shape.faces * words_of_frame(shape);
 }
 
 double products_of_amplitudes(const Shape& shape, const Operands& operands) {
-    const double directed = amplitudes(shape) * shape.faces;  // each gives every field its part
-    return static_cast<double>(amplitudes(shape)) / shape.fields * operands.flux_columns + directed;
+    const double directed = amplitudes_of(shape) * shape.faces;  // each gives every field its part
+    return static_cast<double>(amplitudes_of(shape)) / shape.fields * operands.flux_columns + directed;
 }
 
 Block frame_constants(const Shape& shape, const Operands& operands) {
     Block block;
     block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", operands.face_columns);
     return block.line("constexpr int amplitudes = {}, frame_words = {};  // directions of the flux through a face, and what is kept of a face",
-                      amplitudes(shape), words_of_frame(shape));
+                      amplitudes_of(shape), words_of_frame(shape));
 }
 
 double padded_lift(const Shape& shape, const Operands& operands, int node, int column) {

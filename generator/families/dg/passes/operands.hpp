@@ -35,10 +35,10 @@ int factor_words(const Shape& shape, const Config& config, int elements, const P
 /// Values that a right-hand side sums up separately: fields, or the accumulators of the volume part.
 int held_sums(const Shape& shape, const Config& config, const Parts& parts);
 
-// An element's faces are flat, so that the flux through one has one direction at all of its points, or two tangents for Maxwell in 3D: LIFT may take
-// amplitudes along these, face by face, in place of the flux of each field. The pieces dg/passes/frames.cu, amplitudes.cu, directions.cu.
-
-/// Words of what is kept of each face: normal, Fscale, tangents, the impedance where materials differ.
+/// How neighbours' values at faces come to a block: the tunable `gathers`.
+Tunable gathers_tunable();
+/// For the pieces dg/passes/frames.cu, amplitudes.cu and directions.cu: words of what is kept of each face, normal, Fscale, tangents, the impedance
+/// where materials differ.
 int frame_words(const Shape& shape, int elements);
 /// Products of a column of LIFT with a node, and those with directions, divided by the number of fields.
 double products_of_amplitudes(const Shape& shape, const Operands& operands);
@@ -57,7 +57,7 @@ Block register_combination(const Algebra& algebra);
 /// operations that it executes,
 /// `surface_products` with each field at a node for LIFT.
 void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products);
-/// What the pieces dg/passes/fields.cu and dg/passes/fluxes.cu need of a pass.
+/// What the pieces fields and fluxes of dg/passes/block.cu need of a pass.
 PassText operand_text(const Plan& plan, const Pass& pass, bool traces);
 
 }  // namespace hone::inline v0_1::dg

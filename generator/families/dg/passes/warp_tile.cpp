@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
-#include "generator/families/device/cuda_copies.hpp"
+#include "generator/families/dg/passes/flux.hpp"
 #include "generator/families/dg/passes/operands.hpp"
 
 // A warp has a tile of nodes x elements, cut into its lanes' tiles so that each operand that comes from shared memory or the first cache feeds as
@@ -19,6 +20,7 @@ struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
+    bool neighbours_copied;
     Operands operands;
 
     WarpTile(const Shape& shape, const Config& config)
@@ -30,17 +32,22 @@ struct WarpTile {
           node_lanes(number(config, "node_lanes")),
           warps_along_nodes((shape.nodes + node_lanes * nodes_per_thread - 1) / (node_lanes * nodes_per_thread)),
           nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
+          neighbours_copied(config.has("gathers", "copies")),
           operands(shape, unroll, true) {}
 
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int element_lanes() const { return lanes / node_lanes; }
     int threads() const { return lanes * warps_along_nodes * (element_groups() / element_lanes()); }
-    /// Words of the fields, and of the fluxes that right-hand sides replace.
+    /// Words of the fields, and of the amplitudes. One of them makes room for right-hand sides: these replace the amplitudes where the residual has
+    /// the fields' place, or where there are no fields.
     int field_words(const Shape& shape, const Parts& parts) const {
         return parts.volume ? round_up(elements_per_block * shape.fields * operands.field_row, shape.vector_width()) : 0;
     }
-    int flux_words(const Shape& shape) const {
-        return round_up(elements_per_block * shape.fields * std::max(operands.flux_row, shape.nodes), shape.vector_width());
+    int flux_words(const Shape& shape, const Parts& parts) const {
+        const int amplitudes = amplitudes_of(shape) * operands.flux_row;
+        const int copied = std::max(shape.fields * operands.flux_row, shape.words());
+        const int row = neighbours_copied ? copied : parts.volume ? amplitudes : std::max(amplitudes, shape.words());
+        return round_up(elements_per_block * row, shape.vector_width());
     }
 };
 
@@ -61,22 +68,41 @@ bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, cons
     return passes.size() == 1 && passes.front().surface && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
 }
 
-FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>&, const Limits& limits) {
+// The widest copies of an element's words, and half of them.
+std::vector<Value> wide_copies(const Shape& shape) {
+    const std::int64_t widest = widest_copies(shape);
+    return widest == 1 ? numbers({1}) : numbers({widest / 2, widest});
+}
+
+FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     FormSpace form;
-    form.tunables = {
-        elements_per_block_tunable(numbers({4, 8, 16, 32})),
-        {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", shape.low_order() ? numbers({2, 4}) : numbers({2, 4, 8})},
-        {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
-        {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
-        {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
-        copy_tunable(),
-        residency_tunable(shape, limits)};
+    if (has_volume(passes)) {
+        form.tunables.push_back(gathers_tunable());
+        form.safe.push_back({"gathers", "loads"});
+    }
+    const bool low = shape.low_order();
+    Tunable copies = copy_tunable();
+    copies.values = wide_copies(shape);
+    Tunable residency = residency_tunable(shape, limits);
+    residency.values = numbers({1, 2, 3});
+    form.tunables.insert(form.tunables.end(),
+                         {elements_per_block_tunable(numbers({4, 8, 16, 32})),
+                          {"nodes_per_thread", "nodes whose right-hand sides a thread accumulates", low ? numbers({2, 4}) : numbers({2, 4, 8})},
+                          {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
+                          {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
+                          {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
+                          std::move(copies),
+                          std::move(residency)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
                          {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes"}}};
-    form.safe = {{"elements_per_block", std::int64_t{8}}, {"nodes_per_thread", std::int64_t{2}}, {"elements_per_thread", std::int64_t{1}},
-                 {"node_lanes", std::int64_t{8}},         {"unroll", std::int64_t{2}},           {"copy_width", std::int64_t{1}},
-                 {"min_blocks", std::int64_t{1}}};
+    form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
+                                       {"nodes_per_thread", std::int64_t{2}},
+                                       {"elements_per_thread", std::int64_t{1}},
+                                       {"node_lanes", std::int64_t{8}},
+                                       {"unroll", std::int64_t{2}},
+                                       {"copy_width", std::int64_t{widest_copies(shape)}},
+                                       {"min_blocks", std::int64_t{1}}});
     form.former = [](const Config&) { return false; };
     return form;
 }
@@ -89,11 +115,12 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     const WarpTile tile(shape, config);
     BlockResources needs;
     needs.threads = tile.threads();
-    needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape) +
+    needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
                                           factor_words(shape, config, tile.elements_per_block, parts) + frame_words(shape, tile.elements_per_block));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
     const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
-    const int flux = 2 * shape.fields + 10;
+    constexpr int points_in_flight = 4;
+    const int flux = (tile.neighbours_copied ? 2 : points_in_flight + 1) * shape.fields + 10;
     needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + 40;
     return needs;
 }
@@ -123,12 +150,12 @@ void add_warp_tile_operators(Plan& plan) {
 // Where fluxes, right-hand sides and the metric factors lie behind `here`.
 Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass) {
     const Parts parts = parts_of(pass);
-    const int field_words = tile.field_words(plan.shape, parts), flux_words = tile.flux_words(plan.shape);
+    const int field_words = tile.field_words(plan.shape, parts), flux_words = tile.flux_words(plan.shape, parts);
     Block block;
     block.line("real* const fluxes = here + {};", field_words);
     block.line("real* const frames = here + {};  // [elements_per_block][face_count][frame_words]",
                field_words + flux_words + factor_words(plan.shape, plan.config, tile.elements_per_block, parts));
-    block.text("real* const out = fluxes;  // right-hand sides");
+    block.line("real* const out = {};  // right-hand sides", pass.volume && !tile.neighbours_copied ? "here" : "fluxes");
     if (pass.volume) block.line("real* const factor = here + {};  // [elements_per_block][factors]", field_words + flux_words);
     return block;
 }
@@ -136,10 +163,10 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
 PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const WarpTile tile(plan.shape, plan.config);
     PassText text = operand_text(plan, pass, pass.volume);
-    text.flags.insert({"warp_tile", "results_apart"});
-    text.flags.insert("faces_apart");
+    text.flags.insert({"warp_tile", "results_apart", "faces_apart"});
     if (pass.volume) text.flags.insert("gathers_ahead");
-    if (pass.volume && pass.update) text.flags.insert("residual_ahead");
+    if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
+    if (pass.volume && pass.update) text.flags.insert(tile.neighbours_copied ? "residual_ahead" : "prefetches");
     text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
     if (!pass.volume) return text;
     text.holes.emplace_back("products", register_products(covariant(plan.shape), "r / group][r % group"));

@@ -21,7 +21,7 @@ inline Parts parts_of(const Pass& pass) {
     return {pass.volume, pass.surface};
 }
 
-/// What is a way's own in the template dg/passes/entry.cu, for one pass: blocks for its holes, and the flags that are set.
+/// What is a way's own in the piece dg/passes/kernel.cu/entry, for one pass: blocks for its holes, and the flags that are set.
 struct PassText {
     Holes holes;
     std::set<std::string> flags;
@@ -62,6 +62,7 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way);
 /// Tunables that all ways have, with the same meaning.
 Tunable elements_per_block_tunable(std::vector<Value> values);
 Tunable copy_tunable();
+Tunable lift_tunable();
 Tunable residency_tunable(const Shape& shape, const Limits& limits);
 /// Numbers of elements that a block can have.
 std::vector<Value> block_sizes(const Shape& shape, int multiple_of);

@@ -103,10 +103,22 @@ TEST_F(DgStageKernels, OperatorsInTheCodeEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_2d_tm order=2 precision=f32 elements=40", whole_in_the_code + ",node_parts=1,points_in_flight=4,copy_width=2");
 }
 
+TEST_F(DgStageKernels, AmplitudesInTheCodeEqualTheReferenceInTheEmulator) {
+    const std::string lifted = whole_in_the_code + ",lift=amplitudes";
+    expect_emulated("equation=maxwell_3d order=2 precision=f32 materials=per_element elements=37",
+                    lifted + ",node_parts=2,points_in_flight=4,copy_width=4");
+    expect_emulated("equation=maxwell_3d order=1 precision=f64 elements=33", lifted + ",node_parts=1,points_in_flight=2,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=2 precision=f64 materials=per_element elements=35",
+                    lifted + ",node_parts=1,points_in_flight=2,copy_width=2");
+    expect_emulated("equation=maxwell_2d_tm order=3 precision=f32 materials=per_element elements=40",
+                    lifted + ",node_parts=1,points_in_flight=4,copy_width=2");
+}
+
 // 4 and 8 lanes along the nodes; elements beyond the last one; nodes beyond the last one of a tile.
 TEST_F(DgStageKernels, TilesOfWarpsEqualTheReferenceInTheEmulator) {
-    expect_emulated("equation=maxwell_3d order=4 precision=f32 elements=19",
-                    "form=warp_tile_whole,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=2");
+    expect_emulated(
+        "equation=maxwell_3d order=4 precision=f32 elements=19",
+        "form=warp_tile_whole,gathers=copies,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=2");
     expect_emulated("equation=acoustics_3d order=4 precision=f64 materials=per_element elements=5",
                     "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,unroll=2,copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=5 precision=f32 materials=per_element elements=9",
@@ -130,9 +142,9 @@ TEST_F(DgStageKernels, ThreeTermsOfTf32EqualTheReferenceInTheEmulatorAndOneDoesN
 // Right-hand sides replace the fields where each warp has one task (order 5), and have a place of their own elsewhere.
 TEST_F(DgStageKernels, MatrixUnitsOnCopiedFieldsEqualTheReferenceInTheEmulator) {
     expect_emulated("equation=maxwell_3d order=5 precision=f64 materials=per_element elements=5",
-                    "form=mma_whole,gathers=copies,elements_per_block=8,groups_per_warp=1,unrolled_steps=1,copy_width=2");
+                    "form=mma_whole,lift=amplitudes,gathers=copies,elements_per_block=8,groups_per_warp=1,unrolled_steps=1,copy_width=2");
     expect_emulated("equation=acoustics_3d order=4 precision=f32 arithmetic=f32_accurate elements=9",
-                    "form=tf32_whole,gathers=copies,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=4");
+                    "form=tf32_whole,lift=amplitudes,gathers=loads,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,copy_width=4");
 }
 
 using SlowDgStageKernels = DgStageKernels;
@@ -142,6 +154,12 @@ TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
     expect_emulated("equation=maxwell_3d order=3 precision=f32 materials=per_element elements=71",
                     whole_in_the_code + ",node_parts=4,points_in_flight=2,copy_width=4");
     expect_emulated("equation=acoustics_3d order=3 precision=f64 elements=33", whole_in_the_code + ",node_parts=2,points_in_flight=4,copy_width=2");
+    expect_emulated("equation=maxwell_3d order=3 precision=f64 elements=35",
+                    whole_in_the_code + ",lift=amplitudes,node_parts=2,points_in_flight=4,copy_width=2");
+    expect_emulated("equation=acoustics_3d order=3 precision=f32 elements=33",
+                    whole_in_the_code + ",lift=amplitudes,node_parts=4,points_in_flight=4,copy_width=4");
+    expect_emulated("equation=maxwell_2d_tm order=7 precision=f32 elements=33",
+                    whole_in_the_code + ",lift=amplitudes,node_parts=2,points_in_flight=2,copy_width=4");
     expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 materials=per_element elements=33",
                     whole_in_the_code + ",node_parts=4,points_in_flight=1,copy_width=2");
     for (const char* fused : {"separate", "surface_update"})
@@ -153,18 +171,21 @@ TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
 TEST_F(SlowDgStageKernels, TilesOfWarpsServeEveryOrderAndEquation) {
     expect_emulated("equation=maxwell_3d order=5 precision=f32 materials=per_element elements=11",
                     "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4");
-    expect_emulated("equation=acoustics_3d order=6 precision=f32 elements=17",
-                    "form=warp_tile_whole,elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=4");
+    expect_emulated(
+        "equation=acoustics_3d order=6 precision=f32 elements=17",
+        "form=warp_tile_whole,gathers=copies,elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,node_lanes=4,unroll=4,copy_width=4");
     expect_emulated("equation=maxwell_3d order=7 precision=f32 elements=5",
                     "form=warp_tile_whole,elements_per_block=4,nodes_per_thread=4,elements_per_thread=2,node_lanes=16,unroll=2,copy_width=4");
-    expect_emulated("equation=maxwell_3d order=8 precision=f32 elements=9",
-                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=2,copy_width=2");
+    expect_emulated(
+        "equation=maxwell_3d order=8 precision=f32 elements=9",
+        "form=warp_tile_whole,gathers=copies,elements_per_block=8,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=2,copy_width=2");
     expect_emulated("equation=acoustics_3d order=9 precision=f64 elements=3",
                     "form=warp_tile_whole,elements_per_block=4,nodes_per_thread=2,elements_per_thread=1,node_lanes=8,unroll=2,copy_width=2");
     expect_emulated("equation=maxwell_3d order=10 precision=f32 elements=5",
                     "form=warp_tile_whole,elements_per_block=4,nodes_per_thread=8,elements_per_thread=2,node_lanes=16,unroll=4,copy_width=4");
-    expect_emulated("equation=maxwell_2d_tm order=10 precision=f64 elements=9",
-                    "form=warp_tile_whole,elements_per_block=8,nodes_per_thread=4,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=2");
+    expect_emulated(
+        "equation=maxwell_2d_tm order=10 precision=f64 elements=9",
+        "form=warp_tile_whole,gathers=copies,elements_per_block=8,nodes_per_thread=4,elements_per_thread=1,node_lanes=4,unroll=2,copy_width=2");
     expect_emulated("equation=maxwell_2d_tm order=7 precision=f32 elements=33",
                     "form=warp_tile_whole,elements_per_block=32,nodes_per_thread=2,elements_per_thread=2,node_lanes=2,unroll=4,copy_width=4");
 }
@@ -189,6 +210,13 @@ TEST_F(SlowDgStageKernels, RepresentativeCudaKernelsCompileWithoutSpilling) {
         {"equation=maxwell_3d order=2 precision=f64", "form=tile_whole,elements_per_block=32,copy_width=2,unroll=2,operator=shared,min_blocks=2"},
         {"equation=maxwell_3d order=3 precision=f32",
          "form=tile_whole,elements_per_block=16,elements_per_thread=2,unroll=4,copy_width=4,min_blocks=3"},
+        {"equation=maxwell_3d order=5 precision=f32",
+         "form=warp_tile_whole,elements_per_block=16,nodes_per_thread=4,elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4,min_blocks=2"},
+        {"equation=acoustics_3d order=9 precision=f32 materials=per_element",
+         "form=warp_tile_whole,gathers=copies,elements_per_block=16,nodes_per_thread=8,elements_per_thread=2,node_lanes=4,unroll=2"},
+        {"equation=maxwell_3d order=6 precision=f64",
+         "form=mma_whole,lift=amplitudes,elements_per_block=8,groups_per_warp=1,unrolled_steps=2,min_blocks=2"},
+        {"equation=maxwell_3d order=3 precision=f64", "form=immediate_whole,lift=amplitudes,elements_per_block=32,node_parts=2"},
         {"equation=maxwell_3d order=10 precision=f64 materials=per_element", ""},
         {"equation=maxwell_3d order=7 precision=f32 materials=per_element",
          "form=tile_whole,elements_per_block=8,elements_per_thread=4,nodes_per_thread=2,unroll=4,copy_width=4,min_blocks=2"},

@@ -67,6 +67,7 @@ inline Family without_assembly(const Family& family, Tf32 tf32 = Tf32::three_ter
                      R"(    for (int i = threadIdx.x; i < chunk * operator_column; i += threads_per_block) to[i] = from[i];
 )");
         replace_body(source.text, "void wait_for_chunk(", "");
+        replace_body(source.text, "void prefetch(", "    (void)from;\n");
         // These arrive when they are waited for: what is read before is no number.
         copies_on_host(source.text);
         if (source.text.find("void copy_past_registers(") == std::string::npos) return checked(std::move(source));

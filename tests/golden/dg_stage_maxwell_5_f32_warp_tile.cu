@@ -1,0 +1,401 @@
+// dg_stage: maxwell_3d, order 5, f32
+// hone emit dg_stage equation=maxwell_3d order=5 precision=f32 materials=uniform arithmetic=strict elements=100000
+//     --target cuda --config form=warp_tile_whole,gathers=loads,elements_per_block=16,nodes_per_thread=4,
+//     elements_per_thread=2,node_lanes=8,unroll=4,copy_width=4,min_blocks=1
+// The same text serves any number of elements.
+// per element: 180600 operations, 5812 bytes (compulsory); this form executes 125892 operations
+using real = float;
+constexpr int nodes = 56, fields = 6, words = fields * nodes;
+constexpr int dimension = 3, face_count = 4, face_nodes = 21, face_points = face_count * face_nodes;
+constexpr int elements_per_block = 16, elements_per_thread = 2,
+    element_groups = elements_per_block / elements_per_thread;
+constexpr int node_lanes = 8, element_lanes = 4, warps_along_nodes = 2;
+constexpr int nodes_per_thread = 4, nodes_padded = 64;
+constexpr int group = 4;         // neighbouring nodes of a thread
+constexpr int unroll = 4;        // columns of an operator per trip
+constexpr int face_columns = 24;   // columns of LIFT for a face, padded
+constexpr int amplitudes = 2, frame_words = 12;  // directions of the flux through a face, and what is kept of a face
+constexpr int field_width = 4;  // values per copy of a field
+constexpr int threads_per_block = 128, blocks_per_multiprocessor = 1;
+constexpr int vector_width = 4;  // values in 16 bytes
+constexpr int copy_width = 4;    // values per load and store of memory
+// points of an element's faces and their stride in shared memory, padded
+constexpr int flux_columns = 96, flux_row = 100;
+constexpr int field_columns = 56, field_row = 60;  // nodes of an element, likewise
+constexpr int factors = 10, accumulators = 6, geometry_words = dimension * dimension;
+
+// Copies past the registers, from global to shared memory. What a thread copied since its last commit_copies is a
+// group; it waits for groups in the order in which it committed them.
+// Copies `words` neighbouring words, of 4, 8 or 16 bytes, or writes zeros.
+template <int words>
+__device__ __forceinline__ void copy(real* to, const real* from, bool there) {
+    constexpr int bytes = words * sizeof(real);
+    const unsigned target = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from),
+            "r"(there ? 16 : 0) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(from), "n"(bytes),
+            "r"(there ? bytes : 0) : "memory");
+}
+
+__device__ __forceinline__ void commit_copies() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until no more than the last `groups` of this thread's groups are under way.
+template <int groups>
+__device__ __forceinline__ void wait_for_copies() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
+}
+
+// Asks the second cache for the line of a word.
+__device__ __forceinline__ void prefetch(const real* from) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
+constexpr int prefetched_words = 128 / sizeof(real);
+
+// Copies `count` neighbouring values with the widest loads that 16 bytes and `count` allow.
+template <int count>
+__device__ __forceinline__ void load(real (&to)[count], const real* from) {
+    constexpr int width = count % vector_width == 0 ? vector_width : count % 2 == 0 ? 2 : 1;
+    struct alignas(width * sizeof(real)) Vector {
+        real value[width];
+    };
+    #pragma unroll
+    for (int i = 0; i < count / width; ++i) {
+        const Vector vector = reinterpret_cast<const Vector*>(from)[i];
+        #pragma unroll
+        for (int j = 0; j < width; ++j) to[i * width + j] = vector.value[j];
+    }
+}
+
+template <int count>
+__device__ __forceinline__ void store(real* to, const real (&from)[count]) {
+    struct alignas(count * sizeof(real)) Vector {
+        real value[count];
+    } vector;
+    #pragma unroll
+    for (int j = 0; j < count; ++j) vector.value[j] = from[j];
+    *reinterpret_cast<Vector*>(to) = vector;
+}
+
+// Two tangents of a face that make a right-handed frame with its normal: T. Duff and others, J. Computer Graphics
+// Techniques 6, 2017.
+__device__ __forceinline__ void tangents_of(const real* normal, real (&tangents)[6]) {
+    const real sign = normal[2] < 0 ? real(-1) : real(1);
+    const real a = real(-1) / (sign + normal[2]), b = normal[0] * normal[1] * a;
+    tangents[0] = 1 + sign * normal[0] * normal[0] * a;
+    tangents[1] = sign * b;
+    tangents[2] = -sign * normal[0];
+    tangents[3] = b;
+    tangents[4] = sign + normal[1] * normal[1] * a;
+    tangents[5] = -normal[1];
+}
+
+// Node of the element at each point of its faces: vmapM without the element's offset.
+__device__ const unsigned short face_node[face_points] = {
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 0, 1, 2, 3, 4, 5, 21, 22, 23, 24, 25, 36,
+        37,
+    38, 39, 46, 47, 48, 52, 53, 55, 5, 10, 14, 17, 19, 20, 25, 29, 32, 34, 35, 39, 42, 44, 45, 48, 50, 51, 53, 54, 55,
+        0,
+    6, 11, 15, 18, 20, 21, 26, 30, 33, 35, 36, 40, 43, 45, 46, 49, 51, 52, 54, 55,
+};
+
+// A block handles `elements_per_block` elements.
+extern "C" __global__ void
+__launch_bounds__(threads_per_block, blocks_per_multiprocessor)
+dg_stage(const real* __restrict__ q, const real* __restrict__ geometry, const real* __restrict__ faces,
+    const int* __restrict__ vmapP, const real* __restrict__ stage, real* __restrict__ res, real* __restrict__ q_next,
+    const real* __restrict__ D, const real* __restrict__ LIFT, int first, int last) {
+    const int block_first = first + blockIdx.x * elements_per_block;
+    const int present = min(elements_per_block, last - block_first);
+    extern __shared__ __align__(16) unsigned char shared_memory[];
+    real* const here = reinterpret_cast<real*>(shared_memory);  // fields and fluxes of the block's elements
+    real* const fluxes = here + 5760;
+    real* const frames = here + 9120;  // [elements_per_block][face_count][frame_words]
+    real* const out = here;  // right-hand sides
+    real* const factor = here + 8960;  // [elements_per_block][factors]
+
+    // A warp is node_lanes x element_lanes threads. Neighbouring lanes have the same nodes, and every second one the
+    // same elements: what a warp then loads of 16 bytes a lane arrives in two wavefronts instead of four. A thread
+    // accumulates nodes_per_thread nodes of elements element, element + element_groups, ... in registers.
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int node = warp % warps_along_nodes * (node_lanes * nodes_per_thread) + lane / 2 % node_lanes * group;
+    const int element = warp / warps_along_nodes * element_lanes + lane / (2 * node_lanes) * 2 + lane % 2;
+    real sum[fields][nodes_per_thread][elements_per_thread] = {};
+    // Of each face: normal, Fscale, directions of the flux, impedance of the element.
+    for (int i = threadIdx.x; i < elements_per_block * face_count; i += threads_per_block) {
+        const size_t k = block_first + min(i / face_count, present - 1);
+        real* const frame = frames + i * frame_words;
+        real face[dimension + 1];
+        load(face, faces + (k * face_count + i % face_count) * (dimension + 1));
+        #pragma unroll
+        for (int j = 0; j <= dimension; ++j) frame[j] = face[j];
+        real tangents[6];
+        tangents_of(face, tangents);
+        #pragma unroll
+        for (int j = 0; j < 6; ++j) frame[dimension + 1 + j] = tangents[j];
+    }
+
+    // Fields of the block's elements arrive in shared memory. No register waits for them, so that all are under way
+    // together.
+    for (int i = threadIdx.x * field_width; i < elements_per_block * fields * field_row;
+        i += threads_per_block * field_width) {
+        const int f = i / (elements_per_block * field_row), e = i / field_row % elements_per_block, m = i % field_row;
+        const bool inside = e < present && m < nodes;
+        copy<field_width>(here + i, q + (inside ? (size_t(block_first + e) * fields + f) * nodes + m : 0), inside);
+    }
+    commit_copies();
+    for (int i = threadIdx.x * prefetched_words; i < present * words; i += threads_per_block * prefetched_words)
+        prefetch(res + size_t(block_first) * words + i);
+    for (int e = threadIdx.x; e < present; e += threads_per_block) {
+        const real* const g = geometry + size_t(block_first + e) * geometry_words;
+        real* const own = factor + e * factors;
+        // Tangents over J: x_r / J = grad s x grad t, and cyclic; 1 / J = grad r . (x_r / J).
+        for (int a = 0; a < 3; ++a) {
+            const real* const b = g + 3 * ((a + 1) % 3);
+            const real* const c = g + 3 * ((a + 2) % 3);
+            for (int i = 0; i < 3; ++i)
+                own[3 * a + i] = b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3];
+        }
+        own[9] = real(1) / (g[0] * own[0] + g[1] * own[1] + g[2] * own[2]);
+    }
+
+    // Surface: an element's faces are flat, so that the flux through one has the same direction at each of its points,
+    // or two of them. LIFT takes the amplitudes along these, here at every point of the faces of the block's elements.
+    // What lies beyond the last point or element repeats it, and a boundary reads the own values twice, so that no load
+    // waits for a branch. A thread has several points at a time, and asks for those that it works on next before the
+    // barrier and while it works.
+    constexpr int points = elements_per_block * flux_row, in_flight = 4;
+    int pluses[in_flight];
+    real met[in_flight][fields];
+    const auto gather = [&](int start) {
+        #pragma unroll
+        for (int b = 0; b < in_flight; ++b) {
+            const int i = min(start + b * threads_per_block, points - 1);
+            // Rows hold face after face, each rounded up to whole trips.
+            const int side = min(i % flux_row / face_columns, face_count - 1);
+            const int point = side * face_nodes + min(i % flux_row % face_columns, face_nodes - 1);
+            pluses[b] = vmapP[size_t(block_first + min(i / flux_row, present - 1)) * face_points + point];
+        }
+        #pragma unroll
+        for (int b = 0; b < in_flight; ++b) {
+            const int i = min(start + b * threads_per_block, points - 1);
+            // Rows hold face after face, each rounded up to whole trips.
+            const int side = min(i % flux_row / face_columns, face_count - 1);
+            const int point = side * face_nodes + min(i % flux_row % face_columns, face_nodes - 1);
+            const size_t own = size_t(block_first + min(i / flux_row, present - 1)) * words + face_node[point];
+            const real* const other = q
+                + (pluses[b] >= 0 ? size_t(pluses[b] / nodes) * words + pluses[b] % nodes : own);
+            #pragma unroll
+            for (int f = 0; f < fields; ++f) met[b][f] = other[f * nodes];
+        }
+    };
+    gather(threadIdx.x);
+    wait_for_copies<0>();
+    __syncthreads();
+    #pragma unroll 1
+    for (int start = threadIdx.x; start < points; start += in_flight * threads_per_block) {
+        #pragma unroll
+        for (int b = 0; b < in_flight; ++b) {
+            const int i = start + b * threads_per_block;
+            if (i >= points) break;
+            const int e = min(i / flux_row, present - 1), plus = pluses[b];
+            const real(&beyond)[fields] = met[b];
+            // Rows hold face after face, each rounded up to whole trips.
+            const int side = min(i % flux_row / face_columns, face_count - 1);
+            const int point = side * face_nodes + min(i % flux_row % face_columns, face_nodes - 1);
+            const size_t k = block_first + e;
+            // Point `point` of face `side` of element e of the block, k of all: neighbour's node `plus`, where the
+            // fields are `beyond`.
+            const bool inside = i / flux_row < present && i % flux_row < flux_columns
+                && i % flux_row % face_columns < face_nodes;
+            real frame[frame_words];
+            load(frame, frames + (e * face_count + side) * frame_words);
+            const real* const own = here + e * field_row + face_node[point];
+            constexpr int own_stride = elements_per_block * field_row;
+            real difference[fields];
+            // Behind a reflecting wall some fields are the own ones with the other sign, behind an absorbing boundary
+            // there is nothing.
+            constexpr bool mirrored[fields] = {false, false, false, true, true, true};
+            const real same = plus == -2 ? 0 : 1, mirror = plus >= 0 ? 1 : plus == -1 ? -1 : 0;
+            #pragma unroll
+            for (int f = 0; f < fields; ++f) {
+                const real own_value = own[f * own_stride];
+                difference[f] = (mirrored[f] ? mirror : same) * beyond[f] - own_value;
+            }
+            const real nx = frame[0], ny = frame[1];
+            const real nz = frame[2];
+            constexpr real other_z = 1;
+            const real weight = real(0.5) * frame[dimension];
+            const real* const tangents = frame + (dimension + 1);
+            // Amplitudes of the flux along the directions of its face.
+            const real wx = difference[3] + other_z * (ny * difference[2] - nz * difference[1]);
+            const real wy = difference[4] + other_z * (nz * difference[0] - nx * difference[2]);
+            const real wz = difference[5] + other_z * (nx * difference[1] - ny * difference[0]);
+            const real amplitude[amplitudes] = {weight * (tangents[0] * wx + tangents[1] * wy + tangents[2] * wz),
+                                                weight * (tangents[3] * wx + tangents[4] * wy + tangents[5] * wz)};
+            #pragma unroll
+            for (int a = 0; a < amplitudes; ++a)
+                fluxes[(a * elements_per_block + i / flux_row) * flux_row + i % flux_row] = inside ? amplitude[a]
+                    : real(0);
+        }
+        if (start + in_flight * threads_per_block < points) gather(start + in_flight * threads_per_block);
+    }
+
+    // The faces have what they need of the fields: transform them where they lie.
+    __syncthreads();
+    for (int i = threadIdx.x; i < elements_per_block * field_row; i += threads_per_block) {
+        const int e = i / field_row, m = i % field_row;
+        real value[fields];
+        #pragma unroll
+        for (int f = 0; f < fields; ++f) value[f] = here[(f * elements_per_block + e) * field_row + m];
+        const real* const own = factor + (e < present ? e : 0) * factors;
+        const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6],
+            yt = own[7], zt = own[8], J = own[9];
+        here[(0 * elements_per_block + e) * field_row + m] = xr * value[0] + yr * value[1] + zr * value[2];
+        here[(1 * elements_per_block + e) * field_row + m] = xs * value[0] + ys * value[1] + zs * value[2];
+        here[(2 * elements_per_block + e) * field_row + m] = xt * value[0] + yt * value[1] + zt * value[2];
+        here[(3 * elements_per_block + e) * field_row + m] = xr * value[3] + yr * value[4] + zr * value[5];
+        here[(4 * elements_per_block + e) * field_row + m] = xs * value[3] + ys * value[4] + zs * value[5];
+        here[(5 * elements_per_block + e) * field_row + m] = xt * value[3] + yt * value[4] + zt * value[5];
+    }
+    __syncthreads();
+
+    // Volume: derivatives along r, s, t, combined with the metric factors.
+    {
+        real derivative[accumulators][nodes_per_thread][elements_per_thread] = {};
+        #pragma unroll 1
+        for (int m = 0; m < field_columns; m += unroll) {
+            real u[fields][elements_per_thread][unroll];
+            #pragma unroll
+            for (int f = 0; f < fields; ++f)
+                #pragma unroll
+                for (int c = 0; c < elements_per_thread; ++c)
+                    load(u[f][c], here + (f * elements_per_block + element + c * element_groups) * field_row + m);
+            #pragma unroll
+            for (int j = 0; j < unroll; ++j) {
+                real d[dimension][nodes_per_thread / group][group];
+                #pragma unroll
+                for (int a = 0; a < dimension; ++a)
+                    #pragma unroll
+                    for (int r = 0; r < nodes_per_thread / group; ++r)
+                        load(d[a][r], D + ((m + j) * dimension + a) * nodes_padded + node + r * (node_lanes * group));
+                #pragma unroll
+                for (int r = 0; r < nodes_per_thread; ++r)
+                    #pragma unroll
+                    for (int c = 0; c < elements_per_thread; ++c) {
+                        derivative[0][r][c] += d[1][r / group][r % group] * u[2][c][j];
+                        derivative[0][r][c] -= d[2][r / group][r % group] * u[1][c][j];
+                        derivative[1][r][c] += d[2][r / group][r % group] * u[0][c][j];
+                        derivative[1][r][c] -= d[0][r / group][r % group] * u[2][c][j];
+                        derivative[2][r][c] += d[0][r / group][r % group] * u[1][c][j];
+                        derivative[2][r][c] -= d[1][r / group][r % group] * u[0][c][j];
+                        derivative[3][r][c] += d[1][r / group][r % group] * u[5][c][j];
+                        derivative[3][r][c] -= d[2][r / group][r % group] * u[4][c][j];
+                        derivative[4][r][c] += d[2][r / group][r % group] * u[3][c][j];
+                        derivative[4][r][c] -= d[0][r / group][r % group] * u[5][c][j];
+                        derivative[5][r][c] += d[0][r / group][r % group] * u[4][c][j];
+                        derivative[5][r][c] -= d[1][r / group][r % group] * u[3][c][j];
+                    }
+            }
+        }
+        #pragma unroll
+        for (int c = 0; c < elements_per_thread; ++c) {
+            const int e = element + c * element_groups;
+            const real* const own = factor + (e < present ? e : 0) * factors;
+            const real xr = own[0], yr = own[1], zr = own[2], xs = own[3], ys = own[4], zs = own[5], xt = own[6],
+                yt = own[7], zt = own[8], J = own[9];
+            #pragma unroll
+            for (int r = 0; r < nodes_per_thread; ++r) {
+                sum[0][r][c] = J * (-xr * derivative[3][r][c] - xs * derivative[4][r][c] - xt * derivative[5][r][c]);
+                sum[1][r][c] = J * (-yr * derivative[3][r][c] - ys * derivative[4][r][c] - yt * derivative[5][r][c]);
+                sum[2][r][c] = J * (-zr * derivative[3][r][c] - zs * derivative[4][r][c] - zt * derivative[5][r][c]);
+                sum[3][r][c] = J * (xr * derivative[0][r][c] + xs * derivative[1][r][c] + xt * derivative[2][r][c]);
+                sum[4][r][c] = J * (yr * derivative[0][r][c] + ys * derivative[1][r][c] + yt * derivative[2][r][c]);
+                sum[5][r][c] = J * (zr * derivative[0][r][c] + zs * derivative[1][r][c] + zt * derivative[2][r][c]);
+            }
+        }
+    }
+
+    // Surface: LIFT on the amplitudes, face by face, then their directions.
+    #pragma unroll 1
+    for (int side = 0; side < face_count; ++side) {
+        real lifted[amplitudes][nodes_per_thread][elements_per_thread] = {};
+        #pragma unroll 1
+        for (int c = side * face_columns; c < (side + 1) * face_columns; c += unroll) {
+            real u[amplitudes][elements_per_thread][unroll];
+            #pragma unroll
+            for (int a = 0; a < amplitudes; ++a)
+                #pragma unroll
+                for (int i = 0; i < elements_per_thread; ++i)
+                    load(u[a][i], fluxes + (a * elements_per_block + element + i * element_groups) * flux_row + c);
+            #pragma unroll
+            for (int j = 0; j < unroll; ++j) {
+                real l[nodes_per_thread / group][group];
+                #pragma unroll
+                for (int r = 0; r < nodes_per_thread / group; ++r)
+                    load(l[r], LIFT + (c + j) * nodes_padded + node + r * (node_lanes * group));
+                #pragma unroll
+                for (int a = 0; a < amplitudes; ++a)
+                    #pragma unroll
+                    for (int r = 0; r < nodes_per_thread; ++r)
+                        #pragma unroll
+                        for (int i = 0; i < elements_per_thread; ++i)
+                            lifted[a][r][i] += l[r / group][r % group] * u[a][i][j];
+            }
+        }
+        #pragma unroll
+        for (int i = 0; i < elements_per_thread; ++i) {
+            real frame[frame_words];
+            load(frame, frames + ((element + i * element_groups) * face_count + side) * frame_words);
+            #pragma unroll
+            for (int r = 0; r < nodes_per_thread; ++r) {
+                // Adds the directions of the flux through a face with this frame to the sums at a node.
+                constexpr real own_z = 1;
+                const real first = lifted[0][r][i];
+                const real second = lifted[1][r][i];
+                #pragma unroll
+                for (int j = 0; j < dimension; ++j) {
+                    sum[3 + j][r][i] += frame[4 + j] * first;
+                    sum[3 + j][r][i] += frame[7 + j] * second;
+                    sum[j][r][i] += frame[4 + j] * (own_z * second);
+                    sum[j][r][i] -= frame[7 + j] * (own_z * first);
+                }
+            }
+        }
+    }
+
+    // Right-hand sides change threads, so that memory is read and written in one piece.
+    __syncthreads();
+    #pragma unroll
+    for (int c = 0; c < elements_per_thread; ++c)
+        #pragma unroll
+        for (int r = 0; r < nodes_per_thread; ++r) {
+            const int n = node + r / group * (node_lanes * group) + r % group;
+            if (n < nodes)
+                #pragma unroll
+                for (int f = 0; f < fields; ++f)
+                    out[((element + c * element_groups) * fields + f) * nodes + n] = sum[f][r][c];
+        }
+    __syncthreads();
+    const real a = stage[0], b = stage[1], dt = stage[2];
+    const size_t base = size_t(block_first) * words;
+    #pragma unroll 2
+    for (int i = threadIdx.x * copy_width; i < present * words; i += threads_per_block * copy_width) {
+        real total[copy_width];
+        load(total, out + i);
+        real residual[copy_width];
+        load(residual, res + base + i);
+        real field[copy_width];
+        load(field, q + base + i);
+        #pragma unroll
+        for (int j = 0; j < copy_width; ++j) {
+            residual[j] = a * residual[j] + dt * total[j];
+            field[j] += b * residual[j];
+        }
+        store(res + base + i, residual);
+        store(q_next + base + i, field);
+    }
+}
