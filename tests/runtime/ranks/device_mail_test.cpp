@@ -212,8 +212,12 @@ TEST_F(ConcurrentDeviceMail, BringsHalosBesideProcessors) {
     }
 }
 
-// A stencil on a ring of cells, of which the edges are computed beside the interior and travel meanwhile: against the whole ring in plain loops.
-TEST_F(ConcurrentDeviceMail, EdgesAndInteriorsGoBesideEachOther) {
+// A stencil on a ring of cells, of which the edges are computed beside the interior or before it, and travel meanwhile: against the whole ring in
+// plain loops.
+class ConcurrentEdges : public ConcurrentDeviceMail, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(ConcurrentEdges, TravelWhileTheInteriorIsComputed) {
+    const test::EnvironmentVariable edges_go("HONE_EDGES", GetParam());
     const auto seed = std::random_device{}();
     SCOPED_TRACE(seed);
     constexpr std::int64_t cells = 12, own = 4;
@@ -255,6 +259,8 @@ TEST_F(ConcurrentDeviceMail, EdgesAndInteriorsGoBesideEachOther) {
             EXPECT_EQ(fields[steps % 2][static_cast<std::size_t>(n + 1)], ring[static_cast<std::size_t>(first + n)]) << "cell " << first + n;
     });
 }
+
+INSTANTIATE_TEST_SUITE_P(Concurrent, ConcurrentEdges, ::testing::Values("beside", "before"));
 
 // What every device has of all ranks, round by round, while hosts wait for no device.
 TEST_F(ConcurrentDeviceMail, GathersTheWordsOfAllDevices) {
