@@ -152,11 +152,12 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
     const Parts parts = parts_of(pass);
     const int field_words = tile.field_words(plan.shape, parts), flux_words = tile.flux_words(plan.shape, parts);
     Block block;
-    block.line("real* const fluxes = here + {};", field_words);
-    block.line("real* const frames = here + {};  // [elements_per_block][face_count][frame_words]",
-               field_words + flux_words + factor_words(plan.shape, plan.config, tile.elements_per_block, parts));
+    const std::int64_t factors = factor_words(plan.shape, plan.config, tile.elements_per_block, parts);
+    block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {};", field_words, flux_words, factors);
+    block.line("real* const fluxes = here + field_words;");
+    if (pass.volume) block.line("real* const factor = fluxes + flux_words;  // [elements_per_block][factors]");
+    block.line("real* const frames = fluxes + flux_words + factor_words;  // [elements_per_block][face_count][frame_words]");
     block.line("real* const out = {};  // right-hand sides", pass.volume && !tile.neighbours_copied ? "here" : "fluxes");
-    if (pass.volume) block.line("real* const factor = here + {};  // [elements_per_block][factors]", field_words + flux_words);
     return block;
 }
 
