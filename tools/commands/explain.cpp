@@ -180,7 +180,7 @@ void find_rivals(Subject& subject, const Settings& settings) {
 }
 
 std::string rival_text(const Rival& rival, const Record& record) {
-    const std::string rate = fmt::format("{} G {}/s", significant(1e-9 / rival.seconds), record.counts.unit);
+    std::string rate = fmt::format("{} G {}/s", significant(1e-9 / rival.seconds), record.counts.unit);
     if (rival.ours <= 0) return rate;
     return fmt::format("{}; timed in turns with the tuned kernel it took {:.2f}x as long", rate, rival.seconds / rival.ours);
 }
