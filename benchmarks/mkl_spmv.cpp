@@ -6,7 +6,8 @@
 #include "generator/error.hpp"
 
 namespace hone::benchmarks {
-namespace {
+// Not a namespace without a name: State has members of these types, and g++ 13 fails on that where sources are compiled together.
+namespace mkl_detail {
 
 // oneMKL's enumerations and structures (mkl_spblas.h).
 constexpr int no_transpose = 10, base_zero = 0, row_major = 101, column_major = 102;
@@ -43,7 +44,9 @@ Real dot(const spmv::Shape& shape, const Real* x, const Real* y, int component) 
     return sum;
 }
 
-}  // namespace
+}  // namespace mkl_detail
+
+using namespace mkl_detail;
 
 struct MklSpmv::State {
     State(const spmv::Shape& of, void* const* arrays, void* y_data) : shape(of), data(arrays, arrays + 4), y(y_data) {}

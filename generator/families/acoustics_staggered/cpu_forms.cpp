@@ -25,13 +25,11 @@ Constraint small_buffers(const Grid& grid, const Limits& limits) {
             }};
 }
 
-// What all forms have, behind their own. In place at order 16 a thread is done with a row late, and asking many rows ahead brings an eighth.
-FormSpace with_vectors(FormSpace form, const Grid& grid, const Limits& limits) {
-    std::vector<std::int64_t> ahead{0, 1024, 2048, 4096};
-    if (grid.in_place) ahead.push_back(16384);
+// What all forms have, behind their own.
+FormSpace with_vectors(FormSpace form, const Limits& limits) {
     form.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
-    form.tunables.push_back(
-        {"bytes_ahead", "of a row, from asking for them to computing with them; 0: the processor foresees what it can", numbers(ahead), Value(0)});
+    form.tunables.push_back({"bytes_ahead", "of a row, from asking for them to computing with them; 0: the processor foresees what it can",
+                             numbers({0, 1024, 2048, 4096}), Value(0)});
     form.safe.push_back({"vector_bytes", std::int64_t{limits.vector_bytes >= 64 ? 64 : limits.vector_bytes >= 32 ? 32 : 16}});
     form.safe.push_back({"bytes_ahead", 1024});
     form.constraints.push_back({"vector_width",
@@ -111,8 +109,8 @@ Forms cpu_forms(const Problem& problem, const Limits& limits) {
     }
     Forms forms{{}, spaces.front().name};
     for (FormSpace& space : spaces)
-        forms.list.push_back({.space = with_vectors(std::move(space), grid, limits),
-                              .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }});
+        forms.list.push_back(
+            {.space = with_vectors(std::move(space), limits), .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }});
     return forms;
 }
 

@@ -324,9 +324,7 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
 FormSpace on_processors(FormSpace form, const Limits& limits) {
     form.tunables.push_back({"z_block", "planes that a thread takes at a time", numbers({2, 4, 8, 16, 32, 64})});
     form.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
-    form.tunables.push_back({"bytes_ahead", "of a row, from asking for what is new to computing with it; 0: the processor foresees what it can",
-                             numbers({0, 256, 512, 1024}), Value(0)});
-    form.safe.insert(form.safe.end(), {{"z_block", 4}, {"vector_bytes", 16}, {"bytes_ahead", 0}});
+    form.safe.insert(form.safe.end(), {{"z_block", 4}, {"vector_bytes", 16}});
     form.constraints.push_back(vector_width(limits));
     return with_team(std::move(form), limits);
 }
