@@ -353,13 +353,6 @@ MessageWay asked_message_way() {
     throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer, events, nccl or host");
 }
 
-bool edges_go_beside() {
-    const std::string word = environment_variable("HONE_EDGES");
-    if (word.empty() || word == "beside") return true;
-    if (word == "before") return false;
-    throw Error("HONE_EDGES", fmt::format("\"{}\" is no place for edges", word), "use beside or before");
-}
-
 DeviceMail::DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way, Stream stream)
     : state_(std::make_unique<State>(communicator, backend, channels, way, stream)) {
 }

@@ -18,11 +18,6 @@ enum class MessageWay { best, peer, events, nccl, host };
 /// What the environment variable HONE_MESSAGES asks for, by these names; best where it is not set. Throws Error for another word.
 MessageWay asked_message_way();
 
-/// Whether what lies at the cuts is computed on an exchange's own stream, beside the rest, or before it (or, where it needs what arrives, behind it):
-/// what the environment variable HONE_EDGES asks for, beside where it is not set. Which is faster depends on kernels and sizes. Throws Error for
-/// another word.
-bool edges_go_beside();
-
 /// Messages between the memories of ranks' GPUs, by the best way that works between two ranks:
 ///
 /// - *peer*: the sender's device stores into memory of the receiver's, between threads of one process or processes of one host (CUDA IPC). Events

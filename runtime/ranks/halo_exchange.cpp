@@ -77,7 +77,7 @@ struct HaloExchange::State {
     std::vector<Transfer> transfers;
     std::vector<std::byte> host_buffer;
     OwnStream stream;  // where the fields are a GPU's
-    bool edges_beside = edges_go_beside();
+    EdgePlace edges = asked_edge_place().value_or(EdgePlace::beside);
     std::optional<DeviceMail> mail;  // a channel of each face
 
     State(Communicator& ranks, Backend& of, const GridPartition& partition, const HaloLayout& with)
@@ -204,8 +204,11 @@ HaloExchange::HaloExchange(Communicator& communicator, Backend& backend, const G
 }
 HaloExchange::~HaloExchange() = default;
 
+void HaloExchange::set_edges(EdgePlace place) {
+    state_->edges = place;
+}
 Stream HaloExchange::fork() {
-    if (!state_->edges_beside) return {};
+    if (state_->edges != EdgePlace::beside) return {};
     state_->stream.follow();
     return state_->stream.get();
 }

@@ -99,7 +99,7 @@ FormSpace march_form(const Grid& grid) {
 
 }  // namespace
 
-std::vector<Form> cpu_forms(const Problem& problem, const Limits& limits) {
+Forms cpu_forms(const Problem& problem, const Limits& limits) {
     const Grid grid(problem);
     std::vector<FormSpace> spaces;
     const bool planes = grid.kind == Kind::step && grid.dimension == 3;
@@ -109,11 +109,10 @@ std::vector<Form> cpu_forms(const Problem& problem, const Limits& limits) {
         if (!planes || grid.levels == 1) spaces.push_back(tiles_form(grid, limits));
         if (planes) spaces.push_back(planes_form(grid));
     }
-    std::vector<Form> forms;
-    forms.reserve(spaces.size());
+    Forms forms{{}, spaces.front().name};
     for (FormSpace& space : spaces)
-        forms.push_back({.space = with_vectors(std::move(space), grid, limits),
-                         .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }});
+        forms.list.push_back({.space = with_vectors(std::move(space), grid, limits),
+                              .kernel = [problem](const Config& config) { return cpu_kernel(problem, config); }});
     return forms;
 }
 

@@ -4,6 +4,7 @@
 
 #include "generator/families/corner_force/data.hpp"
 #include "generator/families/corner_force/plan.hpp"
+#include "generator/families/device/constant_tables.hpp"
 #include "generator/families/device/dialect.hpp"
 
 namespace hone::inline v0_1::corner {
@@ -19,22 +20,6 @@ Block line_of(std::string_view text) {
 const char* unroll_points(const Shape& shape, const Dialect& dialect) {
     constexpr int longest = 8;
     return shape.points_along <= longest ? dialect.unroll : dialect.unroll_by_4;
-}
-
-void add_table(Block& block, Target target, const char* name, const Matrix& matrix) {
-    block.line("{} real {}[{}][{}] = {{", dialect_of(target).table, name, matrix.rows, matrix.columns);
-    for (int row = 0; row < matrix.rows; ++row) {
-        std::string text = "    {";
-        for (int column = 0; column < matrix.columns; ++column) text += fmt::format("{}real({:.17g})", column == 0 ? "" : ", ", matrix(row, column));
-        block.text(text + "},");
-    }
-    block.text("};");
-}
-
-void add_weights(Block& block, Target target, const char* name, const std::vector<double>& weights, bool inverse) {
-    std::string text;
-    for (const double weight : weights) text += fmt::format("{}real({:.17g})", text.empty() ? "" : ", ", inverse ? 1 / weight : weight);
-    block.line("{} real {}[{}] = {{{}}};", dialect_of(target).table, name, weights.size(), text);
 }
 
 TableSpec scratch(const char* name, std::int64_t words) {
@@ -159,11 +144,13 @@ Block shape_constants(const Plan& plan) {
 Block axis_tables(const Shape& shape, Target target) {
     const TensorElement& element = shape.element();
     Block all_tables;
-    add_table(all_tables, target, "basis_table", element.basis);
-    add_table(all_tables, target, "slope_table", element.slope);
-    add_table(all_tables, target, "bernstein_table", element.bernstein);
-    add_weights(all_tables, target, "weight_table", element.weights, false);
-    add_weights(all_tables, target, "inverse_weight_table", element.weights, true);
+    std::vector<double> inverse(element.weights.size());
+    std::transform(element.weights.begin(), element.weights.end(), inverse.begin(), [](double weight) { return 1 / weight; });
+    for (const auto& [name, matrix] : {std::pair<const char*, const Matrix*>{"basis_table", &element.basis},
+                                       {"slope_table", &element.slope},
+                                       {"bernstein_table", &element.bernstein}})
+        all_tables.append(constant_table(target, name, matrix->rows, matrix->columns, *matrix));
+    all_tables.append(constant_list(target, "weight_table", element.weights)).append(constant_list(target, "inverse_weight_table", inverse));
     return all_tables;
 }
 
