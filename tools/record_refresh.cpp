@@ -19,6 +19,7 @@ std::string reason_to_keep(const RecordCheck& check, const Sitting& sitting) {
     if (!sitting.now.busy.empty()) return "the machine was busy: " + sitting.now.busy;
     if (!sitting.safe.measured()) return "its safe configuration: " + to_string(sitting.safe.status) + ": " + sitting.safe.reason;
     if (check.record.energy && !sitting.winner.energy) return "its energy could not be measured";
+    if (check.record.safe_joules > 0 && !sitting.safe.energy) return "the energy of its safe configuration could not be measured";
     const double then = uncertainty(check.record.step);
     const double now = uncertainty(sitting.winner.step);
     if (now > std::max(certain, then)) return fmt::format("the new time is less sure: {:.1f} %, before {:.1f} %", 100 * now, 100 * then);

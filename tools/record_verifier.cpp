@@ -74,7 +74,7 @@ std::optional<RecordVerifier::Job> RecordVerifier::job_of(const Record& record, 
         return Job{record,
                    &family,
                    {.index = space.index_of(config), .config = config, .finalist = settings_.update},
-                   {.index = space.index_of(safe), .config = safe},
+                   {.index = space.index_of(safe), .config = safe, .finalist = settings_.update && record.safe_joules > 0},  // metered, too
                    kernel_hash(source.text),
                    is_hash_of(record.versions.source_hash, source.text),
                    source.executed_operations};

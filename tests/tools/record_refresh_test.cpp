@@ -96,6 +96,20 @@ TEST(RecordRefresh, TakesWhatWasMeasuredAndKeepsHowItWasFound) {
     EXPECT_TRUE(better(as_fast, record)) << "a merge must not bring the old one back";
 }
 
+TEST(RecordRefresh, KeepsTheEnergyOfTheSafeConfigurationWithItsTime) {
+    Record record = old_record();
+    record.energy = Energy{measured(0.5).step, 500, 0, "nvml", 10, 0, 0};
+    record.safe_joules = 1.5;
+    Sitting sitting = sitting_with(record, measured(1e-3));
+    sitting.winner.energy = Energy{measured(0.4).step, 400, 0, "nvml", 10, 0, 0};
+    EXPECT_THAT(refreshed(record, sitting).kept, HasSubstr("energy of its safe configuration"));
+    sitting.safe.energy = Energy{measured(1.2).step, 600, 0, "nvml", 10, 0, 0};
+    const RecordCheck check = refreshed(record, sitting);
+    ASSERT_TRUE(check.update) << check.kept;
+    EXPECT_DOUBLE_EQ(check.update->safe_joules, 1.2);
+    EXPECT_DOUBLE_EQ(greenup_over_safe(*check.update), 3);
+}
+
 TEST(RecordRefresh, NeverTakesAWorseMeasurement) {
     const Record record = old_record();
     const auto kept = [&](const Sitting& sitting) {
