@@ -15,11 +15,10 @@ namespace {
 // Rows whose products are summed up first, in pairs of neighbours; then chunks by number modulo the same, these in pairs.
 constexpr int chunk_rows = item_threads;
 
-// Sums of what `item(words, all, values)` gives for each component of a row whose words `load(row, words)` has loaded, and with the scalars of `all`
-// components, of which `prepare(component)` makes one: by a block of threads for each chunk, then over all chunks by the block that ends last, of
-// which a thread for each component calls `finish(component, scalars, sum)`. So a reduction is one launch, and its sums have one order. Scalars are
-// prepared once for a block: a division by each thread takes longer than the rest of its work. `store(row, words)` writes what `item` left among the
-// words. On a GPU that comes behind the fence for the block's sum, which would wait for all that its multiprocessor wrote before.
+// Sums of what `item(row, words, all, values)` gives for each component of a row whose words `load(row, words)` has loaded, and with the scalars of
+// `all` components, of which `prepare(component)` makes one: by a block of threads for each chunk, then over all chunks by the block that ends last,
+// of which a thread for each component calls `finish(component, scalars, sum)`. So a reduction is one launch, and its sums have one order. Scalars
+// are prepared once for a block: a division by each thread takes longer than the rest of its work.
 constexpr const char* cuda_sums = R"cpp(
 #define DEVICE __device__ __forceinline__
     // With as many blocks at a time as a multiprocessor has threads for: they wait for each other's words most of their time.
@@ -44,8 +43,8 @@ constexpr const char* cuda_sums = R"cpp(
 
     __device__ unsigned int blocks_done;
 
-    template <typename Words, typename Load, typename Prepare, typename Item, typename Store, typename Finish>
-    DEVICE void sum_rows(double* sums, int rows, Load load, Prepare prepare, Item item, Store store, Finish finish) {
+    template <typename Words, typename Load, typename Prepare, typename Item, typename Finish>
+    DEVICE void sum_rows(double* sums, int rows, Load load, Prepare prepare, Item item, Finish finish) {
         __shared__ int is_last;
         __shared__ Scalars all[components];
         const int row = blockIdx.x * chunk_rows + threadIdx.x, chunks = gridDim.x;
@@ -54,14 +53,13 @@ constexpr const char* cuda_sums = R"cpp(
         if (row < rows) load(row, loaded);
         __syncthreads();
         double values[components] = {};
-        if (row < rows) item(loaded, all, values);
+        if (row < rows) item(row, loaded, all, values);
         sum_of_block(values);
         if (threadIdx.x == 0) {
             for (int c = 0; c < components; ++c) sums[(long long)c * chunks + blockIdx.x] = values[c];
             __threadfence();
             is_last = atomicAdd(&blocks_done, 1u) == (unsigned int)chunks - 1;
         }
-        if (row < rows) store(row, loaded);
         __syncthreads();
         if (!is_last) return;
         __threadfence();
@@ -97,8 +95,8 @@ constexpr const char* cpu_sums = R"cpp(
         return values[0];
     }
 
-    template <typename Words, typename Load, typename Prepare, typename Item, typename Store, typename Finish>
-    DEVICE void sum_rows(double* sums, int rows, Load load, Prepare prepare, Item item, Store store, Finish finish) {
+    template <typename Words, typename Load, typename Prepare, typename Item, typename Finish>
+    DEVICE void sum_rows(double* sums, int rows, Load load, Prepare prepare, Item item, Finish finish) {
         const int chunks = (rows + chunk_rows - 1) / chunk_rows;
         Scalars all[components];
         for (int c = 0; c < components; ++c) all[c] = prepare(c);
@@ -110,8 +108,7 @@ constexpr const char* cpu_sums = R"cpp(
                 Words words;
                 double values[components];
                 load(begin + i, words);
-                item(words, all, values);
-                store(begin + i, words);
+                item(begin + i, words, all, values);
                 for (int c = 0; c < components; ++c) lanes[c][i] = values[c];
             }
             for (int c = 0; c < components; ++c) sums[(long long)c * chunks + chunk] = sum_in_pairs(lanes[c]);
@@ -151,7 +148,7 @@ constexpr const char* mass_body = R"cpp(
         return (held >> c & 1) != 0;
     }
 
-    // Of a row; its residual becomes the new one.
+    // Of a row.
     struct Row {
         double inverse, residual[components], product[components];
         int fixed;
@@ -169,20 +166,16 @@ constexpr const char* mass_body = R"cpp(
             own.inverse = q[row], own.fixed = held[row];
             for (int c = 0; c < components; ++c) own.residual[c] = b[(long long)c * rows + row];
         };
-        const auto residuals = [=](Row& own, const Scalars*, double* squares) {
-            for (int c = 0; c < components; ++c) {
-                own.residual[c] = is_held(own.fixed, c) ? 0.0 : own.residual[c];
-                squares[c] = weighted_square(own.inverse, own.residual[c]);
-            }
-        };
-        const auto store = [=](int row, const Row& own) {
+        const auto residuals = [=](int row, const Row& own, const Scalars*, double* squares) {
             for (int c = 0; c < components; ++c) {
                 const long long at = (long long)c * rows + row;
-                x[at] = 0, r[at] = own.residual[c], p[at] = own.inverse * own.residual[c];
+                const double residual = is_held(own.fixed, c) ? 0.0 : own.residual[c];
+                x[at] = 0, r[at] = residual, p[at] = own.inverse * residual;
+                squares[c] = weighted_square(own.inverse, residual);
             }
         };
         const auto prepare = [=](int c) { return scalars_of(scalars + c * words); };
-        sum_rows<Row>(sums, rows, load, prepare, residuals, store, [=](int c, const Scalars& own, double sum) {
+        sum_rows<Row>(sums, rows, load, prepare, residuals, [=](int c, const Scalars& own, double sum) {
             double* const to = scalars + c * words;
             const double square = sum / rows, least = own.of[tolerance] * square;
             to[alpha] = to[beta] = to[iterations] = 0;
@@ -199,14 +192,12 @@ constexpr const char* mass_body = R"cpp(
             own.inverse = q[row], own.fixed = held[row];
             for (int c = 0; c < components; ++c) own.residual[c] = r[(long long)c * rows + row], own.product[c] = w[(long long)c * rows + row];
         };
-        const auto residuals = [=](Row& own, const Scalars* all, double* squares) {
+        const auto residuals = [=](int row, const Row& own, const Scalars* all, double* squares) {
             for (int c = 0; c < components; ++c) {
-                own.residual[c] = is_held(own.fixed, c) ? 0.0 : multiply_add(-all[c].step, own.product[c], own.residual[c]);
-                squares[c] = weighted_square(own.inverse, own.residual[c]);
+                const double found = is_held(own.fixed, c) ? 0.0 : multiply_add(-all[c].step, own.product[c], own.residual[c]);
+                r[(long long)c * rows + row] = found;
+                squares[c] = weighted_square(own.inverse, found);
             }
-        };
-        const auto store = [=](int row, const Row& own) {
-            for (int c = 0; c < components; ++c) r[(long long)c * rows + row] = own.residual[c];
         };
         const auto prepare = [=](int c) {
             Scalars own = scalars_of(scalars + c * words);
@@ -215,7 +206,7 @@ constexpr const char* mass_body = R"cpp(
             own.step = own.steps ? own.of[delta] / product : 0.0;
             return own;
         };
-        sum_rows<Row>(sums, rows, load, prepare, residuals, store, [=](int c, const Scalars& own, double sum) {
+        sum_rows<Row>(sums, rows, load, prepare, residuals, [=](int c, const Scalars& own, double sum) {
             double* const to = scalars + c * words;
             const double square = sum / rows;
             if (own.of[active] != 0 && !(own.steps && square >= 0)) to[breakdown] = 1;
