@@ -2,7 +2,7 @@
 """How an iteration's time should fall with the number of GPUs: a model of measured kernel rates and of what links cost.
 
     benchmarks/scaling.py                                  the tables of docs/scaling.md
-    benchmarks/scaling.py --check docs/scaling.md          exit code 1 where the document has others
+    benchmarks/scaling.py --check docs/scaling.md          exit code 1 where the document has others; with those of runs on two GPUs
     benchmarks/scaling.py --latency 2 --bandwidth 25       another network: microseconds, GB/s of a GPU
 
     t(P) = max(interior, exchange) + edges + reductions(P),   exchange = latency + bytes / bandwidth,   reductions = a + b log2(P / 2)
@@ -17,6 +17,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "tuning_db" / "records" / "nvidia_h200.json"
+RUNS = ROOT / "benchmarks" / "results" / "h100" / "ranks.csv"
 
 # Measured on two H200 of one host, in seconds and bytes a second: a kernel that stores 8 bytes into the neighbour's memory, launch included, which is
 # the least that a kernel or a message takes here; 64 MiB by such a kernel in 191 us; an all-reduce of 1 to 1024 doubles by NCCL.
@@ -24,6 +25,8 @@ KERNEL_SECONDS = 3.6e-6
 LINK_LATENCY = 3.6e-6
 LINK_BANDWIDTH = (64 << 20) / (191e-6 - 3.6e-6)
 ALL_REDUCE = 17e-6
+# Of words of both GPUs in the memory of each, by stores and flags; measured on two H100.
+GATHERING = 6e-6
 COUNTS = (1, 2, 8, 64, 512, 4096, 10000)
 
 
@@ -92,6 +95,46 @@ def applications(records):
     ]
 
 
+class Run:
+    """A problem that was measured on one GPU and on two, cut along its slowest axis (benchmarks/ranks scaling): what crosses the cut, as above."""
+
+    def __init__(self, kernels, cells, width, layers, word, exchanges, reductions):
+        self.kernels = kernels  # launches of a step that go over all cells
+        self.cells = cells  # along the axis that is cut
+        self.face = width * layers * word  # bytes, one way
+        self.layers = layers / max(exchanges, 1)
+        self.exchanges = exchanges
+        self.reductions = reductions
+
+    def seconds(self, alone):
+        """On two GPUs, of what takes so long on one."""
+        exchange = self.exchanges * LINK_LATENCY + self.face / LINK_BANDWIDTH
+        edges = self.layers / (self.cells / 2) * alone / 2
+        return max(alone / 2 - edges, exchange) + edges + 2 * self.kernels * KERNEL_SECONDS + self.reductions * GATHERING
+
+
+MEASURED = {
+    "poisson_256": Run(2, 256, 256**2, 2, 8, 2, 2),
+    "poisson_512": Run(2, 512, 512**2, 2, 8, 2, 2),
+    "acoustics_2d_8192": Run(1, 8192, 8192, 7 + 4, 4, 1, 0),
+    "acoustics_3d_512": Run(1, 512, 512**2, 7 + 4, 4, 1, 0),
+}
+
+
+def runs_table():
+    """Speed-ups on two GPUs, as measured and by the model from the time on one."""
+    times = {}
+    for line in RUNS.read_text().splitlines()[1:]:
+        name, gpus, way, milliseconds = line.split(",")[:4]
+        times[name, int(gpus), way] = float(milliseconds)
+    lines = [row(["", "one GPU, ms", "two GPUs, ms", "speed-up", "by the model"]), row(["---"] * 5)]
+    for name, run in MEASURED.items():
+        one, two = times[name, 1, "one"], times[name, 2, "peer"]
+        predicted = one / (1e3 * run.seconds(one * 1e-3))
+        lines.append(row([f"`{name}`", f"{one:.3g}", f"{two:.3g}", f"{one / two:.2f}", f"{predicted:.2f}"]))
+    return "\n".join(lines) + "\n"
+
+
 def row(cells):
     return "| " + " | ".join(cells) + " |"
 
@@ -130,11 +173,13 @@ def main():
         parser.error("--latency, --bandwidth and --gpus-of-host must be above 0")
     options.latency *= 1e-6
     options.bandwidth *= 1e9
-    text = tables(options)
+    texts = [tables(options), runs_table()]
     if options.check is None:
-        print(text, end="")
-    elif text not in options.check.read_text():
-        sys.exit(f"{options.check} has not these tables:\n{text}")
+        print("\n".join(texts), end="")
+        return
+    for text in texts:
+        if text not in options.check.read_text():
+            sys.exit(f"{options.check} has not these tables:\n{text}")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@
 
 namespace hone::inline v0_1 {
 
-/// A piece of device memory into which devices of other ranks store, with a few events that order their work: where it was made, or as another
-/// rank's device sees it. Used by one thread; the backend must outlive it.
+/// A piece of device memory into which devices of other ranks store, with a few events and flags that order their work: where it was made, or as
+/// another rank's device sees it. Used by one thread; the backend must outlive it.
 class PeerBox {
   public:
     static constexpr int events = 2;
@@ -21,11 +21,24 @@ class PeerBox {
     virtual std::byte* memory() const = 0;
     /// What another rank needs to open it, on this host: bytes to be sent.
     virtual std::vector<std::byte> ticket() const = 0;
-    /// Event `number` is when all that is queued on the stream now has been done. Only where the box was made.
-    virtual void record(int number, Stream stream) = 0;
+    /// Event `number` is when all that is queued on the stream now has been done. Only where the box was made. `outside`: for another process.
+    virtual void record(int number, Stream stream, bool outside) = 0;
     /// What is queued on the stream from now on runs after event `number`, as it was recorded last. That it was recorded the caller knows by other
     /// means: of an event that never was nobody waits.
     virtual void wait(int number, Stream stream) = 0;
+
+    /// Of one that was opened: another process made it; and on another device, too. Only then a kernel here may wait for one there.
+    virtual bool is_outside() const { return false; }
+    virtual bool is_apart() const { return false; }
+
+    /// A word of 32 bits in the box's memory beside the rest, 0 at first, by which streams of different processes wait for each other without their
+    /// hosts; null where the device has no such way.
+    virtual void* flag() const { return nullptr; }
+    /// The flag is `value` when all that is queued on the stream now has been done, and seen so by whoever reads it. Where it was opened.
+    virtual void set_flag(std::uint32_t /*value*/, Stream /*stream*/) {}
+    /// What is queued on the stream from now on runs once the flag is at least `value`. Where it was made. Somebody must set it: a stream that waits
+    /// cannot be told otherwise.
+    virtual void await_flag(std::uint32_t /*value*/, Stream /*stream*/) {}
 };
 
 /// What a device can do for others to store into its memory. A backend has it where its kind of device has such a way (Backend::peers).

@@ -40,6 +40,21 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Seconds that this process was not stopped for (SIGSTOP), as far as it is asked often.
+class AwakeTime {
+  public:
+    double seconds() {
+        constexpr double longest_nap = 1;  // between two questions, on a busy machine
+        seconds_ += std::min(seconds_since(last_), longest_nap);
+        last_ = Clock::now();
+        return seconds_;
+    }
+
+  private:
+    Clock::time_point last_ = Clock::now();
+    double seconds_ = 0;
+};
+
 // The caller's environment with changes, as `name=value`.
 std::vector<std::string> changed_environment(const std::vector<std::pair<std::string, std::string>>& changes) {
     std::vector<std::string> variables;
@@ -69,12 +84,12 @@ bool has_ended(pid_t child) {
 
 // Reads until every writer has closed its end, or until the child has ended and what it wrote is read: others may hold the output open for long.
 // False when time runs out first.
-bool collect(pid_t child, int input, Clock::time_point begin, double timeout_seconds, std::string& output) {
+bool collect(pid_t child, int input, AwakeTime& time, double timeout_seconds, std::string& output) {
     constexpr double tick = 0.02;  // seconds between two looks whether the child has ended
     std::array<char, 1 << 14> buffer{};
     std::size_t read_since = 0;  // the child's end
     while (true) {
-        const double left = timeout_seconds - seconds_since(begin);
+        const double left = timeout_seconds - time.seconds();
         const bool ended = has_ended(child);  // before the look into the pipe
         if (left <= 0) return ended;
         pollfd waiting{input, POLLIN, 0};
@@ -90,9 +105,9 @@ bool collect(pid_t child, int input, Clock::time_point begin, double timeout_sec
 }
 
 // Waits for the child's end; false when time runs out first.
-bool await_end(pid_t child, Clock::time_point begin, double timeout_seconds) {
+bool await_end(pid_t child, AwakeTime& time, double timeout_seconds) {
     while (!has_ended(child)) {
-        if (seconds_since(begin) >= timeout_seconds) return false;
+        if (time.seconds() >= timeout_seconds) return false;
         std::this_thread::sleep_for(std::chrono::microseconds(200));  // its output is closed, so it is about to end
     }
     return true;
@@ -229,7 +244,7 @@ void limit_further_memory(std::int64_t bytes) {
 ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds,
                           const std::vector<std::pair<std::string, std::string>>& environment) {
     ProcessResult result;
-    const auto begin = Clock::now();
+    AwakeTime time;
     fill_standard_descriptors();
     std::array<int, 2> pipe{};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
@@ -245,7 +260,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
         return result;
     }
     result.started = true;
-    result.timed_out = !collect(child, pipe[0], begin, timeout_seconds, result.output) || !await_end(child, begin, timeout_seconds);
+    result.timed_out = !collect(child, pipe[0], time, timeout_seconds, result.output) || !await_end(child, time, timeout_seconds);
     ::close(pipe[0]);
     if (result.timed_out)
         kill_tree(child);
@@ -253,7 +268,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
         ::kill(-child, SIGKILL);  // what is left of its group
     const int status = reap(child);
     if (programs_join == Group::parents) end_orphans();
-    result.seconds = seconds_since(begin);
+    result.seconds = time.seconds();
     if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
     return result;

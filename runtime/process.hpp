@@ -54,8 +54,9 @@ void limit_further_memory(std::int64_t bytes);
 void kill_tree(pid_t root);
 
 /// Starts the program at the path `arguments[0]` without a shell, with an empty standard input and the caller's environment changed by
-/// `environment`, and waits. After `timeout_seconds` it is killed with all that it started. What it leaves running when it ends is not waited for,
-/// even if it holds the output open, and is killed, too: all of its group; in a worker (live_and_die_as_a_group) everything.
+/// `environment`, and waits. After `timeout_seconds`, less those for which the caller was stopped, it is killed with all that it started. What it
+/// leaves running when it ends is not waited for, even if it holds the output open, and is killed, too: all of its group; in a worker
+/// (live_and_die_as_a_group) everything.
 ///
 ///     const auto result = run_process({"/usr/bin/c++", "--version"}, 10);
 ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_seconds,

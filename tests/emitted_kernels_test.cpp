@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "runtime/temporary_folder.hpp"
 #include "tests/generator/families/batched_gemm/on_host.hpp"
+#include "tests/generator/families/corner_force/on_host.hpp"
 #include "tests/generator/families/device/on_host.hpp"
 #include "tests/generator/families/dg/volume/on_host.hpp"
 #include "tests/generator/families/gauss_seidel_27/on_host.hpp"
@@ -76,8 +78,9 @@ std::vector<Problem> small_problems(const std::string& problem) {
 
 Family on_host(const Family& family) {
     if (family.name == "gauss_seidel_27") return test::turns_on_host(family);
-    if (family.name == "acoustics_staggered" || family.name == "poisson7") return test::device_on_host(family);
-    if (family.name == "corner_force") return family;  // its only assembly is empty
+    for (const char* name : {"acoustics_staggered", "poisson7", "batched_gemv"})
+        if (family.name == name) return test::device_on_host(family);
+    if (family.name == "corner_force") return test::roots_on_host(family);
     if (family.name == "batched_gemm") return test::without_batched_assembly(family);
     return test::without_assembly(family);
 }
@@ -144,6 +147,18 @@ INSTANTIATE_TEST_SUITE_P(All, EmittedKernels, ::testing::ValuesIn(test::read_gol
 TEST(EmittedKernel, OfAWholeAcousticStepIn2DIsShort) {
     const GoldenCase safe{"", Target::cuda, "acoustics_staggered kernel=step dimension=2 order=8 precision=f32 nx=512 ny=512", "", ""};
     EXPECT_LT(lines_of(test::emit_golden(safe).source.text).size(), 160U);
+}
+
+TEST(EmittedKernel, IsKeptOfEveryFormOfEveryFamily) {
+    std::set<std::string> all, kept;
+    for (const GoldenCase& golden : test::read_golden_cases()) {
+        const Problem problem = built_in_families().parse_problem(golden.problem);
+        const SearchSpace space = built_in_families().of(problem).space(problem, test::golden_limits(golden.target));
+        const std::string of = fmt::format("{} on {}: ", problem.family(), to_string(golden.target));
+        for (const FormSpace& form : space.forms()) all.insert(of + form.name);
+        kept.insert(of + space.form_of(space.parse(golden.config))->name);
+    }
+    EXPECT_EQ(all, kept) << "tests/golden/cases.txt needs a line for each";
 }
 
 // Statements for what no test brings about: a solver that breaks down, a team without processors, a grid that ends with a block. In short texts they

@@ -175,6 +175,36 @@ TEST(Layering, NoLibraryBelowTheSessionKnowsAFamily) {
     EXPECT_NE(violation("runtime/languages/c/session.cpp", {"tools/command.hpp", true}), "");
 }
 
+// Templates own the text of kernels, C++ what has to be counted (ADR 0038). Counted are calls of Block that write text, and template files but those
+// that `hone new` begins a kernel folder with. A kernel that needs more of either had better become a template, or a piece of one.
+TEST(Layering, KernelsAreWrittenByTemplates) {
+    constexpr int most_lines = 600, most_templates = 65;
+    static const std::regex writes(R"(\.(line|text|open|close|list)\()");
+    int lines = 0, templates = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(test::source_path("generator/families"))) {
+        if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+        std::ifstream source(entry.path());
+        for (std::string line; std::getline(source, line);) lines += std::regex_search(line, writes) ? 1 : 0;
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(test::source_path("templates")))
+        templates += entry.path().extension() == ".in" && entry.path().parent_path().filename() != "kernel_folder" ? 1 : 0;
+    EXPECT_GT(lines, 100);
+    EXPECT_LE(lines, most_lines);
+    EXPECT_GT(templates, 20);
+    EXPECT_LE(templates, most_templates);
+}
+
+// A device is asked for its properties, and a language for its words (generator/families/device/dialect.hpp): so a further target is a folder and
+// rows.
+TEST(Layering, FamiliesDoNotCompareTargets) {
+    for (const auto& entry : fs::recursive_directory_iterator(test::source_path("generator/families"))) {
+        if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+        if (entry.path().filename() == "dialect.cpp") continue;
+        std::ifstream source(entry.path());
+        for (std::string line; std::getline(source, line);) EXPECT_EQ(line.find("== Target::"), std::string::npos) << entry.path() << ": " << line;
+    }
+}
+
 TEST(Layering, NoFileNamesTheDetailsOfAnotherLayersLibraries) {
     // One place per foreign library: dlopen and its relatives belong to the runtime.
     for (const auto& file : sources()) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "tools/database_folder.hpp"
 #include "tools/format.hpp"
@@ -170,8 +171,9 @@ std::vector<std::string> session_lines(const WatchedSession& session, int column
     const double part = part_over(session);
     lines.push_back(fmt::format("[{}] {}", bar(part, std::clamp(width - 10, 1, most_bar)), percent(part)));
     const bool wide = width >= roomy;
+    constexpr int narrow = 60;      // below it a problem takes three lines, its figures two
     constexpr int other_lines = 5;  // above, what is left out, failures
-    const auto places = told(session, static_cast<std::size_t>(std::max(rows - other_lines, 1)), wide ? 1 : 2);
+    const auto places = told(session, static_cast<std::size_t>(std::max(rows - other_lines, 1)), wide ? 1 : width < narrow ? 5 : 3);
     for (const std::size_t place : places) {
         const WatchedProblem& problem = session.problems[place];
         const std::string text = figures(problem);
@@ -181,7 +183,12 @@ std::vector<std::string> session_lines(const WatchedSession& session, int column
     }
     if (const std::size_t others = session.problems.size() - places.size(); others > 0) lines.push_back(fmt::format("and {} more", others));
     if (const std::string failed = all_failures(session); !failed.empty()) lines.push_back("failed: " + failed);
-    for (std::string& line : lines) line = cut(line, width);
+    std::vector<std::string> broken;
+    for (const std::string& line : lines) {
+        std::istringstream pieces(fitted(line, width));
+        for (std::string piece; std::getline(pieces, piece);) broken.push_back(cut(piece, width));
+    }
+    lines = std::move(broken);
     // A terminal that is too low for a problem and the rest keeps the upper lines.
     if (rows > 0 && std::ssize(lines) > rows) lines.resize(static_cast<std::size_t>(rows));
     return lines;

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "examples/acoustics/edge_kernels.hpp"
 #include "examples/acoustics/wave_grid.hpp"
 #include "generator/error.hpp"
+#include "runtime/ranks/edge_choice.hpp"
 #include "runtime/ranks/halo_exchange.hpp"
 #include "runtime/ranks/slab.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
@@ -82,6 +84,7 @@ struct WaveSolver::State {
     std::vector<std::size_t> own_receivers;  // by their numbers in the survey
     int source_layer = 0;                    // counted in the arrays; it need not be there
     std::unique_ptr<HaloExchange> halo;      // where there are neighbours
+    std::optional<EdgeChoice> edge_choice;   // of single steps on GPUs
     std::string now = "0";                   // the set with the state before the next step
     int steps, done = 0;
     int since_exchange = 0;  // single steps
@@ -123,6 +126,10 @@ struct WaveSolver::State {
                                                          .word_bytes = bytes_per_word(precision),
                                                          .layers = layers_read(settings)});
         exchange(now);  // the first one finds the ways to other ranks
+        // On a processor parts cost as much as the whole, and messages go beside.
+        const bool has_ways = !in_place() && !passes() && settings.exchange_every == 1 && backend.device().fingerprint.target != Target::cpu;
+        if (all_reduce(ranks, Reduction::smallest, has_ways ? 1 : 0) > 0)
+            edge_choice.emplace(ranks, backend, std::vector{EdgePlace::beside, EdgePlace::together, EdgePlace::before});
     }
 
     bool in_place() const { return settings.kernels == "in_place"; }
@@ -291,6 +298,12 @@ struct WaveSolver::State {
             compute(slab.begin(), slab.end(), Stream{});
             return exchange(set);
         }
+        const EdgePlace place = edge_choice ? edge_choice->place() : EdgePlace::beside;
+        if (place == EdgePlace::together) {
+            compute(slab.begin(), slab.end(), Stream{});
+            return exchange(set);
+        }
+        halo->set_edges(place);
         const Slab::Parts parts = slab.parts(layers_read(settings));
         const Stream stream = halo->fork();
         for (const CellRange& edge : parts.edges) compute(edge.first, edge.last, stream);
@@ -318,6 +331,7 @@ struct WaveSolver::State {
         since_exchange = (since_exchange + 1) % settings.exchange_every;
         now = to;
         finish_step(now);
+        if (edge_choice) edge_choice->step_is_queued();
     }
 
     // The rows that step number k of a pass computes beside on this rank: what its own ones need of them.

@@ -61,7 +61,7 @@ constexpr const char* cuda_sums = R"cpp(
         constexpr int of_share = share_rows / chunk_rows;
         const int* const begins = places + (long long)component * ((chunks + of_share - 1) / of_share);
         double sum = 0;
-#pragma unroll 8
+#pragma unroll 16
         for (int chunk = threadIdx.x; chunk < chunks; chunk += lanes) sum += all[begins[chunk / of_share] + chunk % of_share];
         for (int joined = 1; joined < 32; joined *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, joined);
         if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;

@@ -26,14 +26,15 @@ SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& ke
         return Part{BoundKernel(kernel, pointers), first, last};
     };
     std::int64_t first = slab.begin(), last = slab.end();
+    whole_.push_back(part(first, last));
     if (slab.below > 0) {
-        edges_.push_back(part(0, first));
+        beyond_.push_back(part(0, first));
         const std::int64_t edge = std::min<std::int64_t>(first + chunk_planes, last);
         edges_.push_back(part(first, edge));
         first = edge;
     }
     if (slab.above > 0) {
-        edges_.push_back(part(last, slab.stored()));
+        beyond_.push_back(part(last, slab.stored()));
         // The last chunk, which may be a part of one.
         const std::int64_t edge = std::max(first, slab.begin() + (slab.layers() - 1) / chunk_planes * chunk_planes);
         if (edge < last) edges_.push_back(part(edge, last));
@@ -42,11 +43,17 @@ SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& ke
     if (first < last) interior_.push_back(part(first, last));
 }
 
-void SharedHalf::launch(HaloExchange& halo) const {
-    const Stream beside = halo.fork();
-    for (const Part& part : edges_) part.kernel.launch(part.first, part.last, beside);
+void SharedHalf::launch(HaloExchange& halo, EdgePlace place) const {
+    // What lies beyond the cuts is written by nobody else.
+    halo.set_edges(place == EdgePlace::together ? EdgePlace::beside : place);
+    const Stream stream = halo.fork();
+    const auto launch = [](const std::vector<Part>& parts, Stream on) {
+        for (const Part& part : parts) part.kernel.launch(part.first, part.last, on);
+    };
+    launch(beyond_, stream);
+    launch(place == EdgePlace::together ? whole_ : edges_, place == EdgePlace::together ? Stream{} : stream);
     halo.begin({&travels_, 1});
-    for (const Part& part : interior_) part.kernel.launch(part.first, part.last);
+    if (place != EdgePlace::together) launch(interior_, {});
     halo.end();
 }
 

@@ -21,7 +21,7 @@ class SharedHalf {
     /// whose neighbours' planes are exchanged.
     SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& kernel, std::span<void* const> arrays, const Slab& slab, void* travels);
 
-    void launch(HaloExchange& halo) const;
+    void launch(HaloExchange& halo, EdgePlace place) const;
     /// The sums of the own blocks of the last launch, in the order of the grid, on the device.
     const void* block_sums() const { return sums_.data(); }
 
@@ -30,7 +30,8 @@ class SharedHalf {
         BoundKernel kernel;
         std::int64_t first, last;
     };
-    std::vector<Part> edges_, interior_;
+    // The neighbours' planes, the own ones at the cuts, those between; and all own ones in one launch.
+    std::vector<Part> beyond_, edges_, interior_, whole_;
     void* travels_;
     DeviceArray sums_, unused_sums_;
 };

@@ -16,6 +16,7 @@
 #include "generator/families/built_in_families.hpp"
 #include "generator/families/poisson7/family.hpp"
 #include "runtime/ranks/device_gather.hpp"
+#include "runtime/ranks/edge_choice.hpp"
 #include "runtime/ranks/halo_exchange.hpp"
 #include "runtime/ranks/thread_ranks.hpp"
 #include "runtime/uploader.hpp"
@@ -135,6 +136,7 @@ struct PoissonSolver::State {
     // The same on several ranks: what follows from the sums of all ranks is computed by all alike.
     std::vector<SharedHalf> shared_directions, shared_residuals;
     std::unique_ptr<HaloExchange> halo;
+    std::optional<EdgeChoice> edge_choice;  // by iterations
     std::unique_ptr<DeviceGather> sums_of_directions, sums_of_residuals;
     std::unique_ptr<NextScalars> next_scalars;
 
@@ -193,6 +195,11 @@ struct PoissonSolver::State {
         rows.cells[0] = pitch;
         halo = std::make_unique<HaloExchange>(
             ranks, backend, rows, HaloLayout{.strides = {1, pitch, plane_words()}, .origin = own_begin(), .word_bytes = bytes_per_word(precision)});
+        // On a processor parts cost as much as the whole, and messages go beside.
+        const bool has_ways = backend.device().fingerprint.target != Target::cpu;
+        std::vector<EdgePlace> ways{EdgePlace::beside};
+        if (all_reduce(ranks, Reduction::smallest, has_ways ? 1 : 0) > 0) ways = {EdgePlace::together, EdgePlace::beside, EdgePlace::before};
+        edge_choice.emplace(ranks, backend, ways);
         sums_of_directions = gather_of(1);
         sums_of_residuals = gather_of(3);
         next_scalars = std::make_unique<NextScalars>(backend, precision, system.nx, system.ny, static_cast<int>(partition.cells[2]));
@@ -366,14 +373,14 @@ struct PoissonSolver::State {
     void direction_half(int n) {
         const auto parity = static_cast<std::size_t>(n % 2);
         if (!shared()) return directions[parity].launch();
-        shared_directions[parity].launch(*halo);
+        shared_directions[parity].launch(*halo, edge_choice->place());
         next_scalars->after_direction(sums_of_directions->gather(shared_directions[parity].block_sums()), data("scalars"), data("history"));
     }
 
     void residual_half(int n) {
         const auto parity = static_cast<std::size_t>(n % 2);
         if (!shared()) return residuals[parity].launch();
-        shared_residuals[parity].launch(*halo);
+        shared_residuals[parity].launch(*halo, edge_choice->place());
         next_scalars->after_residual(sums_of_residuals->gather(shared_residuals[parity].block_sums()), data("scalars"), data("history"));
     }
 
@@ -472,6 +479,7 @@ Solve PoissonSolver::solve(const SolverSettings& settings) {
             const int n = result.executed + step;
             s.direction_half(n);
             s.residual_half(n + before);
+            if (s.edge_choice) s.edge_choice->step_is_queued();
         }
         const auto [scalars, history] = s.look();  // the only synchronisation
         if (first < 0) first = std::sqrt(history[static_cast<std::size_t>(before - 1)]);

@@ -18,6 +18,9 @@ namespace {
 // A process opens the driver's whole allocation, which for less than this may have other arrays in it, too.
 constexpr std::int64_t allocation_unit = 2 << 20;
 
+// At the end of a box.
+constexpr std::int64_t flag_bytes = 256;
+
 using Name = std::array<char, 40>;
 
 // Names this process among all: a number alone may be another's in another container.
@@ -46,8 +49,9 @@ struct Made {
     Made() = default;
     ~Made() {  // of one that could not be made whole
         if (memory != 0) session->driver().memory_free(memory);
-        for (EventHandle* event : events)
-            if (event != nullptr) session->driver().event_destroy(event);
+        for (const auto* const each : {&events, &outside_events})
+            for (EventHandle* event : *each)
+                if (event != nullptr) session->driver().event_destroy(event);
     }
     Made(const Made&) = delete;
     Made& operator=(const Made&) = delete;
@@ -56,27 +60,40 @@ struct Made {
     int device = 0;
     std::int64_t bytes = 0;
     DevicePointer memory = 0;
-    std::array<EventHandle*, PeerBox::events> events{};
-    std::string no_ipc;  // why other processes cannot open it
+    std::array<EventHandle*, PeerBox::events> events{}, outside_events{};  // for this process, and for others
+    std::string no_ipc;                                                    // why other processes cannot open it
     IpcMemoryHandle memory_handle{};
     std::array<IpcEventHandle, PeerBox::events> event_handles{};
 };
 
+DevicePointer flag_of(DevicePointer memory, std::int64_t bytes) {
+    return memory + static_cast<DevicePointer>(bytes - flag_bytes);
+}
+
 struct Ticket {
-    Name process, host;
+    Name process, host, gpu;
     const Made* made;  // for the same process
     int device;
+    std::int64_t bytes;
     bool has_ipc;
     IpcMemoryHandle memory;
     std::array<IpcEventHandle, PeerBox::events> events;
 };
+
+// Names a device among all of its host, whatever numbers processes have for it.
+Name name_of_gpu(const Session& session) {
+    Name name{};
+    session.check(session.driver().device_get_pci_bus_id(name.data(), static_cast<int>(name.size()) - 1, session.device().index),
+                  "asking for its place");
+    return name;
+}
 
 std::unique_ptr<Made> make(const std::shared_ptr<const Session>& session, std::int64_t bytes) {
     const Driver& driver = session->driver();
     auto made = std::make_unique<Made>();
     made->session = session;
     made->device = session->device().index;
-    made->bytes = std::max<std::int64_t>(1, (bytes + allocation_unit - 1) / allocation_unit) * allocation_unit;
+    made->bytes = (bytes + flag_bytes + allocation_unit - 1) / allocation_unit * allocation_unit;
     session->check(driver.memory_allocate(&made->memory, static_cast<std::size_t>(made->bytes)),
                    fmt::format("allocating {} bytes for other ranks' messages", made->bytes));
     const auto refused = [&](Result result, const char* what) {
@@ -85,10 +102,9 @@ std::unique_ptr<Made> make(const std::shared_ptr<const Session>& session, std::i
     };
     refused(driver.ipc_get_memory(&made->memory_handle, made->memory), "a handle of memory for other processes");
     for (std::size_t n = 0; n < made->events.size(); ++n) {
-        if (refused(driver.event_create(&made->events[n], event_disable_timing | event_interprocess), "an event for other processes"))
-            session->check(driver.event_create(&made->events[n], event_disable_timing), "making an event");
-        else
-            refused(driver.ipc_get_event(&made->event_handles[n], made->events[n]), "a handle of an event for other processes");
+        session->check(driver.event_create(&made->events[n], event_disable_timing), "making an event");
+        if (!refused(driver.event_create(&made->outside_events[n], event_disable_timing | event_interprocess), "an event for other processes"))
+            refused(driver.ipc_get_event(&made->event_handles[n], made->outside_events[n]), "a handle of an event for other processes");
     }
     return made;
 }
@@ -104,7 +120,7 @@ class Spares {
     Made* take(const std::shared_ptr<const Session>& session, std::int64_t bytes) {
         const std::lock_guard lock(mutex_);
         const auto found = std::find_if(spare_.begin(), spare_.end(), [&](const Made* made) {
-            return made->session->context() == session->context() && made->device == session->device().index && made->bytes >= bytes;
+            return made->session->context() == session->context() && made->device == session->device().index && made->bytes >= bytes + flag_bytes;
         });
         if (found == spare_.end()) {
             made_.push_back(make(session, bytes));
@@ -127,7 +143,11 @@ class Spares {
 
 class MadeBox : public PeerBox {
   public:
-    MadeBox(std::shared_ptr<const Session> session, Made* made) : session_(std::move(session)), made_(made) {}
+    MadeBox(std::shared_ptr<const Session> session, Made* made) : session_(std::move(session)), made_(made) {
+        const Driver& driver = session_->driver();
+        session_->check(driver.fill_async(flag_of(made_->memory, made_->bytes), 0, flag_bytes, nullptr), "clearing a flag");
+        session_->check(driver.stream_synchronise(nullptr), "clearing a flag");
+    }
     ~MadeBox() override { Spares::all().give_back(made_); }
     MadeBox(const MadeBox&) = delete;
     MadeBox& operator=(const MadeBox&) = delete;
@@ -136,9 +156,10 @@ class MadeBox : public PeerBox {
 
     std::vector<std::byte> ticket() const override {
         Ticket ticket{};
-        ticket.process = name_of_process(), ticket.host = name_of_host();
+        ticket.process = name_of_process(), ticket.host = name_of_host(), ticket.gpu = name_of_gpu(*session_);
         ticket.made = made_;
         ticket.device = made_->device;
+        ticket.bytes = made_->bytes;
         ticket.has_ipc = made_->no_ipc.empty();
         ticket.memory = made_->memory_handle, ticket.events = made_->event_handles;
         std::vector<std::byte> bytes(sizeof ticket);
@@ -146,15 +167,23 @@ class MadeBox : public PeerBox {
         return bytes;
     }
 
-    void record(int number, Stream stream) override {
+    void record(int number, Stream stream, bool outside) override {
         const Current current(*session_);
         current.check();
-        session_->check(session_->driver().event_record(made_->events.at(static_cast<std::size_t>(number)), handle_of(stream)), "marking a message");
+        EventHandle* const event = (outside ? made_->outside_events : made_->events).at(static_cast<std::size_t>(number));
+        session_->check(session_->driver().event_record(event, handle_of(stream)), "marking a message");
     }
     void wait(int number, Stream stream) override {
         const Current current(*session_);
         current.check();
         session_->check(session_->driver().stream_wait_event(handle_of(stream), made_->events.at(static_cast<std::size_t>(number)), 0),
+                        "waiting for a message");
+    }
+    void* flag() const override { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(flag_of(made_->memory, made_->bytes))); }
+    void await_flag(std::uint32_t value, Stream stream) override {
+        const Current current(*session_);
+        current.check();
+        session_->check(session_->driver().stream_wait_value(handle_of(stream), flag_of(made_->memory, made_->bytes), value, wait_value_at_least),
                         "waiting for a message");
     }
 
@@ -163,14 +192,15 @@ class MadeBox : public PeerBox {
     Made* made_;
 };
 
-// Another rank's box: `opened` by CUDA IPC, or the pointers of this process.
+// Another rank's box: opened by CUDA IPC, from `outside`, or the pointers of this process.
 class OpenedBox : public PeerBox {
   public:
-    OpenedBox(std::shared_ptr<const Session> session, DevicePointer memory, const std::array<EventHandle*, events>& of, bool opened)
-        : session_(std::move(session)), memory_(memory), events_(of), opened_(opened) {}
+    OpenedBox(std::shared_ptr<const Session> session, DevicePointer memory, std::int64_t bytes, const std::array<EventHandle*, events>& of,
+              bool outside, bool apart)
+        : session_(std::move(session)), memory_(memory), bytes_(bytes), events_(of), outside_(outside), apart_(apart) {}
     ~OpenedBox() override {
         const Current current(*session_);
-        if (!opened_ || !current.ok()) return;
+        if (!outside_ || !current.ok()) return;
         for (EventHandle* event : events_) session_->driver().event_destroy(event);
         session_->driver().ipc_close_memory(memory_);
     }
@@ -178,8 +208,16 @@ class OpenedBox : public PeerBox {
     OpenedBox& operator=(const OpenedBox&) = delete;
 
     std::byte* memory() const override { return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(memory_)); }
+    bool is_outside() const override { return outside_; }
+    bool is_apart() const override { return apart_; }
+    void* flag() const override { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(flag_of(memory_, bytes_))); }
+    void set_flag(std::uint32_t value, Stream stream) override {
+        const Current current(*session_);
+        current.check();
+        session_->check(session_->driver().stream_write_value(handle_of(stream), flag_of(memory_, bytes_), value, 0), "marking a message");
+    }
     std::vector<std::byte> ticket() const override { throw Error("memory of another rank", "its ticket is asked for", "ask where it was made"); }
-    void record(int, Stream) override { throw Error("an event of another rank", "it is to be recorded", "record it where it was made"); }
+    void record(int, Stream, bool) override { throw Error("an event of another rank", "it is to be recorded", "record it where it was made"); }
     void wait(int number, Stream stream) override {
         const Current current(*session_);
         current.check();
@@ -190,8 +228,9 @@ class OpenedBox : public PeerBox {
   private:
     std::shared_ptr<const Session> session_;
     DevicePointer memory_;
+    std::int64_t bytes_;
     std::array<EventHandle*, events> events_;
-    bool opened_;
+    bool outside_, apart_;
 };
 
 class CudaPeers : public PeerMemory {
@@ -231,7 +270,7 @@ class CudaPeers : public PeerMemory {
             const Result result = driver.context_enable_peer_access(made.session->context(), 0);
             if (result != error_peer_access_already_enabled) session_->check(result, fmt::format("peer access to device {}", made.device));
         }
-        return std::make_unique<OpenedBox>(session_, made.memory, made.events, false);
+        return std::make_unique<OpenedBox>(session_, made.memory, made.bytes, made.events, false, false);
     }
 
     std::unique_ptr<PeerBox> of_another_process(const Ticket& ticket) const {
@@ -245,7 +284,7 @@ class CudaPeers : public PeerMemory {
                 driver.ipc_close_memory(memory);
                 session_->fail(result, "opening an event of another process");
             }
-        return std::make_unique<OpenedBox>(session_, memory, events, true);
+        return std::make_unique<OpenedBox>(session_, memory, ticket.bytes, events, true, ticket.gpu != name_of_gpu(*session_));
     }
 
     std::shared_ptr<const Session> session_;

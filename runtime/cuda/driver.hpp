@@ -68,6 +68,9 @@ constexpr unsigned event_disable_timing = 2;
 constexpr unsigned event_interprocess = 4;
 constexpr unsigned ipc_enable_peer_access = 1;
 
+// CUstreamWaitValue_flags: until the word is at least the value, as numbers of 32 bits that turn over.
+constexpr unsigned wait_value_at_least = 0;
+
 // row(member of Driver, symbol of libcuda, parameters). The suffix _v2 marks the 64-bit forms that cuda.h silently selects by macros.
 // clang-format off
 #define HONE_DRIVER_FUNCTIONS(row)                                                                                                               \
@@ -111,6 +114,8 @@ constexpr unsigned ipc_enable_peer_access = 1;
     row(event_query, cuEventQuery, (EventHandle* event))                                                                                         \
     row(event_elapsed, cuEventElapsedTime, (float* milliseconds, EventHandle* begin, EventHandle* end))                                          \
     row(stream_wait_event, cuStreamWaitEvent, (StreamHandle* stream, EventHandle* event, unsigned int flags))                                    \
+    row(stream_wait_value, cuStreamWaitValue32_v2, (StreamHandle* stream, DevicePointer address, unsigned int value, unsigned int flags))         \
+    row(stream_write_value, cuStreamWriteValue32_v2, (StreamHandle* stream, DevicePointer address, unsigned int value, unsigned int flags))       \
     row(device_can_access_peer, cuDeviceCanAccessPeer, (int* can, int device, int peer))                                                         \
     row(context_enable_peer_access, cuCtxEnablePeerAccess, (Context* peer, unsigned int flags))                                                  \
     row(ipc_get_memory, cuIpcGetMemHandle, (IpcMemoryHandle* handle, DevicePointer pointer))                                                     \

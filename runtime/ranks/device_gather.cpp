@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "generator/error.hpp"
+#include "runtime/ranks/peer_words.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -28,7 +29,8 @@ struct DeviceGather::State {
     std::optional<DeviceMail> mail;   // nothing where words go through the hosts' memory
     std::vector<std::size_t> others;  // the ranks at the ends of its channels
     std::vector<std::vector<DeviceMail::Sizes>> sizes;
-    std::byte* pinned = nullptr;  // all words, on their way through the host
+    std::unique_ptr<PeerWords> words;  // faster than mail, where it works
+    std::byte* pinned = nullptr;       // all words, on their way through the host
 
     State(Communicator& ranks, Backend& of, std::vector<std::int64_t> with, MessageWay way)
         : communicator(ranks), backend(of), bytes(std::move(with)) {
@@ -64,7 +66,9 @@ struct DeviceGather::State {
         has_device ? mail->prepare(sizes) : mail->agree();
         bool reaches_all = has_device;
         for (std::size_t channel = 0; has_device && channel < channels.size(); ++channel) reaches_all = reaches_all && mail->way(channel) != "host";
-        if (all_reduce(communicator, Reduction::smallest, reaches_all ? 1 : 0) == 0) mail.reset();
+        if (all_reduce(communicator, Reduction::smallest, reaches_all ? 1 : 0) == 0) return mail.reset();
+        const bool by_nccl = !others.empty() && mail->way(0) == "nccl";
+        if (!others.empty() && !by_nccl && way != MessageWay::events) words = PeerWords::make(communicator, backend, bytes);
     }
 
     void by_mail(const void* own) {
@@ -99,6 +103,7 @@ DeviceGather::DeviceGather(Communicator& communicator, Backend& backend, std::ve
 DeviceGather::~DeviceGather() = default;
 
 const void* DeviceGather::gather(const void* own) {
+    if (state_->words) return state_->words->gather(own);
     state_->mail ? state_->by_mail(own) : state_->by_host(own);
     return state_->all.data();
 }

@@ -17,8 +17,8 @@ namespace hone::inline v0_1 {
 ///     half.launch();                                   // leaves sums of blocks
 ///     next.launch(gather.gather(half.block_sums()));   // what follows from those of all ranks
 ///
-/// GPUs that are peers of each other store into each other's memory, by a DeviceMail; the host waits for no device. Where not all of them are, words
-/// go through the hosts' memory.
+/// GPUs that are peers of each other store into each other's memory: by PeerWords where ranks are processes with a GPU each, else by a DeviceMail.
+/// The host waits for no device. Where not all are peers, words go through the hosts' memory.
 class DeviceGather {
   public:
     /// Bytes of each rank. All ranks make theirs together; communicator and backend must outlive it. Throws Error for another number of ranks.

@@ -39,6 +39,9 @@ struct Line {
     bool by_host = false;                   // found to have no other way
     std::string reason;                     // why
     std::vector<std::byte*> out, in;        // of each piece
+    bool by_flags = false;                  // streams wait for each other by flags, and hosts not at all
+    std::uint32_t sent = 0, received = 0;   // what they count
+    bool is_told = false;                   // the neighbour was told the messages' length, which is that of the last ones
 };
 
 // What peers tell each other when they make room for messages.
@@ -65,6 +68,7 @@ struct DeviceMail::State {
     Stream stream;
     std::vector<Line> lines;
     bool agreed = false;
+    bool is_open = false;  // an exchange of the hosts
     std::optional<NcclRanks> nccl;
     DeviceArray boxes;  // of messages by NCCL
     int turn = 0;       // the slot of the exchange that is under way
@@ -118,7 +122,7 @@ struct DeviceMail::State {
 
     void expect_wish(std::span<Line* const> of) const {
         for (const Line* line : of)
-            if (wish == MessageWay::peer && line->by_host)
+            if ((wish == MessageWay::peer || wish == MessageWay::events) && line->by_host)
                 throw Error(fmt::format("messages from rank {} to rank {}", communicator.rank(), line->channel.neighbour),
                             "peers are asked for, and there is no such way: " + line->reason, "leave HONE_MESSAGES away, or use GPUs of one host");
     }
@@ -128,12 +132,14 @@ struct DeviceMail::State {
             throw Error("messages between devices", fmt::format("sizes for {} channels of {}", sizes.size(), lines.size()), "give those of each");
         agree();
         for (std::size_t n = 0; n < lines.size(); ++n) {
+            const DeviceMail::Sizes before = lines[n].said;
             lines[n].pieces = sizes[n];
             lines[n].all = lines[n].said = {};
             for (const Sizes& piece : sizes[n]) {
                 lines[n].said.out += piece.out, lines[n].said.in += piece.in;
                 lines[n].all.out += aligned(piece.out), lines[n].all.in += aligned(piece.in);
             }
+            lines[n].is_told = lines[n].is_told && lines[n].said.out == before.out && lines[n].said.in == before.in;
         }
         const auto small = lines_where(
             [](const Line& line) { return !line.by_host && (line.theirs == nullptr || line.all.out > line.room.out || line.all.in > line.room.in); });
@@ -193,8 +199,11 @@ struct DeviceMail::State {
                             fmt::format("it expects {} bytes of rank {}, which sends {}", offer.room_in, communicator.rank(), line.room.out),
                             "sender and receiver must agree");
             line.theirs = backend.peers()->open(std::span(offer.ticket).first(static_cast<std::size_t>(offer.ticket_bytes)));
+            line.by_flags = line.is_told = false;
+            line.sent = line.received = 0;
         });
         try_out(of);
+        if (wish != MessageWay::events) try_flags(of);
         expect_wish(of);
     }
 
@@ -204,10 +213,13 @@ struct DeviceMail::State {
             std::array<std::vector<std::byte>, slots> words;
             for (int slot = 0; slot < slots; ++slot) {
                 auto& own = words[static_cast<std::size_t>(slot)] = words_of_trial(communicator.rank(), line.channel.neighbour, slot);
-                backend.copy(line.theirs->memory() + slot * line.room.out, own.data(), std::ssize(own), stream);
-                line.mine->record(slot, stream);
+                // By way of the own device, as messages go.
+                const DeviceArray here(backend, std::ssize(own));
+                backend.copy(here.data(), own.data(), std::ssize(own), stream);
+                backend.copy(line.theirs->memory() + slot * line.room.out, here.data(), std::ssize(own), stream);
+                line.mine->record(slot, stream, line.theirs->is_outside());
+                backend.synchronise(stream);
             }
-            backend.synchronise(stream);
         });
         for_all_or_none(of, [&](std::size_t, Line& line) {
             for (int slot = 0; slot < slots; ++slot) {
@@ -221,6 +233,33 @@ struct DeviceMail::State {
                                 "ask for the state of the links (nvidia-smi topo -p2p w), and whether the IOMMU stands in between");
             }
         });
+    }
+
+    // Between processes, whether a flag that is set there is seen here. Else events serve, which take longer.
+    void try_flags(std::span<Line* const> of) {
+        std::vector<std::int32_t> own(of.size(), 1), others(of.size(), 1);
+        // What both ends of a line can do.
+        const auto for_lines = [&](const auto& works) {
+            for (std::size_t n = 0; n < of.size(); ++n) try {
+                    own[n] = own[n] != 0 && others[n] != 0 && works(*of[n]) ? 1 : 0;
+                } catch (const Error&) {
+                    own[n] = 0;
+                }
+            swap_words<std::int32_t>(of, own, others);
+        };
+        for_lines([&](Line& line) {
+            if (line.by_host || !line.theirs->is_outside() || line.theirs->flag() == nullptr) return false;
+            line.theirs->set_flag(++line.sent, stream);
+            backend.synchronise(stream);
+            return true;
+        });
+        for_lines([&](Line& line) {
+            std::uint32_t flag = 0;
+            backend.copy(&flag, line.mine->flag(), sizeof flag, stream);
+            backend.synchronise(stream);
+            return flag == ++line.received;
+        });
+        for (std::size_t n = 0; n < of.size(); ++n) of[n]->by_flags = own[n] != 0 && others[n] != 0;
     }
 
     // Where the messages of this exchange are written and read.
@@ -277,26 +316,29 @@ struct DeviceMail::State {
                 if (in > 0) receives.push_back({channel.neighbour, channel.tag_in, {line.in[piece], static_cast<std::size_t>(in)}});
             }
             if (line.by_host) continue;
-            line.mine->record(turn, stream);
+            line.by_flags ? line.theirs->set_flag(++line.sent, stream) : line.mine->record(turn, stream, line.theirs->is_outside());
+            if (line.by_flags && line.is_told) continue;
             told_out[n] = line.said.out;
             sends.push_back({channel.neighbour, channel.tag_out, std::as_bytes(std::span(&told_out[n], 1))});
             receives.push_back({channel.neighbour, channel.tag_in, std::as_writable_bytes(std::span(&told_in[n], 1))});
         }
-        communicator.begin_exchange(sends, receives);
+        is_open = !sends.empty() || !receives.empty();
+        if (is_open) communicator.begin_exchange(sends, receives);
     }
 
     void receive() {
         if (nccl) return;
-        communicator.end_exchange();
+        if (std::exchange(is_open, false)) communicator.end_exchange();
         for (std::size_t n = 0; n < lines.size(); ++n) {
-            const Line& line = lines[n];
+            Line& line = lines[n];
             if (line.by_host) continue;
-            if (told_in[n] != line.said.in)
+            if (!(line.by_flags && line.is_told) && told_in[n] != line.said.in)
                 throw Error("exchange of messages",
                             fmt::format("rank {} sends {} bytes with tag {}, rank {} expects {}", line.channel.neighbour, told_in[n],
                                         line.channel.tag_in, communicator.rank(), line.said.in),
                             "sender and receiver must agree");
-            line.theirs->wait(turn, stream);
+            line.is_told = true;
+            line.by_flags ? line.mine->await_flag(++line.received, stream) : line.theirs->wait(turn, stream);
         }
     }
 };
@@ -305,9 +347,10 @@ MessageWay asked_message_way() {
     const std::string word = environment_variable("HONE_MESSAGES");
     if (word.empty() || word == "best") return MessageWay::best;
     if (word == "peer") return MessageWay::peer;
+    if (word == "events") return MessageWay::events;
     if (word == "nccl") return MessageWay::nccl;
     if (word == "host") return MessageWay::host;
-    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer, nccl or host");
+    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer, events, nccl or host");
 }
 
 DeviceMail::DeviceMail(Communicator& communicator, Backend& backend, const std::vector<Channel>& channels, MessageWay way, Stream stream)

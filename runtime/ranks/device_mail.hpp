@@ -12,15 +12,17 @@
 
 namespace hone::inline v0_1 {
 
-/// How messages go between GPUs: by peers where they work and else through the host, or as it says.
-enum class MessageWay { best, peer, nccl, host };
+/// How messages go between GPUs: by peers where they work and else through the host, or as it says; events: by peers that events alone order, also
+/// where flags would.
+enum class MessageWay { best, peer, events, nccl, host };
 /// What the environment variable HONE_MESSAGES asks for, by these names; best where it is not set. Throws Error for another word.
 MessageWay asked_message_way();
 
 /// Messages between the memories of ranks' GPUs, by the best way that works between two ranks:
 ///
 /// - *peer*: the sender's device stores into memory of the receiver's, between threads of one process or processes of one host (CUDA IPC). Events
-///   order the two devices; the host only tells that there is a message, and waits for no device.
+///   order the two devices; the host only tells that there is a message, and waits for no device. Between processes flags in the receiver's memory
+///   order them, where they work, and hosts speak only when messages change their lengths.
 /// - *host*: through page-locked memory of both hosts and the communicator.
 /// - *nccl*: NCCL's own ways, also between hosts, where it is asked for. Each rank needs a GPU of its own.
 ///

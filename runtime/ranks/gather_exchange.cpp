@@ -9,6 +9,7 @@
 
 #include "generator/error.hpp"
 #include "runtime/ranks/device_mail.hpp"
+#include "runtime/ranks/edge_choice.hpp"
 
 namespace hone::inline v0_1 {
 namespace {
@@ -99,6 +100,7 @@ struct GatherExchange::State {
     int word_bytes;
     std::vector<std::int64_t> own, copies;  // of all links, one after the other
     OwnStream stream;
+    bool edges_beside = asked_edge_place().value_or(EdgePlace::beside) == EdgePlace::beside;
     std::unique_ptr<OnDevice> device;  // nothing where the fields are the host's
     DeviceMail mail;                   // a channel of each link
     std::vector<std::byte> host_buffer;
@@ -235,7 +237,9 @@ void GatherExchange::end() {
 }
 Stream GatherExchange::arrive() {
     state_->arrive();
-    return state_->stream.get();
+    if (state_->edges_beside) return state_->stream.get();
+    join();
+    return {};
 }
 void GatherExchange::join() {
     state_->stream.join();

@@ -76,7 +76,8 @@ struct HaloExchange::State {
     };
     std::vector<Transfer> transfers;
     std::vector<std::byte> host_buffer;
-    OwnStream stream;                // where the fields are a GPU's
+    OwnStream stream;  // where the fields are a GPU's
+    EdgePlace edges = asked_edge_place().value_or(EdgePlace::beside);
     std::optional<DeviceMail> mail;  // a channel of each face
 
     State(Communicator& ranks, Backend& of, const GridPartition& partition, const HaloLayout& with)
@@ -203,7 +204,11 @@ HaloExchange::HaloExchange(Communicator& communicator, Backend& backend, const G
 }
 HaloExchange::~HaloExchange() = default;
 
+void HaloExchange::set_edges(EdgePlace place) {
+    state_->edges = place;
+}
 Stream HaloExchange::fork() {
+    if (state_->edges != EdgePlace::beside) return {};
     state_->stream.follow();
     return state_->stream.get();
 }

@@ -7,6 +7,7 @@
 
 #include "runtime/backend.hpp"
 #include "runtime/ranks/communicator.hpp"
+#include "runtime/ranks/edge_choice.hpp"
 #include "runtime/ranks/grid_partition.hpp"
 
 namespace hone::inline v0_1 {
@@ -51,8 +52,10 @@ class HaloExchange {
     HaloExchange(const HaloExchange&) = delete;
     HaloExchange& operator=(const HaloExchange&) = delete;
 
-    /// The exchange's stream, for the cells near faces: what is queued on it now runs after what was queued on the default stream before, and beside
-    /// what will be. The default stream where the device has one alone.
+    /// Beside the interior at first, or as HONE_EDGES asks.
+    void set_edges(EdgePlace place);
+    /// For the cells near faces. The exchange's stream: what is queued on it now runs after what was queued on the default stream before, and beside
+    /// what will be. The default stream where edges do not go beside the interior, or the device has one alone.
     Stream fork();
     /// All fields at once, as what was queued on the default stream and on the exchange's leaves them. Own cells within `layers` of a face must
     /// not change until `end`, nor may halos be written or read.

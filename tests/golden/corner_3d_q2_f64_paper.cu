@@ -320,12 +320,7 @@ constexpr int length_of = table == Table::bernstein ? energies_along : nodes_alo
 template <Table table>
 __device__ __forceinline__
 real entry(int point, int i) {
-    if constexpr (table == Table::basis)
-        return basis_table[point][i];
-    else if constexpr (table == Table::slope)
-        return slope_table[point][i];
-    else
-        return bernstein_table[point][i];
+    return bernstein_table[point][i];
 }
 
 // Contracts lines of an array along one axis with two tables: to(place, sum over i of first(q, i) from(i), the same of
@@ -347,88 +342,13 @@ void to_points(int lane, From from, To to) {
             #pragma unroll
             for (int i = 0; i < length; ++i) {
                 one += entry<first>(q, i) * held[i];
-                if constexpr (first != second) two += entry<second>(q, i) * held[i];
             }
             to(target + q * inner, one, two);
         }
     }
 }
 
-// The way back: to(place, sum over q of first(q, i) one(q) + second(q, i) two(q)).
-template <Table first, Table second, int inner, int outer, typename One, typename Two, typename To>
-__device__ __forceinline__
-void from_points(int lane, One one, Two two, To to) {
-    constexpr int length = length_of<first>;
-    for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner,
-            target = line / inner * (length * inner) + line % inner;
-        value sum[length];
-        #pragma unroll
-        for (int i = 0; i < length; ++i) sum[i] = every(0);
-        #pragma unroll
-        for (int q = 0; q < points_along; ++q) {
-            const value a = one(start + q * inner), b = two(start + q * inner);
-            #pragma unroll
-            for (int i = 0; i < length; ++i) sum[i] += entry<first>(q, i) * a + entry<second>(q, i) * b;
-        }
-        #pragma unroll
-        for (int i = 0; i < length; ++i) to(target + i * inner, sum[i]);
-    }
-}
-
-// The same with one array.
-template <Table table, int inner, int outer, typename From, typename To>
-__device__ __forceinline__
-void from_points(int lane, From from, To to) {
-    constexpr int length = length_of<table>;
-    for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner,
-            target = line / inner * (length * inner) + line % inner;
-        value sum[length];
-        #pragma unroll
-        for (int i = 0; i < length; ++i) sum[i] = every(0);
-        #pragma unroll
-        for (int q = 0; q < points_along; ++q) {
-            const value a = from(start + q * inner);
-            #pragma unroll
-            for (int i = 0; i < length; ++i) sum[i] += entry<table>(q, i) * a;
-        }
-        #pragma unroll
-        for (int i = 0; i < length; ++i) to(target + i * inner, sum[i]);
-    }
-}
-
-// Where number i of [field][node along the last axis][column] lies in [field][axis][node][column].
-__device__ __forceinline__
-int plane(int i, int axis) {
-    return i / (nodes_along * columns) * (dimension * nodes_along * columns) + axis * (nodes_along * columns)
-        + i % (nodes_along * columns);
-}
-
-// Nodal values of `fields` fields, from(field, node) in one row, summed along all axes but the last:
-// planes[field][axis][node][column] is what becomes the derivative along `axis`. `lines` is for half-way results.
-template <int fields, typename From>
-__device__ __forceinline__
-void gather_planes(int lane, From from, value* lines, value* planes) {
-    constexpr int half = fields * nodes_along * nodes_along * points_along;
-    to_points<Table::basis, Table::slope, 1,
-        fields * nodes_along * nodes_along>(lane, from, [&](int i, value held, value slope) {
-        lines[i] = held;
-        lines[half + i] = slope;
-    });
-    barrier();
-    to_points<Table::basis, Table::slope, points_along, fields * nodes_along>(
-        lane, [&](int i) { return lines[i]; },
-        [&](int i, value held, value slope) {
-            planes[plane(i, 2)] = held;
-            planes[plane(i, 1)] = slope;
-        });
-    to_points<Table::basis, Table::basis, points_along, fields * nodes_along>(
-        lane, [&](int i) { return lines[half + i]; }, [&](int i, value held, value) { planes[plane(i, 0)] = held; });
-    barrier();
-}
-
-// The same for energies: energy_plane[coefficient along the last axis][column].
+// Energies, summed along all axes but the last: energy_plane[coefficient along the last axis][column].
 template <typename From>
 __device__ __forceinline__
 void gather_energy(int lane, From from, value* lines, value* energy_plane) {
@@ -440,25 +360,6 @@ void gather_energy(int lane, From from, value* lines, value* energy_plane) {
     barrier();
 }
 
-// Derivatives of `fields` fields along the reference axes at points [q, q + count) of a column.
-template <int fields, int count>
-__device__ __forceinline__
-void derivatives(const value* planes, int column, int q, value (&result)[count][fields][dimension]) {
-    #pragma unroll
-    for (int f = 0; f < fields; ++f)
-        #pragma unroll
-        for (int g = 0; g < dimension; ++g) {
-            #pragma unroll
-            for (int s = 0; s < count; ++s) result[s][f][g] = every(0);
-            #pragma unroll
-            for (int i = 0; i < nodes_along; ++i) {
-                const value held = planes[((f * dimension + g) * nodes_along + i) * columns + column];
-                #pragma unroll
-                for (int s = 0; s < count; ++s)
-                    result[s][f][g] += (g == dimension - 1 ? slope_table : basis_table)[q + s][i] * held;
-            }
-        }
-}
 
 // A word of A: stress times gradients of the basis.
 __device__ __forceinline__ real word_of_a(const real* stress, const real* slope, long long zone, int q, int row) {

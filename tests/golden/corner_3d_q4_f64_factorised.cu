@@ -401,7 +401,7 @@ void from_points(int lane, One one, Two two, To to) {
     }
 }
 
-// The same with one array.
+// The way back from one array.
 template <Table table, int inner, int outer, typename From, typename To>
 __device__ __forceinline__
 void from_points(int lane, From from, To to) {
@@ -453,7 +453,7 @@ void gather_planes(int lane, From from, value* lines, value* planes) {
     barrier();
 }
 
-// The same for energies: energy_plane[coefficient along the last axis][column].
+// Energies, summed along all axes but the last: energy_plane[coefficient along the last axis][column].
 template <typename From>
 __device__ __forceinline__
 void gather_energy(int lane, From from, value* lines, value* energy_plane) {

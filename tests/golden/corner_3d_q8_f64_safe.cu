@@ -504,7 +504,7 @@ void from_points(int lane, One one, Two two, To to) {
     }
 }
 
-// The same with one array.
+// The way back from one array.
 template <Table table, int inner, int outer, typename From, typename To>
 __device__ __forceinline__
 void from_points(int lane, From from, To to) {
@@ -556,7 +556,7 @@ void gather_planes(int lane, From from, value* lines, value* planes) {
     barrier();
 }
 
-// The same for energies: energy_plane[coefficient along the last axis][column].
+// Energies, summed along all axes but the last: energy_plane[coefficient along the last axis][column].
 template <typename From>
 __device__ __forceinline__
 void gather_energy(int lane, From from, value* lines, value* energy_plane) {
@@ -568,25 +568,6 @@ void gather_energy(int lane, From from, value* lines, value* energy_plane) {
     barrier();
 }
 
-// Derivatives of `fields` fields along the reference axes at points [q, q + count) of a column.
-template <int fields, int count>
-__device__ __forceinline__
-void derivatives(const value* planes, int column, int q, value (&result)[count][fields][dimension]) {
-    #pragma unroll
-    for (int f = 0; f < fields; ++f)
-        #pragma unroll
-        for (int g = 0; g < dimension; ++g) {
-            #pragma unroll
-            for (int s = 0; s < count; ++s) result[s][f][g] = every(0);
-            #pragma unroll
-            for (int i = 0; i < nodes_along; ++i) {
-                const value held = planes[((f * dimension + g) * nodes_along + i) * columns + column];
-                #pragma unroll
-                for (int s = 0; s < count; ++s)
-                    result[s][f][g] += (g == dimension - 1 ? slope_table : basis_table)[q + s][i] * held;
-            }
-        }
-}
 
 // Derivatives along the reference axes at all points, one field at a time.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)

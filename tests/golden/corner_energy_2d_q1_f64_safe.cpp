@@ -3,11 +3,7 @@
 //     form=separate,lanes=8,points_per_pass=1,threads=all,binding=none
 // The same text serves any number of zones.
 // per zone: 172 operations sum-factorised, 200 bytes (compulsory); this form executes 172 operations
-#include <cmath>
-
 using real = double;
-using word = long long;  // of the same size: a number's sign, exponent and digits
-constexpr word exponent_bits = 0x7ff0000000000000ll, exponent_sum = 0x7fe0000000000000ll;
 constexpr int dimension = 2, order = 1;
 constexpr int nodes_along = 2, energies_along = 1, points_along = 2;  // of an axis
 constexpr int nodes = 4, energies = 1, points = 4, columns = 2;  // columns: of points along the last axis
@@ -15,7 +11,6 @@ constexpr int vector_words = dimension * nodes, stress_words = dimension * dimen
 constexpr int points_per_pass = 1;  // of a column, whose derivatives a thread sums up together
 constexpr int splits = 1;  // threads that share a column of points
 constexpr int together = 2;  // components whose sums a zone makes at a time
-constexpr real smallest = 1e-290, largest = __DBL_MAX__;  // below and above which squares or inverses fail
 constexpr int lanes = 8, team = 1;
 
 // What a thread computes with: a number of each of `lanes` neighbouring zones.
@@ -43,135 +38,7 @@ static inline void put(real* array, const Place& at, int i, value x) {
 }
 
 static inline value every(real x) { return value{} + x; }
-static inline value larger(value a, value b) { return a > b ? a : b; }
-static inline value smaller(value a, value b) { return a < b ? a : b; }
-static inline value magnitude(value a) { return a < every(0) ? -a : a; }
-static inline value root(value a) {
-    for (int lane = 0; lane < lanes; ++lane) a[lane] = std::sqrt(a[lane]);
-    return a;
-}
-static inline value inverse_root(value a) { return real(1) / root(a); }
-
-// The power of two that makes a positive number one between 1 and 2: exact, and no division.
-static inline value scale_of(value a) {
-    typedef word words __attribute__((vector_size(lanes * sizeof(word))));
-    return (value)(exponent_sum - ((words)a & exponent_bits));
-}
 static inline void barrier() {}
-
-// Smallest eigenvalue of a symmetric matrix, with an eigenvector of no particular length.
-static inline
-value smallest_eigenpair(const value (&matrix)[2][2], value (&direction)[2]) {
-    const value scale = larger(larger(magnitude(matrix[0][0]), magnitude(matrix[1][1])), magnitude(matrix[0][1]));
-    const value by = scale > every(smallest) ? scale_of(scale) : every(0);  // squares of tiny numbers would vanish
-    const value mean = real(0.5) * by * (matrix[0][0] + matrix[1][1]),
-        half = real(0.5) * by * (matrix[0][0] - matrix[1][1]), off = by * matrix[0][1];
-    const value radius = root(half * half + off * off);
-    // Of the two rows of matrix - eigenvalue, the one without cancellation.
-    direction[0] = half >= every(0) ? off : radius - half;
-    direction[1] = half >= every(0) ? -(half + radius) : -off;
-    direction[0] = radius == every(0) ? every(1) : direction[0];
-    return scale_of(by) * (mean - radius);
-}
-
-// 1 / (smallest singular value): the largest one over the determinant's magnitude.
-static inline
-value inverse_singular_value(const value (&matrix)[2][2], const value (&)[2][2], value inverse_determinant) {
-    const value a = matrix[0][0] + matrix[1][1], b = matrix[0][1] - matrix[1][0], c = matrix[0][0] - matrix[1][1],
-        d = matrix[0][1] + matrix[1][0];
-    return real(0.5) * (root(a * a + b * b) + root(c * c + d * d)) * magnitude(inverse_determinant);
-}
-
-// What all zones share.
-struct Settings {
-    real h0, cfl, quadratic, linear;
-};
-
-// |J| J^-1, [axis][component], and |J|.
-static inline
-value adjugate_of(const value (&m)[2][2], value (&adjugate)[2][2]) {
-    adjugate[0][0] = m[1][1];
-    adjugate[0][1] = -m[0][1];
-    adjugate[1][0] = -m[1][0];
-    adjugate[1][1] = m[0][0];
-    return m[0][0] * adjugate[0][0] + m[0][1] * adjugate[1][0];
-}
-
-// Smooth step of the viscosity: none where the fluid expands by more than a hair.
-static inline
-value switched_on(value mu) {
-    constexpr real hair = real(1e-12);
-    const value y = smaller(larger((mu - hair) * (real(0.5) / hair), every(0)), every(1));
-    return real(1) - (real(3) - real(2) * y) * y * y;
-}
-
-// The physics at a point. `fields` are the derivatives of position and velocity along the reference axes, `initial` the
-// inverse of the Jacobian at the start, [axis][component]. Gives weight |J| sigma J^-T and the bound on 1 / dt without
-// cfl, the largest number where the zone is inside out.
-static inline
-void physics(const value (&fields)[2 * dimension][dimension], const value (&initial)[dimension][dimension],
-    value energy, value mass, value gamma,
-             const Settings& settings, real weight, real inverse_weight, value (&stress)[dimension][dimension],
-                 value& rate) {
-    value jacobian[dimension][dimension], adjugate[dimension][dimension], symmetric[dimension][dimension],
-        direction[dimension];
-    #pragma GCC unroll 32
-    for (int c = 0; c < dimension; ++c)
-        #pragma GCC unroll 32
-        for (int g = 0; g < dimension; ++g) jacobian[c][g] = fields[c][g];
-    const value determinant = adjugate_of(jacobian, adjugate);
-    const value inverse = real(1) / determinant;
-    #pragma GCC unroll 32
-    for (int i = 0; i < dimension; ++i)
-        #pragma GCC unroll 32
-        for (int j = i; j < dimension; ++j) {
-            value sum = every(0);
-            #pragma GCC unroll 32
-            for (int g = 0; g < dimension; ++g)
-                sum += fields[dimension + i][g] * adjugate[g][j] + fields[dimension + j][g] * adjugate[g][i];
-            symmetric[i][j] = real(0.5) * inverse * sum;
-            symmetric[j][i] = symmetric[i][j];
-        }
-    const value mu = smallest_eigenpair(symmetric, direction);
-
-    // How the direction of the strongest compression was stretched since the start.
-    value along[dimension], length = every(0), size = every(0);
-    #pragma GCC unroll 32
-    for (int g = 0; g < dimension; ++g) {
-        along[g] = every(0);
-        #pragma GCC unroll 32
-        for (int c = 0; c < dimension; ++c) along[g] += initial[g][c] * direction[c];
-        size += direction[g] * direction[g];
-    }
-    #pragma GCC unroll 32
-    for (int c = 0; c < dimension; ++c) {
-        value component = every(0);
-        #pragma GCC unroll 32
-        for (int g = 0; g < dimension; ++g) component += jacobian[c][g] * along[g];
-        length += component * component;
-    }
-    const value h = settings.h0 * length * inverse_root(length * size);
-
-    const value density = mass * inverse * inverse_weight;
-    const value warm = larger(energy, every(0));
-    const value pressure = (gamma - real(1)) * density * warm;
-    const value sound = root(gamma * (gamma - real(1)) * warm);
-    // viscosity over density
-    const value kinematic = h * (settings.quadratic * h * magnitude(mu) + settings.linear * sound * switched_on(mu));
-    const value viscosity = density * kinematic;
-    #pragma GCC unroll 32
-    for (int c = 0; c < dimension; ++c)
-        #pragma GCC unroll 32
-        for (int g = 0; g < dimension; ++g) {
-            value sum = -pressure * adjugate[g][c];
-            #pragma GCC unroll 32
-            for (int j = 0; j < dimension; ++j) sum += viscosity * symmetric[c][j] * adjugate[g][j];
-            stress[c][g] = weight * sum;
-        }
-    const value per_length = real(order) * inverse_singular_value(jacobian, adjugate, inverse);
-    const value bound = per_length * (sound + real(2.5) * kinematic * per_length);
-    rate = determinant > every(0) ? (bound < every(largest) ? bound : every(largest)) : every(largest);
-}
 
 // Of an axis: values and slopes of the nodal functions, values of the Bernstein functions at the points, and the
 // points' weights.
@@ -231,29 +98,7 @@ void to_points(int lane, From from, To to) {
     }
 }
 
-// The way back: to(place, sum over q of first(q, i) one(q) + second(q, i) two(q)).
-template <Table first, Table second, int inner, int outer, typename One, typename Two, typename To>
-static inline
-void from_points(int lane, One one, Two two, To to) {
-    constexpr int length = length_of<first>;
-    for (int line = lane; line < inner * outer; line += team) {
-        const int start = line / inner * (points_along * inner) + line % inner,
-            target = line / inner * (length * inner) + line % inner;
-        value sum[length];
-        #pragma GCC unroll 32
-        for (int i = 0; i < length; ++i) sum[i] = every(0);
-        #pragma GCC unroll 32
-        for (int q = 0; q < points_along; ++q) {
-            const value a = one(start + q * inner), b = two(start + q * inner);
-            #pragma GCC unroll 32
-            for (int i = 0; i < length; ++i) sum[i] += entry<first>(q, i) * a + entry<second>(q, i) * b;
-        }
-        #pragma GCC unroll 32
-        for (int i = 0; i < length; ++i) to(target + i * inner, sum[i]);
-    }
-}
-
-// The same with one array.
+// The way back from one array.
 template <Table table, int inner, int outer, typename From, typename To>
 static inline
 void from_points(int lane, From from, To to) {
@@ -291,15 +136,6 @@ void gather_planes(int lane, From from, value* lines, value* planes) {
         planes[plane(i, 1)] = held;
         planes[plane(i, 0)] = slope;
     });
-    barrier();
-}
-
-// The same for energies: energy_plane[coefficient along the last axis][column].
-template <typename From>
-static inline
-void gather_energy(int lane, From from, value* lines, value* energy_plane) {
-    to_points<Table::bernstein, Table::bernstein, 1, energies_along>(
-        lane, from, [&](int i, value held, value) { energy_plane[i] = held; });
     barrier();
 }
 

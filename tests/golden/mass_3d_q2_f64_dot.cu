@@ -202,6 +202,8 @@ extern "C" __global__ void __launch_bounds__(node_threads) add_up(
         #pragma unroll
         for (int c = 0; c < components; ++c) y[wide(c) * nodes + node] = sum[c];
     }
+
+    // Rows' products with x in pairs of neighbours, by a warp for each chunk.
     const int chunks = (nodes + chunk_rows - 1) / chunk_rows, chunk = node / chunk_rows;
     #pragma unroll
     for (int c = 0; c < components; ++c) {

@@ -98,9 +98,13 @@ TEST_F(OutputSchema, HoldsWhatInspectsResults) {
            {"show", "show dg_volume order=77" + there},
            {"explain", "explain dg_volume order=2" + there},
            {"explain", "explain --journal " + journal_},
+           {"explain", "explain gauss_seidel_27 stencil=constant precision=f32 --as nvidia_h200 --device-file " +
+                           test::source_path("tuning_db/records/nvidia_h200.json") + " --rivals " +
+                           test::source_path("benchmarks/results/h200/gauss_seidel_27.csv")},
            {"diff", "diff " + db() + " " + db()},
            {"plot", "plot rate" + there},
            {"plot", "plot tunable --over block_y --journal " + journal_},
+           {"plot", "plot failures --journal " + journal_},
            {"plot", "plot drift --table " + test::source_path("benchmarks/results/h200/remeasured.csv")},
            {"plot", "plot scaling --table " + in_folder("runs.csv")},
            {"roofline", "roofline" + there},

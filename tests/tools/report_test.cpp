@@ -277,12 +277,12 @@ class SlowReportPage : public testing::Test {
     }
 
     /// What the browser made of the page at an address of the file, without its data. Fails on any message of the page's console.
-    std::string opened(const fs::path& file, const std::string& address) {
+    std::string opened(const fs::path& file, const std::string& address, const std::string& window = "1280,900") {
         const std::string url = "file://" + file.string() + address;
         const fs::path profile = own_.folder.path() / "profile";
         const auto result = run_process({browser_, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                                          "--user-data-dir=" + profile.string(), "--enable-logging=stderr", "--virtual-time-budget=3000",
-                                         "--window-size=1280,900", "--dump-dom", url},
+                                         "--window-size=" + window, "--dump-dom", url},
                                         120);
         EXPECT_TRUE(result.ok()) << result.failure() << "\n" << result.output.substr(0, 2000);
         EXPECT_THAT(result.output, Not(HasSubstr("CONSOLE"))) << address;
@@ -313,9 +313,14 @@ std::string between(const std::string& text, const std::string& begin, const std
     return at == std::string::npos ? "" : text.substr(at + begin.size(), text.find(end, at + begin.size()) - at - begin.size());
 }
 
+// Of one device: there are results of others, too.
+std::string results_of_h200() {
+    return test::source_path("tuning_db/records/nvidia_h200.json");
+}
+
 TEST_F(SlowReportPage, ShowsTheDatabasesNumbersAndFilters) {
-    const fs::path file = written({"gauss_seidel_27", "--no-kernels"});
-    const Json shown = Json::parse(ask({"show", "gauss_seidel_27", "--json"}).out);
+    const fs::path file = written({"gauss_seidel_27", "--no-kernels", "--device-file", results_of_h200()});
+    const Json shown = Json::parse(ask({"show", "gauss_seidel_27", "--device-file", results_of_h200(), "--json"}).out);
     const Json& records = shown["devices"][0]["records"];
     const std::string overview = opened(file, "");
     EXPECT_THAT(overview, HasSubstr("NVIDIA H200"));
@@ -341,7 +346,7 @@ TEST_F(SlowReportPage, ShowsTheDatabasesNumbersAndFilters) {
 }
 
 TEST_F(SlowReportPage, ListsFitTheirWindowInTheOrderOfNumbers) {
-    const fs::path file = written({"acoustics_staggered", "--no-kernels"});
+    const fs::path file = written({"acoustics_staggered", "--no-kernels", "--device-file", results_of_h200()});
     const std::string all = opened(file, "#/results?q=kernel%3Dpressure+dimension%3D2+precision%3Df32");
     // What all results share is left out, equal sizes stand once, and the orders are those of numbers.
     std::vector<std::size_t> places;
@@ -355,6 +360,10 @@ TEST_F(SlowReportPage, ListsFitTheirWindowInTheOrderOfNumbers) {
     const std::string family = opened(file, "#/family?family=acoustics_staggered");
     EXPECT_THAT(family, HasSubstr("step dimension=3 levels=1 f64</button>")) << "the legend";
     EXPECT_THAT(family, HasSubstr("<code>absorbing=none</code>")) << "what all share";
+    const std::string narrow = opened(file, "#/results", "500,900");  // the least that headless Chromium makes
+    for (const char* const column : {">problem</button>", ">step</button>", ">of ceiling</button>"}) EXPECT_THAT(narrow, HasSubstr(column));
+    const fs::path all_devices = written({"acoustics_staggered", "--no-kernels", "--db", test::source_path("tuning_db/records")});
+    EXPECT_THAT(opened(all_devices, "#/"), HasSubstr(">Intel(R) Xeon(R) Processor, 16 threads<")) << "there are results of 4 threads, too";
 }
 
 TEST_F(SlowReportPage, TellsOfAProblemItsSearchAndItsKernel) {

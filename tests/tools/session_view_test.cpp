@@ -95,6 +95,8 @@ TEST_F(SessionView, FitsAnyTerminal) {
     std::string narrow;
     for (const std::string& line : session_lines(session, 40, 24)) narrow += line + "\n";
     EXPECT_THAT(narrow, HasSubstr("3 tried, 1 failed"));
+    const std::string& problem = session.problems.front().progress.problem;
+    EXPECT_THAT(narrow, HasSubstr(problem.substr(problem.rfind(' ') + 1))) << "names are broken, not cut";
 }
 
 TEST_F(SessionView, KnowsARunThatWasKilledFromOneThatEnded) {

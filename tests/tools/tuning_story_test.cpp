@@ -345,6 +345,10 @@ TEST(TuningStory, ExplainSaysWhichResultsTheWordsMean) {
     EXPECT_THAT(several.error, HasSubstr("these words mean 2 results"));
     EXPECT_THAT(several.error, HasSubstr("gauss_seidel_27 stencil=constant precision=f32 nx=32 ny=32 nz=32 on NVIDIA H200"));
     EXPECT_EQ(ask({"explain", "nx=32", "--db", folder}).code, Exit::ok);
+    const test::Answer rival =
+        ask({"explain", "gauss_seidel_27", "stencil=constant", "precision=f32", "--device-file",
+             test::source_path("tuning_db/records/nvidia_h200.json"), "--rivals", test::source_path("benchmarks/results/h200/gauss_seidel_27.csv")});
+    EXPECT_THAT(rival.out, testing::ContainsRegex("rival +[0-9.]+ G updates/s; timed in turns with the tuned kernel it took [0-9.]+x as long"));
     const test::Answer none = ask({"explain", "gauss_seidel_27", "stencil=constant", "precision=f32", "nx=33", "ny=33", "nz=33", "--db", folder});
     EXPECT_EQ(none.code, Exit::wrong_input);
     EXPECT_THAT(none.error, HasSubstr("no result of gauss_seidel_27"));

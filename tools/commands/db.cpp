@@ -395,8 +395,12 @@ Exit compare_with(const Settings& settings, Console& console) {
                             {"only_in_folder", alone},
                             {"records", std::move(list)}});
     else
-        console.print("merging {} into {}: {} added, {} replaced by better ones, {} kept as they are, {} identical; {} are in the latter only\n",
-                      settings.words[1], settings.words[0], counts["added"], counts["replaced"], counts["kept"], counts["identical"], alone);
+        console.print(
+            "{}",
+            fitted(fmt::format("merging {} into {}: {} added, {} replaced by better ones, {} kept as they are, {} identical; {} are in the "
+                               "latter only\n",
+                               settings.words[1], settings.words[0], counts["added"], counts["replaced"], counts["kept"], counts["identical"], alone),
+                   console.out_width()));
     if (previews.empty()) console.message("hone: {} holds no records\n", settings.words[1]);
     return previews.empty() ? Exit::nothing : Exit::ok;
 }

@@ -102,7 +102,7 @@ Exit list(const Settings& settings, Console& console) {
         print(console, Json{{"devices", std::move(rows)}, {"missing", std::move(absent)}});
     } else {
         for (const auto& device : devices) print_text(device, console);
-        for (const auto& [target, reason] : missing) console.print("{}: none; {}\n", target, reason);
+        for (const auto& [target, reason] : missing) console.print("{}", fitted(fmt::format("{}: none; {}\n", target, reason), console.out_width()));
     }
     return devices.empty() ? Exit::missing : Exit::ok;
 }

@@ -18,8 +18,10 @@
 #include "tools/record_kernel.hpp"
 #include "tools/record_list.hpp"
 #include "tools/record_table.hpp"
+#include "tools/rival_table.hpp"
 #include "tools/target.hpp"
 #include "tools/tuning_story.hpp"
+#include "tuning_db/file_store.hpp"
 #include "tuning_db/json.hpp"
 #include "tuning_db/places.hpp"
 
@@ -35,6 +37,7 @@ struct Settings {
     std::string journal;
     std::string database;
     std::string device_file;
+    std::string rivals;
     bool compile = false;
     bool profile = false;
     bool verbose = false;
@@ -50,6 +53,7 @@ struct Subject {
     std::string journal_file;
     std::vector<HardwareCounter> counters;  // as a profiler read them, when it was asked for
     std::vector<EntryResources> resources;  // of the compiled kernel, when it was asked for
+    std::vector<Rival> rivals;              // that the named table has of the problem
     std::vector<std::string> missing;       // what cannot be told, and why
 };
 
@@ -166,7 +170,22 @@ std::vector<std::string> launches(const Record& record) {
     return source ? launch_lines(*source) : std::vector<std::string>{};
 }
 
-void print_record(const Record& record, Console& console) {
+// What the table says of the problem, as `hone report --rivals` shows it.
+void find_rivals(Subject& subject, const Settings& settings) {
+    constexpr std::int64_t largest = std::int64_t{1} << 26;
+    const std::string problem = short_key(subject.record->problem, known_families());
+    for (const Rival& rival : rivals_in(read_file(settings.rivals, largest), settings.rivals, known_families()))
+        if (rival.problem == problem) subject.rivals.push_back(rival);
+    if (subject.rivals.empty()) subject.missing.push_back(fmt::format("rivals: {} has none of this problem", settings.rivals));
+}
+
+std::string rival_text(const Rival& rival, const Record& record) {
+    std::string rate = fmt::format("{} G {}/s", significant(1e-9 / rival.seconds), record.counts.unit);
+    if (rival.ours <= 0) return rate;
+    return fmt::format("{}; timed in turns with the tuned kernel it took {:.2f}x as long", rate, rival.seconds / rival.ours);
+}
+
+void print_record(const Record& record, const std::vector<Rival>& rivals, Console& console) {
     const double per_byte = record.counts.bytes > 0 ? record.counts.operations / record.counts.bytes : 0;
     const double half = uncertainty(record.step);
     std::vector<std::pair<std::string, std::string>> lines{
@@ -180,6 +199,7 @@ void print_record(const Record& record, Console& console) {
         {"work", fmt::format("{} of compulsory traffic and {} operations a step, {} operations a byte", bytes(record.counts.bytes),
                              grouped(std::llround(record.counts.operations)), significant(per_byte))},
         {"limit", limit_text(record)}};
+    for (const Rival& rival : rivals) lines.emplace_back("rival", rival_text(rival, record));
     for (const std::string& line : launches(record)) lines.emplace_back("launch", line);
     if (const std::string energy = energy_line(record); !energy.empty()) lines.emplace_back("energy", energy);
     lines.emplace_back("verified", record.verified()
@@ -405,7 +425,7 @@ void print_text(const Subject& subject, const std::optional<SearchExplanation>& 
     if (subject.record) title = short_key(subject.record->problem, known_families());
     console.styled(Style::strong, fitted(title, width));
     console.print("\n{}\n", subject.device.name.empty() ? "" : fitted(device_line(subject.device), width) + "\n");
-    if (subject.record) print_record(*subject.record, console);
+    if (subject.record) print_record(*subject.record, subject.rivals, console);
     if (!subject.resources.empty()) print_resources(subject.resources, console);
     if (!subject.counters.empty()) print_counters(subject, console);
     if (search) print_candidates(*search, subject, console);
@@ -434,6 +454,7 @@ Exit explain(const Settings& settings, Console& console) {
                 compile_report_command(*subject.record, known_families()));
         }
     }
+    if (!settings.rivals.empty() && subject.record) find_rivals(subject, settings);
     if (settings.profile) {
         if (subject.record)
             profile_kernel(subject, settings);
@@ -446,6 +467,7 @@ Exit explain(const Settings& settings, Console& console) {
         Json document{
             {"problem", subject.problem}, {"device", subject.device.name}, {"record", subject.record ? tools::json_of(*subject.record) : Json()}};
         if (subject.record) document["launches"] = launches(*subject.record);
+        for (const Rival& rival : subject.rivals) document["rivals"].push_back({{"seconds_an_update", rival.seconds}, {"ours", rival.ours}});
         if (!subject.counters.empty()) document["counters"] = tools::json_of(subject.counters);
         if (!subject.resources.empty()) document["resources"] = tools::json_of(subject.resources);
         document["search"] = search ? json_of(*search, subject.journal->run, subject.journal_file) : Json();
@@ -463,6 +485,7 @@ Action declare(Options& options) {
     options.text("journal", settings->journal, "FILE", "this journal instead, of hone or brought into its format by 'hone convert'");
     declare_database(options, settings->database);
     options.text("device-file", settings->device_file, "FILE", "look for the record in this one file");
+    options.text("rivals", settings->rivals, "FILE.csv", "also what rivals reach, from a table that 'benchmark_report table' made");
     options.flag("compile", settings->compile, "compile the kernel for its device: registers, shared and local memory, spills");
     options.flag("profile", settings->profile, "read the hardware's counters while the kernel runs here, where Nsight Compute (ncu) is installed");
     options.flag("verbose", settings->verbose, "all effects, and why neighbours are impossible", 'v');

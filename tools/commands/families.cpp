@@ -1,5 +1,7 @@
 #include "generator/families.hpp"
 
+#include <algorithm>
+
 #include "tools/command.hpp"
 #include "tools/format.hpp"
 #include "tools/json.hpp"
@@ -43,11 +45,13 @@ Json document_of(const Family& family) {
 }
 
 void print_text(const Family& family, Console& console) {
-    console.print("{}: {}\n", family.name, wrapped(family.summary, 100, display_width(family.name) + 2));
+    constexpr int page = 100;
+    const int width = console.out_width() > 0 ? std::min(console.out_width(), page) : page;
+    console.print("{}: {}\n", family.name, wrapped(family.summary, width, display_width(family.name) + 2));
     std::vector<std::pair<std::string, std::string>> lines;
     for (const auto& parameter : family.parameters) lines.emplace_back(parameter.name, described(parameter));
     console.print("{}", definition_list(lines, console.out_width()));
-    console.print("  source:  {}\n  example: {}\n", wrapped(family.source, 100, 11), family.example);
+    console.print("  source:  {}\n{}\n", wrapped(family.source, width, 11), fitted("  example: " + family.example, console.out_width()));
 }
 
 Exit list(const Settings& settings, Console& console) {

@@ -105,7 +105,7 @@ void print_text(const Family& family, const Problem& problem, const Match& match
     }
     if (!match.folder.empty() && match.record) lines.emplace_back("in", match.folder.string());
     if (!nearest.empty()) lines.emplace_back("no record", fmt::format("nearest are {}", fmt::join(nearest, "; ")));
-    console.print("{}\n{}", problem.key(), definition_list(lines, console.out_width()));
+    console.print("{}\n{}", fitted(problem.key(), console.out_width()), definition_list(lines, console.out_width()));
 }
 
 // Both devices with the part of the range that each should take.

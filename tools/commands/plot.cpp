@@ -67,7 +67,8 @@ std::vector<JournalText> journals_of(const Settings& settings) {
         JournalText journal = read_journal(file);
         const bool device = settings.as.empty() || journal.run.device.name == settings.as || device_key(journal.run.device) == settings.as;
         try {
-            if (device && filter.matches(known_families().parse_problem(journal.run.problem))) journals.push_back(std::move(journal));
+            const bool wanted = settings.words.empty() || filter.matches(known_families().parse_problem(journal.run.problem));
+            if (device && wanted) journals.push_back(std::move(journal));
         } catch (const Error&) {
             continue;  // of a family that is not known here
         }

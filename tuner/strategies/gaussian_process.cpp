@@ -9,6 +9,7 @@ namespace {
 
 constexpr double least_variance = 1e-9;  // of a row that others explain wholly, after rounding
 constexpr double least_scale = 1e-12;    // of the process: where all costs are equal, what is least known still stands out
+constexpr double most_doubt = 100;       // few values may be explained exactly, and any error is far more than expected then
 
 /// to -= factor * from. The length, a multiple of eight, and the restricted pointers let GCC use vector instructions at -O2 already.
 void subtract_eights(float* __restrict to, float factor, const float* __restrict from, std::size_t eights) {
@@ -134,7 +135,38 @@ void GaussianProcess::extend(std::size_t member) {
 
 Expectation GaussianProcess::expect(std::size_t p) const {
     const double left = std::max(1e-8, static_cast<double>(left_[p]));
-    return {mean() + value_[p] - mean() * one_[p], std::sqrt(std::max(least_scale, variance()) * left), failure_[p]};
+    return {mean() + value_[p] - mean() * one_[p], std::sqrt(std::max(least_scale, doubt_ * variance()) * (left + kernel_->noise())), failure_[p]};
+}
+
+void GaussianProcess::calibrate() {
+    struct Miss {
+        double value;
+        double square;  ///< over the variance of the process
+    };
+    std::vector<Miss> misses;
+    const double variance_now = std::max(least_scale, variance());
+    std::vector<double> column(rows_.size());
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        if (!rows_[i].told || !std::isfinite(rows_[i].value)) continue;
+        // Of the factor's inverse.
+        double precision = 0;
+        double weight = 0;
+        for (std::size_t j = i; j < rows_.size(); ++j) {
+            double sum = j == i ? 1 : 0;
+            for (std::size_t k = i; k < j; ++k) sum -= rows_[j].factor[k] * column[k];
+            column[j] = sum / rows_[j].factor[j];
+            precision += column[j] * column[j];
+            weight += column[j] * (rows_[j].solved_value - mean() * rows_[j].solved_one);
+        }
+        misses.push_back({rows_[i].value, weight * weight / precision / variance_now});
+    }
+    if (misses.empty()) return;
+    const std::size_t half = (misses.size() + 1) / 2;
+    std::nth_element(misses.begin(), misses.begin() + static_cast<std::ptrdiff_t>(half - 1), misses.end(),
+                     [](const Miss& a, const Miss& b) { return a.value < b.value; });
+    double sum = 0;
+    for (std::size_t i = 0; i < half; ++i) sum += misses[i].square;
+    doubt_ = std::clamp(sum / static_cast<double>(half), 1.0, most_doubt);
 }
 
 double GaussianProcess::variance() const {

@@ -10,8 +10,8 @@ namespace hone::inline v0_1 {
 /// What a Gaussian process expects of one candidate.
 struct Expectation {
     double mean = 0;
-    double deviation = 0;
-    double failure = 0;  ///< how much it looks like a failure: about 0 to 1
+    double deviation = 0;  ///< of the candidate's own value, with what no other member explains
+    double failure = 0;    ///< how much it looks like a failure: about 0 to 1
 };
 
 /// A Gaussian process conditioned on members one by one (the rows). It keeps its expectations of a pool of candidates up to date.
@@ -37,6 +37,10 @@ class GaussianProcess {
     /// A further candidate; costs rows^2.
     void extend(std::size_t member);
     Expectation expect(std::size_t place_in_pool) const;
+    /// Holds the process to its errors: predicts each of the lower half of the values from all others, and from now on widens all deviations by as
+    /// much as these errors are greater than expected, if they are. Costs rows^3 / 6. Sources: Dubrule, 1983 (the errors without solving anew);
+    /// Bachoc, 2013, "Cross validation and maximum likelihood estimations of hyper-parameters of Gaussian processes with model misspecification".
+    void calibrate();
 
     /// Of the values, as the covariance explains them. Requires one.
     double variance() const;
@@ -66,6 +70,7 @@ class GaussianProcess {
     double cross_ = 0;           ///< ... values times ones
     double ones_ = 0;            ///< ... and ones
     double count_ = 0;           ///< values
+    double doubt_ = 1;           ///< squared errors over expected ones
     std::vector<float> left_;    ///< of each candidate: the part of its variance that is not explained yet
     std::vector<float> value_, one_, failure_;
 };

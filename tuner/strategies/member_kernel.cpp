@@ -13,6 +13,7 @@ namespace {
 
 constexpr double share = 0.6;        // of a tunable's variance that depends on the others' values
 constexpr double whole_range = 2;    // the rate, times the root of the number of tunables, when an end of a list says little of the other
+constexpr double power_part = 0.3;   // of that rate for being a power of two, which matters to few tunables
 constexpr double prior_width = 3.2;  // of the logarithms of rates and noise: a factor of 24 either way is nothing unusual
 constexpr double least_rate = 0.02;
 constexpr double most_rate = 80;
@@ -53,30 +54,49 @@ std::vector<double> places(const std::vector<double>& numbers) {
     return places;
 }
 
-/// How often each value can be halved, scaled to 0 to 1; empty when that never turns along the ordered list: its order says the same then. Values
-/// that are not whole are no sizes in memory: nothing is aligned to them.
-std::vector<double> alignments(const std::vector<Value>& values, const std::vector<double>& places) {
-    std::vector<double> halvings;
+/// Whether a property of the values turns along the ordered list; otherwise the order says the same.
+bool turns(const std::vector<double>& property, const std::vector<double>& places) {
+    bool rises = false;
+    bool falls = false;
+    for (std::size_t a = 0; a < places.size(); ++a)
+        for (std::size_t b = 0; b < places.size(); ++b) {
+            if (places[a] >= places[b]) continue;
+            rises |= property[a] < property[b];
+            falls |= property[a] > property[b];
+        }
+    return rises && falls;
+}
+
+/// The values, where all are whole: others are no sizes in memory, and nothing is aligned to them.
+std::vector<std::int64_t> whole_numbers(const std::vector<Value>& values) {
+    std::vector<std::int64_t> numbers;
     for (const Value& value : values) {
         const auto* const whole = std::get_if<std::int64_t>(&value);
         if (whole == nullptr) return {};
-        auto rest = *whole;
+        numbers.push_back(*whole);
+    }
+    return numbers;
+}
+
+/// How often each can be halved, scaled to 0 to 1; empty when the order says the same.
+std::vector<double> alignments(const std::vector<std::int64_t>& numbers, const std::vector<double>& places) {
+    std::vector<double> halvings;
+    for (std::int64_t rest : numbers) {
         double count = 0;
         for (; rest != 0 && rest % 2 == 0; rest /= 2) ++count;
         halvings.push_back(count);
     }
-    bool rises = false;
-    bool falls = false;
-    for (std::size_t a = 0; a < values.size(); ++a)
-        for (std::size_t b = 0; b < values.size(); ++b) {
-            if (places[a] >= places[b]) continue;
-            rises |= halvings[a] < halvings[b];
-            falls |= halvings[a] > halvings[b];
-        }
-    if (!rises || !falls) return {};
+    if (!turns(halvings, places)) return {};
     const double most = *std::max_element(halvings.begin(), halvings.end());
     for (double& count : halvings) count /= most;
     return halvings;
+}
+
+/// 1 for powers of two and zero, 0 for others; empty when the order says the same.
+std::vector<double> powers_of_two(const std::vector<std::int64_t>& numbers, const std::vector<double>& places) {
+    std::vector<double> powers;
+    for (const std::int64_t number : numbers) powers.push_back(number >= 0 && (number & (number - 1)) == 0 ? 1 : 0);
+    return turns(powers, places) ? powers : std::vector<double>();
 }
 
 double matern(double distance) {
@@ -94,8 +114,8 @@ double evidence(const MemberKernel& kernel, std::span<const std::size_t> members
     const auto count = static_cast<double>(members.size());
     double sum = -0.5 * count * std::log(process.variance() + 1e-12) - process.log_determinant();
     const auto less_usual = [](double value, double usual) { return 0.5 * std::pow(std::log(value / usual) / prior_width, 2); };
-    for (const double rate : kernel.rates())
-        if (rate > 0) sum -= less_usual(rate, kernel.usual_rate());
+    for (std::size_t which = 0; which < kernel.rates().size(); ++which)
+        if (const double rate = kernel.rates()[which]; rate > 0) sum -= less_usual(rate, kernel.usual_rates()[which]);
     return sum - less_usual(kernel.noise(), MemberKernel::usual_noise);
 }
 
@@ -126,25 +146,30 @@ MemberKernel::MemberKernel(const SearchSpace& space, const MemberGeometry& geome
         const auto& values = space.tunables()[d].values;
         const std::size_t levels = geometry.levels(d);
         if (levels < 2) continue;
-        Table table{d, levels, {}, {}, std::vector<double>(levels * levels)};
+        Table table{d, levels, {}, {}, {}, std::vector<double>(levels * levels)};
         if (const std::vector<double> numbers = numbers_of(values); numbers.size() > 1) {
             table.place = places(numbers);
-            table.alignment = alignments(values, table.place);
+            if (const std::vector<std::int64_t> whole = whole_numbers(values); !whole.empty()) {
+                table.alignment = alignments(whole, table.place);
+                table.power = powers_of_two(whole, table.place);
+            }
         }
         tables_.push_back(std::move(table));
     }
-    usual_rate_ = whole_range / std::sqrt(static_cast<double>(std::max<std::size_t>(1, tables_.size())));
-    for (std::size_t t = 0; t < tables_.size(); ++t) {
-        rates_.push_back(usual_rate_);
-        rates_.push_back(tables_[t].alignment.empty() ? 0 : usual_rate_);
-        fill(t);
+    const double usual = whole_range / std::sqrt(static_cast<double>(std::max<std::size_t>(1, tables_.size())));
+    for (const Table& table : tables_) {
+        usual_rates_.push_back(usual);
+        usual_rates_.push_back(table.alignment.empty() ? 0 : usual);
+        usual_rates_.push_back(table.power.empty() ? 0 : power_part * usual);
     }
+    rates_ = usual_rates_;
+    for (std::size_t t = 0; t < tables_.size(); ++t) fill(t);
 }
 
 void MemberKernel::set_rate(std::size_t which, double rate) {
     if (rates_[which] == rate) return;
     rates_[which] = rate;
-    fill(which / 2);
+    fill(which / rates_per_table);
 }
 
 double MemberKernel::factor(std::size_t dimension, std::size_t a, std::size_t b) const {
@@ -155,17 +180,23 @@ double MemberKernel::factor(std::size_t dimension, std::size_t a, std::size_t b)
 
 void MemberKernel::fill(std::size_t t) {
     Table& table = tables_[t];
+    const double* const rate = &rates_[rates_per_table * t];
     for (std::size_t a = 0; a < table.size; ++a)
         for (std::size_t b = 0; b < table.size; ++b) {
             // A form without the tunable is as far from every value as the ends of a list are from each other.
             const bool ordered = std::max(a, b) < table.place.size();
-            const double distance = a == b ? 0.0 : ordered ? std::abs(table.place[a] - table.place[b]) : 1.0;
-            const double misaligned = ordered && !table.alignment.empty() ? std::abs(table.alignment[a] - table.alignment[b]) : 0;
-            table.value[a * table.size + b] = 1 - share + share * matern(rates_[2 * t] * distance) * std::exp(-rates_[2 * t + 1] * misaligned);
+            const auto apart = [&](const std::vector<double>& property) {
+                return ordered && !property.empty() ? std::abs(property[a] - property[b]) : 0.0;
+            };
+            const double distance = a == b ? 0.0 : ordered ? apart(table.place) : 1.0;
+            const double common = matern(rate[0] * distance) * std::exp(-rate[1] * apart(table.alignment) - rate[2] * apart(table.power));
+            table.value[a * table.size + b] = 1 - share + share * common;
         }
 }
 
 void fit(MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values) {
+    for (std::size_t which = 0; which < kernel.rates().size(); ++which) kernel.set_rate(which, kernel.usual_rates()[which]);
+    kernel.set_noise(MemberKernel::usual_noise);
     const auto score = [&] { return evidence(kernel, members, values); };
     double best = score();
     for (int sweep = 0; sweep < sweeps; ++sweep) {

@@ -14,9 +14,10 @@ namespace hone::inline v0_1 {
 /// It is a product over the tunables of `1 - share + share * c`, where c falls from 1 with the difference of the two values. So a tunable acts partly
 /// by itself and partly together with the others, as in an analysis of variance. For numbers, with or without a decimal point, c is a Matern function
 /// of the distance in the ordered list, of smoothness 3/2 because costs have kinks. For whole numbers it is multiplied by an exponential of the
-/// difference in alignment, the number of times that a number can be halved: warps, memory banks and transactions depend on that. For words and truth
-/// values c only tells equal from different; so it does for having the tunable and being of a form without it. How fast c falls is a rate per
-/// tunable, learnt from the costs.
+/// difference in alignment, the number of times that a number can be halved: warps, memory banks and transactions depend on that. It is multiplied by
+/// one more where one number is a power of two and the other is not: extents of problems and caches mostly are, so that others leave a remainder or
+/// need another kernel. For words and truth values c only tells equal from different; so it does for having the tunable and being of a form without
+/// it. How fast c falls is a rate per tunable, learnt from the costs.
 ///
 /// Sources: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006 (Matern functions, marginal likelihood); Durrande et al., 2013,
 /// "ANOVA kernels and RKHS of zero mean functions" (the form of the product).
@@ -24,11 +25,12 @@ class MemberKernel {
   public:
     MemberKernel(const SearchSpace& space, const MemberGeometry& geometry);
 
-    /// Two for each tunable of several values: of the difference, of the alignment. One that is zero has no effect, and is not learnt.
+    /// Three for each tunable of several values: of the difference, of the alignment, of being a power of two. One that is zero has no effect, and is
+    /// not learnt.
     const std::vector<double>& rates() const { return rates_; }
     void set_rate(std::size_t which, double rate);
-    /// All rates before any cost is known.
-    double usual_rate() const { return usual_rate_; }
+    /// The rates before any cost is known.
+    const std::vector<double>& usual_rates() const { return usual_rates_; }
     /// Variance that no other member explains, as a part of the whole.
     double noise() const { return noise_; }
     void set_noise(double noise) { noise_ = noise; }
@@ -52,19 +54,21 @@ class MemberKernel {
         std::size_t size = 0;
         std::vector<double> place;      ///< of each value, 0 to 1 along the ordered list; empty for words
         std::vector<double> alignment;  ///< of each value, 0 to 1; empty where it says no more than the place
+        std::vector<double> power;      ///< of each value, whether it is a power of two; empty where it says no more than the place
         std::vector<double> value;      ///< [a][b]
     };
     void fill(std::size_t table);
+    static constexpr std::size_t rates_per_table = 3;
 
     const MemberGeometry* geometry_;
     std::vector<Table> tables_;
-    std::vector<double> rates_;  ///< two per table: of the difference, of the alignment
-    double usual_rate_ = 1;
+    std::vector<double> rates_;  ///< `rates_per_table` each
+    std::vector<double> usual_rates_;
     double noise_ = usual_noise;
 };
 
-/// Learns rates and noise: those that make the `values` of `members` likeliest, weighed with a wide prior around the usual ones. Deterministic;
-/// starts from what the kernel has, so that repeated calls with more values refine it.
+/// Learns rates and noise: those that make the `values` of `members` likeliest, weighed with a wide prior around the usual ones. Deterministic, and
+/// starts from the usual ones whatever the kernel has: what few values had led to would be hard to leave.
 void fit(MemberKernel& kernel, std::span<const std::size_t> members, std::span<const double> values);
 
 }  // namespace hone::inline v0_1

@@ -15,16 +15,17 @@
 namespace hone::inline v0_1 {
 namespace {
 
-constexpr std::size_t fewest_costs = 3;        // before a model is made of them
-constexpr std::size_t most_candidates = 1000;  // in the pool, so that an ask stays below a millisecond
+constexpr std::size_t fewest_costs = 6;        // before a model is made of them
+constexpr std::size_t most_candidates = 3000;  // in the pool, so that an ask stays below a millisecond
 constexpr std::size_t centres = 10;            // the best so many have all their neighbours in the pool
 constexpr int further_neighbours = 30;         // draws with two values altered, when a new best is found
-constexpr double local = 0.3;                  // share of asks among neighbours of the best
 constexpr std::size_t most_rows = 400;         // members that the model holds, at most ...
 constexpr std::size_t kept_rows = 300;         // ... and after it was made anew from the best and some others
 constexpr std::size_t most_fitted = 80;        // the same, for learning the covariance, which takes their third power
+constexpr double local = 0.3;                  // share of asks among neighbours of the best, at once after one was found, ...
+constexpr double patience = 8;                 // ... and 1/e of that so many costs later
 constexpr double least_chance = 0.02;          // not to fail, whatever the model says
-constexpr double refit_growth = 1.5;           // known members until the covariance is learnt again
+constexpr double refit_growth = 1.5;           // costs told until the covariance is learnt again
 constexpr std::size_t refit_least = 4;         // ... and so many more
 
 /// How far a normal variable comes below `best`, in the mean; zero where it does not.
@@ -64,9 +65,9 @@ class Surrogate : public MemberStrategy {
   protected:
     std::size_t choose() override {
         if (ranking_.size() < fewest_costs) return anywhere();
-        if (!model_ || model_->rows() >= most_rows || known_.size() >= next_fit_) make_model();
+        if (!model_ || model_->rows() >= most_rows || told_count_ >= next_fit_) make_model();
         if (std::exchange(new_best_, false)) extend_pool();
-        if (random().real() < local)
+        if (random().real() < local * std::exp(-static_cast<double>(told_count_ - told_at_best_) / patience))
             if (const auto neighbour = best_candidate(geometry().neighbours(ranking_.front()))) return *neighbour;
         if (const auto candidate = best_candidate(model_->pool())) return *candidate;
         make_model();  // the pool is used up
@@ -80,11 +81,14 @@ class Surrogate : public MemberStrategy {
 
     void told(std::size_t member, double log_cost) override {
         cost_[member] = log_cost;
+        ++told_count_;
         if (model_ && row_[member] != 0) model_->tell(row_[member] - 1, log_cost);
         if (!std::isfinite(log_cost)) return;
         const auto faster = [this](std::size_t a, std::size_t b) { return cost_[a] < cost_[b]; };
         ranking_.insert(std::upper_bound(ranking_.begin(), ranking_.end(), member, faster), member);
-        new_best_ = new_best_ || ranking_.front() == member;
+        if (ranking_.front() != member) return;
+        new_best_ = true;
+        told_at_best_ = told_count_;
     }
 
   private:
@@ -94,19 +98,20 @@ class Surrogate : public MemberStrategy {
     }
 
     void make_model() {
-        if (known_.size() >= next_fit_) learn_kernel();
+        if (told_count_ >= next_fit_) learn_kernel();
         model_.emplace(kernel_, make_pool());
         std::fill(row_.begin(), row_.end(), 0);
         for (const std::size_t member : chosen_rows()) {
             add_row(member);
             if (!std::isnan(cost_[member])) model_->tell(row_[member] - 1, cost_[member]);
         }
+        model_->calibrate();
         new_best_ = false;
     }
 
     /// From the best half and random others.
     void learn_kernel() {
-        next_fit_ = static_cast<std::size_t>(refit_growth * static_cast<double>(known_.size())) + refit_least;
+        next_fit_ = static_cast<std::size_t>(refit_growth * static_cast<double>(told_count_)) + refit_least;
         const std::vector<std::size_t> sample = best_and_others(ranking_, most_fitted);
         std::vector<double> costs;
         costs.reserve(sample.size());
@@ -168,15 +173,24 @@ class Surrogate : public MemberStrategy {
         }
     }
 
+    /// The best cost told, or what is expected of a pending member if that is less: improvement on it is what an ask can still bring.
+    double best_believed() const {
+        double best = cost_[ranking_.front()];
+        for (const std::size_t member : known_)
+            if (std::isnan(cost_[member]) && place_[member] != 0) best = std::min(best, model_->expect(place_[member] - 1).mean);
+        return best;
+    }
+
     /// The open one in the pool that promises most.
     std::optional<std::size_t> best_candidate(const std::vector<std::size_t>& among) const {
+        const double best_cost = best_believed();
         std::optional<std::size_t> best;
         double most = -1;
         for (const std::size_t member : among) {
             if (!open(member) || place_[member] == 0) continue;
             const Expectation expectation = model_->expect(place_[member] - 1);
             const double chance = std::clamp(1 - expectation.failure, least_chance, 1.0);
-            const double promise = chance * expected_improvement(cost_[ranking_.front()], expectation);
+            const double promise = chance * expected_improvement(best_cost, expectation);
             if (promise <= most) continue;
             most = promise;
             best = member;
@@ -193,7 +207,9 @@ class Surrogate : public MemberStrategy {
     std::vector<std::size_t> place_;    ///< one more than the member's place in the model's pool, or zero
     std::size_t drawn_from_ = 0;        ///< places of the pool that hold members drawn at random: from here ...
     std::size_t drawn_to_ = 0;          ///< ... to here
-    std::size_t next_fit_ = 0;
+    std::size_t told_count_ = 0;        ///< costs and failures
+    std::size_t told_at_best_ = 0;      ///< when the best was told
+    std::size_t next_fit_ = 0;          ///< `told_count_` when the covariance is learnt again
     bool new_best_ = false;
 };
 

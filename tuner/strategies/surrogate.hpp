@@ -11,8 +11,8 @@ namespace hone::inline v0_1 {
 /// After a start that has seen every value of every short list, each ask takes, from a pool of open members, the one with the greatest expected
 /// improvement on the best cost told, times the chance that it does not fail. The model is a Gaussian process of the logarithms of the costs
 /// (gaussian_process.hpp) whose covariance learns which tunables matter (member_kernel.hpp). The pool holds all open members of a small space; of a
-/// large one, the neighbours of the best and a random part. In three asks of ten only neighbours of the best member are looked at: where the model is
-/// wrong about everything, this is still a local search.
+/// large one, the neighbours of the best and a random part. After a new best was told, three asks in ten look at its neighbours only, and ever fewer as
+/// nothing better comes: where the model is wrong about everything, this is still a local search, and no search stays in a valley for it.
 ///
 /// Sources: Jones, Schonlau and Welch, 1998, "Efficient global optimization of expensive black-box functions"; Willemsen, van Nieuwpoort and van
 /// Werkhoven, 2021, "Bayesian optimization for auto-tuning GPU kernels" (the members of the constrained space as candidates).

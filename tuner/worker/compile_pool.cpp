@@ -92,12 +92,10 @@ void CompilePool::give(Process& process, const Work& work) {
     const auto& [problem, config] = work;
     if (!process.child) {
         forget(process);
-        // On the CPU its compiler may be held for longer than it works: `collect` keeps the time.
-        const double timeout = settings_.limits.target == Target::cpu ? 10 * settings_.timeout : settings_.timeout;
         process.child = std::make_unique<ChildProcess>(process.command ? process.command() : settings_.command, settings_.environment);
         process.child->send(fmt::format(R"({{"do": "open_compiler", "architecture": {}, "limits": {}, "cache": {}, "timeout": {}{}}})",
                                         json_string(settings_.architecture), to_json(settings_.limits), json_string(settings_.cache.string()),
-                                        json_number(timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));
+                                        json_number(settings_.timeout), &process == &processes_.front() ? R"(, "headers": "makes")" : ""));
         ++process.answers_due;
     }
     if (process.problem != problem) {
@@ -125,9 +123,7 @@ void CompilePool::collect(Process& process) {
             --process.answers_due;
             continue;
         }
-        Result result = read_result(place);
-        result.seconds = std::max(0.0, result.seconds - held_seconds(process));
-        settle(process, std::move(result));
+        settle(process, read_result(place));
         if (preparation) process.child.reset();  // a later candidate gets a new one
         return;
     }

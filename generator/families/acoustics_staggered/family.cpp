@@ -309,10 +309,7 @@ Family acoustics_staggered() {
     family.range = [](const Problem& problem) { return Grid(problem).layers(); };
     family.partition = partition;
     family.arrays = arrays;
-    family.space = space;
-    family.kernel = [](const Problem& problem, const Config& config, const Limits& limits) {
-        return kernel_of(limits.target == Target::cuda ? cuda_forms(problem, limits) : cpu_forms(problem, limits), config);
-    };
+    set_forms(family, {{Target::cpu, cpu_forms}, {Target::cuda, cuda_forms}});
     family.reference = reference;
     family.workload = workload;
     family.counts = counts;

@@ -82,10 +82,9 @@ std::int64_t damping_words(const Grid& grid, int axis);
 std::int64_t damping_start(const Grid& grid, int axis);
 
 /// Parts of the family, each in the file of its name.
-SearchSpace space(const Problem& problem, const Limits& limits);
-std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits);
+Forms cuda_forms(const Problem& problem, const Limits& limits);
 KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits);
-std::vector<Form> cpu_forms(const Problem& problem, const Limits& limits);
+Forms cpu_forms(const Problem& problem, const Limits& limits);
 KernelSource cpu_kernel(const Problem& problem, const Config& config);
 void reference(const Problem& problem, std::span<void* const> arrays, std::int64_t first, std::int64_t last);
 Workload workload(const Problem& problem, std::uint64_t seed);

@@ -402,33 +402,23 @@ std::int64_t shared_bytes(const Grid& grid, const Config& config) {
     return exchange_bytes(grid, config) + config.integer("stages") * (words * grid.word() + barrier);
 }
 
-std::vector<Form> cuda_forms(const Problem& problem, const Limits& limits) {
+Forms cuda_forms(const Problem& problem, const Limits& limits) {
     const Grid grid(problem);
-    std::vector<Form> forms;
-    for (FormSpace& space : cuda_spaces(grid, limits)) {
-        std::vector<std::string> reads = read_by_resources(space);
-        forms.push_back({.space = std::move(space),
-                         .resources = [grid](const Config& config) { return resources(grid, config); },
-                         .resources_read = std::move(reads),
-                         .kernel = [problem, limits](const Config& config) { return cuda_kernel(problem, config, limits); }});
-    }
-    return forms;
-}
-
-SearchSpace space(const Problem& problem, const Limits& limits) {
-    const Grid grid(problem);
-    if (limits.target == Target::cuda && grid.dimension == 3 && grid.levels > 1)
+    if (grid.dimension == 3 && grid.levels > 1)
         throw Error(fmt::format("problem \"{}\"", problem.key()), fmt::format("levels is {}", grid.levels),
                     "several time steps in one pass there are in 3D on processors alone: leave it out");
-    if (limits.target == Target::cuda && grid.in_place)
+    if (grid.in_place)
         throw Error(fmt::format("problem \"{}\"", problem.key()), "update=in_place",
                     "steps in place there are on processors alone: use update=apart");
-    if (limits.target == Target::cpu) {
-        std::vector<Form> forms = cpu_forms(problem, limits);
-        const std::string safe = forms.front().space.name;
-        return space_of(std::move(forms), limits, safe);
+    Forms forms{{}, grid.levels > 1 ? "exchanged" : "cached"};
+    for (FormSpace& space : cuda_spaces(grid, limits)) {
+        std::vector<std::string> reads = read_by_resources(space);
+        forms.list.push_back({.space = std::move(space),
+                              .resources = [grid](const Config& config) { return resources(grid, config); },
+                              .resources_read = std::move(reads),
+                              .kernel = [problem, limits](const Config& config) { return cuda_kernel(problem, config, limits); }});
     }
-    return space_of(cuda_forms(problem, limits), limits, grid.levels > 1 ? "exchanged" : "cached");
+    return forms;
 }
 
 }  // namespace hone::inline v0_1::acoustics

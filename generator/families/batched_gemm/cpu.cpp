@@ -99,7 +99,9 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"unroll", Block().line("#pragma GCC unroll {}", number(config, "unroll", 1))},
                 {"call", call(shape, tile)}};
     if (!tile.across) holes.emplace_back("last_tile", last_tile(shape, tile));
-    const Flags flags{{"scaled", shape.scaled}, {"shared_b", shape.shared_b}, {"across", tile.across}, {"packs", tile.packs}};
+    const bool ahead = number(config, "products_ahead", 0) > 0;
+    const Flags flags{{"scaled", shape.scaled}, {"shared_b", shape.shared_b},         {"across", tile.across}, {"packs", tile.packs},
+                      {"ahead", ahead},         {"ahead_b", ahead && !shape.shared_b}};
     KernelSource source = make_source(problem, Target::cpu, render("batched_gemm/kernel.cpp", holes, flags), executed);
     source.step.push_back({"batched_gemm", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;
@@ -110,19 +112,23 @@ Tunable lanes(const Shape& shape) {
 }
 
 FormSpace row_form(const Shape& shape, const Limits& limits) {
-    return {.name = "rows",
-            .help = "lanes of a vector are neighbouring rows",
-            .tunables = {lanes(shape),
-                         {"vectors_per_tile", "vectors of rows accumulated at a time", numbers({1, 2, 4})},
-                         {"columns_per_tile", "columns accumulated at a time", numbers({1, 2, 4, 8})},
-                         {"unroll", "values along k per trip of the inner loop", numbers({1, 2, 4})}},
-            .constraints = {{"padding",
-                             [shape](const Config& config) { return padding_violation(shape, config); },
-                             {"lanes", "vectors_per_tile", "columns_per_tile"}},
-                            {"registers",
-                             [shape, limits](const Config& config) { return spill_violation(shape, config, limits); },
-                             {"lanes", "vectors_per_tile", "columns_per_tile"}}},
-            .safe = {{"lanes", 32 / shape.bytes()}, {"vectors_per_tile", 1}, {"columns_per_tile", shape.n < 4 ? 1 : 4}, {"unroll", 1}}};
+    return {
+        .name = "rows",
+        .help = "lanes of a vector are neighbouring rows",
+        .tunables = {lanes(shape),
+                     {"vectors_per_tile", "vectors of rows accumulated at a time", numbers({1, 2, 3, 4})},
+                     {"columns_per_tile", "columns accumulated at a time", numbers({1, 2, 3, 4, 6, 8})},
+                     {"unroll", "values along k per trip of the inner loop", numbers({1, 2, 4})},
+                     {"products_ahead", "whose matrices are asked for while one is computed; 0: the processor foresees what it can", numbers({0, 1}),
+                      Value(0)}},
+        .constraints = {{"padding",
+                         [shape](const Config& config) { return padding_violation(shape, config); },
+                         {"lanes", "vectors_per_tile", "columns_per_tile"}},
+                        {"registers",
+                         [shape, limits](const Config& config) { return spill_violation(shape, config, limits); },
+                         {"lanes", "vectors_per_tile", "columns_per_tile"}}},
+        .safe = {
+            {"lanes", 32 / shape.bytes()}, {"vectors_per_tile", 1}, {"columns_per_tile", shape.n < 4 ? 1 : 4}, {"unroll", 1}, {"products_ahead", 0}}};
 }
 
 // Its configurations had the tunables of the other, too, when they were values of one space.

@@ -147,7 +147,7 @@ KernelSource cuda_kernel(const Problem& problem, const Config& config) {
 
 }  // namespace
 
-Forms cuda_forms(const Problem& problem, const Limits&) {
+Forms cuda_forms(const Problem& problem, const Limits& limits) {
     const Shape shape(problem);
     std::vector<FormSpace> spaces;
     if (shape.transposed())
@@ -160,6 +160,7 @@ Forms cuda_forms(const Problem& problem, const Limits&) {
         forms.list.push_back({.space = std::move(space),
                               .resources = [shape](const Config& config) { return resources(shape, config); },
                               .kernel = [problem](const Config& config) { return cuda_kernel(problem, config); }});
+    if (shape.transposed() && shape.of.stride_a() == std::int64_t{shape.m} * shape.n) forms.list.push_back(staged_form(problem, limits));
     return forms;
 }
 

@@ -38,8 +38,9 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     KernelSource source = make_source(plan);
     Block constants = shape_constants(plan);
     const bool f32 = plan.shape.precision == Precision::f32;
-    constants.line("constexpr real smallest = {}, largest = {};  // below and above which squares or inverses fail", f32 ? "1e-30f" : "1e-290",
-                   f32 ? "__FLT_MAX__" : "__DBL_MAX__");
+    if (plan.shape.physics())
+        constants.line("constexpr real smallest = {}, largest = {};  // below and above which squares or inverses fail", f32 ? "1e-30f" : "1e-290",
+                       f32 ? "__FLT_MAX__" : "__DBL_MAX__");
     constants.line("constexpr int lanes = {}, team = 1;", plan.number("lanes"));
     if (config.has("decomposition", "jacobi")) constants.line("constexpr int sweeps = {};", f32 ? 4 : 5);
     Block entries;

@@ -208,8 +208,9 @@ Tunable min_blocks(std::vector<std::int64_t> values) {
 Block cuda_constants(const Plan& plan) {
     const bool f32 = plan.shape.precision == Precision::f32;
     Block block = shape_constants(plan);
-    block.line("constexpr real smallest = {}, largest = {};  // below and above which squares or inverses fail", f32 ? "1e-30f" : "1e-290",
-               f32 ? "3.402823466e+38f" : "1.7976931348623157e+308");
+    if (plan.shape.physics())
+        block.line("constexpr real smallest = {}, largest = {};  // below and above which squares or inverses fail", f32 ? "1e-30f" : "1e-290",
+                   f32 ? "3.402823466e+38f" : "1.7976931348623157e+308");
     block.line(
         "constexpr int team = columns * splits, zones_per_block = {}, threads_per_block = team * zones_per_block, blocks_per_multiprocessor = {};",
         plan.number("zones_per_block"), plan.number("min_blocks"));

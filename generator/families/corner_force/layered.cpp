@@ -163,20 +163,23 @@ Form layered_form(const Problem& problem) {
     for (const int count : {1, 2, 3, 4, 6, 8})
         if (shape.points_along % count == 0) layers.push_back(count);
     const bool several = shape.dimension == 3 && shape.order >= 3 && shape.order <= 5;
-    return {.space = {.name = "layered",
-                      .help = "points, forces and work in one launch, layer by layer of points, at any order",
-                      .tunables =
-                          {zones_per_block(),
-                           {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"},
-                           {"derivatives",
-                            "staged: rows of nodes become rows of points in shared memory; direct: each point sums up its row of nodes",
-                            words({"staged", "direct"}), Value("staged")},
-                           min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20})},
-                      .safe = {{"zones_per_block", safe_zones(shape)}, {"layers", std::int64_t{several ? 2 : 1}}, {"derivatives", "staged"}, {"min_blocks", std::int64_t{1}}},
-                      .former = [](const Config& config) { return config.has(form_tunable, "layered"); }},
-            .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
-            .resources_read = {"zones_per_block", "layers", "derivatives"},
-            .kernel = [problem](const Config& config) { return kernel(problem, config); }};
+    return {
+        .space =
+            {.name = "layered",
+             .help = "points, forces and work in one launch, layer by layer of points, at any order",
+             .tunables = {zones_per_block(),
+                          {.name = "layers", .help = "of points that a zone works on at a time", .values = numbers(layers), .former_name = "splits"},
+                          {"derivatives", "staged: rows of nodes become rows of points in shared memory; direct: each point sums up its row of nodes",
+                           words({"staged", "direct"}), Value("staged")},
+                          min_blocks({1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20})},
+             .safe = {{"zones_per_block", safe_zones(shape)},
+                      {"layers", std::int64_t{several ? 2 : 1}},
+                      {"derivatives", "staged"},
+                      {"min_blocks", std::int64_t{1}}},
+             .former = [](const Config& config) { return config.has(form_tunable, "layered"); }},
+        .resources = [problem](const Config& config) { return resources(Plan(problem, config, Target::cuda)); },
+        .resources_read = {"zones_per_block", "layers", "derivatives"},
+        .kernel = [problem](const Config& config) { return kernel(problem, config); }};
 }
 
 }  // namespace hone::inline v0_1::corner

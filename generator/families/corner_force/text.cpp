@@ -4,6 +4,7 @@
 
 #include "generator/families/corner_force/data.hpp"
 #include "generator/families/corner_force/plan.hpp"
+#include "generator/families/device/constant_tables.hpp"
 #include "generator/families/device/dialect.hpp"
 
 namespace hone::inline v0_1::corner {
@@ -19,22 +20,6 @@ Block line_of(std::string_view text) {
 const char* unroll_points(const Shape& shape, const Dialect& dialect) {
     constexpr int longest = 8;
     return shape.points_along <= longest ? dialect.unroll : dialect.unroll_by_4;
-}
-
-void add_table(Block& block, Target target, const char* name, const Matrix& matrix) {
-    block.line("{} real {}[{}][{}] = {{", dialect_of(target).table, name, matrix.rows, matrix.columns);
-    for (int row = 0; row < matrix.rows; ++row) {
-        std::string text = "    {";
-        for (int column = 0; column < matrix.columns; ++column) text += fmt::format("{}real({:.17g})", column == 0 ? "" : ", ", matrix(row, column));
-        block.text(text + "},");
-    }
-    block.text("};");
-}
-
-void add_weights(Block& block, Target target, const char* name, const std::vector<double>& weights, bool inverse) {
-    std::string text;
-    for (const double weight : weights) text += fmt::format("{}real({:.17g})", text.empty() ? "" : ", ", inverse ? 1 / weight : weight);
-    block.line("{} real {}[{}] = {{{}}};", dialect_of(target).table, name, weights.size(), text);
 }
 
 TableSpec scratch(const char* name, std::int64_t words) {
@@ -136,12 +121,11 @@ Block shape_constants(const Plan& plan) {
     const bool f32 = shape.precision == Precision::f32;
     Block block;
     block.line("using real = {};", f32 ? "float" : "double");
-    if (f32)
-        block.text("using word = int;  // of the same size: a number's sign, exponent and digits");
-    else
-        block.text("using word = long long;  // of the same size: a number's sign, exponent and digits");
-    block.line("constexpr word exponent_bits = {}, exponent_sum = {};", f32 ? "0x7f800000" : "0x7ff0000000000000ll",
-               f32 ? "0x7f000000" : "0x7fe0000000000000ll");
+    if (shape.physics()) {
+        block.line("using word = {};  // of the same size: a number's sign, exponent and digits", f32 ? "int" : "long long");
+        block.line("constexpr word exponent_bits = {}, exponent_sum = {};", f32 ? "0x7f800000" : "0x7ff0000000000000ll",
+                   f32 ? "0x7f000000" : "0x7fe0000000000000ll");
+    }
     block.line("constexpr int dimension = {}, order = {};", shape.dimension, shape.order);
     block.line("constexpr int nodes_along = {}, energies_along = {}, points_along = {};  // of an axis", shape.nodes_along, shape.energies_along,
                shape.points_along);
@@ -160,11 +144,13 @@ Block shape_constants(const Plan& plan) {
 Block axis_tables(const Shape& shape, Target target) {
     const TensorElement& element = shape.element();
     Block all_tables;
-    add_table(all_tables, target, "basis_table", element.basis);
-    add_table(all_tables, target, "slope_table", element.slope);
-    add_table(all_tables, target, "bernstein_table", element.bernstein);
-    add_weights(all_tables, target, "weight_table", element.weights, false);
-    add_weights(all_tables, target, "inverse_weight_table", element.weights, true);
+    std::vector<double> inverse(element.weights.size());
+    std::transform(element.weights.begin(), element.weights.end(), inverse.begin(), [](double weight) { return 1 / weight; });
+    for (const auto& [name, matrix] : {std::pair<const char*, const Matrix*>{"basis_table", &element.basis},
+                                       {"slope_table", &element.slope},
+                                       {"bernstein_table", &element.bernstein}})
+        all_tables.append(constant_table(target, name, matrix->rows, matrix->columns, *matrix));
+    all_tables.append(constant_list(target, "weight_table", element.weights)).append(constant_list(target, "inverse_weight_table", inverse));
     return all_tables;
 }
 
@@ -176,8 +162,19 @@ std::string kernel_text(const Plan& plan, Block passes, Holes holes) {
                                {"once", line_of(dialect.keep_loop)},
                                {"tables", axis_tables(plan.shape, plan.target)},
                                {"entries", std::move(passes)}});
+    const auto any = [&](bool Pass::*has) {
+        return std::any_of(plan.passes.begin(), plan.passes.end(), [&](const Pass& pass) { return pass.*has; });
+    };
+    const bool points = any(&Pass::points), momentum = any(&Pass::momentum), work = any(&Pass::work);
+    const bool differentiates = !plan.stored() && (points || work);
     return render(std::string("corner_force/kernel") + dialect.file, holes,
-                  {{"solid", plan.shape.dimension == 3},
+                  {{"physics", plan.shape.physics()},
+                   {"points", points},
+                   {"momentum", momentum},
+                   {"back", momentum || work},
+                   {"differentiates", differentiates},
+                   {"nodal", differentiates || momentum || plan.has(Kind::gradients)},
+                   {"solid", plan.shape.dimension == 3},
                    {"jacobi", plan.config.has("decomposition", "jacobi")},
                    {"dense", is_dense(plan.config.word("form"))}});
 }

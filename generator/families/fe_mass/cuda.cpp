@@ -90,20 +90,6 @@ Block weights_of(const Plan& plan, const char* column) {
     return block.line("column_weights({} element, {}, weight);", weights_arguments(plan.shape).lines().front(), column);
 }
 
-// Rows' products with x in pairs of neighbours, by a warp for each chunk.
-Block chunk_sums(const Shape& shape) {
-    Block block;
-    if (!shape.dotted) return block;
-    block.line("const int chunks = (nodes + chunk_rows - 1) / chunk_rows, chunk = node / chunk_rows;");
-    block.line("#pragma unroll");
-    block.open("for (int c = 0; c < components; ++c)");
-    block.line("real product = node < nodes ? multiply_add(sum[c], x[wide(c) * nodes + node], real(0)) : real(0);");
-    block.line("#pragma unroll");
-    block.line("for (int joined = 1; joined < chunk_rows; joined *= 2) product += __shfl_xor_sync(all_lanes, product, joined);");
-    block.line("if (threadIdx.x % chunk_rows == 0 && chunk < chunks) chunk_sums[wide(c) * chunks + chunk] = product;");
-    return block.close();
-}
-
 // As many elements as make a warp or two, and one component at a time: little of everything.
 std::vector<Assignment> safe_assignments(const Shape& shape) {
     constexpr int few_threads = 64;
@@ -185,9 +171,7 @@ KernelSource cuda_source(const Problem& problem, const Config& config, const Cud
                           {"unroll_points", unroll_points(shape, Target::cuda)},
                           {"elements", parts.elements}},
                          {{"teams", parts.teams}});
-    source.text +=
-        render("fe_mass/kernel.cu/nodes", {{"parameters", parameters(shape)}, {"chunk_sums", chunk_sums(shape)}, {"chunks", chunk_count()}},
-               {{"dotted", shape.dotted}});
+    source.text += render("fe_mass/kernel.cu/nodes", {{"parameters", parameters(shape)}, {"chunks", chunk_count()}}, {{"dotted", shape.dotted}});
     Launch of_elements = cuda_launch("multiply_elements", {(shape.elements + parts.elements_per_block - 1) / parts.elements_per_block, 1, 1},
                                      {parts.needs.threads, 1, 1});
     of_elements.range_axis = 0;

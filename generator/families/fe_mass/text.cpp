@@ -1,20 +1,11 @@
 #include <fmt/format.h>
 
+#include "generator/families/device/constant_tables.hpp"
 #include "generator/families/device/dialect.hpp"
 #include "generator/families/fe_mass/shape.hpp"
 #include "generator/render.hpp"
 
 namespace hone::inline v0_1::fe {
-namespace {
-
-void add_numbers(Block& block, Target target, const char* name, const std::vector<double>& numbers) {
-    std::string text;
-    for (const double number : numbers) text += fmt::format("{}real({:.17g})", text.empty() ? "" : ", ", number);
-    block.line("{} real {}[{}] = {{{}}};", dialect_of(target).table, name, numbers.size(), text);
-}
-
-}  // namespace
-
 KernelSource common_source(const Problem& problem, Target target) {
     const Shape shape(problem);
     KernelSource source;
@@ -63,17 +54,10 @@ Block shape_constants(const Shape& shape, Target target) {
     block.line("constexpr int element_nodes_count = {}, element_points = {};", shape.element_nodes(), shape.element_points());
     if (shape.dotted) block.line("constexpr int chunk_rows = {}, sum_lanes = {};", chunk_rows, sum_lanes);
     block.line("// Of an axis: values of the nodal functions at the points.");
-    block.line("{} real basis[{}][{}] = {{", dialect_of(target).table, shape.points_along, shape.nodes_along);
-    for (int q = 0; q < shape.points_along; ++q) {
-        std::string row;
-        for (int i = 0; i < shape.nodes_along; ++i) row += fmt::format("{}real({:.17g})", i == 0 ? "" : ", ", axis.basis(q, i));
-        block.line("    {{{}}},", row);
-    }
-    block.text("};");
+    block.append(constant_table(target, "basis", shape.points_along, shape.nodes_along, [&](int q, int i) { return axis.basis(q, i); }));
     if (shape.stored) return block;
-    add_numbers(block, target, "place_of_point", axis.rule.points);
-    add_numbers(block, target, "weight_of_point", axis.rule.weights);
-    return block;
+    block.append(constant_list(target, "place_of_point", axis.rule.points));
+    return block.append(constant_list(target, "weight_of_point", axis.rule.weights));
 }
 
 Block weights_function(const Shape& shape, Target target) {

@@ -1,9 +1,14 @@
+#include "generator/families/device/cpu_streams.hpp"
 #include "generator/families/device/cpu_team.hpp"
 #include "generator/families/gauss_seidel_27/grid.hpp"
 #include "generator/render.hpp"
 
 namespace hone::inline v0_1::gauss_seidel {
 namespace {
+
+bool asks_ahead(const Config& config) {
+    return config.integer("bytes_ahead") > 0;
+}
 
 Block constants(const Grid& grid, const Config& config) {
     Block block;
@@ -12,6 +17,8 @@ Block constants(const Grid& grid, const Config& config) {
     if (config.has(form_tunable, "rows")) block.line("constexpr int y_block = {};", config.integer("y_block"));
     block.line("constexpr int z_block = {};", config.integer("z_block"));
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / bytes_per_word(grid.precision));
+    if (asks_ahead(config))
+        block.line("constexpr int strip_words = {} / sizeof(real), words_ahead = {} / sizeof(real);", strip_bytes, config.integer("bytes_ahead"));
     return block;
 }
 
@@ -47,6 +54,8 @@ KernelSource cpu_kernel(const Problem& problem, const Config& config) {
                           {"parallel", team_parallel(config)},
                           {"seat", team_seat(config)}},
                          {{"planes", !two_colours},
+                          {"ahead", asks_ahead(config)},
+                          {"per_point", grid.stencil_per_point()},
                           {"constant", grid.stencil == Stencil::constant},
                           {"semi_constant", grid.stencil == Stencil::semi_constant},
                           {"variable", grid.stencil == Stencil::variable},

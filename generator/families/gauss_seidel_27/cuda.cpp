@@ -48,6 +48,7 @@ Block constants(const Plan& plan) {
     block.line("constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = {};", plan.min_blocks);
     if (!plan.chases()) block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
     if (plan.staging != "shared") block.line("constexpr int points_per_thread = {};  // along x", plan.points_per_thread);
+    if (plan.lead > 0) block.line("constexpr int lead = {};  // rows that an even plane may be ahead of the odd planes beside it", plan.lead);
     if (plan.walks > 1) block.line("constexpr int walks = {};              // of a plane, by blocks that share it", plan.walks);
     if (plan.bulk()) block.line("constexpr int rows_per_stage = {}, stages = {};", staged_rows(plan.staging), plan.stages);
     if (plan.colours_per_pass == 1)
@@ -203,7 +204,7 @@ Block rows_of_block(const Plan& plan) {
 std::string walk_text(const Plan& plan, const Block& head) {
     const bool variable = plan.grid.stencil == Stencil::variable, symmetric = plan.grid.stencil == Stencil::symmetric;
     Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", walk_parameters(plan)}},
-              {{"chases", plan.chases()}, {"bulk", plan.bulk()}, {"copying_warp", plan.copying_warp}}};
+              {{"chases", plan.chases()}, {"bulk", plan.bulk()}, {"copying_warp", plan.copying_warp}, {"paced", plan.lead > 0}}};
     add_groups(text, plan);
     if (!plan.per_point()) {
         const bool constant = plan.grid.stencil == Stencil::constant;

@@ -48,6 +48,7 @@ struct Choice {
     bool clamped, split;
     std::string staging, stencil_in;
     std::int64_t stages;  ///< of bulk copies on their way
+    std::int64_t lead;    ///< rows that even planes may be ahead of odd ones; 0: any
     bool copying_warp;    ///< a warp of its own starts bulk copies
     bool copied_stencil;  ///< rows of stencils come by bulk copies, too
 

@@ -305,6 +305,18 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
     form.name = "chase";
     form.help = "the walks of all planes in one launch, those of odd planes a few rows behind those of even ones";
     form.former = formerly(8);
+    if (grid.stencil_per_point()) return form;
+    form.tunables.push_back(
+        {"lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like", numbers({0, 16, 24, 32, 64}), Value(0)});
+    form.safe.push_back({"lead", 0});
+    form.constraints.push_back({"lead_of_even_planes", [](const Config& config) -> Reason {
+                                    // A plane that waits has published all but the rows on their way to it and four before them. With twice as many,
+                                    // of planes that wait for each other the one furthest behind never does.
+                                    const std::int64_t staged = staged_rows(config.word("staging")) * integer_or(config, "stages", 2);
+                                    const std::int64_t least = 2 * (std::max<std::int64_t>(staged, 4) + 4), lead = config.integer("lead");
+                                    if (lead == 0 || lead >= least) return {};
+                                    return fmt::format("planes that read so many rows ahead need a lead of {}, it is {}", least, lead);
+                                }});
     return form;
 }
 
@@ -312,7 +324,9 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
 FormSpace on_processors(FormSpace form, const Limits& limits) {
     form.tunables.push_back({"z_block", "planes that a thread takes at a time", numbers({2, 4, 8, 16, 32, 64})});
     form.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
-    form.safe.insert(form.safe.end(), {{"z_block", 4}, {"vector_bytes", 16}});
+    form.tunables.push_back({"bytes_ahead", "of a row, from asking for what is new to computing with it; 0: the processor foresees what it can",
+                             numbers({0, 256, 512, 1024}), Value(0)});
+    form.safe.insert(form.safe.end(), {{"z_block", 4}, {"vector_bytes", 16}, {"bytes_ahead", 0}});
     form.constraints.push_back(vector_width(limits));
     return with_team(std::move(form), limits);
 }
@@ -379,6 +393,7 @@ Choice::Choice(const Grid& grid, const Config& config) : form(config.word(form_t
     staging = is_walk ? config.word("staging") : form == "march" ? "registers" : form == "slices" ? "shared" : "cache";
     stencil_in = config.word("stencil_in");
     stages = integer_or(config, "stages", 2);
+    lead = integer_or(config, "lead", 0);
     copying_warp = config.has("copied_by", "warp");
     copied_stencil = stencil_in == "copied";
 }

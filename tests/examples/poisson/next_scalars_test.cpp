@@ -34,15 +34,15 @@ class NextScalarsTest : public ::testing::Test {
         if (!outcome.ok) return {};
         const auto module = backend_->load(outcome.code);
         std::vector<Real> history(history_words, Real{7});
-        const auto launch = [&](const char* entry, std::vector<Real>& sums) {
+        const auto launch = [&](std::size_t step, std::vector<Real>& sums) {
             void *block_sums = sums.data(), *words = scalars.data(), *last_words = history.data();
             int x = nx, y = ny, z = nz, first = 0, last = blocks;
             std::array<void*, 8> arguments{
                 static_cast<void*>(&block_sums), static_cast<void*>(&words), static_cast<void*>(&last_words), &x, &y, &z, &first, &last};
-            module->launch(module->entry(entry), {1, 1, 1}, {256, 1, 1}, 0, {}, arguments.data());
+            module->launch(module->entry(source.step[step].entry), {1, 1, 1}, {256, 1, 1}, 0, {}, arguments.data());
         };
-        launch("direction", of_direction);
-        launch("residual", of_residual);
+        launch(0, of_direction);
+        launch(1, of_residual);
         scalars.insert(scalars.end(), history.begin(), history.end());
         return scalars;
     }

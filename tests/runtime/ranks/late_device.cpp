@@ -62,7 +62,7 @@ class Box final : public PeerBox {
         std::memcpy(bytes.data(), static_cast<const void*>(&pointer), sizeof pointer);
         return bytes;
     }
-    void record(int number, Stream stream) override { record_on(device_, shared_, event_of(number), stream); }
+    void record(int number, Stream stream, bool) override { record_on(device_, shared_, event_of(number), stream); }
     void wait(int number, Stream stream) override { wait_on(device_, shared_, event_of(number), stream); }
 
   private:

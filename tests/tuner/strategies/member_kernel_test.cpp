@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <numeric>
 
 namespace hone::member_kernel_test {
@@ -34,6 +35,38 @@ TEST(MemberKernel, WordsAndTruthAreTheSameOrNot) {
         EXPECT_EQ(found[1], found[2]);
         EXPECT_LT(found[1], 1);
     }
+}
+
+TEST(MemberKernel, TellsPowersOfTwoFromOtherSizes) {
+    const SearchSpace space({{"tile", "", numbers({1, 2, 3, 4, 6})}, {"steps", "", numbers({2, 4, 8})}}, {}, {{"tile", 1}, {"steps", 2}});
+    const MemberGeometry geometry(space, space.members());
+    MemberKernel kernel(space, geometry);
+    const auto member = [&](std::int64_t tile) { return geometry.find(space.index_of(Config({{"tile", tile}, {"steps", 2}}))); };
+    // Alone, the other two rates of `tile` being as good as none.
+    kernel.set_rate(0, 1e-9);
+    kernel.set_rate(1, 1e-9);
+    EXPECT_NEAR(kernel(member(2), member(4)), 1, 1e-6);
+    EXPECT_NEAR(kernel(member(3), member(6)), 1, 1e-6);
+    EXPECT_LT(kernel(member(2), member(3)), 0.95);
+    EXPECT_EQ(kernel.rates()[5], 0) << "all of a list are: its order says as much";
+}
+
+// Costs that only depend on whether the tile is a power of two, of a space where its size and alignment say something else.
+TEST(MemberKernel, LearnsThatPowersOfTwoMatter) {
+    const SearchSpace space({{"tile", "", numbers({1, 2, 3, 4, 5, 6, 7, 8})}, {"block", "", numbers({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})}},
+                            {}, {{"tile", 1}, {"block", 1}});
+    const MemberGeometry geometry(space, space.members());
+    MemberKernel kernel(space, geometry);
+    std::vector<std::size_t> members(60);
+    std::iota(members.begin(), members.end(), std::size_t{0});
+    std::vector<double> costs;
+    for (const std::size_t one : members) costs.push_back(std::has_single_bit(geometry.coordinate(one, 0) + 1) ? 0 : 4);
+    fit(kernel, members, costs);
+    EXPECT_GT(kernel.rates()[2], 2 * kernel.usual_rates()[2]);
+    EXPECT_LT(kernel.rates()[5], kernel.rates()[2] / 10);
+    const std::vector<double> learnt = kernel.rates();
+    fit(kernel, members, costs);
+    EXPECT_EQ(kernel.rates(), learnt) << "what it had learnt before does not count";
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ Block entry(const Plan& plan, const Pass& pass) {
     const Shape& shape = plan.shape;
     const std::string total = pass.sums() ? "total[n]" : "", at = pass.sums() ? "at + n" : "at";
     return Block().lines_of(
-        render("dg/passes/entry.cpp",
+        render("dg/passes/kernel.cpp/entry",
                {{"signature", pass_signature(plan, pass.entry, "__restrict")},
                 {"parallel", team_parallel(plan.config)},
                 {"seat", team_seat(plan.config)},

@@ -115,7 +115,7 @@ Block entry(const Plan& plan, const Pass& pass, PassText text, const std::option
     holes.emplace_back("own_constants", own_constants);
     add_finish(holes, plan, pass, text.flags.contains("residual_ahead"));
     if (pass.surface) holes.emplace_back("mirrored", mirrored_line(plan.shape));
-    return Block().lines_of(render("dg/passes/entry.cu", holes, flags));
+    return Block().lines_of(render("dg/passes/kernel.cu/entry", holes, flags));
 }
 
 Launch element_launch(const Plan& plan, const Pass& pass, const BlockShape& block, std::int64_t shared_bytes) {

@@ -4,7 +4,7 @@
 #include "generator/families/dg/shape.hpp"
 #include "generator/render.hpp"
 
-// The upwind flux of all fields at one point of a face, times Fscale: templates/dg/passes/upwind_flux.cu. `difference` are the neighbour's fields
+// The upwind flux of all fields at one point of a face, times Fscale: the piece dg/passes/flux.cu/upwind. `difference` are the neighbour's fields
 // less the own ones.
 //
 // With the neighbour's impedance Z+ and the own Z-: for Maxwell, flux of H = Z- (Z+ [H]_t - n x [E]) / (Z- + Z+) and of E =

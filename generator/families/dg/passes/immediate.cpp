@@ -212,7 +212,7 @@ Block derivatives(const Shape& shape, const Half& half, const Nodes& nodes, cons
                      expression(form.combine[static_cast<std::size_t>(half.outputs[o])], shape.maxwell() ? "scale" : form.combine_scale,
                                 [](int i) { return fmt::format("a{}", i); }));
     const std::string first = shape.maxwell() ? "half * (3 * nodes)" : fmt::format("{} * nodes", half.first_field);
-    return Block().lines_of(render("dg/passes/immediate_volume.cu",
+    return Block().lines_of(render("dg/passes/immediate.cu/volume",
                                    {{"sizes", sizes({{"inputs", half.field_count}, {"together", field_width(shape, layout.copy_width)}}, nodes)},
                                     {"mine", Block().line("const real* const mine = here + e * row + {};", first)},
                                     {"inputs", inputs},
@@ -228,7 +228,7 @@ std::string first_output(const Shape& shape, const Half& half) {
     return shape.maxwell() ? "(1 - half) * 3" : std::to_string(half.outputs.front());
 }
 
-// Of each output of a half, the component of the directions of the amplitudes; they are coefficients of pieces dg/passes/directions.cu, too.
+// Of each output of a half, the component of the directions of the amplitudes; they are coefficients of pieces dg/passes/flux.cu/directions, too.
 Block components(const Shape& shape, const Half& half) {
     Block block;
     if (shape.maxwell()) {  // E along the tangents, H along those turned by a right angle
@@ -261,10 +261,10 @@ Block lifted(const Shape& shape, const ImmediateLayout& layout, const Half& half
         Flags flags;
         add_flux_flags(flags, shape);
         std::erase_if(flags, [](const auto& flag) { return flag.first != "materials" && flag.first != "maxwell_3d"; });
-        return Block().lines_of(render("dg/passes/immediate_lift.cu", {{"sizes", bounds}, {"along", components(shape, half)}}, flags));
+        return Block().lines_of(render("dg/passes/immediate.cu/lift", {{"sizes", bounds}, {"along", components(shape, half)}}, flags));
     }
     return Block().lines_of(
-        render("dg/passes/immediate_surface.cu",
+        render("dg/passes/immediate.cu/surface",
                {{"sizes", bounds},
                 {"mine", Block().line("const real* const mine = results + e * result_row + {} * flux_row;", first_output(shape, half))}}));
 }
@@ -272,7 +272,7 @@ Block lifted(const Shape& shape, const ImmediateLayout& layout, const Half& half
 // Right-hand sides of a half at some nodes into the place of its element's fluxes.
 Block kept(const Shape& shape, const Half& half, const Nodes& nodes) {
     const int together = std::gcd(std::gcd(shape.nodes, shape.vector_width()), std::gcd(nodes.first, nodes.last));
-    return Block().lines_of(render("dg/passes/immediate_result.cu",
+    return Block().lines_of(render("dg/passes/immediate.cu/result",
                                    {{"sizes", sizes({{"outputs", static_cast<int>(half.outputs.size())}, {"together", together}}, nodes)},
                                     {"mine", Block().line("real* const mine = results + e * result_row + {} * nodes;", first_output(shape, half))}}));
 }

@@ -21,7 +21,7 @@ inline Parts parts_of(const Pass& pass) {
     return {pass.volume, pass.surface};
 }
 
-/// What is a way's own in the template dg/passes/entry.cu, for one pass: blocks for its holes, and the flags that are set.
+/// What is a way's own in the piece dg/passes/kernel.cu/entry, for one pass: blocks for its holes, and the flags that are set.
 struct PassText {
     Holes holes;
     std::set<std::string> flags;

@@ -196,7 +196,7 @@ TEST(GaussSeidel27, FormerConfigurationsAreOfTheFormThatTheyWere) {
                          "colours_per_pass=2,staging=cache,block_x=32,block_y=4,z_block=4,points_per_thread=2," + rest + ",walks=1"),
               "form=rows,block_y=4,z_block=4,points_per_thread=2,stencil_in=read_only,min_blocks=2");
     EXPECT_EQ(translated("constant", cpu_limits(), "colours_per_pass=8,y_block=256,z_block=4,vector_bytes=16,threads=all,binding=none"),
-              "form=wave,z_block=4,vector_bytes=16,threads=all,binding=none");
+              "form=wave,z_block=4,vector_bytes=16,bytes_ahead=0,threads=all,binding=none");
 }
 
 TEST(GaussSeidel27, RowsStartOnALineUnlessThePitchIsGiven) {

@@ -65,7 +65,7 @@ constexpr std::array cuda_forms{"form=points,edges=guarded,points_per_thread=2",
                                 "form=walk,staging=bulk_1,stencil_in=by_value,points_per_thread=4,warps_per_row=8,copied_by=warp,stages=3",
                                 "form=chase,staging=bulk_2,stencil_in=by_value,points_per_thread=2,warps_per_row=16,copied_by=warp",
                                 "form=walk,staging=bulk_2,stencil_in=copied,points_per_thread=4,warps_per_row=8,copied_by=warp,stages=4",
-                                "form=chase,staging=bulk_1,stencil_in=copied,points_per_thread=2,warps_per_row=8,copied_by=warp,stages=2",
+                                "form=chase,staging=bulk_1,stencil_in=copied,points_per_thread=2,warps_per_row=8,copied_by=warp,stages=2,lead=16",
                                 "form=walk,staging=partial_sums,points_per_thread=2,warps_per_row=6",
                                 "form=chase,staging=partial_sums,points_per_thread=4,warps_per_row=4",
                                 "form=walk,staging=partial_sums_async,points_per_thread=4,warps_per_row=4",
@@ -402,6 +402,8 @@ TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
           std::pair{"symmetric", "staging=registers,warps_per_row=4"}, std::pair{"symmetric", "staging=partial_sums,warps_per_row=4"},
           std::pair{"symmetric", "staging=partial_sums_async,warps_per_row=4"},
           std::pair{"constant", "staging=bulk_1,warps_per_row=8,copied_by=warp,stages=3"},
+          std::pair{"constant", "staging=bulk_2,warps_per_row=8,copied_by=warp,lead=16"},
+          std::pair{"constant", "staging=registers,warps_per_row=8,lead=16"},
           std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8,copied_by=warp"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));

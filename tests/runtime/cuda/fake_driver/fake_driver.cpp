@@ -15,6 +15,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -420,6 +421,24 @@ EXPORTED int cuStreamDestroy_v2(void* stream) {
     delete static_cast<char*>(stream);
     --state().streams;
     return enter_in_context("cuStreamDestroy_v2");
+}
+EXPORTED int cuStreamWriteValue32_v2(void*, DevicePointer address, std::uint32_t value, unsigned flags) {
+    const std::lock_guard lock(mutex);
+    if (const int code = enter_in_context("cuStreamWriteValue32_v2"); code != success) return code;
+    if (flags != 0 || !lies_whole(address, sizeof value)) return invalid_value;
+    std::memcpy(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), &value, sizeof value);
+    return success;
+}
+// Work is done when it is queued, so the host waits here in place of the stream: another process may have to set the word.
+EXPORTED int cuStreamWaitValue32_v2(void*, DevicePointer address, std::uint32_t value, unsigned flags) {
+    {
+        const std::lock_guard lock(mutex);
+        if (const int code = enter_in_context("cuStreamWaitValue32_v2"); code != success) return code;
+        if (flags != 0 || !lies_whole(address, sizeof value)) return invalid_value;
+    }
+    const auto* const word = reinterpret_cast<const volatile std::uint32_t*>(static_cast<std::uintptr_t>(address));
+    while (static_cast<std::int32_t>(*word - value) < 0) std::this_thread::yield();
+    return success;
 }
 EXPORTED int cuEventCreate(Event** event, unsigned flags) {
     const std::lock_guard lock(mutex);
