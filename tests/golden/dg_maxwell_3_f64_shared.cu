@@ -39,8 +39,7 @@ __device__ __forceinline__ void load(real (&to)[count], const real* from) {
 
 // A block handles `elements_per_block` elements. A warp is `node_lanes` x `element_lanes` threads; thread (n, e) of it
 // accumulates `nodes_per_thread` nodes of `elements_per_trip` elements in registers, so that every operand loaded is
-// used several times. Neighbouring lanes have the same nodes, and every second one the same elements: what a warp loads
-// of 16 bytes a lane then arrives in two wavefronts instead of four.
+// used several times.
 extern "C" __global__ void __launch_bounds__(threads_per_block, blocks_per_multiprocessor)
 dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* __restrict__ rhs,
     const real* __restrict__ D, int first, int last) {
@@ -60,7 +59,7 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
     const int present = min(elements_per_block, last - block_first);
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
-    const int node = warp % warps_along_nodes * (node_lanes * nodes_per_thread) + lane / 2 % node_lanes * group;
+    const int node = warp % warps_along_nodes * (node_lanes * nodes_per_thread) + lane % node_lanes * group;
 
     #pragma unroll 1
     for (int pass = 0; pass < passes; ++pass) {
@@ -100,7 +99,7 @@ dg_volume(const real* __restrict__ q, const real* __restrict__ geometry, real* _
         #pragma unroll 1
         for (int trip = 0; trip < trips; ++trip) {
             // Differentiate along r, s, t.
-            const int element = warp / warps_along_nodes * element_lanes + lane / (2 * node_lanes) * 2 + lane % 2
+            const int element = warp / warps_along_nodes * element_lanes + lane / node_lanes
                 + trip * elements_per_trip * element_groups;
             real sum[accumulators][nodes_per_thread][elements_per_trip] = {};
             for (int m = 0; m < inner; m += unroll) {

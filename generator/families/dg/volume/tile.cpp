@@ -42,7 +42,7 @@ struct Tile {
         const int groups = (shape.nodes + nodes_per_thread - 1) / nodes_per_thread;
         // Lanes along nodes: the count that idles fewest, 8 when equal (a warp then loads 8 operator and 4 field vectors at a time).
         node_lanes = 8;
-        for (const int lanes : {16, 4, 2})
+        for (const int lanes : {16, 4})
             if (round_up(groups, lanes) < round_up(groups, node_lanes) && element_groups() % (32 / lanes) == 0) node_lanes = lanes;
         element_lanes = 32 / node_lanes;
         warps_along_nodes = round_up(groups, node_lanes) / node_lanes;

@@ -158,7 +158,7 @@ TEST_F(SlowDgStageKernels, OperatorsInTheCodeServeEveryFormAndEquation) {
                     whole_in_the_code + ",lift=amplitudes,node_parts=2,points_in_flight=4,copy_width=2");
     expect_emulated("equation=acoustics_3d order=3 precision=f32 elements=33",
                     whole_in_the_code + ",lift=amplitudes,node_parts=4,points_in_flight=4,copy_width=4");
-    expect_emulated("equation=maxwell_2d_tm order=7 precision=f32 elements=33",
+    expect_emulated("equation=maxwell_2d_tm order=6 precision=f32 elements=33",
                     whole_in_the_code + ",lift=amplitudes,node_parts=2,points_in_flight=2,copy_width=4");
     expect_emulated("equation=maxwell_2d_tm order=6 precision=f64 materials=per_element elements=33",
                     whole_in_the_code + ",node_parts=4,points_in_flight=1,copy_width=2");
