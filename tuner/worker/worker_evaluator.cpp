@@ -84,6 +84,7 @@ void WorkerEvaluator::start_worker(Lane& lane) {
     lane.worker->send(
         fmt::format(R"({{"do": "open", "device": {}, "cache": {}{}}})", json_string(device), json_string(settings_.cache.string()), team));
     lane.setup_answers_due = 1;
+    lane.asked = Clock::now();
 }
 
 /// Sends what a worker must know before it can evaluate; its answers are taken as they come, so that candidates compile meanwhile.
@@ -93,7 +94,7 @@ void WorkerEvaluator::set_up(Lane& lane) {
                                   json_number(energy_seconds(true))));
     ++lane.setup_answers_due;
     lane.placed = false;
-    lane.asked = Clock::now();
+    lane.asked = Clock::now();  // also of a worker that was there before
 }
 
 /// Has the worker lay the problem's data out on the device, once.

@@ -88,6 +88,14 @@ TEST_F(SlowWorkerEvaluator, TheCeilingsCanBeMeasuredAmidAProblem) {
     EXPECT_EQ(evaluate(evaluator, "").status, Status::measured) << "the problem is still there";
 }
 
+TEST_F(SlowWorkerEvaluator, TheCeilingsCanBeMeasuredBeforeAnyProblem) {
+    // A worker's time begins when it is started, not when the machine was: this machine has been up for longer.
+    settings.setup_timeout = 30;
+    const auto ceilings = WorkerEvaluator(settings).ceilings();
+    ASSERT_TRUE(ceilings);
+    EXPECT_GT(ceilings->copy_bytes_per_second, 0);
+}
+
 TEST_F(SlowWorkerEvaluator, FinalsTakeMoreSamplesThanTheSearch) {
     // Steps of a few milliseconds, as many samples as asked for: times never lie within so narrow an interval.
     problem = families.parse_problem("axpy precision=f64 n=4000000");
