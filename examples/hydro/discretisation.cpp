@@ -10,6 +10,7 @@
 
 #include "examples/hydro/energy_mass.hpp"
 #include "generator/error.hpp"
+#include "runtime/ranks/ordered_gather.hpp"
 
 namespace hone::examples::hydro {
 namespace {
@@ -86,17 +87,13 @@ std::pair<std::size_t, std::size_t> corner_at_origin(const QuadMesh& mesh) {
     return {nearest / corners, nearest % corners};
 }
 
-double sum_of(const std::vector<double>& parts) {
-    return std::accumulate(parts.begin(), parts.end(), 0.0);
-}
-
 }  // namespace
 
 Discretisation::Discretisation(HydroProblem of, int order_of, QuadMesh on, const std::string& where)
     : problem(std::move(of)), order(order_of), dimension(on.dimension), mesh(std::move(on)), quadrature(gauss_legendre(2 * order)) {
     const QuadLattice lattice = number_lattice(mesh, std::clamp(order, 1, 8), where.c_str());
     discretise(mesh, lattice, everything(mesh, lattice), where);
-    first_length = length_of(sum_of(zone_sizes), std::ssize(zone_sizes));
+    first_length = length_of(sum_by_halves(zone_sizes), std::ssize(zone_sizes));
 }
 
 Discretisation::Discretisation(HydroProblem of, int order_of, const QuadMesh& whole, const QuadLattice& lattice, const ZoneSelection& selection,
@@ -327,11 +324,11 @@ void Discretisation::set_first_velocities() {
 }
 
 double Discretisation::internal_energy(std::span<const double> energies) const {
-    return sum_of(internal_energies(energies));
+    return sum_by_halves(internal_energies(energies));
 }
 
 double Discretisation::kinetic_energy(std::span<const double> velocities) const {
-    return sum_of(doubled_kinetic_energies(velocities, nodes_)) / 2;
+    return sum_by_halves(doubled_kinetic_energies(velocities, nodes_)) / 2;
 }
 
 std::vector<double> Discretisation::internal_energies(std::span<const double> energies) const {

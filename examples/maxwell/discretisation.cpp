@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <numeric>
 
 #include "generator/error.hpp"
 #include "generator/value.hpp"
+#include "runtime/ranks/ordered_gather.hpp"
 #include "runtime/sha256.hpp"
 
 namespace hone::examples {
@@ -64,10 +64,6 @@ std::vector<double> parts_of_elements(int elements, Part part) {
 #pragma omp parallel for schedule(static) if (elements >= worth_a_team)
     for (int k = 0; k < elements; ++k) parts[static_cast<std::size_t>(k)] = part(k);
     return parts;
-}
-
-double sum_of(const std::vector<double>& parts) {
-    return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
 std::vector<double> words_of(const WaveEquation& equation, const std::vector<Material>& materials) {
@@ -169,7 +165,7 @@ std::vector<double> Discretisation::interpolated(const Solution& solution, doubl
 }
 
 double Discretisation::energy(std::span<const double> q) const {
-    return sum_of(energies(q));
+    return sum_by_halves(energies(q));
 }
 
 std::vector<double> Discretisation::energies(std::span<const double> q) const {
@@ -190,7 +186,7 @@ std::vector<double> Discretisation::energies(std::span<const double> q) const {
 }
 
 double Discretisation::error(std::span<const double> q, const Solution& solution, double time) const {
-    return std::sqrt(sum_of(square_errors(q, solution, time)));
+    return std::sqrt(sum_by_halves(square_errors(q, solution, time)));
 }
 
 std::vector<double> Discretisation::square_errors(std::span<const double> q, const Solution& solution, double time) const {

@@ -82,9 +82,15 @@ std::vector<double> OrderedGather::own_of(std::span<const double> all, int words
     return result;
 }
 
+double sum_by_halves(std::span<const double> values) {
+    constexpr std::size_t few = 32;  // summed one after another, which costs less than to divide them
+    if (values.size() <= few) return std::accumulate(values.begin(), values.end(), 0.0);
+    const std::size_t half = values.size() / 2;
+    return sum_by_halves(values.first(half)) + sum_by_halves(values.subspan(half));
+}
+
 double ordered_sum(const OrderedGather& items, std::span<const double> own) {
-    const std::vector<double> all = items.all(own);
-    return std::accumulate(all.begin(), all.end(), 0.0);
+    return sum_by_halves(items.all(own));
 }
 
 }  // namespace hone::inline v0_1

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 #include <random>
 
 #include "generator/error.hpp"
@@ -36,8 +36,24 @@ TEST(ConcurrentOrderedGather, PutsItemsInTheirOrderWhoeverHasThem) {
             for (std::size_t n = 0; n < own.size(); ++n) EXPECT_EQ(mine[3 * n + 2], words[static_cast<std::size_t>(3 * own[n] + 2)]);
             EXPECT_EQ(gather.all(mine, 3), words);
             EXPECT_EQ(gather.on_first(mine, 3), communicator.rank() == 0 ? words : std::vector<double>{});
-            EXPECT_EQ(ordered_sum(gather, gather.own_of(firsts)), std::accumulate(firsts.begin(), firsts.end(), 0.0));
+            EXPECT_EQ(ordered_sum(gather, gather.own_of(firsts)), sum_by_halves(firsts));
         });
+    }
+}
+
+TEST(SumByHalves, RoundsLittleHoweverManyValuesThereAre) {
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<> one(0, 1);
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{33}, std::size_t{1000003}}) {
+        std::vector<double> values(count);
+        long double exact = 0;
+        for (double& value : values) exact += value = one(random);
+        // A value takes part in 32 additions one after another and in one more for each halving, and each rounds by 2^-53 of its result; the sum in
+        // long double, 2^11 times as exact, stands for the exact one. One after another, 10^6 values round by some hundred 2^-53.
+        const double additions = 32 + (count > 32 ? std::ceil(std::log2(static_cast<double>(count) / 32)) : 0);
+        EXPECT_LE(std::abs(static_cast<double>(sum_by_halves(values) - exact)), (additions + 1) * 0x1p-53 * static_cast<double>(exact)) << count;
     }
 }
 
