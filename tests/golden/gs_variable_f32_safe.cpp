@@ -1,6 +1,6 @@
 // gauss_seidel_27: variable stencil, f32
 // hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cpu --config form=rows,
-//     y_block=16,z_block=4,vector_bytes=16,bytes_ahead=0,threads=all,binding=none
+//     y_block=16,z_block=4,vector_bytes=16,threads=all,binding=none
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 120 bytes (compulsory)
 #include <algorithm>
@@ -29,7 +29,7 @@ inline Stencil stencil_of_row(const real* stencil, wide y, wide z, int ny, int n
 // loop runs over contiguous words: what belongs to the other colour is computed too and not stored, which costs less
 // than loads with a stride. `rest` and `odd` are buffers of nx + 2 words.
 inline void relax_row(real* u, const real* f, const Stencil& s, int nx, wide pitch, wide plane, real* __restrict rest,
-                      real* __restrict odd) {
+    real* __restrict odd) {
     // First colour, odd x: all neighbours are old.
     odd[0] = u[0];
     odd[nx + 1] = u[nx + 1];

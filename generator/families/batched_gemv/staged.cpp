@@ -97,7 +97,7 @@ Form staged_form(const Problem& problem, const Limits& limits) {
                               {"matrices_per_block", "blocks_per_matrix", "split", "threads"}}},
              .safe = {{"matrices_per_block", 1}, {"blocks_per_matrix", parts}, {"split", shape.m >= 16 ? 8 : 1}, {"threads", 64}, {"min_blocks", 1}}},
         .resources = [shape](const Config& config) { return resources(shape, config); },
-        .resources_read = {"matrices_per_block", "blocks_per_matrix", "threads"},
+        .resources_read = {"matrices_per_block", "blocks_per_matrix", "split", "threads"},
         .kernel = [problem, limits](const Config& config) { return kernel(problem, config, limits); }};
 }
 

@@ -95,7 +95,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           std::move(residency)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
-                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes"}}};
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll"}}};
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
                                        {"nodes_per_thread", std::int64_t{2}},
                                        {"elements_per_thread", std::int64_t{1}},

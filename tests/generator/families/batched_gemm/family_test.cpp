@@ -165,11 +165,11 @@ TEST(BatchedSpace, UntunedProductsBeginWithTheFormThatSuitsTheirShape) {
     EXPECT_EQ(thin.word("form"), "mma") << "no stream: B is more than registers hold";
     EXPECT_EQ(thin.integer("matrices_per_block"), 16) << "rows enough for matrix units";
     EXPECT_EQ(safe("m=3 n=192 k=27").integer("matrices_per_block"), 1) << "each has its own B";
-    EXPECT_EQ(safe("m=100 n=83 k=2").word("exchange"), "shared") << "C is most of the traffic";
-    EXPECT_EQ(safe("m=100 n=83 k=40").word("exchange"), "direct");
+    EXPECT_EQ(safe("m=100 n=83 k=2").word("epilogue"), "shared") << "C is most of the traffic";
+    EXPECT_EQ(safe("m=100 n=83 k=40").word("epilogue"), "direct");
     for (const char* padded : {"b=shared m=12 n=474 k=100", "b=shared m=1 n=300 k=303", "b=shared m=82 n=83 k=484"})
-        EXPECT_EQ(safe(padded).word("cut"), "rows") << padded;
-    EXPECT_EQ(safe("b=shared m=128 n=83 k=484").word("cut"), "matrices") << "no row is padding";
+        EXPECT_EQ(safe(padded).word("tiling"), "rows") << padded;
+    EXPECT_EQ(safe("b=shared m=128 n=83 k=484").word("tiling"), "matrices") << "no row is padding";
 }
 
 TEST(BatchedSpace, SafeConfigurationExistsForEveryShape) {
