@@ -39,8 +39,10 @@ class Desk {
         for (const fs::path& place : {folder / "tuning_db/records", folder / "DIR", home() / ".local/share/hone/db"}) records.merge_into(place);
         fs::current_path(folder);
         ask({"convert", space, "--to", "kernel_tuner", "--output", "space.json"});
-        ask({"convert", space, "--to", "journal", "--output",
-             (home() / ".local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl").string()});
+        const fs::path journal = home() / ".local/share/hone/db/journals/nvidia_h200-0123456789abcdef.jsonl";
+        ask({"convert", space, "--to", "journal", "--output", journal.string()});
+        fs::create_directories(folder / "DIR/journals");
+        fs::copy_file(journal, folder / "DIR/journals" / journal.filename());
     }
     ~Desk() { fs::current_path(before_); }
     Desk(const Desk&) = delete;

@@ -95,6 +95,7 @@ std::vector<double> alignments(const std::vector<std::int64_t>& numbers, const s
 /// 1 for powers of two and zero, 0 for others; empty when the order says the same.
 std::vector<double> powers_of_two(const std::vector<std::int64_t>& numbers, const std::vector<double>& places) {
     std::vector<double> powers;
+    powers.reserve(numbers.size());
     for (const std::int64_t number : numbers) powers.push_back(number >= 0 && (number & (number - 1)) == 0 ? 1 : 0);
     return turns(powers, places) ? powers : std::vector<double>();
 }
