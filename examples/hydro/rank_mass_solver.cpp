@@ -327,6 +327,7 @@ struct RankMassSolver::State {
         std::vector<double> rows_of_ranks(static_cast<std::size_t>(part.ranks().size()));
         part.ranks().all_gather({&own_rows, 1}, equal_counts(part.ranks(), 1), rows_of_ranks);
         std::vector<std::int64_t> bytes;
+        bytes.reserve(rows_of_ranks.size());
         for (const double count : rows_of_ranks) bytes.push_back(components * chunks_of(static_cast<std::int64_t>(count), rows_of_chunk) * word);
         const auto before = bytes.begin() + part.ranks().rank();
         const std::int64_t begin = std::accumulate(bytes.begin(), before, std::int64_t{0}) / word;

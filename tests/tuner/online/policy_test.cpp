@@ -149,13 +149,15 @@ TEST(OnlinePolicy, WithNoiseItEndsCloseToTheBestAndSavesTime) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         SCOPED_TRACE(seed);
         const Landscape landscape(seed, 60);
-        SimulatedApplication simulation(landscape, safe_of(landscape), {.noise = 0.03}, seed, {.evaluations = 0});
+        constexpr double noise = 0.03;  // of a step
+        SimulatedApplication simulation(landscape, safe_of(landscape), {.noise = noise}, seed, {.evaluations = 0});
         for (int i = 0; i < 40 && !simulation.policy.progress().settled; ++i) simulation.run(2500);
         const OnlineProgress progress = simulation.policy.progress();
         EXPECT_TRUE(progress.settled);
         EXPECT_LE(landscape.cost(progress.incumbent), 1.03 * best_of(landscape));
         const double without = landscape.cost(progress.first) * static_cast<double>(progress.steps);
-        EXPECT_NEAR(progress.saved, without - simulation.seconds, 0.03 * without);
+        // What the first configuration would have taken is known from few of its steps: no better than twice the noise of one for certain.
+        EXPECT_NEAR(progress.saved, without - simulation.seconds, 2 * noise * without);
     }
 }
 
