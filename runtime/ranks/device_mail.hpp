@@ -15,7 +15,7 @@ namespace hone::inline v0_1 {
 /// How messages go between GPUs: by peers where they work and else through the host, or as it says; events: by peers that events alone order, also
 /// where flags would.
 enum class MessageWay { best, peer, events, nccl, host };
-/// What the environment variable HONE_MESSAGES asks for, by these names; best where it is not set. Throws Error for another word.
+/// The way that the environment variable HONE_MESSAGES asks for, by these names; best where it is not set. Throws Error for another word.
 MessageWay asked_message_way();
 
 /// Whether what lies at the cuts is computed on an exchange's own stream, beside the rest, or before it (or, where it needs what arrives, behind it):

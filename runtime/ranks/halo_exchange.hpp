@@ -57,7 +57,7 @@ class HaloExchange {
     /// All fields at once, as what was queued on the default stream and on the exchange's leaves them. Own cells within `layers` of a face must
     /// not change until `end`, nor may halos be written or read.
     void begin(std::span<void* const> fields);
-    /// The same with so many layers of each. Throws Error for more than the layout's.
+    /// Begins an exchange of so many layers of each field. Throws Error for more than the layout's.
     void begin(std::span<const HaloField> fields);
     /// What is queued on the default stream from now on finds the halos, and what was queued on the exchange's stream.
     void end();
