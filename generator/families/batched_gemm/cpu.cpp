@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "generator/families/batched_gemm/mappings.hpp"
+#include "generator/families/device/cpu_partial_vectors.hpp"
 #include "generator/families/device/cpu_team.hpp"
 
 // The CPU kernels. form=rows: neighbouring rows of the left factor are the lanes of a vector, and a register tile of row vectors x columns of C is
@@ -137,13 +138,6 @@ Block call(const Shape& shape, const CpuTile& tile) {
     return block;
 }
 
-// The compilers' own functions for vectors of which words are missing.
-void add_masks(Holes& holes, const Shape& shape, const CpuTile& tile) {
-    const std::string type = fmt::format("{}{}_mask", shape.precision == Precision::f32 ? "ps" : "pd", 8 * tile.lanes * shape.bytes());
-    holes.emplace_back("masked_load", Block().line("return __builtin_ia32_loadu{}(From{{from}}, vector{{}}, (1 << count) - 1);", type));
-    holes.emplace_back("masked_store", Block().line("__builtin_ia32_storeu{}(To{{to}}, words, (1 << count) - 1);", type));
-}
-
 KernelSource kernel(const Problem& problem, const Config& config) {
     const Shape shape(problem);
     const CpuTile tile(shape, config);
@@ -158,13 +152,10 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"seat", team_seat(config)},
                 {"unroll", Block().line("#pragma GCC unroll {}", number(config, "unroll", 1))},
                 {"call", call(shape, tile)}};
-    const bool partial = of.m % tile.lanes != 0 || (tile.packs && shape.k % tile.lanes != 0);
-    constexpr int widest = 64;  // bytes of the vectors that have masks
-    const bool masks = !tile.across && partial && tile.lanes * shape.bytes() <= widest;
-    if (masks) add_masks(holes, shape, tile);
-    const Flags flags{{"scaled", shape.scaled}, {"shared_b", shape.shared_b},         {"across", tile.across},
-                      {"packs", tile.packs},    {"left_shared", of.side_by_side},     {"several", tile.together() > 1 || tile.across},
-                      {"partial_vectors", masks}};
+    Flags flags{{"scaled", shape.scaled}, {"shared_b", shape.shared_b},     {"across", tile.across},
+                {"packs", tile.packs},    {"left_shared", of.side_by_side}, {"several", tile.together() > 1 || tile.across}};
+    add_partial_vectors(holes, flags, shape.precision, tile.lanes,
+                        !tile.across && (of.m % tile.lanes != 0 || (tile.packs && shape.k % tile.lanes != 0)));
     KernelSource source = make_source(problem, Target::cpu, render("batched_gemm/kernel.cpp", holes, flags), executed);
     source.step.push_back({"batched_gemm", {1, 1, 1}, {1, 1, 1}, 0, 1, 0, {}});
     return source;
