@@ -1,6 +1,6 @@
 // gauss_seidel_27: variable stencil, f32
 // hone emit gauss_seidel_27 stencil=variable precision=f32 nx=96 ny=96 nz=96 --target cpu --config form=rows,
-//     y_block=16,z_block=4,vector_bytes=16,threads=all,binding=none
+//     y_block=4,z_block=4,vector_bytes=64,threads=all,binding=none
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 120 bytes (compulsory)
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 using real = float;
 using wide = long long;  // a position in an array
-constexpr int y_block = 16;
+constexpr int y_block = 4;
 constexpr int z_block = 4;
-constexpr int vector_words = 4;
+constexpr int vector_words = 16;
 
 namespace {
 
