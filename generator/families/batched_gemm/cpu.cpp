@@ -27,7 +27,9 @@ struct Factors {
           left_row(turned ? shape.b_column() : shape.a_row()),
           left_inner(turned ? shape.b_inner() : shape.a_inner()),
           right_inner(turned ? shape.a_inner() : shape.b_inner()),
-          right_column(side_by_side ? shape.stride_a() : turned ? shape.a_row() : shape.b_column()),
+          right_column(side_by_side ? shape.stride_a()
+                       : turned     ? shape.a_row()
+                                    : shape.b_column()),
           c_column(side_by_side ? shape.stride_c() : m) {}
 
     bool turned, side_by_side;
@@ -97,13 +99,12 @@ Block constants(const Shape& shape, const CpuTile& tile) {
         block = shape_constants(shape);
     } else {
         block.line("using real = {};", shape.real());
-        if (of.turned) block.line("// C^T = op(B)^T op(A)^T, which lies in memory as C does{}.", of.side_by_side ? "; several are columns of one" : "");
         block.line("constexpr int m = {}, n = {}, k = {};", of.m, of.side_by_side ? tile.columns_per_tile : of.n, shape.k);
         block.line("constexpr long long stride_a = {}, stride_b = {}, stride_c = {};  // words from one matrix to the next", shape.stride_a(),
                    shape.stride_b(), shape.stride_c());
-        block.line("constexpr long long right_inner = {}, right_column = {};  // word (l, column) of the right factor lies there", of.right_inner,
-                   of.right_column);
-        block.line("constexpr long long c_column = {};  // distance of C's columns", of.c_column);
+        block.line(
+            "constexpr long long right_inner = {}, right_column = {}, c_column = {};  // from (l, column) of the right factor, and of C, to the next",
+            of.right_inner, of.right_column, of.c_column);
     }
     block.line("constexpr int lanes = {}, together = {};  // words in a vector, and products that are computed at a time", tile.lanes,
                tile.together());
@@ -125,17 +126,16 @@ const char* factor_arguments(const Shape& shape) {
 Block call(const Shape& shape, const CpuTile& tile) {
     const char* const scale = factor_arguments(shape);
     if (tile.across) return Block().line("product(a + i * stride_a, b + i * stride_b, c + i * stride_c, present{});", scale);
-    const char* const right = tile.of.turned ? "a + i * stride_a" : "b + i * stride_b";
     const char* const source = tile.of.turned ? "b + i * stride_b" : "a + i * stride_a";
+    const auto product = [&](const char* columns, const char* number) {
+        return fmt::format("product<{0}>({1}, {2} + {3} * stride_{2}, c + {3} * stride_c{4});", columns, tile.packs ? "left" : source,
+                           tile.of.turned ? "a" : "b", number, scale);
+    };
     Block block;
     if (tile.packs && !tile.of.side_by_side) block.line("copy_left({}, left);", source);
-    const char* const left = tile.packs ? "left" : source;
-    if (!tile.of.side_by_side) return block.line("product<n>({}, {}, c + i * stride_c{});", left, right, scale);
-    block.line("if (present == together)");
-    block.line("    product<together>({}, {}, c + i * stride_c{});", left, right, scale);
-    block.line("else");
-    block.line("    for (int j = 0; j < present; ++j) product<1>({}, {} + j * stride_a, c + (i + j) * stride_c{});", left, right, scale);
-    return block;
+    if (!tile.of.side_by_side) return block.text(product("n", "i"));
+    block.line("if (present == together) {}", product("together", "i"));
+    return block.line("else for (int j = 0; j < present; ++j) {}", product("1", "(i + j)"));
 }
 
 KernelSource kernel(const Problem& problem, const Config& config) {
@@ -152,8 +152,13 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"seat", team_seat(config)},
                 {"unroll", Block().line("#pragma GCC unroll {}", number(config, "unroll", 1))},
                 {"call", call(shape, tile)}};
-    Flags flags{{"scaled", shape.scaled}, {"shared_b", shape.shared_b},     {"across", tile.across},
-                {"packs", tile.packs},    {"left_shared", of.side_by_side}, {"several", tile.together() > 1 || tile.across}};
+    Flags flags{{"scaled", shape.scaled},
+                {"shared_b", shape.shared_b},
+                {"across", tile.across},
+                {"packs", tile.packs},
+                {"left_shared", of.side_by_side},
+                {"several", tile.together() > 1 || tile.across},
+                {"turned", !tile.across && of.turned}};
     add_partial_vectors(holes, flags, shape.precision, tile.lanes,
                         !tile.across && (of.m % tile.lanes != 0 || (tile.packs && shape.k % tile.lanes != 0)));
     KernelSource source = make_source(problem, Target::cpu, render("batched_gemm/kernel.cpp", holes, flags), executed);
@@ -181,7 +186,10 @@ std::vector<Assignment> safe_rows(const Shape& shape, const Limits& limits, cons
     const int independent = along_m * (of.side_by_side ? static_cast<int>(along_n) : largest_piece(of.n, static_cast<int>(along_n)));
     std::int64_t partial_sums = 1;
     while (partial_sums < 4 && partial_sums * independent < enough_sums && shape.k >= short_k) partial_sums *= 2;
-    return {{"lanes", lanes}, {"vectors_per_tile", along_m}, {"columns_per_tile", along_n}, {"unroll", partial_sums > 1 ? 1 : 2},
+    return {{"lanes", lanes},
+            {"vectors_per_tile", along_m},
+            {"columns_per_tile", along_n},
+            {"unroll", partial_sums > 1 ? 1 : 2},
             {"partial_sums", partial_sums}};
 }
 

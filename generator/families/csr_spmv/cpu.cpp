@@ -1,9 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -41,8 +39,8 @@ Block constants(const Shape& shape, const Config& config) {
     block.line("using wide = long long;  // a position in an array");
     block.line("constexpr int components = {}, at_once = {};  // components that one pass over a row works on", shape.components,
                at_once(shape, config));
-    block.line("constexpr int chunk_rows = {}, partial_sums = {};", chunk_rows, partial_sums);
-    block.line("constexpr int lanes = {}, vectors = partial_sums / lanes;  // of partial sums", lanes(shape, config));
+    block.line("constexpr int chunk_rows = {}, partial_sums = {}, lanes = {}, vectors = partial_sums / lanes;", chunk_rows, partial_sums,
+               lanes(shape, config));
     block.line("constexpr bool gathers = {};  // words of x come by one instruction, where the processor has it", gathers(config));
     if (shape.dotted) block.line("constexpr int sum_lanes = {};", sum_lanes);
     return block;
@@ -53,10 +51,11 @@ void add_masks(Holes& holes, const Shape& shape, const Config& config) {
     const bool f32 = shape.precision == Precision::f32;
     const int bits = 8 * static_cast<int>(config.integer("vector_bytes"));
     const int words = lanes(shape, config);
-    holes.emplace_back("masked_entries",
-                       Block()
-                           .line("const vector value = __builtin_ia32_loadu{}{}_mask(From<real>{{values}}, vector{{}}, mask);", f32 ? "ps" : "pd", bits)
-                           .line("const numbers column = __builtin_ia32_loaddqusi{}_mask(From<int>{{column_indices}}, numbers{{}}, mask);", 32 * words));
+    holes.emplace_back(
+        "masked_entries",
+        Block()
+            .line("const vector value = __builtin_ia32_loadu{}{}_mask(From<real>{{values}}, vector{{}}, mask);", f32 ? "ps" : "pd", bits)
+            .line("const numbers column = __builtin_ia32_loaddqusi{}_mask(From<int>{{column_indices}}, numbers{{}}, mask);", 32 * words));
     const char* const place = shape.interleaved ? "x + component + c, column * components" : "x + wide(component + c) * columns, column";
     holes.emplace_back("gather", Block().line("put(value, __builtin_ia32_gather{}siv{}{}(vector{{}}, {}, mask, sizeof(real)), c);",
                                               bits == 512 ? "" : "3", words, f32 ? "sf" : "df", place));
@@ -67,12 +66,6 @@ Block halves(int vectors) {
     Block block;
     for (int half = vectors / 2; half > 0; half /= 2) block.line("for (int i = 0; i < {0}; ++i) sum[c][i] += sum[c][i + {0}];", half);
     return block;
-}
-
-Block places(int lanes) {
-    std::vector<int> numbers(static_cast<std::size_t>(lanes));
-    std::iota(numbers.begin(), numbers.end(), 0);
-    return Block().line("constexpr vector places = {{{}}};", fmt::join(numbers, ", "));
 }
 
 // In pairs of neighbours.
@@ -92,7 +85,6 @@ KernelSource kernel(const Problem& problem, const Config& config) {
                 {"constants", constants(shape, config)},
                 {"multiply_add", multiply_add_function(shape.precision)},
                 {"place", place(shape)},
-                {"places", places(words)},
                 {"halves", halves(partial_sums / words)},
                 {"team", team(config)},
                 {"parameters", parameters(problem)},

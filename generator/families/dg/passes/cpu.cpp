@@ -170,8 +170,11 @@ std::vector<Assignment> safe_vectors(const Shape& shape, const Limits& limits) {
     std::int64_t lanes = 16 / shape.bytes(), per_block = 8;
     while (lanes < limits.vector_bytes / shape.bytes() && lanes < shape.nodes) lanes *= 2;
     const auto assigned = [&] {
-        return std::vector<Assignment>{
-            {"lanes", lanes}, {"vectors_per_tile", Value(1)}, {"elements_per_tile", Value(2)}, {"elements_per_block", per_block}, {"unroll", Value(1)}};
+        return std::vector<Assignment>{{"lanes", lanes},
+                                       {"vectors_per_tile", Value(1)},
+                                       {"elements_per_tile", Value(2)},
+                                       {"elements_per_block", per_block},
+                                       {"unroll", Value(1)}};
     };
     while (per_block > 4 && buffer_violation(shape, Config(assigned()), limits)) per_block /= 2;
     return assigned();

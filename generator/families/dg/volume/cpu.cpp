@@ -119,17 +119,17 @@ KernelSource kernel(const Problem& problem, const Config& config) {
     Block unroll;
     unroll.line("#pragma GCC unroll {}", number(config, "unroll"));
     Holes holes{{"banner", banner(problem, config, Target::cpu, executed)},
-                      {"constants", constants(shape, form, tile)},
-                      {"name_load_factors", name_load_factors(whole)},
-                      {"transform", transform(whole)},
-                      {"element_factors", element_factors(form, "own")},
-                      {"unroll", unroll},
-                      {"products", products(form)},
-                      {"name_combine_factors", name_combine_factors(form)},
-                      {"combine", combine(form)},
-                      {"team", team(config)},
-                      {"parallel", team_parallel(config)},
-                      {"seat", team_seat(config)}};
+                {"constants", constants(shape, form, tile)},
+                {"name_load_factors", name_load_factors(whole)},
+                {"transform", transform(whole)},
+                {"element_factors", element_factors(form, "own")},
+                {"unroll", unroll},
+                {"products", products(form)},
+                {"name_combine_factors", name_combine_factors(form)},
+                {"combine", combine(form)},
+                {"team", team(config)},
+                {"parallel", team_parallel(config)},
+                {"seat", team_seat(config)}};
     Flags flags;
     add_partial_vectors(holes, flags, shape.precision, tile.lanes, shape.nodes % tile.lanes != 0);
     KernelSource source = make_source(problem, Target::cpu, render("dg/volume/kernel.cpp", holes, flags), executed);
@@ -141,8 +141,12 @@ KernelSource kernel(const Problem& problem, const Config& config) {
 // What runs untuned: vectors as wide as the processor has them, and a dozen sums, so that its multiply-adds need not wait for each other.
 std::vector<Assignment> safe_vectors(const Shape& shape, const Limits& limits) {
     const auto assigned = [&shape](std::int64_t lanes, std::int64_t per_tile, std::int64_t per_block) {
-        return std::vector<Assignment>{{"algebra", "covariant"},      {"fields_per_pass", std::int64_t{shape.fields}}, {"lanes", lanes},
-                                       {"vectors_per_tile", Value(1)}, {"elements_per_tile", per_tile},                {"elements_per_block", per_block},
+        return std::vector<Assignment>{{"algebra", "covariant"},
+                                       {"fields_per_pass", std::int64_t{shape.fields}},
+                                       {"lanes", lanes},
+                                       {"vectors_per_tile", Value(1)},
+                                       {"elements_per_tile", per_tile},
+                                       {"elements_per_block", per_block},
                                        {"unroll", Value(1)}};
     };
     std::int64_t lanes = 16 / shape.bytes(), per_tile = 4, per_block = 16;
