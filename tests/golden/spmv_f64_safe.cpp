@@ -4,14 +4,12 @@
 //     binding=none
 // The same text serves every matrix.
 // per entry: 2 operations, 12 bytes (compulsory), without the vectors
-#include <algorithm>
 #include <utility>
 
 using real = double;
 using wide = long long;  // a position in an array
 constexpr int components = 1, at_once = 1;  // components that one pass over a row works on
-constexpr int chunk_rows = 32, partial_sums = 32;
-constexpr int lanes = 4, vectors = partial_sums / lanes;  // of partial sums
+constexpr int chunk_rows = 32, partial_sums = 32, lanes = 4, vectors = partial_sums / lanes;
 constexpr bool gathers = false;  // words of x come by one instruction, where the processor has it
 
 namespace {
@@ -31,12 +29,11 @@ inline wide place(wide row, int component, int count) {
     return row;
 }
 
-// `lanes` neighbouring words or numbers of columns: a vector register, or several where the processor's are shorter.
+// `lanes` neighbouring words: a vector register, or several where the processor's are shorter.
 typedef real vector __attribute__((vector_size(lanes * sizeof(real))));
 typedef real unaligned_vector __attribute__((vector_size(lanes * sizeof(real)), aligned(sizeof(real)), may_alias));
-typedef int numbers __attribute__((vector_size(lanes * sizeof(int))));
-typedef int unaligned_numbers __attribute__((vector_size(lanes * sizeof(int)), aligned(sizeof(int)), may_alias));
 
+typedef int numbers __attribute__((vector_size(lanes * sizeof(int))));
 template <typename Word>
 struct From {
     const Word* words;
@@ -48,9 +45,9 @@ struct From {
 // to the end of the matrix.
 template <bool whole>
 inline void add(const real* values, const int* column_indices, const real* x, int columns, int component, int count,
-    int left,
-                vector (&sum)[at_once][vectors], int number) {
-    constexpr vector places = {0, 1, 2, 3};
+    int left, vector (&sum)[at_once][vectors], int number) {
+    vector places = {};
+    for (int i = 0; i < lanes; ++i) places[i] = real(i);
     const auto put = [&](vector value, vector word, int c) {
         const vector next = value * word + sum[c][number];
         sum[c][number] = whole ? next : places < real(count) ? next : sum[c][number];
@@ -95,8 +92,7 @@ inline real joined(vector sums, std::integer_sequence<int, lane...> all) {
 // A row's entries [begin, end) times `at_once` components of x. Entry j goes to partial sum j % partial_sums; these are
 // joined partial_sums / 2 apart, then a quarter, and so on.
 inline void multiply_row(const real* values, const int* column_indices, const real* x, int columns, int begin, int end,
-    int entries, int component,
-                         real* product) {
+    int entries, int component, real* product) {
     vector sum[at_once][vectors] = {};
     int at = begin;
     for (; at + partial_sums <= end; at += partial_sums)
@@ -134,7 +130,7 @@ extern "C" void csr_spmv(
     {
         #pragma omp for schedule(static)
         for (int chunk = 0; chunk < chunks; ++chunk) {
-            const int begin = first + chunk * chunk_rows, end = std::min(begin + chunk_rows, last);
+            const int begin = first + chunk * chunk_rows, end = last - begin < chunk_rows ? last : begin + chunk_rows;
             for (int component = 0; component < components; component += at_once) {
                 for (int row = begin; row < end; ++row) {
                     real product[at_once];
