@@ -32,12 +32,12 @@ double seconds_per_exchange(Communicator& communicator, Backend& backend, Device
     const DeviceArray message(backend, bytes);
     backend.fill(message.data(), 0, bytes);
     const std::vector sizes(channels, std::vector<DeviceMail::Sizes>{{bytes, bytes}});
+    std::vector<DeviceMail::Words> words;
+    for (std::size_t channel = 0; channel < channels; ++channel) words.push_back({channel, 0, message.data()});
     return seconds_of(communicator, backend, calls, in_a_row, [&] {
         mail.prepare(sizes);
-        for (std::size_t channel = 0; channel < channels; ++channel) backend.copy(mail.out(channel, 0), message.data(), bytes);
-        mail.send();
-        mail.receive();
-        for (std::size_t channel = 0; channel < channels; ++channel) backend.copy(message.data(), mail.in(channel, 0), bytes);
+        mail.send(words);
+        mail.receive(words);
     });
 }
 

@@ -53,9 +53,6 @@ class GatherExchange {
     /// Bytes that this rank sends of each field.
     std::int64_t bytes_per_field() const;
 
-    /// The kernels that pack and unpack on a GPU: `pack(field, places, packed, first, last)` and `unpack`.
-    static KernelSource kernels(int word_bytes);
-
   private:
     struct State;
     std::unique_ptr<State> state_;

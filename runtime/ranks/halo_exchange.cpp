@@ -157,18 +157,19 @@ struct HaloExchange::State {
             sizes[transfer.face].push_back({transfer.own.words() * layout.word_bytes, transfer.halo.words() * layout.word_bytes});
         mail->prepare(sizes);
         stream.follow();
-        for (const Transfer& transfer : transfers)
-            backend.copy(mail->out(transfer.face, transfer.number), at(transfer.field, transfer.own.origin), transfer.own.words() * layout.word_bytes,
-                         stream.get());
-        mail->send();
+        mail->send(words_of(&Transfer::own));
     }
 
     void end_on_device() {
-        mail->receive();
-        for (const Transfer& transfer : transfers)
-            backend.copy(at(transfer.field, transfer.halo.origin), mail->in(transfer.face, transfer.number),
-                         transfer.halo.words() * layout.word_bytes, stream.get());
+        mail->receive(words_of(&Transfer::halo));
         stream.join();
+    }
+
+    std::vector<DeviceMail::Words> words_of(Box Transfer::*box) const {
+        std::vector<DeviceMail::Words> words;
+        for (const Transfer& transfer : transfers)
+            words.push_back({transfer.face, transfer.number, at(transfer.field, (transfer.*box).origin), nullptr, layout.word_bytes});
+        return words;
     }
 
     // What lies in one piece is sent from where it is, and received there.
@@ -207,6 +208,9 @@ HaloExchange::~HaloExchange() = default;
 Stream HaloExchange::fork() {
     if (!state_->edges_beside) return {};
     state_->stream.follow();
+    return state_->stream.get();
+}
+Stream HaloExchange::beside() {
     return state_->stream.get();
 }
 void HaloExchange::begin(std::span<void* const> fields) {
