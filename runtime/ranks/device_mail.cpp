@@ -310,16 +310,15 @@ struct DeviceMail::State {
 
     std::int64_t bytes_out(const Words& words) const { return lines.at(words.channel).pieces.at(words.piece).out; }
     std::int64_t bytes_in(const Words& words) const { return lines.at(words.channel).pieces.at(words.piece).in; }
-    static MessageWords of(const Words& words, std::int64_t bytes) {
-        return {words.field, words.places, bytes / words.bytes, words.bytes};
-    }
+    static MessageWords of(const Words& words, std::int64_t bytes) { return {words.field, words.places, bytes / words.bytes, words.bytes}; }
     // For each of the words whether no others of their channel come after them, or before.
     static bool is_last(std::span<const Words> all, std::size_t n) {
         return std::none_of(all.begin() + static_cast<std::ptrdiff_t>(n) + 1, all.end(),
                             [&](const Words& words) { return words.channel == all[n].channel; });
     }
     static bool is_first(std::span<const Words> all, std::size_t n) {
-        return std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), [&](const Words& words) { return words.channel == all[n].channel; });
+        return std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n),
+                            [&](const Words& words) { return words.channel == all[n].channel; });
     }
 
     void send(std::span<const Words> from) {
@@ -417,7 +416,8 @@ MessageWay asked_message_way() {
     if (word == "events") return MessageWay::events;
     if (word == "nccl") return MessageWay::nccl;
     if (word == "host") return MessageWay::host;
-    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word), "use best, peer, copies, stores, spin, events, nccl or host");
+    throw Error("HONE_MESSAGES", fmt::format("\"{}\" is no way of messages between GPUs", word),
+                "use best, peer, copies, stores, spin, events, nccl or host");
 }
 
 bool edges_go_beside(bool usually) {
@@ -459,6 +459,9 @@ void DeviceMail::receive(std::span<const Words> to) {
 }
 std::string DeviceMail::way(std::size_t channel) const {
     return state_->nccl ? "nccl" : state_->lines.at(channel).by_host ? "host" : "peer";
+}
+bool DeviceMail::has_flags(std::size_t channel) const {
+    return state_->lines.at(channel).by_flags;
 }
 std::string DeviceMail::why_not_peer(std::size_t channel) const {
     return state_->lines.at(channel).reason;

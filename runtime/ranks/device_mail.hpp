@@ -84,6 +84,8 @@ class DeviceMail {
     /// "peer", "nccl" or "host": how a channel's messages go, known after the first `prepare`. And why not by peers, where they do not.
     std::string way(std::size_t channel) const;
     std::string why_not_peer(std::size_t channel) const;
+    /// Whether streams of both ends wait for each other by flags: then kernels may raise them.
+    bool has_flags(std::size_t channel) const;
 
     /// `send`, of these words as the stream finds them; and `receive`, which brings them where they belong. Each piece once, those of a channel in
     /// their order.

@@ -168,6 +168,10 @@ GatherExchange::~GatherExchange() = default;
 GatherExchange::GatherExchange(GatherExchange&&) noexcept = default;
 GatherExchange& GatherExchange::operator=(GatherExchange&&) noexcept = default;
 
+Stream GatherExchange::fork() {
+    state_->stream.follow();
+    return state_->stream.get();
+}
 void GatherExchange::begin(std::span<void* const> fields) {
     state_->begin(fields);
 }

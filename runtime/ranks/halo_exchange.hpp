@@ -59,8 +59,8 @@ class HaloExchange {
     void begin(std::span<void* const> fields);
     /// The same with so many layers of each. Throws Error for more than the layout's.
     void begin(std::span<const HaloField> fields);
-    /// The exchange's stream, for work near the faces that is not sent. What is queued on it after `begin` runs behind what is sent, beside the default
-    /// stream's work, and before the halos are written.
+    /// The exchange's stream, for work near the faces that is not sent. What is queued on it after `begin` runs behind what is sent, beside the
+    /// default stream's work, and before the halos are written.
     Stream beside();
     /// What is queued on the default stream from now on finds the halos, and what was queued on the exchange's stream.
     void end();

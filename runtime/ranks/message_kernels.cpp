@@ -71,8 +71,7 @@ const MessageKernels::Loaded& MessageKernels::loaded(int word_bytes) {
     if (found.module != nullptr) return found;
     const KernelSource source = kernels(word_bytes);
     const CompileOutcome outcome = backend_.compiler().compile(source);
-    if (!outcome.ok)
-        throw Error("the kernels that make messages", outcome.failure + "\n" + outcome.code.log, "'hone doctor' says what is missing");
+    if (!outcome.ok) throw Error("the kernels that make messages", outcome.failure + "\n" + outcome.code.log, "'hone doctor' says what is missing");
     found.module = backend_.load(outcome.code);
     std::transform(source.entries.begin(), source.entries.end(), found.entries.begin(),
                    [&](const std::string& name) { return found.module->entry(name); });
@@ -90,8 +89,12 @@ void MessageKernels::launch(std::size_t entry, const MessageWords& words, std::b
     void *field = words.field, *to = message, *flag_word = flag.word, *done = done_.data();
     const void* places = words.places;
     int count = static_cast<int>(words.count * words.bytes / bytes), number = static_cast<int>(flag.value);
-    std::array<void*, 7> arguments{static_cast<void*>(&field),     static_cast<void*>(&places), static_cast<void*>(&to),
-                                   static_cast<void*>(&flag_word), static_cast<void*>(&done),   &count,
+    std::array<void*, 7> arguments{static_cast<void*>(&field),
+                                   static_cast<void*>(&places),
+                                   static_cast<void*>(&to),
+                                   static_cast<void*>(&flag_word),
+                                   static_cast<void*>(&done),
+                                   &count,
                                    &number};
     static const int most = environment_number("HONE_MESSAGE_BLOCKS").value_or(most_blocks);
     const int blocks = std::clamp((count + block_threads * at_once - 1) / (block_threads * at_once), 1, most);

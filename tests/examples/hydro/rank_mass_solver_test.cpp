@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <random>
 
 #include "examples/mesh/quad_mesh.hpp"
@@ -47,13 +48,15 @@ TEST_F(RankMassSolverTest, SolvesAsMassSolverDoes) {
     State b{std::vector<double>(2 * of.nodes()), random_words(2 * of.nodes()), std::vector<double>(of.zones() * of.energies_of_zone())};
     // One component is done before it begins.
     std::fill(b.velocities.begin(), b.velocities.begin() + static_cast<std::ptrdiff_t>(of.nodes()), 0.0);
-    for (const MassSettings settings : {MassSettings{.tolerance = 1e-6}, MassSettings{.tolerance = 0, .most_iterations = 3}}) {
+    for (const auto& [form, settings] :
+         {std::pair{MassForm::rows, MassSettings{.tolerance = 1e-6}}, std::pair{MassForm::elements, MassSettings{.tolerance = 1e-6}},
+          std::pair{MassForm::elements, MassSettings{.tolerance = 0, .most_iterations = 3}}}) {
         State x = b;
-        MassSolver alone(*backend_, library_, of.velocity_mass);
+        MassSolver alone(*backend_, library_, of.velocity_mass, form);
         const MassSolve expected = alone.solve(b.velocities, x.velocities, settings);
-        run_thread_ranks(2, [&](Communicator& ranks) {
+        run_thread_ranks(2, [&, how = form, settings = settings](Communicator& ranks) {
             const ZonePart part(ranks, problem, 2, mesh);
-            RankMassSolver solver(part, *backend_, library_, MassForm::rows);
+            RankMassSolver solver(part, *backend_, library_, how);
             const State own = part.part_of(b);
             State found = own;
             const MassSolve solve = solver.solve(own.velocities.data(), found.velocities.data(), settings);
@@ -68,13 +71,16 @@ TEST_F(RankMassSolverTest, SolvesAsMassSolverDoes) {
 // The text for GPUs, on the processor in several blocks, against that for processors.
 TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
     SCOPED_TRACE(seed_);
-    constexpr int components = 2, own = 300, rows = 333, blocks = 2, dots = 10, all_rows = 5000, shares = 20, dots_of_share = 8, words = 10;
+    constexpr int components = 2, own = 300, rows = 333, blocks = 2, dots = 11, all_rows = 5000, shares = 20, dots_of_share = 8, words = 10;
     std::array<KernelSource, 2> sources{RankMassSolver::kernels(Target::cpu, components), RankMassSolver::kernels(Target::cuda, components)};
     for (KernelSource& source : sources)
         for (Launch& launch : source.step) launch.grid = {blocks, 1, 1};
     const std::vector<std::string> entries = sources[0].entries;
     sources[1] = test::emulated(sources[1]);
     std::array<std::vector<std::vector<double>>, 2> results;
+    std::vector<std::int32_t> border(own);
+    std::iota(border.begin(), border.end(), 0);
+    std::shuffle(border.begin(), border.end(), random_);
     std::vector<std::int32_t> held(rows);
     for (auto& bits : held) bits = static_cast<std::int32_t>(random_() % 4);
     std::vector<std::vector<double>> arrays;
@@ -92,14 +98,17 @@ TEST_F(RankMassSolverTest, KernelsOfBothTargetsAgree) {
         for (std::size_t step = 0; step < entries.size(); ++step) {
             auto found = arrays;
             std::vector<double> sums(components * dots, 7.0);
-            std::array<const void*, 12> pointers{found[0].data(), found[1].data(), held.data(),   found[2].data(),
-                                                 found[3].data(), all.data(),      places.data(), found[4].data(),
-                                                 found[5].data(), found[6].data(), sums.data(),   found[7].data()};
+            std::array<const void*, 13> pointers{found[0].data(), found[1].data(), held.data(),    found[2].data(), found[3].data(),
+                                                 all.data(),      places.data(),   border.data(),  found[4].data(), found[5].data(),
+                                                 found[6].data(), sums.data(),     found[7].data()};
             const bool of_all = entries[step].ends_with("ed");
-            int stride = rows, first = 0, last = of_all ? all_rows : entries[step] == "clear" || entries[step] == "advance" ? rows : own;
+            int stride = rows, own_rows = own, first = 0,
+                last = of_all                                                     ? all_rows
+                       : entries[step] == "clear" || entries[step] == "direction" ? rows
+                                                                                  : own;
             std::vector<void*> arguments;
             for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
-            arguments.insert(arguments.end(), {&stride, &first, &last});
+            arguments.insert(arguments.end(), {&stride, &own_rows, &first, &last});
             const Launch& launch = sources[target].step[step];
             module->launch(module->entry(launch.entry), launch.grid, launch.block, 0, {}, arguments.data());
             found.push_back(sums);
