@@ -123,9 +123,11 @@ constexpr const char* cpu_sums = R"cpp(
 // their place in `border`. Vectors are [components][stride]. Of the last three entries `last` is the number of rows of all ranks; scalars are
 // [word][component], of all ranks the same.
 constexpr const char* body = R"cpp(
-#define ARGUMENTS                                                                                                                 \
+#define POINTERS                                                                                                                  \
         const double *b, const double *q, const int *held, const double *w, const double *from, const double *all, const int *places, \
-            const int *border, double *x, double *r, double *p, double *sums, double *scalars, int stride, int own, int first, int last
+            const int *border, double *x, double *r, double *p, double *sums, double *scalars
+#define NUMBERS int stride, int own, int first, int last
+#define ARGUMENTS POINTERS, NUMBERS
 
     enum Word { alpha, beta, delta, first_delta, threshold, tolerance_square, dot, active, iterations, breakdown };
 
@@ -211,44 +213,109 @@ constexpr const char* body = R"cpp(
         return scalars[word * components + c];
     }
 
+    DEVICE void finish_started(double* scalars, int c, double square) {
+        const double least = scalar(scalars, tolerance_square, c) * square;
+        scalar(scalars, alpha, c) = scalar(scalars, beta, c) = scalar(scalars, iterations, c) = 0;
+        scalar(scalars, delta, c) = scalar(scalars, first_delta, c) = square;
+        scalar(scalars, threshold, c) = least;
+        scalar(scalars, breakdown, c) = square >= 0 ? 0 : 1;
+        scalar(scalars, active, c) = square > least ? 1 : 0;
+    }
+
+    DEVICE void finish_dotted(double* scalars, int c, double product) {
+        scalar(scalars, dot, c) = product;
+        scalar(scalars, alpha, c) = scalar(scalars, active, c) != 0 && product > 0 ? scalar(scalars, delta, c) / product : 0;
+    }
+
+    DEVICE void finish_updated(double* scalars, int c, double square) {
+        const bool is_active = scalar(scalars, active, c) != 0, steps = is_active && scalar(scalars, dot, c) > 0;
+        if (is_active && !(steps && square >= 0)) scalar(scalars, breakdown, c) = 1;
+        scalar(scalars, beta, c) = steps ? square / scalar(scalars, delta, c) : 0;
+        if (steps) scalar(scalars, delta, c) = square, scalar(scalars, iterations, c) += 1;
+        scalar(scalars, active, c) = steps && square > scalar(scalars, threshold, c) ? 1 : 0;
+    }
+
     KERNEL started(ARGUMENTS) {
         FOR_COMPONENTS(c) {
             const double square = sum_all<block_rows, block_rows>(all, places, c, (last + block_rows - 1) / block_rows) / last;
-            ONE_THREAD {
-                const double least = scalar(scalars, tolerance_square, c) * square;
-                scalar(scalars, alpha, c) = scalar(scalars, beta, c) = scalar(scalars, iterations, c) = 0;
-                scalar(scalars, delta, c) = scalar(scalars, first_delta, c) = square;
-                scalar(scalars, threshold, c) = least;
-                scalar(scalars, breakdown, c) = square >= 0 ? 0 : 1;
-                scalar(scalars, active, c) = square > least ? 1 : 0;
-            }
+            ONE_THREAD finish_started(scalars, c, square);
         }
     }
 
     KERNEL dotted(ARGUMENTS) {
         FOR_COMPONENTS(c) {
             const double product = sum_all<dot_lanes, dot_rows>(all, places, c, (last + dot_rows - 1) / dot_rows) / last;
-            ONE_THREAD {
-                scalar(scalars, dot, c) = product;
-                scalar(scalars, alpha, c) = scalar(scalars, active, c) != 0 && product > 0 ? scalar(scalars, delta, c) / product : 0;
-            }
+            ONE_THREAD finish_dotted(scalars, c, product);
         }
     }
 
     KERNEL updated(ARGUMENTS) {
         FOR_COMPONENTS(c) {
             const double square = sum_all<block_rows, block_rows>(all, places, c, (last + block_rows - 1) / block_rows) / last;
-            ONE_THREAD {
-                const bool is_active = scalar(scalars, active, c) != 0, steps = is_active && scalar(scalars, dot, c) > 0;
-                if (is_active && !(steps && square >= 0)) scalar(scalars, breakdown, c) = 1;
-                scalar(scalars, beta, c) = steps ? square / scalar(scalars, delta, c) : 0;
-                if (steps) scalar(scalars, delta, c) = square, scalar(scalars, iterations, c) += 1;
-                scalar(scalars, active, c) = steps && square > scalar(scalars, threshold, c) ? 1 : 0;
-            }
+            ONE_THREAD finish_updated(scalars, c, square);
         }
     }
 )cpp";
 
+// share_...: the sums of all ranks' chunks are gathered first, in the same launch. Of each component a few blocks have neighbouring lanes; the block
+// that is done last puts theirs together.
+constexpr const char* sharing_body = R"cpp(
+#define SHARED_POINTERS unsigned *const *boxes, unsigned *done, double *of_groups, unsigned *groups_done
+#define SHARED_NUMBERS int words, int ranks, int rank, int data, int flags, int epoch
+
+    template <int lanes, int chunk_rows, typename Finish>
+    DEVICE void share_and_sum(const double* own_sums, const double* all, const int* places, int rows, SHARED_POINTERS, SHARED_NUMBERS,
+                              Finish finish) {
+        share_words(own_sums, words / 2, boxes, done, ranks, rank, data, flags, epoch);
+        await_words(boxes, ranks, rank, flags, epoch);
+        constexpr int of_share = share_rows / chunk_rows, of_group = lanes / lane_groups;
+        __shared__ double of_warp[of_group / 32];
+        __shared__ int is_last;
+        const int c = blockIdx.x / lane_groups, group = blockIdx.x % lane_groups, chunks = (rows + chunk_rows - 1) / chunk_rows;
+        const int* const begins = places + (long long)c * ((chunks + of_share - 1) / of_share);
+        double sum = 0;
+        if (threadIdx.x < of_group) {
+#pragma unroll 16
+            for (int chunk = group * of_group + threadIdx.x; chunk < chunks; chunk += lanes) sum += all[begins[chunk / of_share] + chunk % of_share];
+            for (int joined = 1; joined < 32; joined *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, joined);
+            if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            for (int joined = 1; joined < of_group / 32; joined *= 2)
+                for (int i = 0; i < of_group / 32; i += 2 * joined) of_warp[i] += of_warp[i + joined];
+            *(volatile double*)(of_groups + blockIdx.x) = of_warp[0];
+            __threadfence();
+            is_last = atomicAdd(groups_done, 1u) == gridDim.x - 1;
+            if (is_last) *groups_done = 0;
+        }
+        __syncthreads();
+        if (!is_last || threadIdx.x >= components) return;
+        __threadfence();
+        double groups[lane_groups];
+        for (int i = 0; i < lane_groups; ++i) groups[i] = *(volatile double*)(of_groups + threadIdx.x * lane_groups + i);
+        for (int joined = 1; joined < lane_groups; joined *= 2)
+            for (int i = 0; i < lane_groups; i += 2 * joined) groups[i] += groups[i + joined];
+        finish((int)threadIdx.x, groups[0] / rows);
+    }
+
+    KERNEL share_started(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
+        share_and_sum<block_rows, block_rows>(sums, all, places, last, boxes, done, of_groups, groups_done, words, ranks, rank, data, flags, epoch,
+                                              [=](int c, double sum) { finish_started(scalars, c, sum); });
+    }
+
+    KERNEL share_dotted(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
+        share_and_sum<dot_lanes, dot_rows>(sums, all, places, last, boxes, done, of_groups, groups_done, words, ranks, rank, data, flags, epoch,
+                                           [=](int c, double sum) { finish_dotted(scalars, c, sum); });
+    }
+
+    KERNEL share_updated(POINTERS, SHARED_POINTERS, NUMBERS, SHARED_NUMBERS) {
+        share_and_sum<block_rows, block_rows>(sums, all, places, last, boxes, done, of_groups, groups_done, words, ranks, rank, data, flags, epoch,
+                                              [=](int c, double sum) { finish_updated(scalars, c, sum); });
+    }
+)cpp";
+
+constexpr int lane_groups = 8, sharing_threads = 512;
 constexpr int dot_rows = spmv::chunk_rows;   // that csr_spmv and fe_mass sum up first,
 constexpr int dot_lanes = 1024;              // and how many lanes they deal these sums to
 constexpr int residual_rows = item_threads;  // that MassKernels sum up first, and as many lanes
@@ -259,6 +326,22 @@ enum Step : std::size_t { clear_step, start_step, dots_step, update_step, turn_s
 struct Scalar {
     enum Word : int { alpha, beta, delta, first_delta, threshold, tolerance_square, dot, active, iterations, breakdown, words };
 };
+
+// All kernels' text and arguments; `more` stands behind the text.
+KernelSource source_of(Target target, int components, const std::string& more) {
+    KernelSource source;
+    source.target = target;
+    source.precision = Precision::f64;
+    const std::string constants =
+        fmt::format("constexpr int components = {}, block_rows = {}, dot_rows = {}, dot_lanes = {}, share_rows = {}, lane_groups = {};\n", components,
+                    residual_rows, dot_rows, dot_lanes, Discretisation::node_chunk, lane_groups);
+    source.text = item_kernels("Conjugate gradients on several ranks beside the product with the matrix.", target, source.precision,
+                               constants + (target == Target::cuda ? cuda_sums : cpu_sums) + body + more);
+    for (const char* name : {"b", "q", "held", "w", "from", "all", "places", "border"}) source.arrays.push_back({name, Access::in, 0, "", ""});
+    for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
+    source.scalars = {{"stride", 0}, {"own", 0}};
+    return source;
+}
 
 std::int64_t chunks_of(std::int64_t rows, std::int64_t chunk) {
     return (rows + chunk - 1) / chunk;
@@ -276,7 +359,7 @@ struct RankMassSolver::State {
     KernelSource source;
     std::unique_ptr<Module> module;
     std::vector<DeviceArray> matrix;
-    DeviceArray q, held, border, r, w, dot_sums, sums, scalars;
+    DeviceArray q, held, border, r, w, dot_sums, sums, scalars, of_groups;
     int border_rows;
     std::array<DeviceArray, 2> p;       // this iteration's direction and the last one's, in turn
     std::vector<BoundKernel> multiply;  // of each
@@ -287,6 +370,8 @@ struct RankMassSolver::State {
         DeviceArray places;
     };
     Sums of_dots, of_residuals;
+    KernelSource sharing;  // kernels that gather sums by themselves, where they can
+    std::unique_ptr<Module> sharing_module;
     HostBuffer look;             // the scalars, for the host
     double tolerance = -1;       // that is among the scalars
     std::array<int, 2> usual{};  // iterations of the last two solves: a time step's two take turns
@@ -301,7 +386,7 @@ struct RankMassSolver::State {
           product(library.kernel(rank_product(form), found.config)),
           sums_rows(product->problem().word("kernel") == "apply_sums"),
           source(kernels(on.device().limits.target, components)),
-          module(on.load(compiled())),
+          module(on.load(compiled(source))),
           matrix(product_arrays(on, system(), form)),
           q(uploaded(on, inverse_diagonal(system()))),
           held(uploaded(on, held_components(system()))),
@@ -311,11 +396,13 @@ struct RankMassSolver::State {
           dot_sums(on, components * chunks_of(rows, dot_rows) * word),
           sums(on, components * chunks_of(own, residual_rows) * word),
           scalars(on, std::int64_t{Scalar::words} * components * word),
+          of_groups(on, (components * lane_groups + 1) * word),  // and how many of them are done
           border_rows(static_cast<int>(rows_that_are_sent().size())),
           p{vectors(), vectors()},
           directions(of.ranks(), on, of.links(), sizeof(double)),
           of_dots(sums_of(dot_rows, rows)),
           of_residuals(sums_of(residual_rows, own)),
+          sharing(sharing_kernels(components)),
           look(on, plain_rows(Precision::f64, std::int64_t{Scalar::words} * components, 1), HostMemory::pinned) {
         for (const DeviceArray& direction : p) {
             std::vector<void*> arrays;
@@ -325,6 +412,8 @@ struct RankMassSolver::State {
             multiply.emplace_back(product, arrays);
             backend.fill(direction.data(), 0, direction.bytes());
         }
+        backend.fill(of_groups.data(), 0, of_groups.bytes());
+        if (of_dots.gather->for_kernels() != nullptr) sharing_module = backend.load(compiled(sharing));
         exchange(0);  // the first one finds the ways to other ranks
         directions.end();
     }
@@ -358,8 +447,8 @@ struct RankMassSolver::State {
         return {all.begin(), all.end()};
     }
 
-    CompiledCode compiled() const {
-        CompileOutcome outcome = backend.compiler().compile(source);
+    CompiledCode compiled(const KernelSource& text) const {
+        CompileOutcome outcome = backend.compiler().compile(text);
         if (!outcome.ok)
             throw Error("the kernels of the mass solver", outcome.failure + "\n" + outcome.code.log, "'hone doctor' says what is missing");
         return std::move(outcome.code);
@@ -400,24 +489,42 @@ struct RankMassSolver::State {
     struct Range {
         int first = 0, last = 0;
     };
-    void launch(Step step, const Vectors& of, Range items, Stream stream = {}, const void* all = nullptr, const void* places = nullptr) const {
-        const DeviceArray& to = step == dots_step ? dot_sums : sums;
-        std::array<const void*, 13> pointers{of.b,          q.data(),      held.data(), w.data(), p.at(1 - of.turned).data(), all,
-                                             places,        border.data(), of.x,        r.data(), p.at(of.turned).data(),     to.data(),
-                                             scalars.data()};
-        int stride = rows, own_rows = own;
-        std::vector<void*> arguments;
-        arguments.reserve(pointers.size() + 4);
-        for (const void*& pointer : pointers) arguments.push_back(static_cast<void*>(&pointer));
-        arguments.insert(arguments.end(), {&stride, &own_rows, &items.first, &items.last});
-        const Launch& how = source.step[step];
-        module->launch(module->entry(how.entry), step < started_step ? item_blocks(items.last - items.first) : Dim3{components, 1, 1}, how.block, 0,
-                       stream, arguments.data());
+    // A launch's arguments: pointers, then numbers.
+    struct Arguments {
+        std::vector<const void*> pointers;
+        std::vector<int> numbers;
+    };
+    Arguments arguments_of(const Vectors& of, const DeviceArray& to, Range items, const void* all, const void* places) const {
+        return {{of.b, q.data(), held.data(), w.data(), p.at(1 - of.turned).data(), all, places, border.data(), of.x, r.data(),
+                 p.at(of.turned).data(), to.data(), scalars.data()},
+                {rows, own, items.first, items.last}};
+    }
+    static void launch(const Module& with, const Launch& how, Dim3 grid, Arguments of, Stream stream = {}) {
+        std::vector<void*> all;
+        for (const void*& pointer : of.pointers) all.push_back(static_cast<void*>(&pointer));
+        for (int& number : of.numbers) all.push_back(&number);
+        with.launch(with.entry(how.entry), grid, how.block, 0, stream, all.data());
+    }
+    void launch(Step step, const Vectors& of, Range items, Stream stream = {}) const {
+        launch(*module, source.step[step], item_blocks(items.last - items.first),
+               arguments_of(of, step == dots_step ? dot_sums : sums, items, nullptr, nullptr), stream);
     }
     // What `step` makes of the sums of all ranks that the last launches left chunks of.
     void finish(Step step, const Vectors& of, const Sums& with) const {
         const DeviceArray& from = step == dotted_step ? dot_sums : sums;
-        launch(step, of, {0, static_cast<int>(part.whole_nodes())}, {}, with.gather->gather(from.data()), with.places.data());
+        const Range all_rows{0, static_cast<int>(part.whole_nodes())};
+        PeerWords* const words = with.gather->for_kernels();
+        if (words == nullptr) {
+            const void* const all = with.gather->gather(from.data());
+            return launch(*module, source.step[step], {components, 1, 1}, arguments_of(of, from, all_rows, all, with.places.data()));
+        }
+        const PeerWords::Turn turn = words->next();
+        Arguments arguments = arguments_of(of, from, all_rows, turn.all, with.places.data());
+        auto* const groups = static_cast<double*>(of_groups.data());
+        arguments.pointers.insert(arguments.pointers.end(), {turn.boxes, turn.done, groups, groups + components * lane_groups});
+        arguments.numbers.insert(arguments.numbers.end(), {turn.words, turn.ranks, turn.rank, turn.data, turn.flags, turn.epoch});
+        const Launch& how = sharing.step[step - started_step];
+        launch(*sharing_module, how, how.grid, std::move(arguments));
     }
 
     // w = M p, and p . w by chunks: those of own rows count.
@@ -526,20 +633,22 @@ Grade RankMassSolver::grade() const {
 }
 
 KernelSource RankMassSolver::kernels(Target target, int components) {
-    KernelSource source;
-    source.target = target;
-    source.precision = Precision::f64;
-    const std::string constants = fmt::format("constexpr int components = {}, block_rows = {}, dot_rows = {}, dot_lanes = {}, share_rows = {};\n",
-                                              components, residual_rows, dot_rows, dot_lanes, Discretisation::node_chunk);
-    source.text = item_kernels("Conjugate gradients on several ranks beside the product with the matrix.", target, source.precision,
-                               constants + (target == Target::cuda ? cuda_sums : cpu_sums) + body);
-    for (const char* name : {"b", "q", "held", "w", "from", "all", "places", "border"}) source.arrays.push_back({name, Access::in, 0, "", ""});
-    for (const char* name : {"x", "r", "p", "sums", "scalars"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
-    source.scalars = {{"stride", 0}, {"own", 0}};
+    KernelSource source = source_of(target, components, "");
     for (const char* entry : {"clear", "start", "dots", "update", "turn", "direction", "started", "dotted", "updated"}) {
         source.entries.emplace_back(entry);
         const int threads = source.entries.back() == "dotted" ? dot_lanes : item_threads;
         source.step.push_back({.entry = entry, .block = {threads, 1, 1}, .constants = {}});
+    }
+    return source;
+}
+
+KernelSource RankMassSolver::sharing_kernels(int components) {
+    KernelSource source = source_of(Target::cuda, components, PeerWords::device_functions() + sharing_body);
+    for (const char* name : {"boxes", "done", "of_groups", "groups_done"}) source.arrays.push_back({name, Access::inout, 0, "", ""});
+    for (const char* entry : {"share_started", "share_dotted", "share_updated"}) {
+        source.entries.emplace_back(entry);
+        source.step.push_back(
+            {.entry = entry, .grid = {components * lane_groups, 1, 1}, .block = {sharing_threads, 1, 1}, .constants = std::vector<int>(6)});
     }
     return source;
 }

@@ -45,9 +45,9 @@ SharedHalf::SharedHalf(Backend& backend, const std::shared_ptr<const Kernel>& ke
 void SharedHalf::launch(HaloExchange& halo) const {
     const Stream beside = halo.fork();
     for (const Part& part : edges_) part.kernel.launch(part.first, part.last, beside);
-    halo.begin({&travels_, 1});
-    // Nothing of these planes is sent.
-    for (const Part& part : beyond_) part.kernel.launch(part.first, part.last, halo.beside());
+    halo.begin({&travels_, 1}, [this](Stream stream) {
+        for (const Part& part : beyond_) part.kernel.launch(part.first, part.last, stream);
+    });
     for (const Part& part : interior_) part.kernel.launch(part.first, part.last);
     halo.end();
 }

@@ -125,7 +125,7 @@ struct HaloExchange::State {
 
     bool packed(const Transfer& transfer) const { return !faces[transfer.face].own.whole(); }
 
-    void begin(std::span<const HaloField> fields) {
+    void begin(std::span<const HaloField> fields, const std::function<void(Stream)>& behind) {
         transfers.clear();
         for (std::size_t number = 0; number < fields.size(); ++number) {
             const HaloField& field = fields[number];
@@ -138,7 +138,10 @@ struct HaloExchange::State {
                 transfers.push_back({static_cast<std::byte*>(field.data), n, number, own, halo, {}, {}});
             }
         }
+        // Messages between processors go to halos as they arrive.
+        if (on_host && behind) behind({});
         on_host ? begin_on_host() : begin_on_device();
+        if (!on_host && behind) behind(stream.get());
     }
 
     void end() {
@@ -210,16 +213,13 @@ Stream HaloExchange::fork() {
     state_->stream.follow();
     return state_->stream.get();
 }
-Stream HaloExchange::beside() {
-    return state_->stream.get();
-}
-void HaloExchange::begin(std::span<void* const> fields) {
+void HaloExchange::begin(std::span<void* const> fields, const std::function<void(Stream)>& behind) {
     std::vector<HaloField> whole;
     for (void* const field : fields) whole.push_back({field, state_->layout.layers});
-    state_->begin(whole);
+    state_->begin(whole, behind);
 }
-void HaloExchange::begin(std::span<const HaloField> fields) {
-    state_->begin(fields);
+void HaloExchange::begin(std::span<const HaloField> fields, const std::function<void(Stream)>& behind) {
+    state_->begin(fields, behind);
 }
 void HaloExchange::end() {
     state_->end();
