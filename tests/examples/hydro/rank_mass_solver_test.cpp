@@ -133,7 +133,7 @@ TEST_F(RankMassSolverTest, SumsThatKernelsGatherAreTheSame) {
                   scalars = 10;
     const auto emulated = [](KernelSource source) {
         for (Launch& launch : source.step)
-            if (launch.entry.ends_with("ed") && launch.grid.x == 1) launch.grid = {components, 1, 1};
+            if (launch.entry.ends_with("ed") && launch.grid[0] == 1) launch.grid = {components, 1, 1};
         source.text = "inline void __threadfence_system() {}\n" + source.text;
         return test::emulated(source);
     };
