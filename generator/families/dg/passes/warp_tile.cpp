@@ -20,7 +20,7 @@ struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
-    bool neighbours_copied;
+    bool neighbours_copied, operators_ahead;
     Operands operands;
 
     WarpTile(const Shape& shape, const Config& config)
@@ -33,6 +33,7 @@ struct WarpTile {
           warps_along_nodes((shape.nodes + node_lanes * nodes_per_thread - 1) / (node_lanes * nodes_per_thread)),
           nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
           neighbours_copied(config.has("gathers", "copies")),
+          operators_ahead(config.has("operators", "ahead")),
           operands(shape, unroll, true) {}
 
     int element_groups() const { return elements_per_block / elements_per_thread; }
@@ -91,6 +92,8 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           {"elements_per_thread", "elements whose right-hand sides a thread accumulates", numbers({1, 2, 4})},
                           {"node_lanes", "lanes of a warp along the nodes; the others are along the elements", numbers({2, 4, 8, 16})},
                           {"unroll", "columns of an operator per trip of the inner loop", numbers({2, 4})},
+                          {"operators", "columns of D and LIFT are loaded where they are used, or a trip ahead", words({"in_turn", "ahead"}),
+                           Value("in_turn")},
                           std::move(copies),
                           std::move(residency)});
     form.constraints = {{"tile",
@@ -101,6 +104,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                                        {"elements_per_thread", std::int64_t{1}},
                                        {"node_lanes", std::int64_t{8}},
                                        {"unroll", std::int64_t{2}},
+                                       {"operators", "in_turn"},
                                        {"copy_width", std::int64_t{widest_copies(shape)}},
                                        {"min_blocks", std::int64_t{1}}});
     form.former = [](const Config&) { return false; };
@@ -118,7 +122,9 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
                                           factor_words(shape, config, tile.elements_per_block, parts) + frame_words(shape, tile.elements_per_block));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
-    const int operands = shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread;
+    const int held_columns = tile.operators_ahead ? tile.unroll : 1;
+    const int operands =
+        shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread * held_columns;
     constexpr int points_in_flight = 4;
     const int flux = (tile.neighbours_copied ? 2 : points_in_flight + 1) * shape.fields + 10;
     needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + 40;
@@ -144,7 +150,8 @@ Block warp_tile_constants(const Plan& plan) {
 
 void add_warp_tile_operators(Plan& plan) {
     const WarpTile tile(plan.shape, plan.config);
-    add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands));
+    add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands),
+                         tile.operators_ahead ? tile.unroll : 0);
 }
 
 // Where fluxes, right-hand sides and the metric factors lie behind `here`.
@@ -167,6 +174,7 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     text.flags.insert({"warp_tile", "results_apart", "faces_apart"});
     if (pass.volume) text.flags.insert("gathers_ahead");
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
+    if (tile.operators_ahead) text.flags.insert("operators_ahead");
     if (pass.volume && pass.update) text.flags.insert(tile.neighbours_copied ? "residual_ahead" : "prefetches");
     text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
     if (!pass.volume) return text;
