@@ -23,8 +23,13 @@ Block transform(const Algebra& algebra) {
     return block;
 }
 
+// Where Fscale stands behind the directions of a face: its normal, or two tangents.
+int fscale_word(const Shape& shape) {
+    return amplitudes_of(shape) == 2 ? 2 * shape.dimension : shape.dimension;
+}
+
 int words_of_frame(const Shape& shape) {
-    return round_up(shape.face_words() + (shape.maxwell() ? 2 * shape.dimension : 0) + (shape.materials ? 1 : 0), 4);
+    return round_up(fscale_word(shape) + 1 + (shape.materials ? 1 : 0), 4);
 }
 
 // An operator of several matrices (Dr, Ds, Dt, or LIFT alone), entry(a, n, c) their coefficients: column by column, nodes of a column side by side,
@@ -66,8 +71,8 @@ double products_of_amplitudes(const Shape& shape, const Operands& operands) {
 Block frame_constants(const Shape& shape, const Operands& operands) {
     Block block;
     block.line("constexpr int face_columns = {};   // columns of LIFT for a face, padded", operands.face_columns);
-    return block.line("constexpr int amplitudes = {}, frame_words = {};  // directions of the flux through a face, and what is kept of a face",
-                      amplitudes_of(shape), words_of_frame(shape));
+    return block.line("constexpr int amplitudes = {}, frame_words = {}, fscale_word = {};  // directions of the flux through a face; what is kept of it",
+                      amplitudes_of(shape), words_of_frame(shape), fscale_word(shape));
 }
 
 double padded_lift(const Shape& shape, const Operands& operands, int node, int column) {
