@@ -24,6 +24,12 @@ struct Operands {
           field_row((field_columns / step | 1) * step),
           flux_row((flux_columns / step | 1) * step) {}
 
+    /// Where D has other columns than one for each node.
+    void set_field_columns(int columns, int step) {
+        field_columns = columns;
+        field_row = (columns / step | 1) * step;
+    }
+
     /// Values per field and element. `traces`: fields stay until the fluxes, in a place of their own, are made from them.
     int place(const Parts& parts, bool traces) const {
         return traces ? field_row + flux_row : std::max(parts.volume ? field_row : 0, parts.surface ? flux_row : 0);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "generator/families/dg/passes/flux.hpp"
+#include "generator/families/dg/parity.hpp"
 #include "generator/families/dg/passes/operands.hpp"
 
 // A warp has a tile of nodes x elements, cut into its lanes' tiles so that each operand that comes from shared memory or the first cache feeds as
@@ -20,7 +21,9 @@ struct WarpTile {
     int elements_per_block, nodes_per_thread, elements_per_thread, unroll;
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
-    bool neighbours_copied, operators_ahead;
+    bool neighbours_copied, operators_ahead, by_parity;
+    // By parity: rows of even and of odd parts, padded to whole warps, and columns, to whole trips.
+    int even_rows = 0, odd_rows = 0, even_columns = 0, odd_columns = 0;
     Operands operands;
 
     WarpTile(const Shape& shape, const Config& config)
@@ -34,7 +37,19 @@ struct WarpTile {
           nodes_padded(warps_along_nodes * node_lanes * nodes_per_thread),
           neighbours_copied(config.has("gathers", "copies")),
           operators_ahead(config.has("operators", "ahead")),
-          operands(shape, unroll, true) {}
+          by_parity(config.has("basis", "parity")),
+          operands(shape, unroll, true) {
+        if (!by_parity) return;
+        const Parity parity(shape.reference());
+        const int rows = node_lanes * nodes_per_thread;
+        even_rows = round_up(parity.even(), rows);
+        odd_rows = round_up(parity.odd(), rows);
+        nodes_padded = even_rows + odd_rows;
+        warps_along_nodes = nodes_padded / rows;
+        even_columns = round_up(parity.even(), unroll);
+        odd_columns = round_up(parity.odd(), unroll);
+        operands.set_field_columns(even_columns + odd_columns, unroll);
+    }
 
     int element_groups() const { return elements_per_block / elements_per_thread; }
     int element_lanes() const { return lanes / node_lanes; }
@@ -60,6 +75,7 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
     if (2 * (tile.nodes_padded - shape.nodes) > shape.nodes)
         return fmt::format("{} lanes of {} nodes leave {} of {} nodes empty", tile.node_lanes, tile.nodes_per_thread, tile.nodes_padded - shape.nodes,
                            tile.nodes_padded);
+    if (tile.by_parity && tile.operators_ahead) return "even and odd parts of an operator are loaded in turn";
     return std::nullopt;
 }
 
@@ -79,7 +95,10 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
     FormSpace form;
     if (has_volume(passes)) {
         form.tunables.push_back(gathers_tunable());
-        form.safe.push_back({"gathers", "loads"});
+        form.tunables.push_back({"basis",
+                                 "what D and LIFT work on: nodal values, or their even and odd parts under the element's reflection that swaps r and s",
+                                 words({"nodal", "parity"}), Value("nodal")});
+        form.safe.insert(form.safe.end(), {{"gathers", "loads"}, {"basis", "nodal"}});
     }
     const bool low = shape.low_order();
     Tunable copies = copy_tunable();
@@ -98,7 +117,8 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
                           std::move(residency)});
     form.constraints = {{"tile",
                          [shape](const Config& config) { return warp_tile_violation(shape, config); },
-                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll"}}};
+                         {"elements_per_block", "nodes_per_thread", "elements_per_thread", "node_lanes", "unroll", "operators"}}};
+    if (has_volume(passes)) form.constraints.front().reads.push_back("basis");
     form.safe.insert(form.safe.end(), {{"elements_per_block", std::int64_t{8}},
                                        {"nodes_per_thread", std::int64_t{2}},
                                        {"elements_per_thread", std::int64_t{1}},
@@ -131,6 +151,24 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     return needs;
 }
 
+// Tables of nodes, `row_node` by a right-hand side's row and -1 where that is padded.
+Block node_table(const char* name, const std::vector<int>& nodes) {
+    return Block().line("__device__ const short {}[{}] = {{{}}};", name, nodes.size(), fmt::join(nodes, ", "));
+}
+
+Block parity_constants(const Plan& plan, const WarpTile& tile) {
+    const Parity parity(plan.shape.reference());
+    std::vector<int> rows(static_cast<std::size_t>(tile.nodes_padded), -1);
+    std::copy(parity.first.begin(), parity.first.end(), rows.begin());
+    std::copy(parity.second.begin(), parity.second.end(), rows.begin() + tile.even_rows);
+    Block block;
+    block.line("constexpr int even_parts = {}, odd_parts = {};  // under the element's reflection that swaps r and s", parity.even(), parity.odd());
+    block.line("constexpr int even_rows = {}, odd_rows = {};  // of D and LIFT, padded", tile.even_rows, tile.odd_rows);
+    block.line("constexpr int even_columns = {}, odd_columns = {};  // of D, likewise", tile.even_columns, tile.odd_columns);
+    block.text("// Of an even part its node, and of an odd part the image of that node; of a row of D and LIFT either.");
+    return block.append(node_table("first_node", parity.first)).append(node_table("second_node", parity.second)).append(node_table("row_node", rows));
+}
+
 Block warp_tile_constants(const Plan& plan) {
     const Shape& shape = plan.shape;
     const WarpTile tile(shape, plan.config);
@@ -144,12 +182,64 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int unroll = {};        // columns of an operator per trip", tile.unroll);
     block.append(frame_constants(shape, tile.operands));
     if (fuses_all(plan.passes)) block.append(field_width_constant(shape, tile.operands));
+    if (tile.by_parity) block.append(parity_constants(plan, tile));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
 
+// Of even rows, then of odd ones: the derivatives that keep parity, column by column, then the one that changes it.
+TableSpec parity_derivatives(const Shape& shape, const WarpTile& tile) {
+    const Parity parity(shape.reference());
+    TableSpec table{"D", 0, {}};
+    for (const bool odd : {false, true})
+        for (const bool changing : {false, true}) {
+            const bool odd_column = odd != changing;
+            const int rows = odd ? tile.odd_rows : tile.even_rows, parts = odd ? parity.odd() : parity.even();
+            for (int column = 0; column < (odd_column ? tile.odd_columns : tile.even_columns); ++column)
+                for (int along = 0; along < shape.dimension; ++along) {
+                    if (changes_parity(along) != changing) continue;
+                    for (int row = 0; row < rows; ++row)
+                        table.contents.push_back(row < parts && column < (odd_column ? parity.odd() : parity.even())
+                                                     ? parity.derivative(shape.reference(), along, row, odd, column, odd_column)
+                                                     : 0);
+                }
+        }
+    table.words = static_cast<std::int64_t>(table.contents.size());
+    return table;
+}
+
+TableSpec parity_lift(const Shape& shape, const WarpTile& tile) {
+    const Parity parity(shape.reference());
+    TableSpec table{"LIFT", std::int64_t{tile.operands.flux_columns} * tile.nodes_padded, {}};
+    for (int column = 0; column < tile.operands.flux_columns; ++column) {
+        const auto nodal = [&](int node) { return padded_lift(shape, tile.operands, node, column); };
+        for (int row = 0; row < tile.even_rows; ++row) table.contents.push_back(row < parity.even() ? parity.part(nodal, row, false) : 0);
+        for (int row = 0; row < tile.odd_rows; ++row) table.contents.push_back(row < parity.odd() ? parity.part(nodal, row, true) : 0);
+    }
+    return table;
+}
+
+// Products with each pair of a row and a column, by the algebra's number of products.
+double parity_products(const Plan& plan, const WarpTile& tile) {
+    double changing = 0;
+    const std::vector<Product>& products = plan.own_algebra().products;
+    for (const Product& product : products) changing += changes_parity(product.derivative) ? 1 : 0;
+    const double all = static_cast<double>(products.size());
+    const double same = tile.even_rows * tile.even_columns + tile.odd_rows * tile.odd_columns;
+    const double other = tile.even_rows * tile.odd_columns + tile.odd_rows * tile.even_columns;
+    return ((all - changing) * same + changing * other) / all;
+}
+
 void add_warp_tile_operators(Plan& plan) {
     const WarpTile tile(plan.shape, plan.config);
+    if (tile.by_parity) {
+        std::vector<TableSpec>& tables = plan.source.tables;
+        tables.insert(tables.begin(), parity_derivatives(plan.shape, tile));
+        tables.push_back(parity_lift(plan.shape, tile));
+        plan.source.executed_operations =
+            pass_operations(plan, parity_products(plan, tile), tile.nodes_padded * products_of_amplitudes(plan.shape, tile.operands));
+        return;
+    }
     add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands),
                          tile.operators_ahead ? tile.unroll : 0);
 }
@@ -178,7 +268,18 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (pass.volume && pass.update) text.flags.insert(tile.neighbours_copied ? "residual_ahead" : "prefetches");
     text.holes.emplace_back("shared_places", warp_tile_places(plan, tile, pass));
     if (!pass.volume) return text;
-    text.holes.emplace_back("products", register_products(covariant(plan.shape), "r / group][r % group"));
+    const char* const coefficient = "r / group][r % group";
+    if (tile.by_parity) {
+        Algebra keeping = covariant(plan.shape), changing = keeping;
+        std::erase_if(keeping.products, [](const Product& product) { return changes_parity(product.derivative); });
+        std::erase_if(changing.products, [](const Product& product) { return !changes_parity(product.derivative); });
+        text.flags.insert("by_parity");
+        text.flags.erase("transforms_behind_fluxes");
+        text.holes.emplace_back("products", register_products(keeping, coefficient));
+        text.holes.emplace_back("changing_products", register_products(changing, coefficient));
+    } else {
+        text.holes.emplace_back("products", register_products(covariant(plan.shape), coefficient));
+    }
     text.holes.emplace_back("combine", register_combination(covariant(plan.shape)));
     return text;
 }
