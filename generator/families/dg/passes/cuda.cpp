@@ -168,7 +168,7 @@ KernelSource pass_cuda_kernel(Plan plan, const Way& way) {
     source.text = render("dg/passes/kernel.cu",
                          {{"banner", pass_banner(plan, Target::cuda)},
                           {"constants", constants.append(way.constants(plan))},
-                          {"face_node", face_node_table(shape, "__device__ const")},
+                          {"face_node", plan.any(&Pass::surface) ? face_node_table(shape, "__device__ const") : Block()},
                           {"entries", entries}},
                          kernel_flags(shape, used));
     return std::move(source);

@@ -59,7 +59,7 @@ Block field_width_constant(const Shape& shape, const Operands& operands);
 /// Products of the volume part in registers, `coefficient` the index of node r in d[along]; and their combination with the metric factors.
 Block register_products(const Algebra& algebra, const std::string& coefficient);
 Block register_combination(const Algebra& algebra);
-/// Adds D, if a pass has a volume part, and LIFT to a plan's tables, column by column with the nodes of a column side by side, and counts the
+/// Adds D and LIFT, where a pass has their parts, to a plan's tables, column by column with the nodes of a column side by side, and counts the
 /// operations that it executes, `surface_products` with each field at a node for LIFT. Behind each operator stand `columns_beyond` columns of zeros,
 /// which a loop may load that asks for its operands ahead.
 void add_column_operators(Plan& plan, const Operands& operands, int nodes_padded, double surface_products, int columns_beyond = 0);

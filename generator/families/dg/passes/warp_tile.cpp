@@ -60,6 +60,7 @@ struct WarpTile {
         return parts.volume ? round_up(elements_per_block * shape.fields * operands.field_row, shape.vector_width()) : 0;
     }
     int flux_words(const Shape& shape, const Parts& parts) const {
+        if (!parts.surface) return 0;
         const int amplitudes = amplitudes_of(shape) * operands.flux_row;
         const int copied = std::max(shape.fields * operands.flux_row, shape.words());
         const int row = neighbours_copied ? copied : parts.volume ? amplitudes : std::max(amplitudes, shape.words());
@@ -82,7 +83,7 @@ std::optional<std::string> warp_tile_violation(const Shape& shape, const Config&
 // One launch with all that there is, where memory does not set the limit, on devices that copy past registers.
 bool warp_tile_applies(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     constexpr int with_async_copies = 80;
-    return passes.size() == 1 && passes.front().surface && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
+    return passes.size() == 1 && passes.front().sums() && shape.nodes > most_nodes_of_fused_blocks && limits.architecture >= with_async_copies;
 }
 
 // The widest copies of an element's words, and half of them.
@@ -93,12 +94,15 @@ std::vector<Value> wide_copies(const Shape& shape) {
 
 FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, const Limits& limits) {
     FormSpace form;
-    if (has_volume(passes)) {
+    if (fuses_all(passes)) {
         form.tunables.push_back(gathers_tunable());
+        form.safe.push_back({"gathers", "loads"});
+    }
+    if (has_volume(passes)) {
         form.tunables.push_back({"basis",
                                  "what D and LIFT work on: nodal values, or their even and odd parts under the element's reflection that swaps r and s",
                                  words({"nodal", "parity"}), Value("nodal")});
-        form.safe.insert(form.safe.end(), {{"gathers", "loads"}, {"basis", "nodal"}});
+        form.safe.push_back({"basis", "nodal"});
     }
     const bool low = shape.low_order();
     Tunable copies = copy_tunable();
@@ -140,13 +144,14 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     BlockResources needs;
     needs.threads = tile.threads();
     needs.shared_bytes = shape.bytes() * (tile.field_words(shape, parts) + tile.flux_words(shape, parts) +
-                                          factor_words(shape, config, tile.elements_per_block, parts) + frame_words(shape, tile.elements_per_block));
+                                          factor_words(shape, config, tile.elements_per_block, parts) +
+                                          (parts.surface ? frame_words(shape, tile.elements_per_block) : 0));
     const int sums = held_sums(shape, config, parts) * tile.nodes_per_thread * tile.elements_per_thread;
     const int held_columns = tile.operators_ahead ? tile.unroll : 1;
     const int operands =
         shape.fields * tile.elements_per_thread * tile.unroll + (parts.volume ? shape.dimension : 1) * tile.nodes_per_thread * held_columns;
     constexpr int points_in_flight = 4;
-    const int flux = (tile.neighbours_copied ? 2 : points_in_flight + 1) * shape.fields + 10;
+    const int flux = parts.surface ? (tile.neighbours_copied ? 2 : points_in_flight + 1) * shape.fields + 10 : 0;
     needs.registers = shape.bytes() / 4 * std::max(sums + 2 * operands / 3, flux) + 40;
     return needs;
 }
@@ -180,8 +185,8 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int nodes_per_thread = {}, nodes_padded = {};", tile.nodes_per_thread, tile.nodes_padded);
     block.line("constexpr int group = {};         // neighbouring nodes of a thread", tile.group);
     block.line("constexpr int unroll = {};        // columns of an operator per trip", tile.unroll);
-    block.append(frame_constants(shape, tile.operands));
-    if (fuses_all(plan.passes)) block.append(field_width_constant(shape, tile.operands));
+    if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
+    if (plan.any(&Pass::volume)) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity) block.append(parity_constants(plan, tile));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
@@ -235,7 +240,7 @@ void add_warp_tile_operators(Plan& plan) {
     if (tile.by_parity) {
         std::vector<TableSpec>& tables = plan.source.tables;
         tables.insert(tables.begin(), parity_derivatives(plan.shape, tile));
-        tables.push_back(parity_lift(plan.shape, tile));
+        if (plan.any(&Pass::surface)) tables.push_back(parity_lift(plan.shape, tile));
         plan.source.executed_operations =
             pass_operations(plan, parity_products(plan, tile), tile.nodes_padded * products_of_amplitudes(plan.shape, tile.operands));
         return;
@@ -251,9 +256,10 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
     Block block;
     const std::int64_t factors = factor_words(plan.shape, plan.config, tile.elements_per_block, parts);
     block.line("constexpr int field_words = {}, flux_words = {}, factor_words = {};", field_words, flux_words, factors);
-    block.line("real* const fluxes = here + field_words;");
-    if (pass.volume) block.line("real* const factor = fluxes + flux_words;  // [elements_per_block][factors]");
-    block.line("real* const frames = fluxes + flux_words + factor_words;  // [elements_per_block][face_count][frame_words]");
+    if (pass.surface) block.line("real* const fluxes = here + field_words;");
+    if (pass.volume) block.line("real* const factor = here + field_words + flux_words;  // [elements_per_block][factors]");
+    if (pass.surface)
+        block.line("real* const frames = here + field_words + flux_words + factor_words;  // [elements_per_block][face_count][frame_words]");
     block.line("real* const out = {};  // right-hand sides", pass.volume && !tile.neighbours_copied ? "here" : "fluxes");
     return block;
 }
@@ -261,7 +267,8 @@ Block warp_tile_places(const Plan& plan, const WarpTile& tile, const Pass& pass)
 PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const WarpTile tile(plan.shape, plan.config);
     PassText text = operand_text(plan, pass, pass.volume);
-    text.flags.insert({"warp_tile", "results_apart", "faces_apart"});
+    text.flags.insert({"warp_tile", "results_apart"});
+    if (pass.surface) text.flags.insert("faces_apart");
     if (pass.volume) text.flags.insert("gathers_ahead");
     if (tile.neighbours_copied) text.flags.insert("neighbours_copied");
     if (tile.operators_ahead) text.flags.insert("operators_ahead");
