@@ -39,6 +39,7 @@ double Parity::derivative(const ReferenceElement& element, int along, int row, b
         const double r = element.derivative[0](n, m), s = element.derivative[1](n, m);
         return along == 0 ? 0.5 * (r + s) : along == 1 ? 0.5 * (r - s) : element.derivative[2](n, m);
     };
+    if (column >= (column_is_odd ? odd() : even())) return 0;
     const auto i = static_cast<std::size_t>(column);
     const auto of_column = [&](int n) {
         if (column >= odd()) return nodal(n, first[i]);

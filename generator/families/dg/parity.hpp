@@ -21,14 +21,16 @@ struct Parity {
     int even() const { return static_cast<int>(first.size()); }
     int odd() const { return static_cast<int>(second.size()); }
 
-    /// Even (or odd) part `row` of what a column of an operator gives the nodes.
+    /// Even (or odd) part `row` of what a column of an operator gives the nodes; 0 where there is no such part.
     template <typename Column>
     double part(Column column, int row, bool is_odd) const {
         const auto i = static_cast<std::size_t>(row);
+        if (row >= (is_odd ? odd() : even())) return 0;
         if (row >= odd()) return column(first[i]);
         return 0.5 * (column(first[i]) + (is_odd ? -1 : 1) * column(second[i]));
     }
-    /// Entry of a derivative along r + s, r - s or t (0, 1, 2), between a part of the right-hand side and one of the nodal values.
+    /// Entry of a derivative along r + s, r - s or t (0, 1, 2), between a part of the right-hand side and one of the nodal values; 0 where
+    /// there is no such part.
     double derivative(const ReferenceElement& element, int along, int row, bool row_is_odd, int column, bool column_is_odd) const;
 };
 

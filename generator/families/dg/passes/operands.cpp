@@ -44,7 +44,41 @@ TableSpec table(const char* name, const Shape& shape, int matrices, int columns,
     return result;
 }
 
+// A table of nodes.
+Block node_table(const char* name, const std::vector<int>& nodes) {
+    return Block().line("__device__ const short {}[{}] = {{{}}};", name, nodes.size(), fmt::join(nodes, ", "));
+}
+
 }  // namespace
+
+double PartTiles::pairs(const Algebra& algebra) const {
+    const double same = even_rows * even_columns + odd_rows * odd_columns, other = even_rows * odd_columns + odd_rows * even_columns;
+    const auto changing = static_cast<double>(products_by_parity(algebra, true).products.size()), all = static_cast<double>(algebra.products.size());
+    return ((all - changing) * same + changing * other) / all;
+}
+
+Tunable basis_tunable() {
+    return {"basis", "what D and LIFT work on: nodal values, or their even and odd parts under the element's reflection that swaps r and s",
+            words({"nodal", "parity"}), Value("nodal")};
+}
+
+Block part_constants(const Shape& shape, const PartTiles& tiles) {
+    const Parity parity(shape.reference());
+    std::vector<int> rows(static_cast<std::size_t>(tiles.rows()), -1);
+    std::copy(parity.first.begin(), parity.first.end(), rows.begin());
+    std::copy(parity.second.begin(), parity.second.end(), rows.begin() + tiles.even_rows);
+    Block block;
+    block.line("constexpr int even_parts = {}, odd_parts = {};  // under the element's reflection that swaps r and s", parity.even(), parity.odd());
+    block.line("constexpr int even_rows = {}, odd_rows = {};  // of D and LIFT, padded", tiles.even_rows, tiles.odd_rows);
+    block.line("constexpr int even_columns = {}, odd_columns = {};  // of D, likewise", tiles.even_columns, tiles.odd_columns);
+    block.text("// Of an even part its node, of an odd part the image of that node; of a row of D and LIFT either, and -1 where it is padded.");
+    return block.append(node_table("first_node", parity.first)).append(node_table("second_node", parity.second)).append(node_table("row_node", rows));
+}
+
+Algebra products_by_parity(Algebra algebra, bool changing) {
+    std::erase_if(algebra.products, [changing](const Product& product) { return changes_parity(product.derivative) != changing; });
+    return algebra;
+}
 
 int factor_words(const Shape& shape, const Config& config, int elements, const Parts& parts) {
     return parts.volume ? round_up(elements * algebra_of(shape, config).factor_count(), 4) : 0;

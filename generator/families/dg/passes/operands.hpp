@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/families/dg/matrix_units.hpp"
+#include "generator/families/dg/parity.hpp"
 #include "generator/families/dg/passes/ways.hpp"
 #include "generator/families/dg/tiling.hpp"
 
@@ -35,6 +36,32 @@ struct Operands {
         return traces ? field_row + flux_row : std::max(parts.volume ? field_row : 0, parts.surface ? flux_row : 0);
     }
 };
+
+/// Where D and LIFT work on even and odd parts (the tunable `basis`): their rows, padded to whole tiles, and the columns of D, to whole steps. Even
+/// parts are first.
+struct PartTiles {
+    int even_rows = 0, odd_rows = 0, even_columns = 0, odd_columns = 0;
+
+    PartTiles() = default;
+    PartTiles(const Parity& parity, int tile, int step)
+        : even_rows(round_up(parity.even(), tile)),
+          odd_rows(round_up(parity.odd(), tile)),
+          even_columns(round_up(parity.even(), step)),
+          odd_columns(round_up(parity.odd(), step)) {}
+
+    int rows() const { return even_rows + odd_rows; }
+    int columns() const { return even_columns + odd_columns; }
+    int rows(bool odd) const { return odd ? odd_rows : even_rows; }
+    int columns(bool odd) const { return odd ? odd_columns : even_columns; }
+    /// Pairs of a row and a column, weighted by the share of an algebra's products that each has.
+    double pairs(const Algebra& algebra) const;
+};
+
+Tunable basis_tunable();
+/// For the pieces parts_of_fields and parts_of_results of dg/passes/block.cu.
+Block part_constants(const Shape& shape, const PartTiles& tiles);
+/// The products of an algebra whose derivatives change parity, or those that keep it.
+Algebra products_by_parity(Algebra algebra, bool changing);
 
 /// Words of the metric factors of a block's elements.
 int factor_words(const Shape& shape, const Config& config, int elements, const Parts& parts);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "generator/families/dg/passes/flux.hpp"
-#include "generator/families/dg/parity.hpp"
 #include "generator/families/dg/passes/operands.hpp"
 
 // A warp has a tile of nodes x elements, cut into its lanes' tiles so that each operand that comes from shared memory or the first cache feeds as
@@ -22,8 +21,7 @@ struct WarpTile {
     int group;  // neighbouring nodes of a thread: one load of the operator, of up to 16 bytes
     int node_lanes, warps_along_nodes, nodes_padded;
     bool neighbours_copied, operators_ahead, by_parity;
-    // By parity: rows of even and of odd parts, padded to whole warps, and columns, to whole trips.
-    int even_rows = 0, odd_rows = 0, even_columns = 0, odd_columns = 0;
+    PartTiles part_tiles;
     Operands operands;
 
     WarpTile(const Shape& shape, const Config& config)
@@ -40,15 +38,11 @@ struct WarpTile {
           by_parity(config.has("basis", "parity")),
           operands(shape, unroll, true) {
         if (!by_parity) return;
-        const Parity parity(shape.reference());
         const int rows = node_lanes * nodes_per_thread;
-        even_rows = round_up(parity.even(), rows);
-        odd_rows = round_up(parity.odd(), rows);
-        nodes_padded = even_rows + odd_rows;
+        part_tiles = PartTiles(Parity(shape.reference()), rows, unroll);
+        nodes_padded = part_tiles.rows();
         warps_along_nodes = nodes_padded / rows;
-        even_columns = round_up(parity.even(), unroll);
-        odd_columns = round_up(parity.odd(), unroll);
-        operands.set_field_columns(even_columns + odd_columns, unroll);
+        operands.set_field_columns(part_tiles.columns(), unroll);
     }
 
     int element_groups() const { return elements_per_block / elements_per_thread; }
@@ -99,9 +93,7 @@ FormSpace warp_tile_space(const Shape& shape, const std::vector<Pass>& passes, c
         form.safe.push_back({"gathers", "loads"});
     }
     if (has_volume(passes)) {
-        form.tunables.push_back({"basis",
-                                 "what D and LIFT work on: nodal values, or their even and odd parts under the element's reflection that swaps r and s",
-                                 words({"nodal", "parity"}), Value("nodal")});
+        form.tunables.push_back(basis_tunable());
         form.safe.push_back({"basis", "nodal"});
     }
     const bool low = shape.low_order();
@@ -156,24 +148,6 @@ BlockResources warp_tile_resources(const Shape& shape, const Config& config, con
     return needs;
 }
 
-// Tables of nodes, `row_node` by a right-hand side's row and -1 where that is padded.
-Block node_table(const char* name, const std::vector<int>& nodes) {
-    return Block().line("__device__ const short {}[{}] = {{{}}};", name, nodes.size(), fmt::join(nodes, ", "));
-}
-
-Block parity_constants(const Plan& plan, const WarpTile& tile) {
-    const Parity parity(plan.shape.reference());
-    std::vector<int> rows(static_cast<std::size_t>(tile.nodes_padded), -1);
-    std::copy(parity.first.begin(), parity.first.end(), rows.begin());
-    std::copy(parity.second.begin(), parity.second.end(), rows.begin() + tile.even_rows);
-    Block block;
-    block.line("constexpr int even_parts = {}, odd_parts = {};  // under the element's reflection that swaps r and s", parity.even(), parity.odd());
-    block.line("constexpr int even_rows = {}, odd_rows = {};  // of D and LIFT, padded", tile.even_rows, tile.odd_rows);
-    block.line("constexpr int even_columns = {}, odd_columns = {};  // of D, likewise", tile.even_columns, tile.odd_columns);
-    block.text("// Of an even part its node, and of an odd part the image of that node; of a row of D and LIFT either.");
-    return block.append(node_table("first_node", parity.first)).append(node_table("second_node", parity.second)).append(node_table("row_node", rows));
-}
-
 Block warp_tile_constants(const Plan& plan) {
     const Shape& shape = plan.shape;
     const WarpTile tile(shape, plan.config);
@@ -187,62 +161,43 @@ Block warp_tile_constants(const Plan& plan) {
     block.line("constexpr int unroll = {};        // columns of an operator per trip", tile.unroll);
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
     if (plan.any(&Pass::volume)) block.append(field_width_constant(shape, tile.operands));
-    if (tile.by_parity) block.append(parity_constants(plan, tile));
+    if (tile.by_parity) block.append(part_constants(shape, tile.part_tiles));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
 
 // Of even rows, then of odd ones: the derivatives that keep parity, column by column, then the one that changes it.
-TableSpec parity_derivatives(const Shape& shape, const WarpTile& tile) {
+TableSpec part_derivatives(const Shape& shape, const PartTiles& tiles) {
     const Parity parity(shape.reference());
     TableSpec table{"D", 0, {}};
     for (const bool odd : {false, true})
-        for (const bool changing : {false, true}) {
-            const bool odd_column = odd != changing;
-            const int rows = odd ? tile.odd_rows : tile.even_rows, parts = odd ? parity.odd() : parity.even();
-            for (int column = 0; column < (odd_column ? tile.odd_columns : tile.even_columns); ++column)
-                for (int along = 0; along < shape.dimension; ++along) {
-                    if (changes_parity(along) != changing) continue;
-                    for (int row = 0; row < rows; ++row)
-                        table.contents.push_back(row < parts && column < (odd_column ? parity.odd() : parity.even())
-                                                     ? parity.derivative(shape.reference(), along, row, odd, column, odd_column)
-                                                     : 0);
-                }
-        }
+        for (const bool changing : {false, true})
+            for (int column = 0; column < tiles.columns(odd != changing); ++column)
+                for (int along = 0; along < shape.dimension; ++along)
+                    for (int row = 0; row < tiles.rows(odd) && changes_parity(along) == changing; ++row)
+                        table.contents.push_back(parity.derivative(shape.reference(), along, row, odd, column, odd != changing));
     table.words = static_cast<std::int64_t>(table.contents.size());
     return table;
 }
 
-TableSpec parity_lift(const Shape& shape, const WarpTile& tile) {
+TableSpec part_lift(const Shape& shape, const WarpTile& tile) {
     const Parity parity(shape.reference());
     TableSpec table{"LIFT", std::int64_t{tile.operands.flux_columns} * tile.nodes_padded, {}};
-    for (int column = 0; column < tile.operands.flux_columns; ++column) {
-        const auto nodal = [&](int node) { return padded_lift(shape, tile.operands, node, column); };
-        for (int row = 0; row < tile.even_rows; ++row) table.contents.push_back(row < parity.even() ? parity.part(nodal, row, false) : 0);
-        for (int row = 0; row < tile.odd_rows; ++row) table.contents.push_back(row < parity.odd() ? parity.part(nodal, row, true) : 0);
-    }
+    for (int column = 0; column < tile.operands.flux_columns; ++column)
+        for (const bool odd : {false, true})
+            for (int row = 0; row < tile.part_tiles.rows(odd); ++row)
+                table.contents.push_back(parity.part([&](int node) { return padded_lift(shape, tile.operands, node, column); }, row, odd));
     return table;
-}
-
-// Products with each pair of a row and a column, by the algebra's number of products.
-double parity_products(const Plan& plan, const WarpTile& tile) {
-    double changing = 0;
-    const std::vector<Product>& products = plan.own_algebra().products;
-    for (const Product& product : products) changing += changes_parity(product.derivative) ? 1 : 0;
-    const double all = static_cast<double>(products.size());
-    const double same = tile.even_rows * tile.even_columns + tile.odd_rows * tile.odd_columns;
-    const double other = tile.even_rows * tile.odd_columns + tile.odd_rows * tile.even_columns;
-    return ((all - changing) * same + changing * other) / all;
 }
 
 void add_warp_tile_operators(Plan& plan) {
     const WarpTile tile(plan.shape, plan.config);
     if (tile.by_parity) {
         std::vector<TableSpec>& tables = plan.source.tables;
-        tables.insert(tables.begin(), parity_derivatives(plan.shape, tile));
-        if (plan.any(&Pass::surface)) tables.push_back(parity_lift(plan.shape, tile));
+        tables.insert(tables.begin(), part_derivatives(plan.shape, tile.part_tiles));
+        if (plan.any(&Pass::surface)) tables.push_back(part_lift(plan.shape, tile));
         plan.source.executed_operations =
-            pass_operations(plan, parity_products(plan, tile), tile.nodes_padded * products_of_amplitudes(plan.shape, tile.operands));
+            pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), tile.nodes_padded * products_of_amplitudes(plan.shape, tile.operands));
         return;
     }
     add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands),
@@ -277,13 +232,10 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     if (!pass.volume) return text;
     const char* const coefficient = "r / group][r % group";
     if (tile.by_parity) {
-        Algebra keeping = covariant(plan.shape), changing = keeping;
-        std::erase_if(keeping.products, [](const Product& product) { return changes_parity(product.derivative); });
-        std::erase_if(changing.products, [](const Product& product) { return !changes_parity(product.derivative); });
         text.flags.insert("by_parity");
         text.flags.erase("transforms_behind_fluxes");
-        text.holes.emplace_back("products", register_products(keeping, coefficient));
-        text.holes.emplace_back("changing_products", register_products(changing, coefficient));
+        text.holes.emplace_back("products", register_products(products_by_parity(covariant(plan.shape), false), coefficient));
+        text.holes.emplace_back("changing_products", register_products(products_by_parity(covariant(plan.shape), true), coefficient));
     } else {
         text.holes.emplace_back("products", register_products(covariant(plan.shape), coefficient));
     }
