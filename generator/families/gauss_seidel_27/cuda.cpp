@@ -21,8 +21,10 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 // What a problem and a configuration decide, and every block asks.
 struct Plan : Choice {
     Grid grid;
+    std::int64_t multiprocessors;
 
-    Plan(const Problem& problem, const Config& config) : Choice(Grid(problem), config), grid(problem) {}
+    Plan(const Problem& problem, const Config& config, const Limits& limits)
+        : Choice(Grid(problem), config), grid(problem), multiprocessors(limits.multiprocessors) {}
 
     bool chases() const { return colours_per_pass == 8; }
     bool per_point() const { return grid.stencil_per_point(); }
@@ -46,11 +48,16 @@ Block constants(const Plan& plan) {
     block.line("using wide = long long;  // a position in an array");
     block.line("constexpr int block_x = {}, block_y = {}, block_z = {};", plan.block_x, plan.block_y, plan.block_z);
     block.line("constexpr int threads_per_block = block_x * block_y * block_z, min_blocks = {};", plan.min_blocks);
-    if (!plan.chases()) block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
+    if (!plan.chases() && !plan.slabs()) block.line("constexpr int z_block = {};            // planes that a block covers", plan.z_block);
     if (plan.staging != "shared") block.line("constexpr int points_per_thread = {};  // along x", plan.points_per_thread);
-    if (plan.lead > 0) block.line("constexpr int lead = {};  // rows that an even plane may be ahead of the odd planes beside it", plan.lead);
+    if (plan.lead > 0 && !plan.slabs())
+        block.line("constexpr int lead = {};  // rows that an even plane may be ahead of the odd planes beside it", plan.lead);
+    if (plan.lead > 0 && plan.slabs()) block.line("constexpr int lead = {};  // rows that a slab may be ahead of the planes beside it", plan.lead);
     if (plan.walks > 1) block.line("constexpr int walks = {};              // of a plane, by blocks that share it", plan.walks);
-    if (plan.bulk()) block.line("constexpr int rows_per_stage = {}, stages = {};", staged_rows(plan.staging), plan.stages);
+    if (plan.slabs()) {
+        block.line("constexpr int planes_per_slab = {}, slab_stages = {};", plan.planes_per_slab, plan.stages);
+        block.line("constexpr int stages = slab_stages * (2 * planes_per_slab + 2) / 4;  // where a block has one plane");
+    } else if (plan.bulk()) block.line("constexpr int rows_per_stage = {}, stages = {};", staged_rows(plan.staging), plan.stages);
     if (plan.colours_per_pass == 1)
         block.line("constexpr bool clamped_loads = {};  // threads beyond the grid repeat the last point's loads, or have none", plan.clamped);
     else if (plan.colours_per_pass == 2)
@@ -182,6 +189,16 @@ void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
     for (int row_parity = 0; row_parity < 4; ++row_parity) source.step.push_back(launch(plan, "gauss_seidel_27_rows", grid, row_parity));
 }
 
+std::string slabs_text(const Plan& plan, const Block& head) {
+    const std::string constant = plan.chases() ? "slabs_at_once" : "";
+    Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters(plan, plan.chases() ? "real* tickets" : "", constant)}},
+              {{"chases", plan.chases()}, {"bulk", true}, {"copying_warp", true}, {"paced", plan.lead > 0}, {"kept_reads", false}}};
+    add_groups(text, plan);
+    add_coefficients(text, plan);
+    text.holes.emplace_back("stencil_of_block", stencil_of_block(plan));
+    return text.of("slabs.cu");
+}
+
 // The kernel's own arrays.
 std::string tables_of_walk(const Plan& plan) {
     std::string tables = plan.hands_over() ? "real* partial_sums" : "";
@@ -290,6 +307,29 @@ void walks(const Plan& plan, const Block& head, KernelSource& source) {
     }
 }
 
+void slabs(const Plan& plan, const Block& head, KernelSource& source) {
+    source.text = slabs_text(plan, head);
+    const std::int64_t count = divide_up(plan.grid.nz, plan.planes_per_slab + 1);
+    Launch walk = launch(plan, "gauss_seidel_27_slabs", {1, 1, count}, 0);
+    walk.block[1] = slab_warps(plan.grid, plan.points_per_thread, plan.planes_per_slab);
+    walk.shared_bytes = slab_shared_bytes(plan.grid, plan);
+    walk.constants.clear();
+    walk.range_axis = -1;  // slabs begin with planes of the earlier colours, wherever the range does
+    if (plan.chases()) {
+        // Half of the blocks that the device holds have slabs, the other half the planes between.
+        const std::int64_t at_once = std::clamp<std::int64_t>(plan.multiprocessors * plan.min_blocks / 2, 1, count + 1);
+        walk.grid[2] = 2 * at_once * divide_up(count + 1, at_once);
+        walk.constants = {static_cast<int>(at_once)};
+        source.tables.push_back({"tickets", plan.grid.nz + 2, {}, true});
+        source.step = {begin_of_chase(plan), walk};
+        source.step.front().constants = walk.constants;
+    } else {
+        source.step = {walk, walk};
+        source.step.back().entry = "gauss_seidel_27_between";
+    }
+    for (const Launch& launch : source.step) source.entries.push_back(launch.entry);
+}
+
 // Adds the table of packed stencils and the launches that fill it.
 void pack(const Plan& plan, KernelSource& source) {
     source.tables.push_back({"packed", plan.packed_words(), {}});
@@ -306,14 +346,16 @@ void pack(const Plan& plan, KernelSource& source) {
 
 }  // namespace
 
-KernelSource cuda_kernel(const Problem& problem, const Config& config) {
-    const Plan plan(problem, config);
+KernelSource cuda_kernel(const Problem& problem, const Config& config, const Limits& limits) {
+    const Plan plan(problem, config, limits);
     const Block head = banner(problem, config, Target::cuda);
     KernelSource source = common_source(problem, Target::cuda);
     if (plan.colours_per_pass == 1)
         one_colour(plan, head, source);
     else if (plan.colours_per_pass == 2)
         two_colours(plan, head, source);
+    else if (plan.slabs())
+        slabs(plan, head, source);
     else
         walks(plan, head, source);
     if (plan.split) pack(plan, source);
