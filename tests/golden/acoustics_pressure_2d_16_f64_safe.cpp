@@ -1,7 +1,7 @@
 // acoustics_staggered: pressure in 2D, order 2-16, scalar media, f64
 // hone emit acoustics_staggered kernel=pressure dimension=2 order=16 media=scalar absorbing=none update=apart levels=1
-//     precision=f64 nx=512 ny=512 --target cpu --config form=tiles,x_block=2048,march=0,vector_bytes=64,
-//     bytes_ahead=1024,threads=all,binding=none
+//     precision=f64 nx=512 ny=512 --target cpu --config form=tiles,x_block=2048,layers_per_block=0,vector_bytes=64,
+//     prefetch_bytes=1024,threads=all,binding=none
 // The same text serves every size and pitch.
 // per point: 49 operations, 32 bytes (compulsory)
 #include <omp.h>

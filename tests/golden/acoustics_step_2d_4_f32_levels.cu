@@ -1,7 +1,7 @@
 // acoustics_staggered: 3 steps in one pass in 2D, order 2-4, array media, f32
 // hone emit acoustics_staggered kernel=step dimension=2 order=4 media=array absorbing=none update=apart levels=3
-//     precision=f32 nx=512 ny=512 --target cuda --config form=shuffled,block_x=128,march=256,points_per_thread=4,
-//     ahead=0,unroll=1,stores=plain,min_blocks=1
+//     precision=f32 nx=512 ny=512 --target cuda --config form=shuffled,block_x=128,layers_per_block=256,
+//     points_per_thread=4,prefetch=0,unroll=1,stores=plain,min_blocks=1
 // The same text serves every size and pitch.
 // per point: 81 operations, 36 bytes (compulsory)
 using real = float;

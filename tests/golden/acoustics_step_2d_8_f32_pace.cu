@@ -1,7 +1,7 @@
 // acoustics_staggered: step in 2D, order 2-8, array media, f32
 // hone emit acoustics_staggered kernel=step dimension=2 order=8 media=array absorbing=none update=apart levels=1
-//     precision=f32 nx=512 ny=512 --target cuda --config form=bulk,block_x=192,points_per_thread=4,march=0,stages=4,
-//     unroll=2,min_blocks=1,stores=plain,reads=kept,lead=8
+//     precision=f32 nx=512 ny=512 --target cuda --config form=bulk,block_x=192,points_per_thread=4,layers_per_block=0,
+//     stages=4,unroll=2,min_blocks=1,stores=plain,cache_hint=kept,max_lead=8
 // The same text serves every size and pitch.
 // per point: 51 operations, 36 bytes (compulsory)
 using real = float;

@@ -1,7 +1,7 @@
 // acoustics_staggered: step in 3D, order 2-8, array media, f32
 // hone emit acoustics_staggered kernel=step dimension=3 order=8 media=array absorbing=none update=apart levels=1
 //     precision=f32 nx=512 ny=512 nz=512 --target cuda --config form=planes,block_x=16,block_y=32,rows_per_thread=1,
-//     points_per_thread=4,march=0,stages=2,unroll=1,min_blocks=1,stores=plain,reads=plain,lead=0
+//     points_per_thread=4,layers_per_block=0,stages=2,unroll=1,min_blocks=1,stores=plain,cache_hint=plain,max_lead=0
 // The same text serves every size and pitch.
 // per point: 76 operations, 48 bytes (compulsory)
 using real = float;

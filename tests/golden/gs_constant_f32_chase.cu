@@ -1,7 +1,7 @@
 // gauss_seidel_27: constant stencil, f32
 // hone emit gauss_seidel_27 stencil=constant precision=f32 nx=96 ny=96 nz=96 --target cuda --config form=chase,
 //     staging=bulk_2,warps_per_row=8,points_per_thread=4,stencil_in=by_value,min_blocks=1,copied_by=thread,stages=2,
-//     lead=0
+//     max_lead=0
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 12 bytes (compulsory)
 using real = float;

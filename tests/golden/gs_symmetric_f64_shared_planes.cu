@@ -1,6 +1,7 @@
 // gauss_seidel_27: symmetric stencil, f64
 // hone emit gauss_seidel_27 stencil=symmetric precision=f64 nx=96 ny=96 nz=96 --target cuda --config form=walk,
-//     staging=partial_sums_async,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=2,walks=4
+//     staging=partial_sums_async,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=2,
+//     blocks_per_plane=4
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 136 bytes (compulsory)
 using real = double;

@@ -1,6 +1,6 @@
 // gauss_seidel_27: variable stencil, f64
 // hone emit gauss_seidel_27 stencil=variable precision=f64 nx=96 ny=96 nz=96 --target cuda --config form=walk,
-//     staging=registers,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=1,walks=1
+//     staging=registers,warps_per_row=6,points_per_thread=2,stencil_in=streaming,min_blocks=1,blocks_per_plane=1
 // The same text serves every nx, ny, nz and pitch.
 // per update: 53 operations, 240 bytes (compulsory)
 using real = double;

@@ -1,7 +1,7 @@
 // poisson7: apply_dot, axis coefficients, periodic, f32
 // hone emit poisson7 kernel=apply_dot coefficients=axis boundary=periodic precision=f32 nx=128 ny=128 nz=128 --target
-//     cuda --config form=march,block_x=32,block_y=8,load_bytes=16,rows_per_thread=1,planes_ahead=1,min_blocks=4,
-//     z_block=64,once=cached
+//     cuda --config form=march,block_x=32,block_y=8,load_bytes=16,rows_per_thread=1,prefetch=1,min_blocks=4,
+//     z_block=64,cache_hint=cached
 // The same text serves every nx, ny, nz and pitch.
 // per update: 12 operations, 12 bytes (compulsory)
 using real = float;

@@ -1,6 +1,6 @@
 // poisson7: apply, face coefficients, neumann, f64
 // hone emit poisson7 kernel=apply coefficients=face boundary=neumann precision=f64 nx=128 ny=128 nz=128 --target cpu
-//     --config form=blocks,y_block=16,z_block=16,vector_bytes=64,rows_ahead=2,stores=plain,threads=all,binding=none
+//     --config form=blocks,y_block=16,z_block=16,vector_bytes=64,prefetch_rows=2,stores=plain,threads=all,binding=none
 // The same text serves every nx, ny, nz and pitch.
 // per update: 13 operations, 48 bytes (compulsory)
 #include <algorithm>

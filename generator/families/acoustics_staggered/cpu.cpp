@@ -23,12 +23,12 @@ Block constants(const Grid& grid, const Config& config) {
     block.line("constexpr bool array_media = {}, absorbing = {};", grid.array_media, grid.absorbing);
     if (is(config, "tiles")) {
         block.line("constexpr int x_block = {}, y_block = {};", config.integer("x_block"), integer_or(config, "y_block", 1));
-        block.line("constexpr int march = {};  // layers of a tile; 0: all of a thread's", config.integer("march"));
+        block.line("constexpr int march = {};  // layers of a tile; 0: all of a thread's", config.integer("layers_per_block"));
     } else {
         block.line("constexpr int y_block = {};", config.integer("y_block"));
     }
     block.line("constexpr int vector_words = {};", config.integer("vector_bytes") / grid.word());
-    block.line("constexpr int strip_words = {} / sizeof(real), words_ahead = {} / sizeof(real);", strip_bytes, config.integer("bytes_ahead"));
+    block.line("constexpr int strip_words = {} / sizeof(real), words_ahead = {} / sizeof(real);", strip_bytes, config.integer("prefetch_bytes"));
     if (grid.kind == Kind::step && is(config, "tiles")) block.line("constexpr bool streaming_stores = {};", config.has("stores", "streaming"));
     if (grid.levels > 1 || !is(config, "tiles")) block.line("constexpr int levels = {};  // time steps of a pass", grid.levels);
     return block;

@@ -28,10 +28,10 @@ Constraint small_buffers(const Grid& grid, const Limits& limits) {
 // What all forms have, behind their own.
 FormSpace with_vectors(FormSpace form, const Limits& limits) {
     form.tunables.push_back({"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})});
-    form.tunables.push_back({"bytes_ahead", "of a row, from asking for them to computing with them; 0: the processor foresees what it can",
-                             numbers({0, 1024, 2048, 4096}), Value(0)});
+    form.tunables.push_back({"prefetch_bytes", "of a row, from asking for them to computing with them; 0: the processor foresees what it can",
+                             numbers({0, 1024, 2048, 4096}), Value(0), "bytes_ahead"});
     form.safe.push_back({"vector_bytes", std::int64_t{limits.vector_bytes >= 64 ? 64 : limits.vector_bytes >= 32 ? 32 : 16}});
-    form.safe.push_back({"bytes_ahead", 1024});
+    form.safe.push_back({"prefetch_bytes", 1024});
     form.constraints.push_back({"vector_width",
                                 [limits](const Config& config) -> std::optional<std::string> {
                                     if (config.integer("vector_bytes") <= limits.vector_bytes) return std::nullopt;
@@ -59,9 +59,12 @@ FormSpace tiles_form(const Grid& grid, const Limits& limits) {
         form.tunables.push_back({"y_block", "rows that a thread takes in every plane", numbers({4, 8, 16, 32, 64, whole})});
         form.safe.push_back({"y_block", 16});
     }
-    form.tunables.push_back({"march", "layers (rows in 2D, planes in 3D) that a thread takes one after the other; 0: an equal share for each",
-                             numbers({0, 16, 32, 64, 128, 256})});
-    form.safe.push_back({"march", 0});
+    form.tunables.push_back({"layers_per_block",
+                             "layers (rows in 2D, planes in 3D) that a thread takes one after the other; 0: an equal share for each",
+                             numbers({0, 16, 32, 64, 128, 256}),
+                             {},
+                             "march"});
+    form.safe.push_back({"layers_per_block", 0});
     if (grid.kind == Kind::step) {
         add_stores(form);
         form.constraints.push_back(small_buffers(grid, limits));

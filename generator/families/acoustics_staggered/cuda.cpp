@@ -33,11 +33,11 @@ struct Plan {
           by_warps(config.has(form_tunable, "shuffled")),
           bulk(config.has(form_tunable, "bulk")),
           planes(config.has(form_tunable, "planes")),
-          prefetch(config.has("ahead", 1)),
+          prefetch(config.has("prefetch", 1)),
           streaming_stores(config.word("stores") == "streaming") {
         if (grid.levels > 1) return;
-        kept_reads = config.has("reads", "kept");
-        lead = integer_or(config, "lead", 0);
+        kept_reads = config.has("cache_hint", "kept");
+        lead = integer_or(config, "max_lead", 0);
     }
 
     // Of several time steps: threads of a row that exchange values, and those at each end whose cells only serve the others.

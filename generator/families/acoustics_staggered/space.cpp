@@ -42,7 +42,7 @@ std::int64_t span(std::int64_t points, std::int64_t before, std::int64_t after) 
 std::int64_t registers_of_levels(const Grid& grid, const Config& config, std::int64_t points) {
     const std::int64_t levels = grid.levels, behind = grid.reach(), media = grid.array_media ? (levels + 1) / 2 + 2 * levels : 0;
     const std::int64_t kept = levels * 4 * grid.half + (levels - 1) * behind + (levels - 1) / 2 * 2 * behind;
-    const std::int64_t read = (3 + media) * points * (config.has("ahead", 1) ? 2 : 1);
+    const std::int64_t read = (3 + media) * points * (config.has("prefetch", 1) ? 2 : 1);
     return kept * points + read + points + (is(config, "shuffled") ? 2 * grid.half : points);
 }
 
@@ -71,7 +71,7 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     std::int64_t values = row + points;
     // Factors of the cells, and in 2D of the faces that a thread computes for its neighbours; in 3D these wait for what along y needs more.
     if (grid.absorbing) values += points + (grid.kind == Kind::step && grid.dimension == 2 && !exchanged ? span(points, m - 1, m) : 0);
-    if (config.has("ahead", 1)) values += row;
+    if (config.has("prefetch", 1)) values += row;
     if (!is(config, "cached")) values += (grid.kind == Kind::step ? 4 : 2) * m * points;
     // Faces along the march, which compilers compute side by side; of order 16 in 2D those of the thread's next points wait with them.
     if (grid.kind == Kind::step && is(config, "cached")) {
@@ -92,7 +92,7 @@ std::int64_t shortest_march(const Grid& grid) {
 // What the device can hold is read from these.
 std::vector<std::string> read_by_resources(const FormSpace& form) {
     std::vector<std::string> names;
-    for (const char* name : {"block_x", "block_y", "rows_per_thread", "points_per_thread", "ahead", "stages", "unroll"})
+    for (const char* name : {"block_x", "block_y", "rows_per_thread", "points_per_thread", "prefetch", "stages", "unroll"})
         if (std::any_of(form.tunables.begin(), form.tunables.end(), [&](const Tunable& tunable) { return tunable.name == name; }))
             names.emplace_back(name);
     return names;
@@ -116,11 +116,11 @@ Constraint aligned_points(const Grid& grid) {
 Constraint long_march(std::int64_t least) {
     return {"long_march",
             [least](const Config& config) {
-                const std::int64_t march = config.integer("march");
+                const std::int64_t march = config.integer("layers_per_block");
                 return rejected_when(march != 0 && march < least,
                                      "filling the registers takes longer than the march: it has 2 M layers or more for every time step");
             },
-            {"march"}};
+            {"layers_per_block"}};
 }
 
 // A layer is many instructions in 3D, and in a step of high order: more of them per trip take seconds to compile, and gain nothing.
@@ -158,20 +158,23 @@ FormSpace marching(const Grid& grid, const March& march) {
     add(march.rows_per_thread, {"rows_per_thread", "rows of a plane that a thread takes", numbers({1, 2}), Value(1)}, 1);
     add(true, {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4})}, 1);
     add(true,
-        {"march",
+        {"layers_per_block",
          "layers (rows in 2D, planes in 3D) that a block takes one after the other; 0: an equal share for each that the device holds at a time",
-         planes ? numbers({0, 1, 4, 8, 16, 32, 64, 128, 256, 1024}) : numbers({0, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024})},
+         planes ? numbers({0, 1, 4, 8, 16, 32, 64, 128, 256, 1024}) : numbers({0, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024}),
+         {},
+         "march"},
         cached ? 8 : 0);
-    add(march.ahead, {"ahead", "layers that are read before they are needed", numbers({0, 1})}, 0);
+    add(march.ahead, {"prefetch", "layers that are read before they are needed", numbers({0, 1}), {}, "ahead"}, 0);
     add(march.copies, {"stages", "layers in shared memory, or on their way there", planes ? numbers({2, 3}) : numbers({2, 3, 4, 6, 8})}, 2);
     add(true, {"unroll", "layers per trip of the march's loop", numbers(layers_per_trip(grid))}, 1);
     add(true, {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})}, 1);
     add(true, {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})}, "plain");
-    add(march.copies, {"reads", "kept: the second cache gives up what is copied into shared memory last", words({"plain", "kept"}), Value("plain")},
+    add(march.copies,
+        {"cache_hint", "kept: the second cache gives up what is copied into shared memory last", words({"plain", "kept"}), Value("plain"), "reads"},
         "plain");
     add(march.keeps_pace,
-        {"lead", "layers that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
-         planes ? numbers({0, 1, 2}) : numbers({0, 6, 8}), Value(0)},
+        {"max_lead", "layers that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
+         planes ? numbers({0, 1, 2}) : numbers({0, 6, 8}), Value(0), "lead"},
         0);
     const std::vector<std::string> block =
         march.rows_of_threads ? std::vector<std::string>{"block_x", "block_y"} : std::vector<std::string>{"block_x"};
@@ -184,10 +187,10 @@ FormSpace marching(const Grid& grid, const March& march) {
                         aligned_points(grid),
                         {"unrolled_march",
                          [](const Config& config) {
-                             const std::int64_t layers = config.integer("march");
+                             const std::int64_t layers = config.integer("layers_per_block");
                              return rejected_when(layers != 0 && config.integer("unroll") > layers, "more layers per trip than the march has");
                          },
-                         {"march", "unroll"}}};
+                         {"layers_per_block", "unroll"}}};
     if (!cached) form.constraints.push_back(long_march(shortest_march(grid) * (march.rows_per_thread ? 4 : 1)));
     if (planes)
         form.constraints.push_back(
@@ -203,11 +206,11 @@ FormSpace marching(const Grid& grid, const March& march) {
     if (march.keeps_pace)
         form.constraints.push_back({"lead_of_a_block",
                                     [](const Config& config) {
-                                        return rejected_when(config.integer("lead") > 0 && config.integer("march") != 0,
+                                        return rejected_when(config.integer("max_lead") > 0 && config.integer("layers_per_block") != 0,
                                                              "only blocks that march through an equal share of the layers keep to their neighbours' "
-                                                             "pace: march is 0");
+                                                             "pace: layers_per_block is 0");
                                     },
-                                    {"march", "lead"}});
+                                    {"layers_per_block", "max_lead"}});
     return form;
 }
 
@@ -216,10 +219,11 @@ FormSpace cached_form(const Grid& grid) {
     if (grid.dimension == 2)
         form.constraints.push_back({"rows_of_a_march",
                                     [](const Config& config) {
-                                        return rejected_when(config.integer("march") != 0 && config.integer("march") < config.integer("block_y"),
-                                                             "a block marches over the rows of its threads at least");
+                                        return rejected_when(
+                                            config.integer("layers_per_block") != 0 && config.integer("layers_per_block") < config.integer("block_y"),
+                                            "a block marches over the rows of its threads at least");
                                     },
-                                    {"march", "block_y"}});
+                                    {"layers_per_block", "block_y"}});
     return form;
 }
 
@@ -270,37 +274,47 @@ FormSpace planes_form(const Grid& grid) {
                                     // ptxas 13.0 gives a copy that has its place in shared memory from a uniform register a broken descriptor (ADR
                                     // 0036).
                                     return rejected_when(
-                                        config.word("reads") == "kept" && config.integer("unroll") % config.integer("stages") == 0,
+                                        config.word("cache_hint") == "kept" && config.integer("unroll") % config.integer("stages") == 0,
                                         "kept copies into places that the compiler knows are compiled wrongly: other stages, or another unroll");
                                 },
-                                {"reads", "unroll", "stages"}});
+                                {"cache_hint", "unroll", "stages"}});
     return form;
 }
 
 // Several time steps of one pass, in 2D.
 FormSpace levels_form(const Grid& grid, const std::string& name, const std::string& help, const std::string& former) {
-    return {
-        .name = name,
-        .help = help,
-        .tunables = {{"block_x", "threads along x", numbers({32, 64, 128, 256, 512})},
-                     {"march", "rows that a block takes one after the other; 0: an equal share for each", numbers({0, 32, 64, 128, 256, 512, 1024})},
-                     {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4, 8})},
-                     {"ahead", "rows that are read before they are needed", numbers({0, 1})},
-                     {"unroll", "rows per trip of the march's loop", numbers({1, 2, 4, 8})},
-                     {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
-                     {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8, 12, 16})}},
-        .constraints = {aligned_points(grid),
-                        long_march(shortest_march(grid)),
-                        {"wide_tile",
-                         [grid](const Config& config) -> Reason {
-                             const std::int64_t threads_of_tile = is(config, "shuffled") ? 32 : config.integer("block_x");
-                             const std::int64_t cells = threads_of_tile * config.integer("points_per_thread"), sides = 2 * grid.levels * grid.reach();
-                             if (cells >= 3 * sides / 2) return {};
-                             return fmt::format("of a tile of {} cells {} only serve the others: a third of it has to be left", cells, sides);
-                         },
-                         {"block_x", "points_per_thread"}}},
-        .safe = {{"block_x", 256}, {"march", 128}, {"points_per_thread", 1}, {"ahead", 0}, {"unroll", 1}, {"stores", "plain"}, {"min_blocks", 1}},
-        .former = [former](const Config& config) { return config.has("staging", former); }};
+    return {.name = name,
+            .help = help,
+            .tunables = {{"block_x", "threads along x", numbers({32, 64, 128, 256, 512})},
+                         {"layers_per_block",
+                          "rows that a block takes one after the other; 0: an equal share for each",
+                          numbers({0, 32, 64, 128, 256, 512, 1024}),
+                          {},
+                          "march"},
+                         {"points_per_thread", "cells of a row that a thread takes at a time: the width of its loads", numbers({1, 2, 4, 8})},
+                         {"prefetch", "rows that are read before they are needed", numbers({0, 1}), {}, "ahead"},
+                         {"unroll", "rows per trip of the march's loop", numbers({1, 2, 4, 8})},
+                         {"stores", "streaming: what is written leaves the caches first", words({"plain", "streaming"})},
+                         {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8, 12, 16})}},
+            .constraints = {aligned_points(grid),
+                            long_march(shortest_march(grid)),
+                            {"wide_tile",
+                             [grid](const Config& config) -> Reason {
+                                 const std::int64_t threads_of_tile = is(config, "shuffled") ? 32 : config.integer("block_x");
+                                 const std::int64_t cells = threads_of_tile * config.integer("points_per_thread"),
+                                                    sides = 2 * grid.levels * grid.reach();
+                                 if (cells >= 3 * sides / 2) return {};
+                                 return fmt::format("of a tile of {} cells {} only serve the others: a third of it has to be left", cells, sides);
+                             },
+                             {"block_x", "points_per_thread"}}},
+            .safe = {{"block_x", 256},
+                     {"layers_per_block", 128},
+                     {"points_per_thread", 1},
+                     {"prefetch", 0},
+                     {"unroll", 1},
+                     {"stores", "plain"},
+                     {"min_blocks", 1}},
+            .former = [former](const Config& config) { return config.has("staging", former); }};
 }
 
 std::vector<FormSpace> cuda_spaces(const Grid& grid, const Limits& limits) {
@@ -348,7 +362,7 @@ std::int64_t groups_beside(const Grid& grid, const Config& config, std::int64_t 
 }
 
 std::int64_t layers_per_block(const Grid& grid, const Config& config, const Limits& limits) {
-    if (config.integer("march") != 0) return config.integer("march");
+    if (config.integer("layers_per_block") != 0) return config.integer("layers_per_block");
     const BlockCells cells = block_cells(grid, config);
     const std::int64_t columns = divide_up(grid.nx, cells.x) * (grid.dimension == 2 ? 1 : divide_up(grid.ny, cells.y));
     const std::int64_t blocks = std::max<std::int64_t>(limits.multiprocessors * config.integer("min_blocks") / columns, 1);

@@ -88,8 +88,8 @@ Tunable warps_per_row(std::vector<std::int64_t> values) {
 Tunable stages(std::vector<std::int64_t> values) {
     return {"stages", "of bulk copies that are on their way or read", numbers(std::move(values)), Value(2)};
 }
-Tunable lead(std::vector<std::int64_t> values) {
-    return {"lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like", numbers(std::move(values)), Value(0)};
+Tunable max_lead(std::vector<std::int64_t> values) {
+    return {"max_lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like", numbers(std::move(values)), Value(0), "lead"};
 }
 Tunable min_blocks() {
     return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})};
@@ -240,7 +240,7 @@ Constraint rows_in_block(const Grid& grid) {
 Constraint shared_planes(const Grid& grid) {
     return {"shared_planes", [grid](const Config& config) -> Reason {
                 constexpr std::int64_t fewest_steps = 2;
-                const std::int64_t sharing = config.integer("walks");
+                const std::int64_t sharing = config.integer("blocks_per_plane");
                 if (sharing == 1) return {};
                 if (grid.stencil == Stencil::symmetric && !leaves_partial_sums(config.word("staging")))
                     return "blocks share a plane of a symmetric stencil with staging=partial_sums or partial_sums_async only";
@@ -306,10 +306,10 @@ FormSpace walk_form(const Grid& grid, const Limits& limits) {
     form.help = "two launches with all colours of a plane, each block walking along y";
     form.former = formerly(4);
     if (grid.stencil_per_point()) {
-        form.tunables.push_back(
-            {"walks", "blocks that share a plane, each of which walks through a part of its rows", numbers({1, 2, 3, 4, 6, 8}), Value(1)});
+        form.tunables.push_back({"blocks_per_plane", "blocks that share a plane, each of which walks through a part of its rows",
+                                 numbers({1, 2, 3, 4, 6, 8}), Value(1), "walks"});
         form.constraints.push_back(shared_planes(grid));
-        form.safe.push_back({"walks", 1});
+        form.safe.push_back({"blocks_per_plane", 1});
     }
     return form;
 }
@@ -320,13 +320,13 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
     form.help = "the walks of all planes in one launch, those of odd planes a few rows behind those of even ones";
     form.former = formerly(8);
     if (grid.stencil_per_point()) return form;
-    form.tunables.push_back(lead({0, 16, 24, 32, 64}));
-    form.safe.push_back({"lead", 0});
+    form.tunables.push_back(max_lead({0, 16, 24, 32, 64}));
+    form.safe.push_back({"max_lead", 0});
     form.constraints.push_back({"lead_of_even_planes", [](const Config& config) -> Reason {
                                     // A plane that waits has published all but the rows on their way to it and four before them. With twice as many,
                                     // of planes that wait for each other the one furthest behind never does.
                                     const std::int64_t staged = staged_rows(config.word("staging")) * integer_or(config, "stages", 2);
-                                    const std::int64_t least = 2 * (std::max<std::int64_t>(staged, 4) + 4), lead = config.integer("lead");
+                                    const std::int64_t least = 2 * (std::max<std::int64_t>(staged, 4) + 4), lead = config.integer("max_lead");
                                     if (lead == 0 || lead >= least) return {};
                                     return fmt::format("planes that read so many rows ahead need a lead of {}, it is {}", least, lead);
                                 }});
@@ -344,7 +344,7 @@ FormSpace slabs_form(const Grid& grid) {
                      warps_per_row({4, 6, 8, 12, 16}),
                      points_per_thread({2, 4, 8}),
                      stages({2, 3, 4, 6}),
-                     lead({0, 24, 32, 64}),
+                     max_lead({0, 24, 32, 64}),
                      stencil_in({"by_value", "read_only"}),
                      min_blocks()},
         .constraints = {aligned_pairs(grid),
@@ -356,9 +356,9 @@ FormSpace slabs_form(const Grid& grid) {
                          }},
                         {"lead_of_slabs",
                          [](const Config& config) -> Reason {
-                             const std::int64_t lead = config.integer("lead");
+                             const std::int64_t lead = config.integer("max_lead");
                              if (lead == 0) return {};
-                             if (config.integer("passes") == 2) return "no plane is behind a slab in two launches: lead=0";
+                             if (config.integer("passes") == 2) return "no plane is behind a slab in two launches: max_lead=0";
                              // As for a chase: a slab that waits has published all but the rows on their way and four before them.
                              const std::int64_t least = 2 * (2 * config.integer("stages") + 4);
                              if (lead >= least) return {};
@@ -369,7 +369,7 @@ FormSpace slabs_form(const Grid& grid) {
                  {"warps_per_row", 16},
                  {"points_per_thread", 2},
                  {"stages", 2},
-                 {"lead", 0},
+                 {"max_lead", 0},
                  {"stencil_in", "read_only"},
                  {"min_blocks", 1}}};
     return form;
@@ -455,13 +455,13 @@ Choice::Choice(const Grid& grid, const Config& config) : form(config.word(form_t
     block_z = form == "rows" ? z_block / 2 : 1;
     points_per_thread = integer_or(config, "points_per_thread", 1);
     min_blocks = config.integer("min_blocks");
-    walks = integer_or(config, "walks", 1);
+    walks = integer_or(config, "blocks_per_plane", 1);
     clamped = rows() || config.has("edges", "clamped");
     split = grid.stencil == Stencil::variable && (marches || config.has("layout", "colour_split"));
     staging = slabs() ? "bulk_2" : is_walk ? config.word("staging") : form == "march" ? "registers" : form == "slices" ? "shared" : "cache";
     stencil_in = config.word("stencil_in");
     stages = integer_or(config, "stages", 2);
-    lead = integer_or(config, "lead", 0);
+    lead = integer_or(config, "max_lead", 0);
     copying_warp = slabs() || config.has("copied_by", "warp");
     copied_stencil = stencil_in == "copied";
 }

@@ -16,7 +16,7 @@ bool streaming(const Config& config) {
 }
 
 bool asks_ahead(const Config& config) {
-    return config.integer("rows_ahead") > 0;
+    return config.integer("prefetch_rows") > 0;
 }
 
 Block constants(const Grid& grid, const Config& config) {
@@ -26,7 +26,7 @@ Block constants(const Grid& grid, const Config& config) {
     block.line("constexpr int y_block = {}, z_block = {}, vector_words = {};", config.integer("y_block"), config.integer("z_block"),
                config.integer("vector_bytes") / grid.word());
     block.line("constexpr int strip_words = {} / sizeof(real), rows_ahead = {};  // rows from asking for words to their turn", strip_bytes,
-               config.integer("rows_ahead"));
+               config.integer("prefetch_rows"));
     if (grid.sums() > 0) {
         block.line("constexpr int sums = {}, chunk = {}, group_columns = {};", grid.sums(), chunk_planes, group_columns);
         block.line("constexpr int sums_per_block = {}, cells_per_block = {}, sum_lanes = {};", sums_per_block, cells_per_block, sum_threads);

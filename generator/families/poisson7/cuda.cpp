@@ -30,13 +30,13 @@ struct Plan {
           z_block(config.integer("z_block")),
           words(config.integer("load_bytes") / grid.word()),
           rows(config.integer("rows_per_thread")),
-          ahead(config.has("planes_ahead", 2) ? 2 : 1),
+          ahead(config.has("prefetch", 2) ? 2 : 1),
           min_blocks(config.integer("min_blocks")),
-          lead(integer_or(config, "lead", 0)),
+          lead(integer_or(config, "max_lead", 0)),
           staging(config.has(form_tunable, "cells")   ? "caches"
                   : config.has(form_tunable, "march") ? "registers"
                                                       : "shared"),
-          streaming(config.word("once") == "streaming") {}
+          streaming(config.word("cache_hint") == "streaming") {}
 
     bool march() const { return staging != "caches"; }
 };

@@ -28,7 +28,7 @@ std::int64_t registers(const Grid& grid, const Config& config) {
     const std::int64_t rows = config.integer("rows_per_thread");
     // Per row: the planes below, here and above (and the next), what else the cells hold of the latter two, coefficients and words to store.
     const std::int64_t held = grid.kind == Kind::residual ? (grid.has_field_diagonal() ? 2 : 1) : grid.kind == Kind::direction ? 1 : 0;
-    const std::int64_t planes = config.has("planes_ahead", 2) ? 3 : 2;
+    const std::int64_t planes = config.has("prefetch", 2) ? 3 : 2;
     const std::int64_t moved = (grid.kind == Kind::direction ? 3 : 2) + (grid.coefficients == Coefficients::face ? 4 : 0);
     const bool marches = !config.has(form_tunable, "cells");
     const std::int64_t groups = rows * (1 + planes * (1 + held) + grid.sums() + moved) / (marches ? 1 : 2) + 2;
@@ -49,8 +49,11 @@ FormSpace common_form(const Grid& grid) {
                          {"rows_per_thread", "rows along y of a thread", numbers({1, 2, 4})},
                          {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 5, 6, 8})},
                          {"z_block", "planes that a block goes through", numbers({8, 16, 32, 64, 128, 256})},
-                         {"once", "loads and stores of words used once: as all others, or in passing, which leaves the caches to the rest",
-                          words({"cached", "streaming"})}},
+                         {"cache_hint",
+                          "loads and stores of words used once: as all others, or in passing, which leaves the caches to the rest",
+                          words({"cached", "streaming"}),
+                          {},
+                          "once"}},
             .constraints = {{"small_blocks",
                              [](const Config& config) {
                                  return rejected_when(threads(config) < 64,
@@ -76,7 +79,7 @@ FormSpace common_form(const Grid& grid) {
                      {"rows_per_thread", 1},
                      {"min_blocks", 1},
                      {"z_block", 8},
-                     {"once", "cached"}}};
+                     {"cache_hint", "cached"}}};
 }
 
 FormSpace cells_form(const Grid& grid) {
@@ -89,8 +92,9 @@ FormSpace cells_form(const Grid& grid) {
 
 FormSpace marching_form(const Grid& grid) {
     FormSpace form = common_form(grid);
-    form.tunables.insert(form.tunables.begin() + 4, {"planes_ahead", "planes that a march loads before it needs them", numbers({1, 2})});
-    form.safe.insert(form.safe.begin() + 4, {"planes_ahead", 1});
+    form.tunables.insert(form.tunables.begin() + 4,
+                         {"prefetch", "planes that a march loads before it needs them", numbers({1, 2}), {}, "planes_ahead"});
+    form.safe.insert(form.safe.begin() + 4, {"prefetch", 1});
     return form;
 }
 
@@ -108,9 +112,9 @@ FormSpace shared_form(const Grid& grid) {
     form.name = "shared";
     form.help = "a march along z with planes in registers, and rows in shared memory for the neighbours along y";
     form.tunables[1].values = numbers({2, 4, 8, 16});
-    form.tunables.push_back({"lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
-                             numbers({0, 1, 2, 4}), Value(0)});
-    form.safe.push_back({"lead", 0});
+    form.tunables.push_back({"max_lead", "planes that a block may be ahead of its neighbours before it waits for them; 0: as many as it likes",
+                             numbers({0, 1, 2, 4}), Value(0), "lead"});
+    form.safe.push_back({"max_lead", 0});
     form.constraints.push_back({"declared_memory", [](const Config& config) -> Reason {
                                     if (shared_bytes(config) <= static_shared_bytes) return {};
                                     return fmt::format("{} bytes of shared memory in a block, {} can be declared", shared_bytes(config),
@@ -132,8 +136,8 @@ FormSpace block_form(const Limits& limits) {
         .tunables = {{"y_block", "rows along y that a thread takes at a time", numbers({4, 8, 16, 32, 64, 128})},
                      {"z_block", "planes that a thread goes through with them", numbers({8, 16, 32, 64, 128})},
                      {"vector_bytes", "width of the vectors along x", numbers({16, 32, 64})},
-                     {"rows_ahead", "rows from asking for words to computing with them; 0: the processor foresees what it can",
-                      numbers({0, 1, 2, 4, 8}), Value(0)},
+                     {"prefetch_rows", "rows from asking for words to computing with them; 0: the processor foresees what it can",
+                      numbers({0, 1, 2, 4, 8}), Value(0), "rows_ahead"},
                      {"stores", "streaming: what is written and not read goes past the caches", words({"plain", "streaming"}), Value("plain")}},
         .constraints = {vector_width(limits)},
         .safe = {{"y_block", 16},
@@ -141,7 +145,7 @@ FormSpace block_form(const Limits& limits) {
                  {"vector_bytes", limits.vector_bytes >= 64   ? 64
                                   : limits.vector_bytes >= 32 ? 32
                                                               : 16},
-                 {"rows_ahead", 2},
+                 {"prefetch_rows", 2},
                  {"stores", "plain"}},
         .former = [](const Config& config) { return config.find("y_block") != nullptr; }};
     return with_team(std::move(form), limits);
@@ -158,7 +162,7 @@ Forms cuda_forms(const Problem& problem, const Limits&) {
     Forms forms{{}, "cells"};
     for (const FormSpace& space : {cells_form(grid), march_form(grid), shared_form(grid)}) {
         std::vector<std::string> reads{"block_x", "block_y", "load_bytes", "rows_per_thread"};
-        if (space.name != "cells") reads.emplace_back("planes_ahead");
+        if (space.name != "cells") reads.emplace_back("prefetch");
         forms.list.push_back({.space = space,
                               .resources = [grid](const Config& config) { return resources(grid, config); },
                               .resources_read = std::move(reads),

@@ -280,8 +280,8 @@ TEST_F(GpuPoissonSolverTest, SolvesToTheDigitAsTheProcessorDoes) {
     PoissonSolver here(*backend_, library_, system);
     std::vector<double> expected(b.size(), 0.0);
     const Solve on_processor = here.solve(b, expected, {.tolerance = 1e-6});
-    for (const char* form : {"form=cells", "form=march,z_block=16,load_bytes=16,planes_ahead=2", "form=march,block_y=8,rows_per_thread=2",
-                             "form=shared,z_block=32,load_bytes=16,planes_ahead=2,once=streaming", "form=shared,block_y=8,rows_per_thread=2"}) {
+    for (const char* form : {"form=cells", "form=march,z_block=16,load_bytes=16,prefetch=2", "form=march,block_y=8,rows_per_thread=2",
+                             "form=shared,z_block=32,load_bytes=16,prefetch=2,cache_hint=streaming", "form=shared,block_y=8,rows_per_thread=2"}) {
         PoissonSolver there(*gpu_, on_gpu, system, {{"direction", form}, {"residual", form}});
         std::vector<double> x(b.size(), 0.0);
         const Solve solve = there.solve(b, x, {.tolerance = 1e-6});

@@ -392,7 +392,7 @@ TEST(AcousticsStaggered, EqualSharesFillTheDeviceOnce) {
                {8, 16, 1},
                512},
           Case{problem("velocity", 3, 4, "precision=f64 nx=64 ny=60 nz=19"), "form=march,block_x=32,block_y=8", {2, 8, 5}, 4}}) {
-        const Config config = family.space(row.problem, limits).parse(std::string(row.config) + ",march=0");
+        const Config config = family.space(row.problem, limits).parse(std::string(row.config) + ",layers_per_block=0");
         ASSERT_FALSE(family.space(row.problem, limits).check(config)) << row.config;
         const Launch launch = family.kernel(row.problem, config, limits).step.front();
         EXPECT_EQ(launch.grid, row.grid) << row.config;
@@ -413,13 +413,31 @@ TEST(AcousticsStaggered, ConfigurationsOfFormerTimesFindTheirForms) {
     const char* const rest = "precision=f32 nx=64 ny=64 nz=64";
     EXPECT_EQ(now(problem("step", 3, 4, rest),
                   "x_block=65536,y_block=16,march=0,vector_bytes=16,bytes_ahead=1024,stores=streaming,team=planes,threads=all,binding=none"),
-              "form=planes,y_block=16,stores=streaming,vector_bytes=16,bytes_ahead=1024,threads=all,binding=none");
+              "form=planes,y_block=16,stores=streaming,vector_bytes=16,prefetch_bytes=1024,threads=all,binding=none");
     EXPECT_EQ(now(problem("step", 3, 4, rest),
                   "x_block=512,y_block=16,march=32,vector_bytes=16,bytes_ahead=0,stores=plain,team=tiles,threads=all,binding=none"),
-              "form=tiles,x_block=512,y_block=16,march=32,stores=plain,vector_bytes=16,bytes_ahead=0,threads=all,binding=none");
+              "form=tiles,x_block=512,y_block=16,layers_per_block=32,stores=plain,vector_bytes=16,prefetch_bytes=0,threads=all,binding=none");
     EXPECT_EQ(now(problem("pressure", 2, 4, "precision=f32 nx=64 ny=64"),
                   "x_block=1024,y_block=1,march=0,vector_bytes=16,bytes_ahead=0,threads=all,binding=none"),
-              "form=tiles,x_block=1024,march=0,vector_bytes=16,bytes_ahead=0,threads=all,binding=none");
+              "form=tiles,x_block=1024,layers_per_block=0,vector_bytes=16,prefetch_bytes=0,threads=all,binding=none");
+}
+
+TEST(AcousticsStaggered, FormerNamesOfTunablesAreAsGoodAsTodays) {
+    const SearchSpace space = acoustics_staggered().space(problem("step", 2, 8, "precision=f32 nx=8192 ny=8192"), cuda_limits(90));
+    const Config former({{"form", "bulk"},
+                         {"block_x", 192},
+                         {"points_per_thread", 4},
+                         {"march", 0},
+                         {"stages", 4},
+                         {"unroll", 2},
+                         {"min_blocks", 1},
+                         {"stores", "plain"},
+                         {"reads", "kept"},
+                         {"lead", 8}});
+    EXPECT_EQ(space.completed(former).key(),
+              space.parse("form=bulk,block_x=192,points_per_thread=4,stages=4,unroll=2,cache_hint=kept,max_lead=8").key());
+    EXPECT_FALSE(space.check(space.completed(former)));
+    EXPECT_EQ(space.parse("form=march,march=64,ahead=1").key(), space.parse("form=march,layers_per_block=64,prefetch=1").key());
 }
 
 TEST(AcousticsStaggered, WorkloadsAreFreshDeterministicAndPoisoned) {

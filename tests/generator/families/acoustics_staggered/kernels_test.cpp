@@ -47,29 +47,29 @@ struct Form {
 
     std::string text(int other_points) const { return fmt::format("{},points_per_thread={}", config, other_points); }
 };
-constexpr std::array forms{Form{"pressure", 2, "form=march,block_x=64,march=32"},
-                           Form{"pressure", 3, "form=march,block_x=32,block_y=4,march=32,ahead=1"},
-                           Form{"velocity", 2, "form=march,block_x=64,march=32,ahead=1"},
-                           Form{"velocity", 3, "form=march,block_x=32,block_y=2,march=16"},
-                           Form{"step", 2, "form=march,block_x=64,march=32,ahead=1"},
-                           Form{"step", 3, "form=march,block_x=32,block_y=2,march=16"},
-                           Form{"step", 2, "form=exchanged,block_x=64,march=16,ahead=1"},
-                           Form{"step", 3, "form=exchanged,block_x=32,block_y=4,march=16"},
-                           Form{"step", 2, "form=cached,block_x=32,block_y=2,march=4"},
-                           Form{"pressure", 2, "form=bulk,block_x=32,march=32", 4},
-                           Form{"velocity", 2, "form=bulk,block_x=32,march=32,stages=3", 4},
-                           Form{"step", 2, "form=bulk,block_x=64,march=0,stages=4", 4},
-                           Form{"pressure", 3, "form=planes,block_x=16,block_y=8,march=0,stages=3", 4},
-                           Form{"pressure", 3, "form=planes,block_x=32,block_y=4,march=0,rows_per_thread=2", 2},
-                           Form{"velocity", 3, "form=planes,block_x=16,block_y=8,march=64,rows_per_thread=2", 4},
-                           Form{"step", 3, "form=planes,block_x=16,block_y=8,march=0", 4},
-                           Form{"step", 3, "form=planes,block_x=32,block_y=4,march=0,rows_per_thread=2,unroll=2", 2},
-                           Form{"step", 2, "form=bulk,block_x=64,march=0,stages=4,reads=kept,lead=6", 4},
-                           Form{"velocity", 3, "form=planes,block_x=16,block_y=4,march=0,reads=kept,lead=1", 4},
-                           Form{"step", 2, "form=shuffled,block_x=64,march=64", 4, 2},
-                           Form{"step", 2, "form=shuffled,block_x=32,march=64,ahead=1", 4, 4},
-                           Form{"step", 2, "form=exchanged,block_x=128,march=0,ahead=1", 1, 2},
-                           Form{"step", 2, "form=exchanged,block_x=64,march=64", 2, 3}};
+constexpr std::array forms{Form{"pressure", 2, "form=march,block_x=64,layers_per_block=32"},
+                           Form{"pressure", 3, "form=march,block_x=32,block_y=4,layers_per_block=32,prefetch=1"},
+                           Form{"velocity", 2, "form=march,block_x=64,layers_per_block=32,prefetch=1"},
+                           Form{"velocity", 3, "form=march,block_x=32,block_y=2,layers_per_block=16"},
+                           Form{"step", 2, "form=march,block_x=64,layers_per_block=32,prefetch=1"},
+                           Form{"step", 3, "form=march,block_x=32,block_y=2,layers_per_block=16"},
+                           Form{"step", 2, "form=exchanged,block_x=64,layers_per_block=16,prefetch=1"},
+                           Form{"step", 3, "form=exchanged,block_x=32,block_y=4,layers_per_block=16"},
+                           Form{"step", 2, "form=cached,block_x=32,block_y=2,layers_per_block=4"},
+                           Form{"pressure", 2, "form=bulk,block_x=32,layers_per_block=32", 4},
+                           Form{"velocity", 2, "form=bulk,block_x=32,layers_per_block=32,stages=3", 4},
+                           Form{"step", 2, "form=bulk,block_x=64,layers_per_block=0,stages=4", 4},
+                           Form{"pressure", 3, "form=planes,block_x=16,block_y=8,layers_per_block=0,stages=3", 4},
+                           Form{"pressure", 3, "form=planes,block_x=32,block_y=4,layers_per_block=0,rows_per_thread=2", 2},
+                           Form{"velocity", 3, "form=planes,block_x=16,block_y=8,layers_per_block=64,rows_per_thread=2", 4},
+                           Form{"step", 3, "form=planes,block_x=16,block_y=8,layers_per_block=0", 4},
+                           Form{"step", 3, "form=planes,block_x=32,block_y=4,layers_per_block=0,rows_per_thread=2,unroll=2", 2},
+                           Form{"step", 2, "form=bulk,block_x=64,layers_per_block=0,stages=4,cache_hint=kept,max_lead=6", 4},
+                           Form{"velocity", 3, "form=planes,block_x=16,block_y=4,layers_per_block=0,cache_hint=kept,max_lead=1", 4},
+                           Form{"step", 2, "form=shuffled,block_x=64,layers_per_block=64", 4, 2},
+                           Form{"step", 2, "form=shuffled,block_x=32,layers_per_block=64,prefetch=1", 4, 4},
+                           Form{"step", 2, "form=exchanged,block_x=128,layers_per_block=0,prefetch=1", 1, 2},
+                           Form{"step", 2, "form=exchanged,block_x=64,layers_per_block=64", 2, 3}};
 
 struct Wave {
     int dimension, levels;
@@ -107,7 +107,7 @@ class AcousticsStaggeredKernels : public test::KernelTest {
         omp_set_num_threads(threads);
         // One kernel for all sizes.
         const char* const how = in_place ? "form=march" : draw(2) == 0 ? "form=planes,stores=plain" : "form=planes,stores=streaming";
-        const auto config = fmt::format("{},y_block={},bytes_ahead={}", how, in_place && draw(2) == 0 ? 65536 : 16, 1024 * draw(2));
+        const auto config = fmt::format("{},y_block={},prefetch_bytes={}", how, in_place && draw(2) == 0 ? 65536 : 16, 1024 * draw(2));
         for (const char* size : {"nx=1 ny=1 nz=11", "nx=37 ny=70 nz=5", "nx=66 ny=5 nz=6 pitch=387"}) {
             const Problem problem = parse(fmt::format("{} update={} {}", kind, in_place ? "in_place" : "apart", size));
             expect_verified(family, problem, family.space(problem, backend_->device().limits).parse(config));
@@ -182,7 +182,7 @@ TEST_P(AcousticsStaggeredForms, OfCudaEqualTheReferenceInTheEmulator) {
 TEST_F(AcousticsStaggeredKernels, ResultsDoNotDependOnTheNumberOfThreads) {
     const Family& family = families().find("acoustics_staggered");
     for (const auto& [text, config] :
-         {std::pair{"dimension=2 order=8 media=array precision=f32 nx=700 ny=23", "x_block=512,march=0,stores=streaming"},
+         {std::pair{"dimension=2 order=8 media=array precision=f32 nx=700 ny=23", "x_block=512,layers_per_block=0,stores=streaming"},
           std::pair{"dimension=3 order=4 update=in_place levels=2 precision=f32 nx=70 ny=57 nz=13", "y_block=16"}}) {
         const Problem problem = parse(std::string("kernel=step ") + text);
         Match match;

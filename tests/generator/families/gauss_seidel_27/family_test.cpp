@@ -99,8 +99,8 @@ TEST(SlowGaussSeidel27, EveryFormHasMembersOnEveryArchitecture) {
                     const Config config = space.at(index);
                     const std::string staging = config.find("staging") == nullptr ? "" : " " + config.word("staging");
                     forms.insert(config.word("form") + staging);
-                    if (config.find("walks") != nullptr && config.integer("walks") > 1)
-                        shared.insert(fmt::format("{}{}", staging, config.integer("walks")));
+                    if (config.find("blocks_per_plane") != nullptr && config.integer("blocks_per_plane") > 1)
+                        shared.insert(fmt::format("{}{}", staging, config.integer("blocks_per_plane")));
                 }
                 std::set<std::string> expected{"points", "march", "slices", "rows", "walk registers", "chase registers"};
                 if (stencil == std::string("symmetric")) {
@@ -129,8 +129,8 @@ TEST(GaussSeidel27, BlocksShareAPlaneThatHasRowsForAll) {
         for (const auto& [kind, staging] : {std::pair{"symmetric", "partial_sums"}, std::pair{"variable", "registers"}}) {
             const SearchSpace space = family.space(problem(kind, "f32", 40, rows, 5), cuda_limits(90));
             for (const int walks : {1, 2, 3, 4, 6, 8}) {
-                const auto rejection =
-                    space.check(space.parse(fmt::format("form=walk,staging={},warps_per_row=4,points_per_thread=2,walks={}", staging, walks)));
+                const auto rejection = space.check(
+                    space.parse(fmt::format("form=walk,staging={},warps_per_row=4,points_per_thread=2,blocks_per_plane={}", staging, walks)));
                 EXPECT_EQ(!rejection, walks <= most) << kind << ", " << rows << " rows, " << walks << " blocks";
                 if (rejection) {
                     EXPECT_EQ(rejection->constraint, "shared_planes") << rejection->reason;
@@ -161,11 +161,11 @@ TEST(GaussSeidel27, OtherWalksHaveABlockPerPlane) {
     const Family family = gauss_seidel_27();
     for (const char* kind : {"variable", "symmetric"}) {
         const SearchSpace space = family.space(problem(kind, "f32", 40, 40, 5), cuda_limits(90));
-        EXPECT_THROW((void)space.parse("form=chase,walks=1"), Error);
+        EXPECT_THROW((void)space.parse("form=chase,blocks_per_plane=1"), Error);
     }
     const SearchSpace space = family.space(problem("symmetric", "f32", 40, 40, 5), cuda_limits(90));
-    EXPECT_FALSE(space.check(space.parse("form=walk,staging=registers,walks=1")));
-    const auto rejection = space.check(space.parse("form=walk,staging=registers,walks=2"));
+    EXPECT_FALSE(space.check(space.parse("form=walk,staging=registers,blocks_per_plane=1")));
+    const auto rejection = space.check(space.parse("form=walk,staging=registers,blocks_per_plane=2"));
     ASSERT_TRUE(rejection);
     EXPECT_EQ(rejection->constraint, "shared_planes") << rejection->reason;
 }
@@ -188,7 +188,7 @@ TEST(GaussSeidel27, FormerConfigurationsAreOfTheFormThatTheyWere) {
     const std::string rest = "stencil_in=read_only,edges=clamped,min_blocks=2,layout=natural";
     EXPECT_EQ(
         translated("symmetric", cuda_limits(90), "colours_per_pass=4,staging=registers,block_x=32,block_y=4,z_block=2,points_per_thread=2," + rest),
-        "form=walk,staging=registers,warps_per_row=4,points_per_thread=2,stencil_in=read_only,min_blocks=2,walks=1");
+        "form=walk,staging=registers,warps_per_row=4,points_per_thread=2,stencil_in=read_only,min_blocks=2,blocks_per_plane=1");
     EXPECT_EQ(translated("variable", cuda_limits(90),
                          "colours_per_pass=8,staging=registers,block_x=32,block_y=4,z_block=2,points_per_thread=2," + rest + ",walks=1"),
               "form=chase,staging=registers,warps_per_row=4,points_per_thread=2,stencil_in=read_only,min_blocks=2");
@@ -197,6 +197,11 @@ TEST(GaussSeidel27, FormerConfigurationsAreOfTheFormThatTheyWere) {
               "form=rows,block_y=4,z_block=4,points_per_thread=2,stencil_in=read_only,min_blocks=2");
     EXPECT_EQ(translated("constant", cpu_limits(), "colours_per_pass=8,y_block=256,z_block=4,vector_bytes=16,threads=all,binding=none"),
               "form=wave,z_block=4,vector_bytes=16,threads=all,binding=none");
+    const auto today = [](const char* stencil, const char* text) {
+        return gauss_seidel_27().space(problem(stencil, "f32", 40, 40, 40), cuda_limits(90)).parse(text).key();
+    };
+    EXPECT_EQ(today("variable", "form=walk,walks=2"), today("variable", "form=walk,blocks_per_plane=2"));
+    EXPECT_EQ(today("constant", "form=chase,lead=16"), today("constant", "form=chase,max_lead=16"));
 }
 
 TEST(GaussSeidel27, RowsStartOnALineUnlessThePitchIsGiven) {

@@ -65,18 +65,18 @@ constexpr std::array cuda_forms{"form=points,edges=guarded,points_per_thread=2",
                                 "form=walk,staging=bulk_1,stencil_in=by_value,points_per_thread=4,warps_per_row=8,copied_by=warp,stages=3",
                                 "form=chase,staging=bulk_2,stencil_in=by_value,points_per_thread=2,warps_per_row=16,copied_by=warp",
                                 "form=walk,staging=bulk_2,stencil_in=copied,points_per_thread=4,warps_per_row=8,copied_by=warp,stages=4",
-                                "form=chase,staging=bulk_1,stencil_in=copied,points_per_thread=2,warps_per_row=8,copied_by=warp,stages=2,lead=16",
+                                "form=chase,staging=bulk_1,stencil_in=copied,points_per_thread=2,warps_per_row=8,copied_by=warp,stages=2,max_lead=16",
                                 "form=walk,staging=partial_sums,points_per_thread=2,warps_per_row=6",
                                 "form=chase,staging=partial_sums,points_per_thread=4,warps_per_row=4",
                                 "form=walk,staging=partial_sums_async,points_per_thread=4,warps_per_row=4",
                                 "form=chase,staging=partial_sums_async,points_per_thread=2,warps_per_row=6",
-                                "form=walk,staging=partial_sums,points_per_thread=4,warps_per_row=4,walks=3",
-                                "form=walk,staging=partial_sums_async,points_per_thread=2,warps_per_row=6,walks=2",
-                                "form=walk,staging=registers,points_per_thread=2,warps_per_row=8,walks=3",
-                                "form=walk,staging=registers,points_per_thread=4,warps_per_row=4,walks=2",
+                                "form=walk,staging=partial_sums,points_per_thread=4,warps_per_row=4,blocks_per_plane=3",
+                                "form=walk,staging=partial_sums_async,points_per_thread=2,warps_per_row=6,blocks_per_plane=2",
+                                "form=walk,staging=registers,points_per_thread=2,warps_per_row=8,blocks_per_plane=3",
+                                "form=walk,staging=registers,points_per_thread=4,warps_per_row=4,blocks_per_plane=2",
                                 "form=slabs,planes_per_slab=3,passes=1,points_per_thread=4,warps_per_row=6,stages=2",
                                 "form=slabs,planes_per_slab=3,passes=2,points_per_thread=2,warps_per_row=12,stages=3,stencil_in=by_value",
-                                "form=slabs,planes_per_slab=5,passes=1,points_per_thread=4,warps_per_row=6,stages=2,lead=24,stencil_in=by_value",
+                                "form=slabs,planes_per_slab=5,passes=1,points_per_thread=4,warps_per_row=6,stages=2,max_lead=24,stencil_in=by_value",
                                 "form=slabs,planes_per_slab=7,passes=2,points_per_thread=2,warps_per_row=6,stages=2,stencil_in=by_value",
                                 "form=slabs,planes_per_slab=1,passes=1,points_per_thread=8,warps_per_row=4,stages=4,stencil_in=by_value"};
 
@@ -419,11 +419,11 @@ TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
           std::pair{"symmetric", "staging=registers,warps_per_row=4"}, std::pair{"symmetric", "staging=partial_sums,warps_per_row=4"},
           std::pair{"symmetric", "staging=partial_sums_async,warps_per_row=4"},
           std::pair{"constant", "staging=bulk_1,warps_per_row=8,copied_by=warp,stages=3"},
-          std::pair{"constant", "staging=bulk_2,warps_per_row=8,copied_by=warp,lead=16"},
-          std::pair{"constant", "staging=registers,warps_per_row=8,lead=16"},
+          std::pair{"constant", "staging=bulk_2,warps_per_row=8,copied_by=warp,max_lead=16"},
+          std::pair{"constant", "staging=registers,warps_per_row=8,max_lead=16"},
           std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8,copied_by=warp"},
           std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
-          std::pair{"constant", "form=slabs,planes_per_slab=5,passes=1,warps_per_row=6,lead=24"},
+          std::pair{"constant", "form=slabs,planes_per_slab=5,passes=1,warps_per_row=6,max_lead=24"},
           std::pair{"constant", "form=slabs,planes_per_slab=1,passes=1,warps_per_row=6,stages=4"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));
@@ -546,7 +546,7 @@ TEST_F(GpuGaussSeidel27, BlocksThatShareAPlaneGiveTheSameBits) {
                 }
                 Match match;
                 match.config = space.parse(
-                    fmt::format("form=walk,staging={},points_per_thread=2,warps_per_row=6,stencil_in=streaming,walks={}", staging, walks));
+                    fmt::format("form=walk,staging={},points_per_thread=2,warps_per_row=6,stencil_in=streaming,blocks_per_plane={}", staging, walks));
                 const auto kernel = std::make_shared<const Kernel>(*backend_, family, problem, match, limits);
                 const BoundKernel step(kernel, std::array{arrays[0].data(), arrays[1].data(), arrays[2].data()});
                 for (int sweep = 0; sweep < 10; ++sweep) step.launch();

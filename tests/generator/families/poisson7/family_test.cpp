@@ -240,5 +240,13 @@ TEST_F(Poisson7, RefusesArraysThatCannotBe) {
     EXPECT_THROW(parse(rest + "nx=0"), Error);
 }
 
+TEST_F(Poisson7, FormerNamesOfTunablesAreAsGoodAsTodays) {
+    const Problem problem = parse("kernel=residual coefficients=scalar boundary=dirichlet precision=f32 nx=64 ny=64 nz=64");
+    const SearchSpace on_gpus = poisson7().space(problem, cuda_limits(90)), on_processors = poisson7().space(problem, cpu_limits());
+    EXPECT_EQ(on_gpus.parse("form=shared,planes_ahead=2,once=streaming,lead=1").key(),
+              on_gpus.parse("form=shared,prefetch=2,cache_hint=streaming,max_lead=1").key());
+    EXPECT_EQ(on_processors.parse("rows_ahead=8").key(), on_processors.parse("prefetch_rows=8").key());
+}
+
 }  // namespace
 }  // namespace hone::poisson7_test::family_test
