@@ -45,6 +45,7 @@ std::vector<std::string> single_words(const std::vector<std::string>& arguments)
 // A word among assignments that has no "=" was meant as a family, or its "=" was forgotten.
 void check_shape(const std::string& word, const Families& families) {
     if (word.find('=') != std::string::npos) return;
+    if (is_family(word, families)) throw Error("problem", fmt::format("the family {} follows its values", word), "write the family first");
     throw Error("problem", fmt::format("\"{}\" is neither a family nor key=value", word),
                 did_you_mean(word, family_names(families)) + fmt::format("the families are {}", fmt::join(family_names(families), ", ")));
 }
@@ -217,21 +218,26 @@ Families with_families_of(std::span<const Record> records, const Families& famil
 ProblemFilter::ProblemFilter(const std::vector<std::string>& arguments, const Families& families) {
     for (const auto& word : single_words(arguments)) {
         const std::size_t equals = word.find('=');
-        if (family_.empty() && rules_.empty() && equals == std::string::npos) {
-            family_ = families.find(word).name;
+        if (equals == std::string::npos && (choices_.empty() || (!choices_.front().family.empty() && is_family(word, families)))) {
+            choices_.push_back({families.find(word).name, {}});
             continue;
         }
         check_shape(word, families);
+        if (choices_.empty()) choices_.emplace_back();
         Rule rule{word.substr(0, equals), split(word.substr(equals + 1), ',')};
-        const auto parameters = declarations(rule.name, family_, families);
+        const auto parameters = declarations(rule.name, choices_.back().family, families);
         for (const auto& value : rule.values) check_word(rule.name, value, parameters);
-        rules_.push_back(std::move(rule));
+        choices_.back().rules.push_back(std::move(rule));
     }
 }
 
 bool ProblemFilter::matches(const Problem& problem) const {
-    if (!family_.empty() && problem.family() != family_) return false;
-    return std::all_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+    return choices_.empty() || std::any_of(choices_.begin(), choices_.end(), [&](const Choice& choice) { return choice.matches(problem); });
+}
+
+bool ProblemFilter::Choice::matches(const Problem& problem) const {
+    if (!family.empty() && problem.family() != family) return false;
+    return std::all_of(rules.begin(), rules.end(), [&](const Rule& rule) {
         return std::any_of(problem.parameters().begin(), problem.parameters().end(), [&](const Assignment& assignment) {
             return assignment.name == rule.name &&
                    std::any_of(rule.values.begin(), rule.values.end(), [&](const std::string& text) { return lies_in(assignment.value, text); });

@@ -40,9 +40,10 @@ std::string told_briefly(const Problem& problem, const std::string& but = "");
 /// parameters and the words that these have. For a ProblemFilter; nothing can be computed with them.
 Families with_families_of(std::span<const Record> records, const Families& families);
 
-/// A choice among problems: a family's name, or none for all, and values that must agree. Lists mean any of them.
+/// A choice among problems: a family's name, or none for all, and values that must agree. Lists mean any of them. Another family's name begins a
+/// further choice, as for problems_of.
 ///
-///     const ProblemFilter filter({"dg_volume", "order=1..3"}, built_in_families());
+///     const ProblemFilter filter({"dg_volume", "order=1..3", "csr_spmv"}, built_in_families());
 ///     if (filter.matches(record.problem)) ...
 class ProblemFilter {
   public:
@@ -55,8 +56,13 @@ class ProblemFilter {
         std::string name;
         std::vector<std::string> values;
     };
-    std::string family_;
-    std::vector<Rule> rules_;
+    struct Choice {
+        std::string family;  ///< empty: any
+        std::vector<Rule> rules;
+
+        bool matches(const Problem& problem) const;
+    };
+    std::vector<Choice> choices_;  ///< none: all problems
 };
 
 }  // namespace hone::tools

@@ -77,7 +77,8 @@ class Run {
         update();
         result.progress = progress_;
         result.profile = profile();
-        if (before_finals_) result.busy = SystemLoad::busy(*before_finals_, load(), processors().usable);
+        // A GPU's steps are timed on the GPU: what processors do meanwhile shows in the interval alone.
+        if (before_finals_ && device_.limits.target == Target::cpu) result.busy = SystemLoad::busy(*before_finals_, load(), processors().usable);
         if (!description_.prior.empty()) result.prior = prior_gain();
         if (progress_.best)
             result.record = record(*progress_.best, result.busy);

@@ -102,6 +102,8 @@ TEST(ProblemFilter, ChoosesByFamilyListsAndRanges) {
     EXPECT_EQ(count({"order=1"}), 3);
     EXPECT_EQ(count({"heat_3d", "order=2..3,4", "precision=f64"}), 3);
     EXPECT_EQ(count({"heat_3d", "n=6"}), 0);
+    EXPECT_EQ(count({"heat_3d", "order=2", "wave_2d"}), 3) << "either";
+    EXPECT_EQ(count({"wave_2d", "order=2", "heat_3d", "order=1"}), 2);
 }
 
 TEST(ProblemFilter, NamesTheNearest) {
@@ -110,6 +112,7 @@ TEST(ProblemFilter, NamesTheNearest) {
     EXPECT_THAT(error({"heat_3d", "ordr=1"}), HasSubstr("did you mean order?"));
     EXPECT_THAT(error({"precision=f33"}), HasSubstr("did you mean f32?"));
     EXPECT_THAT(error({"heat_3d", "order"}), HasSubstr("neither a family nor key=value"));
+    EXPECT_THAT(error({"order=1", "heat_3d"}), HasSubstr("write the family first"));
 }
 
 TEST(ProblemFilter, KnowsFamiliesOfRecordsByTheirRecords) {

@@ -37,6 +37,7 @@ struct OnlinePolicy::State {
     OnlineProgress progress;
     double scale = 0;         ///< the incumbent's cost as this search counts, whatever pace the device has; 0: not known yet
     double relative = 1;      ///< the incumbent's cost when the first one's is 1
+    int confirming = 0;       ///< own steps that the incumbent's cost is still corrected by
     double reserved = 0;      ///< for steps whose times are outstanding
     double switching = 0;     ///< what the last switch cost
     double job_cost = 0;      ///< what the last job cost
@@ -251,13 +252,25 @@ struct OnlinePolicy::State {
     }
 
     void adopt(std::int64_t index, const std::vector<double>& times) {
-        const double factor = summarise(times).median / pace.median();
-        if (scale > 0) scale *= factor;
-        relative *= factor;
         latest[progress.incumbent] = pace.samples();
+        const double replaced = pace.median();
         pace.restart(times);
+        rescale(pace.median() / replaced);
+        confirming = rules.sampling.period;
         progress.incumbent = index;
         ++progress.adopted;
+    }
+
+    void rescale(double factor) {
+        if (scale > 0) scale *= factor;
+        relative *= factor;
+    }
+
+    /// A trial is short, and who wins it was lucky, too: a whole period of the new incumbent's own steps says what it costs.
+    void confirm(double before) {
+        if (confirming == 0) return;
+        --confirming;
+        rescale(pace.median() / before);
     }
 
     /// A result from elsewhere that is wrong here gives way to what runs everywhere.
@@ -267,6 +280,7 @@ struct OnlinePolicy::State {
         reject({incumbent(), space.at(incumbent()), false}, fmt::format("{}: {}", to_string(outcome.status), outcome.reason));
         progress.incumbent = safe;
         pace.restart({});
+        confirming = 0;
     }
 
     // --- steps
@@ -320,7 +334,12 @@ struct OnlinePolicy::State {
             return;
         }
         if (pace.known()) usual_excess = std::max(0.0, usual_excess + excess_weight * (seconds - pace.median() - usual_excess));
+        const double before = pace.median();
         const bool drifted = pace.add(seconds);
+        if (drifted)
+            confirming = 0;
+        else
+            confirm(before);
         if (progress.first_median == 0 && pace.known() && incumbent() == progress.first) progress.first_median = pace.median();
         if (!drifted) return;
         ++progress.drifts;
