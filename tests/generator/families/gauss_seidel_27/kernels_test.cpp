@@ -405,7 +405,12 @@ double error_of_blocks_at_once(Backend& backend, const KernelSource& source, con
     for (auto& pointer : pointers) arguments.push_back(&pointer);
     for (int& scalar : scalars) arguments.push_back(&scalar);
     arguments.insert(arguments.end(), {&first, &last});
-    for (const auto& launch : source.step) module->launch(module->entry(launch.entry), launch.grid, launch.block, 0, {}, arguments.data());
+    for (const auto& launch : source.step) {
+        std::vector<int> constants = launch.constants;
+        std::vector<void*> all = arguments;
+        for (int& constant : constants) all.push_back(&constant);
+        module->launch(module->entry(launch.entry), launch.grid, launch.block, 0, {}, all.data());
+    }
     return largest_difference(u.data(), expected.data(), expected.words(), source.precision);
 }
 
