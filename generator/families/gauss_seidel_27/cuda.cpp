@@ -57,7 +57,8 @@ Block constants(const Plan& plan) {
     if (plan.slabs()) {
         block.line("constexpr int planes_per_slab = {}, slab_stages = {};", plan.planes_per_slab, plan.stages);
         block.line("constexpr int stages = slab_stages * (2 * planes_per_slab + 2) / 4;  // where a block has one plane");
-    } else if (plan.bulk()) block.line("constexpr int rows_per_stage = {}, stages = {};", staged_rows(plan.staging), plan.stages);
+    } else if (plan.bulk())
+        block.line("constexpr int rows_per_stage = {}, stages = {};", staged_rows(plan.staging), plan.stages);
     if (plan.colours_per_pass == 1)
         block.line("constexpr bool clamped_loads = {};  // threads beyond the grid repeat the last point's loads, or have none", plan.clamped);
     else if (plan.colours_per_pass == 2)
@@ -192,10 +193,16 @@ void two_colours(const Plan& plan, const Block& head, KernelSource& source) {
 std::string slabs_text(const Plan& plan, const Block& head) {
     const std::string constant = plan.chases() ? "slabs_at_once" : "";
     Text text{{{"banner", head}, {"constants", constants(plan)}, {"parameters", parameters(plan, plan.chases() ? "real* tickets" : "", constant)}},
-              {{"chases", plan.chases()}, {"bulk", true}, {"copying_warp", true}, {"paced", plan.lead > 0}, {"kept_reads", false}}};
+              {{"chases", plan.chases()},
+               {"bulk", true},
+               {"copying_warp", true},
+               {"paced", plan.lead > 0},
+               {"kept_reads", false},
+               {"copied_stencil", plan.copied_stencil},
+               {"streaming_copies", plan.streaming_copies}}};
     add_groups(text, plan);
     add_coefficients(text, plan);
-    text.holes.emplace_back("stencil_of_block", stencil_of_block(plan));
+    text.holes.emplace_back("stencil_of_block", plan.copied_stencil ? Block().line("const real* const s = stencil;") : stencil_of_block(plan));
     return text.of("slabs.cu");
 }
 

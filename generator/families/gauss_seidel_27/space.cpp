@@ -48,7 +48,9 @@ std::int64_t static_bytes(const Grid& grid, const Choice& choice) {
 
 BlockResources resources(const Grid& grid, const Config& config) {
     const Choice choice(grid, config);
-    const std::int64_t dynamic = choice.slabs() ? slab_shared_bytes(grid, choice) : choice.walks_through_planes() ? walking_shared_bytes(grid, choice) : 0;
+    const std::int64_t dynamic = choice.slabs()                  ? slab_shared_bytes(grid, choice)
+                                 : choice.walks_through_planes() ? walking_shared_bytes(grid, choice)
+                                                                 : 0;
     return {
         .threads = choice.threads(), .shared_bytes = static_bytes(grid, choice) + dynamic, .registers = static_cast<int>(registers(grid, choice))};
 }
@@ -89,7 +91,8 @@ Tunable stages(std::vector<std::int64_t> values) {
     return {"stages", "of bulk copies that are on their way or read", numbers(std::move(values)), Value(2)};
 }
 Tunable max_lead(std::vector<std::int64_t> values) {
-    return {"max_lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like", numbers(std::move(values)), Value(0), "lead"};
+    return {"max_lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like", numbers(std::move(values)), Value(0),
+            "lead"};
 }
 Tunable min_blocks() {
     return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})};
@@ -335,43 +338,50 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
 
 // The planes of a slab lie in the registers of the same threads, so that most rows serve all planes that need them when they arrive.
 FormSpace slabs_form(const Grid& grid) {
-    FormSpace form{
-        .name = "slabs",
-        .help = "slabs of planes, each walking along y with all colours, and the planes between them behind",
-        .tunables = {{"planes_per_slab", "planes that the threads of a block take together, from one of the earlier colours to another",
-                      numbers({1, 3, 5, 7})},
-                     {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them", numbers({1, 2})},
-                     warps_per_row({4, 6, 8, 12, 16}),
-                     points_per_thread({2, 4, 8}),
-                     stages({2, 3, 4, 6}),
-                     max_lead({0, 24, 32, 64}),
-                     stencil_in({"by_value", "read_only"}),
-                     min_blocks()},
-        .constraints = {aligned_pairs(grid),
-                        {"rows_in_block",
-                         [grid](const Config& config) -> Reason {
-                             const std::int64_t warps = slab_warps(grid, config.integer("points_per_thread"), config.integer("planes_per_slab"));
-                             if (warps <= config.integer("warps_per_row")) return {};
-                             return fmt::format("rows of {} points need {} warps, warps_per_row is {}", grid.nx, warps, config.integer("warps_per_row"));
-                         }},
-                        {"lead_of_slabs",
-                         [](const Config& config) -> Reason {
-                             const std::int64_t lead = config.integer("max_lead");
-                             if (lead == 0) return {};
-                             if (config.integer("passes") == 2) return "no plane is behind a slab in two launches: max_lead=0";
-                             // As for a chase: a slab that waits has published all but the rows on their way and four before them.
-                             const std::int64_t least = 2 * (2 * config.integer("stages") + 4);
-                             if (lead >= least) return {};
-                             return fmt::format("slabs that read so many rows ahead need a lead of {}, it is {}", least, lead);
-                         }}},
-        .safe = {{"planes_per_slab", 1},
-                 {"passes", 2},
-                 {"warps_per_row", 16},
-                 {"points_per_thread", 2},
-                 {"stages", 2},
-                 {"max_lead", 0},
-                 {"stencil_in", "read_only"},
-                 {"min_blocks", 1}}};
+    const std::vector<std::string> places =
+        grid.stencil == Stencil::constant ? std::vector<std::string>{"by_value", "read_only"} : std::vector<std::string>{"copied"};
+    FormSpace form{.name = "slabs",
+                   .help = "slabs of planes, each walking along y with all colours, and the planes between them behind",
+                   .tunables = {{"planes_per_slab", "planes that the threads of a block take together, from one of the earlier colours to another",
+                                 numbers({1, 3, 5, 7})},
+                                {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them",
+                                 numbers({1, 2})},
+                                warps_per_row({4, 6, 8, 12, 16}),
+                                points_per_thread({2, 4, 8}),
+                                stages({2, 3, 4, 6}),
+                                max_lead({0, 24, 32, 64}),
+                                {"cache_hint", "streaming: right-hand sides, which nobody reads again, leave the second cache first",
+                                 words({"plain", "streaming"})},
+                                stencil_in(places),
+                                min_blocks()},
+                   .constraints = {aligned_pairs(grid),
+                                   {"rows_in_block",
+                                    [grid](const Config& config) -> Reason {
+                                        const std::int64_t warps =
+                                            slab_warps(grid, config.integer("points_per_thread"), config.integer("planes_per_slab"));
+                                        if (warps <= config.integer("warps_per_row")) return {};
+                                        return fmt::format("rows of {} points need {} warps, warps_per_row is {}", grid.nx, warps,
+                                                           config.integer("warps_per_row"));
+                                    }},
+                                   {"lead_of_slabs",
+                                    [](const Config& config) -> Reason {
+                                        const std::int64_t lead = config.integer("max_lead");
+                                        if (lead == 0) return {};
+                                        if (config.integer("passes") == 2) return "no plane is behind a slab in two launches: max_lead=0";
+                                        // As for a chase: a slab that waits has published all but the rows on their way and four before them.
+                                        const std::int64_t least = 2 * (2 * config.integer("stages") + 4);
+                                        if (lead >= least) return {};
+                                        return fmt::format("slabs that read so many rows ahead need a lead of {}, it is {}", least, lead);
+                                    }}},
+                   .safe = {{"planes_per_slab", 1},
+                            {"passes", 2},
+                            {"warps_per_row", 16},
+                            {"points_per_thread", 2},
+                            {"stages", 2},
+                            {"max_lead", 0},
+                            {"cache_hint", "plain"},
+                            {"stencil_in", places.front()},
+                            {"min_blocks", 1}}};
     return form;
 }
 
@@ -407,7 +417,7 @@ Forms cuda_forms(const Problem& problem, const Limits& limits) {
     std::vector<FormSpace> spaces{points_form(grid)};
     if (grid.stencil != Stencil::symmetric) spaces.insert(spaces.end(), {march_form(grid), slices_form(grid), rows_form(grid)});
     spaces.insert(spaces.end(), {walk_form(grid, limits), chase_form(grid, limits)});
-    if (has_bulk_copies(grid, limits) && grid.stencil == Stencil::constant) spaces.push_back(slabs_form(grid));
+    if (has_bulk_copies(grid, limits) && !grid.stencil_per_point()) spaces.push_back(slabs_form(grid));
     std::vector<Form> forms;
     forms.reserve(spaces.size());
     for (FormSpace& space : spaces)
@@ -432,8 +442,9 @@ std::int64_t slab_warps(const Grid& grid, std::int64_t points_per_thread, std::i
 }
 
 std::int64_t slab_shared_bytes(const Grid& grid, const Choice& choice) {
-    constexpr std::int64_t rows = 2;  // of a stage
-    return choice.stages * (2 * choice.planes_per_slab + 2) * rows * grid.pitch * bytes_per_word(grid.precision);
+    constexpr std::int64_t rows = 2, stencil_rows = 4;  // of a stage, as in the kernel
+    const std::int64_t stencils = choice.copied_stencil ? choice.planes_per_slab * stencil_rows * row_stencil_words : 0;
+    return choice.stages * ((2 * choice.planes_per_slab + 2) * rows * grid.pitch + stencils) * bytes_per_word(grid.precision);
 }
 
 int staged_rows(const std::string& staging) {
@@ -464,6 +475,7 @@ Choice::Choice(const Grid& grid, const Config& config) : form(config.word(form_t
     lead = integer_or(config, "max_lead", 0);
     copying_warp = slabs() || config.has("copied_by", "warp");
     copied_stencil = stencil_in == "copied";
+    streaming_copies = config.has("cache_hint", "streaming");
 }
 
 std::int64_t walking_shared_bytes(const Grid& grid, const Choice& choice) {
