@@ -431,9 +431,9 @@ TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
           std::pair{"constant", "staging=bulk_2,warps_per_row=8,copied_by=warp,max_lead=16"},
           std::pair{"constant", "staging=registers,warps_per_row=8,max_lead=16"},
           std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8,copied_by=warp"},
-          std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
-          std::pair{"constant", "form=slabs,planes_per_slab=5,passes=1,warps_per_row=6,max_lead=24"},
-          std::pair{"constant", "form=slabs,planes_per_slab=1,passes=1,warps_per_row=6,stages=4"},
+          std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6,stencil_in=read_only"},
+          std::pair{"constant", "form=slabs,planes_per_slab=5,passes=1,warps_per_row=6,stencil_in=read_only,max_lead=24"},
+          std::pair{"constant", "form=slabs,planes_per_slab=1,passes=1,warps_per_row=6,stencil_in=read_only,stages=4"},
           std::pair{"semi_constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));
