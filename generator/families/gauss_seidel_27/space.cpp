@@ -94,8 +94,8 @@ Tunable max_lead(std::vector<std::int64_t> values) {
     return {"max_lead", "rows that even planes may be ahead of the odd ones beside them; 0: as they like", numbers(std::move(values)), Value(0),
             "lead"};
 }
-Tunable min_blocks() {
-    return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers({1, 2, 3, 4, 6, 8})};
+Tunable min_blocks(std::vector<std::int64_t> values = {1, 2, 3, 4, 6, 8}) {
+    return {"min_blocks", "blocks per multiprocessor that the compiler must leave registers for", numbers(std::move(values))};
 }
 
 // Where the stencil is where a coefficient serves a point or two, and so must cost no load.
@@ -338,8 +338,7 @@ FormSpace chase_form(const Grid& grid, const Limits& limits) {
 
 // The planes of a slab lie in the registers of the same threads, so that most rows serve all planes that need them when they arrive.
 FormSpace slabs_form(const Grid& grid) {
-    const std::vector<std::string> places =
-        grid.stencil == Stencil::constant ? std::vector<std::string>{"by_value", "read_only"} : std::vector<std::string>{"copied"};
+    const std::string place = grid.stencil == Stencil::constant ? "by_value" : "copied";
     FormSpace form{.name = "slabs",
                    .help = "slabs of planes, each walking along y with all colours, and the planes between them behind",
                    .tunables = {{"planes_per_slab", "planes that the threads of a block take together, from one of the earlier colours to another",
@@ -347,13 +346,13 @@ FormSpace slabs_form(const Grid& grid) {
                                 {"passes", "launches: 1 if planes between slabs follow these in the same one, 2 if they come after all of them",
                                  numbers({1, 2})},
                                 warps_per_row({4, 6, 8, 12, 16}),
-                                points_per_thread({2, 4, 8}),
+                                points_per_thread({2, 4}),
                                 stages({2, 3, 4, 6}),
-                                max_lead({0, 24, 32, 64}),
+                                max_lead({0, 24}),
                                 {"cache_hint", "streaming: right-hand sides, which nobody reads again, leave the second cache first",
                                  words({"plain", "streaming"})},
-                                stencil_in(places),
-                                min_blocks()},
+                                stencil_in({place}),
+                                min_blocks({1, 2, 3})},
                    .constraints = {aligned_pairs(grid),
                                    {"rows_in_block",
                                     [grid](const Config& config) -> Reason {
@@ -380,7 +379,7 @@ FormSpace slabs_form(const Grid& grid) {
                             {"stages", 2},
                             {"max_lead", 0},
                             {"cache_hint", "plain"},
-                            {"stencil_in", places.front()},
+                            {"stencil_in", place},
                             {"min_blocks", 1}}};
     return form;
 }

@@ -78,7 +78,7 @@ constexpr std::array cuda_forms{"form=points,edges=guarded,points_per_thread=2",
                                 "form=slabs,planes_per_slab=3,passes=2,points_per_thread=2,warps_per_row=12,stages=3,cache_hint=streaming",
                                 "form=slabs,planes_per_slab=5,passes=1,points_per_thread=4,warps_per_row=6,stages=2,max_lead=24,stencil_in=by_value",
                                 "form=slabs,planes_per_slab=7,passes=2,points_per_thread=2,warps_per_row=6,stages=2,stencil_in=by_value",
-                                "form=slabs,planes_per_slab=1,passes=1,points_per_thread=8,warps_per_row=4,stages=4,stencil_in=by_value",
+                                "form=slabs,planes_per_slab=1,passes=1,points_per_thread=2,warps_per_row=6,stages=4",
                                 "form=slabs,planes_per_slab=3,passes=2,points_per_thread=4,warps_per_row=6,stages=2,stencil_in=copied",
                                 "form=slabs,planes_per_slab=5,passes=1,points_per_thread=2,warps_per_row=6,stages=2,stencil_in=copied"};
 
@@ -407,6 +407,7 @@ double error_of_blocks_at_once(Backend& backend, const KernelSource& source, con
     std::vector<void*> arguments;
     arguments.reserve(pointers.size() + scalars.size() + 2);
     for (auto& pointer : pointers) arguments.push_back(&pointer);
+    for (const int array : source.by_value) arguments.push_back(const_cast<void*>(workload.arrays[static_cast<std::size_t>(array)].data()));
     for (int& scalar : scalars) arguments.push_back(&scalar);
     arguments.insert(arguments.end(), {&first, &last});
     for (const auto& launch : source.step) {
@@ -431,9 +432,9 @@ TEST_F(SlowGaussSeidel27Kernels, PlanesThatFollowOthersSeeWhatTheyShould) {
           std::pair{"constant", "staging=bulk_2,warps_per_row=8,copied_by=warp,max_lead=16"},
           std::pair{"constant", "staging=registers,warps_per_row=8,max_lead=16"},
           std::pair{"semi_constant", "staging=bulk_2,warps_per_row=8,copied_by=warp"},
-          std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6,stencil_in=read_only"},
-          std::pair{"constant", "form=slabs,planes_per_slab=5,passes=1,warps_per_row=6,stencil_in=read_only,max_lead=24"},
-          std::pair{"constant", "form=slabs,planes_per_slab=1,passes=1,warps_per_row=6,stencil_in=read_only,stages=4"},
+          std::pair{"constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"},
+          std::pair{"constant", "form=slabs,planes_per_slab=5,passes=1,warps_per_row=6,max_lead=24"},
+          std::pair{"constant", "form=slabs,planes_per_slab=1,passes=1,warps_per_row=6,stages=4"},
           std::pair{"semi_constant", "form=slabs,planes_per_slab=3,passes=1,warps_per_row=6"}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=35 ny={} nz=12", kind, 40 + seed % 2));
@@ -506,10 +507,15 @@ TEST_F(GpuGaussSeidel27, EveryFormEqualsTheReference) {
 TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
     const Family& family = families().find("gauss_seidel_27");
     const Limits& limits = backend_->device().limits;
-    for (const auto& [kind, config] : {std::pair{"constant", "staging=registers,warps_per_row=4,stencil_in=by_value"},
-                                       std::pair{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only"},
-                                       std::pair{"symmetric", "staging=registers,warps_per_row=6,stencil_in=streaming"},
-                                       std::pair{"symmetric", "staging=partial_sums,warps_per_row=6,stencil_in=streaming"}}) {
+    const std::string slabs = "form=slabs,passes=1,warps_per_row=6,stages=2,planes_per_slab=";
+    for (const auto& [kind, config, following] :
+         {std::tuple{"constant", "staging=registers,warps_per_row=4,stencil_in=by_value", std::string("form=chase")},
+          std::tuple{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only", std::string("form=chase")},
+          std::tuple{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only", slabs + "1"},
+          std::tuple{"constant", "staging=bulk_2,warps_per_row=4,stencil_in=read_only", slabs + "3"},
+          std::tuple{"semi_constant", "staging=bulk_2,warps_per_row=4,stencil_in=copied", slabs + "5"},
+          std::tuple{"symmetric", "staging=registers,warps_per_row=6,stencil_in=streaming", std::string("form=chase")},
+          std::tuple{"symmetric", "staging=partial_sums,warps_per_row=6,stencil_in=streaming", std::string("form=chase")}}) {
         const std::uint64_t seed = random_();
         const Problem problem = parse(fmt::format("stencil={} precision=f32 nx=201 ny=60 nz=1201", kind));
         const SearchSpace space = family.space(problem, limits);
@@ -523,7 +529,9 @@ TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
                 backend_->copy(arrays[form].back().data(), array.data(), array.bytes());
             }
             Match match;
-            match.config = space.parse((form == 0 ? "form=walk," : "form=chase,") + common);
+            match.config = space.parse(form == 0                   ? "form=walk," + common
+                                       : following == "form=chase" ? following + "," + common
+                                                                   : following + ",points_per_thread=2");
             const auto kernel = std::make_shared<const Kernel>(*backend_, family, problem, match, limits);
             const BoundKernel step(kernel, std::array{arrays[form][0].data(), arrays[form][1].data(), arrays[form][2].data()});
             for (int sweep = 0; sweep < 10; ++sweep) step.launch();
@@ -531,7 +539,7 @@ TEST_F(GpuGaussSeidel27, PlanesThatFollowOthersAgreeWithPlanesInTurn) {
         }
         EXPECT_LE(backend_->largest_difference(arrays[0][0].data(), arrays[1][0].data(), workload.arrays[0].words(), Precision::f32),
                   workload.tolerance)
-            << kind << ' ' << config << ", seed " << seed;
+            << kind << ' ' << config << ", " << following << ", seed " << seed;
     }
 }
 
