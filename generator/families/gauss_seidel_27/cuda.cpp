@@ -29,13 +29,16 @@ struct Plan : Choice {
     bool chases() const { return colours_per_pass == 8; }
     bool per_point() const { return grid.stencil_per_point(); }
     bool bulk() const { return staged_rows(staging) > 0; }
+    bool equal_shares() const { return walks == 0; }
+    /// Blocks with equal shares of the planes of a launch: as many as the device holds.
+    int shares() const { return static_cast<int>(std::max<std::int64_t>(multiprocessors * min_blocks, 1)); }
     bool hands_over() const { return leaves_partial_sums(staging); }
     /// Both partial sums of the planes of the later colours.
     std::int64_t partial_words() const { return 2 * std::max<std::int64_t>(grid.nz / 2, 1) * grid.plane(); }
     /// Old rows around the boundaries between parts of a plane, of every plane.
     std::int64_t kept_words() const {
         const std::int64_t rows_kept = hands_over() ? 5 : 3;  // as in the kernel
-        return (grid.nz + 2) * (walks - 1) * rows_kept * grid.pitch;
+        return (equal_shares() ? 2 * shares() : (grid.nz + 2) * (walks - 1)) * rows_kept * grid.pitch;
     }
     std::int64_t word() const { return bytes_per_word(grid.precision); }
     std::int64_t packed_row() const { return divide_up(divide_up(grid.nx, 2), line_bytes / word()) * (line_bytes / word()); }
@@ -210,14 +213,16 @@ std::string slabs_text(const Plan& plan, const Block& head) {
 std::string tables_of_walk(const Plan& plan) {
     std::string tables = plan.hands_over() ? "real* partial_sums" : "";
     const auto add = [&](const char* table) { tables += (tables.empty() ? "" : ", ") + std::string(table); };
-    if (plan.walks > 1) add("real* kept_rows");
+    if (plan.walks != 1) add("real* kept_rows");
     if (plan.chases()) add("real* tickets");
     return tables;
 }
 
 // The planes that the blocks of a launch walk through: those of one parity, or all, the odd ones behind the even ones.
 Block walk_parameters(const Plan& plan) {
-    return parameters(plan, tables_of_walk(plan), plan.hands_over() || plan.chases() ? "" : "z_parity");
+    const std::string shares = plan.equal_shares() ? "all_shares" : "";
+    if (plan.hands_over() || plan.chases()) return parameters(plan, tables_of_walk(plan), shares);
+    return parameters(plan, tables_of_walk(plan), "z_parity" + (shares.empty() ? "" : ", int " + shares));
 }
 
 Block rows_of_block(const Plan& plan) {
@@ -245,8 +250,8 @@ std::string walk_text(const Plan& plan, const Block& head) {
     if (symmetric) text.flags.emplace_back("several_pairs", plan.points_per_thread > 2);
     if (symmetric && !plan.hands_over()) return text.of("walk_per_point.cu/symmetric");
     // Blocks may share a plane.
-    text.holes.emplace_back("parameters_of_keeping", parameters(plan, tables_of_walk(plan), ""));
-    text.flags.emplace_back("shared_planes", plan.walks > 1);
+    text.holes.emplace_back("parameters_of_keeping", parameters(plan, tables_of_walk(plan), plan.equal_shares() ? "all_shares" : ""));
+    text.flags.insert(text.flags.end(), {{"shared_planes", plan.walks != 1}, {"equal_shares", plan.equal_shares()}});
     if (variable) return text.of("walk_per_point.cu/variable");
     text.flags.insert(text.flags.end(), {{"copied_couplings", plan.staging == "partial_sums_async"}, {"kept_reads", false}});
     add_copies(text.flags, Copies::values);
@@ -268,6 +273,11 @@ Launch keep_rows(const Plan& plan) {
     Launch keep;
     keep.entry = "gauss_seidel_27_keep_rows";
     keep.grid = {divide_up(plan.grid.pitch, copy_threads * plan.points_per_thread), plan.walks - 1, plan.grid.nz + 2};
+    if (plan.equal_shares()) {
+        keep.grid[1] = plan.shares();
+        keep.grid[2] = 2;  // planes of the earlier colours, and of the later ones
+        keep.constants = {plan.shares()};
+    }
     keep.block = {copy_threads, 1, 1};
     return keep;
 }
@@ -288,8 +298,12 @@ void walks(const Plan& plan, const Block& head, KernelSource& source) {
         walk.range_axis = -1;  // planes beside the range take part
         source.tables.push_back({"partial_sums", plan.partial_words(), {}, true});
     }
-    if (plan.walks > 1) {
-        walk.grid[1] = plan.walks;
+    if (plan.equal_shares()) {
+        walk.grid = {1, plan.shares(), 1};
+        walk.range_axis = -1;
+    }
+    if (plan.walks != 1) {
+        if (!plan.equal_shares()) walk.grid[1] = plan.walks;
         source.tables.push_back({"kept_rows", plan.kept_words(), {}, true});
         source.step.push_back(keep_rows(plan));
         source.entries.push_back(source.step.front().entry);
@@ -302,13 +316,15 @@ void walks(const Plan& plan, const Block& head, KernelSource& source) {
         source.entries.push_back(source.step.front().entry);
         add("gauss_seidel_27_walk", plan.hands_over() ? plan.grid.nz + 1 : plan.grid.nz);
     } else if (plan.hands_over()) {
-        add("gauss_seidel_27_earlier_planes", plan.grid.nz / 2 + 1);
+        if (plan.equal_shares()) walk.constants = {plan.shares()};
+        add("gauss_seidel_27_earlier_planes", plan.equal_shares() ? 1 : plan.grid.nz / 2 + 1);
         walk.shared_bytes = 0;
-        add("gauss_seidel_27_later_planes", std::max<std::int64_t>(plan.grid.nz / 2, 1));
+        add("gauss_seidel_27_later_planes", plan.equal_shares() ? 1 : std::max<std::int64_t>(plan.grid.nz / 2, 1));
     } else {
         source.entries.push_back(walk.entry);
         for (int z_parity = 0; z_parity < 2; ++z_parity) {
             walk.constants = {z_parity};
+            if (plan.equal_shares()) walk.constants.push_back(plan.shares());
             source.step.push_back(walk);
         }
     }

@@ -248,6 +248,7 @@ Constraint shared_planes(const Grid& grid) {
                 if (grid.stencil == Stencil::symmetric && !leaves_partial_sums(config.word("staging")))
                     return "blocks share a plane of a symmetric stencil with staging=partial_sums or partial_sums_async only";
                 const std::int64_t steps = (grid.ny + 1) / 2 + 1;  // of two rows, as in the kernel
+                if (sharing == 0) return {};
                 if (steps / sharing >= fewest_steps) return {};
                 return fmt::format("a walk through {} rows has {} steps, {} blocks need {} each", grid.ny, steps, sharing, fewest_steps);
             }};
@@ -309,8 +310,11 @@ FormSpace walk_form(const Grid& grid, const Limits& limits) {
     form.help = "two launches with all colours of a plane, each block walking along y";
     form.former = formerly(4);
     if (grid.stencil_per_point()) {
-        form.tunables.push_back({"blocks_per_plane", "blocks that share a plane, each of which walks through a part of its rows",
-                                 numbers({1, 2, 3, 4, 6, 8}), Value(1), "walks"});
+        form.tunables.push_back(
+            {"blocks_per_plane",
+             "blocks that share a plane, each of which walks through a part of its rows; 0: an equal share of all planes for each "
+             "block that the device holds",
+             numbers({0, 1, 2, 3, 4, 6, 8}), Value(1), "walks"});
         form.constraints.push_back(shared_planes(grid));
         form.safe.push_back({"blocks_per_plane", 1});
     }
