@@ -18,7 +18,7 @@ constexpr int chunk_rows = 32, sum_lanes = 1024;
 struct Shape {
     explicit Shape(const Problem& problem);
 
-    bool dotted, stored;
+    bool dotted, summed, stored;  ///< x . y as a whole, of chunks of rows; weights as they are
     int dimension, order, components;
     int nodes_along, points_along;
     Precision precision;
