@@ -114,8 +114,8 @@ FormSpace vector_form(const Shape& shape, const Limits& limits) {
                      {"schedule", "rows of a thread: as many for each, or the next ones whenever it is done", words({"static", "dynamic"})}},
         .constraints = {vector_width(limits),
                         {"gather", [shape](const Config& config) { return gather_violation(shape, config); }, {"vector_bytes", "words_of_x"}}},
-        .safe = {{"vector_bytes", std::min(wide_enough, limits.vector_bytes)},
-                 {"words_of_x", "single"},
+        .safe = {{"vector_bytes", std::min(shape.components == 1 ? with_masks : wide_enough, limits.vector_bytes)},
+                 {"words_of_x", limits.vector_bytes >= with_masks && numbers_fit(shape) ? "gather" : "single"},
                  {"components_at_once", shape.components == 1 ? "one" : "all"},
                  {"schedule", "static"}},
         .former = [](const Config& config) { return config.find("components_at_once") != nullptr; }};
