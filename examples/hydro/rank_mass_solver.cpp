@@ -619,6 +619,10 @@ MassSolve RankMassSolver::solve(const void* b, void* x, const MassSettings& sett
     return result;
 }
 
+void RankMassSolver::multiply(int times) {
+    for (int n = 0; n < times; ++n) state_->multiply.front().launch();
+}
+
 std::string RankMassSolver::family() const {
     return state_->product->problem().family();
 }
