@@ -275,7 +275,7 @@ constexpr const char* sharing_body = R"cpp(
         const int* const begins = places + (long long)c * ((chunks + of_share - 1) / of_share);
         double sum = 0;
         if (threadIdx.x < of_group) {
-#pragma unroll 16
+#pragma unroll 32
             for (int chunk = group * of_group + threadIdx.x; chunk < chunks; chunk += lanes) sum += all[begins[chunk / of_share] + chunk % of_share];
             for (int joined = 1; joined < 32; joined *= 2) sum += __shfl_xor_sync(0xffffffffu, sum, joined);
             if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;
@@ -537,8 +537,7 @@ struct RankMassSolver::State {
 
     // The next direction: first of the rows that are sent, which travel while all others are made.
     void take_direction(const Vectors& of) {
-        const Stream beside = directions.fork();
-        if (border_rows > 0) launch(turn_step, of, {0, border_rows}, beside);
+        if (border_rows > 0) launch(turn_step, of, {0, border_rows});
         exchange(of.turned);
         launch(direction_step, of, {0, rows});
         directions.end();
