@@ -16,7 +16,7 @@ namespace hone::inline v0_1 {
 /// engines, ordered by flags), stores (kernels store, and raise flags), spin (kernels wait for flags, too), events (copies that events alone order,
 /// also where flags would).
 enum class MessageWay { best, peer, copies, stores, spin, events, nccl, host };
-/// What the environment variable HONE_MESSAGES asks for, by these names; best where it is not set. Throws Error for another word.
+/// The way that the environment variable HONE_MESSAGES asks for, by these names; best where it is not set. Throws Error for another word.
 MessageWay asked_message_way();
 
 /// When what lies at the cuts is computed: before the rest; beside it, on an exchange's own stream; or there, but ahead, so that the rest begins when

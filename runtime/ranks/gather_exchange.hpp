@@ -10,7 +10,7 @@
 
 namespace hone::inline v0_1 {
 
-/// What a rank exchanges with another one, by places of words in its arrays. Both ranks must list the same things in the same order.
+/// An exchange with another rank, by places of words in its arrays. Both ranks must list the same things in the same order.
 struct GatherLink {
     int neighbour = 0;
     std::vector<std::int64_t> own;     ///< words that go there

@@ -59,7 +59,7 @@ class HaloExchange {
     /// not change until `end`, nor may halos be written or read. `behind`, if given, queues work that is not sent on the stream that it gets, and
     /// may write halos before what arrives.
     void begin(std::span<void* const> fields, const std::function<void(Stream)>& behind = {});
-    /// The same with so many layers of each. Throws Error for more than the layout's.
+    /// Begins an exchange of so many layers of each field. Throws Error for more than the layout's.
     void begin(std::span<const HaloField> fields, const std::function<void(Stream)>& behind = {});
     /// What is queued on the default stream from now on finds the halos, and what was queued on the exchange's stream.
     void end();
