@@ -43,6 +43,7 @@ struct WarpTile {
         nodes_padded = part_tiles.rows();
         warps_along_nodes = nodes_padded / rows;
         operands.set_field_columns(part_tiles.columns(), unroll);
+        operands.set_flux_columns(FaceParts(shape.reference(), unroll).columns, unroll);
     }
 
     int element_groups() const { return elements_per_block / elements_per_thread; }
@@ -162,6 +163,7 @@ Block warp_tile_constants(const Plan& plan) {
     if (plan.any(&Pass::surface)) block.append(frame_constants(shape, tile.operands));
     if (plan.any(&Pass::volume)) block.append(field_width_constant(shape, tile.operands));
     if (tile.by_parity) block.append(part_constants(shape, tile.part_tiles));
+    if (tile.by_parity && plan.any(&Pass::surface)) block.append(face_part_constants(FaceParts(shape.reference(), tile.unroll)));
     block.append(block_constants(tile.threads(), plan.config)).append(copy_constants(shape, plan.config));
     return block.append(operand_constants(plan, tile.operands));
 }
@@ -180,14 +182,11 @@ TableSpec part_derivatives(const Shape& shape, const PartTiles& tiles) {
     return table;
 }
 
-TableSpec part_lift(const Shape& shape, const WarpTile& tile) {
-    const Parity parity(shape.reference());
-    TableSpec table{"LIFT", std::int64_t{tile.operands.flux_columns} * tile.nodes_padded, {}};
-    for (int column = 0; column < tile.operands.flux_columns; ++column)
-        for (const bool odd : {false, true})
-            for (int row = 0; row < tile.part_tiles.rows(odd); ++row)
-                table.contents.push_back(parity.part([&](int node) { return padded_lift(shape, tile.operands, node, column); }, row, odd));
-    return table;
+// Products with each field at a node for LIFT, as products_of_amplitudes counts them.
+double part_lift_products(const Shape& shape, const WarpTile& tile) {
+    const FaceParts parts(shape.reference(), tile.unroll);
+    const double columns = tile.part_tiles.even_rows * parts.count(false) + tile.part_tiles.odd_rows * parts.count(true);
+    return amplitudes_of(shape) * (columns / shape.fields + static_cast<double>(shape.faces) * tile.nodes_padded);
 }
 
 void add_warp_tile_operators(Plan& plan) {
@@ -195,9 +194,9 @@ void add_warp_tile_operators(Plan& plan) {
     if (tile.by_parity) {
         std::vector<TableSpec>& tables = plan.source.tables;
         tables.insert(tables.begin(), part_derivatives(plan.shape, tile.part_tiles));
-        if (plan.any(&Pass::surface)) tables.push_back(part_lift(plan.shape, tile));
+        if (plan.any(&Pass::surface)) tables.push_back(part_lift(plan.shape, tile.part_tiles, tile.unroll));
         plan.source.executed_operations =
-            pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), tile.nodes_padded * products_of_amplitudes(plan.shape, tile.operands));
+            pass_operations(plan, tile.part_tiles.pairs(plan.own_algebra()), part_lift_products(plan.shape, tile));
         return;
     }
     add_column_operators(plan, tile.operands, tile.nodes_padded, products_of_amplitudes(plan.shape, tile.operands),
@@ -233,6 +232,8 @@ PassText warp_tile_text(const Plan& plan, const Pass& pass) {
     const char* const coefficient = "r / group][r % group";
     if (tile.by_parity) {
         text.flags.insert("by_parity");
+        if (pass.surface) text.flags.insert("faces_by_parity");
+        if (pass.surface && !FaceParts(plan.shape.reference(), tile.unroll).padded.empty()) text.flags.insert("padded_places");
         text.flags.erase("transforms_behind_fluxes");
         text.holes.emplace_back("products", register_products(products_by_parity(covariant(plan.shape), false), coefficient));
         text.holes.emplace_back("changing_products", register_products(products_by_parity(covariant(plan.shape), true), coefficient));
